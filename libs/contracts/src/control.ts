@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { MessageId, ObserverId, Revision, RunId } from "./ids.ts";
+
+/**
+ * Why one run (not the observer) is told to stop. `superseded` is the only one a run may refuse: one that still holds
+ * that message on a live channel answers RunHeld. All the others end with the message acked.
+ */
+export const RunStopReason = z.enum(["superseded", "duplicate", "obsolete", "not-wanted"]);
+export type RunStopReason = z.infer<typeof RunStopReason>;
+
+/**
+ * Stop observers, wherever they run (fanout). A service that does not have one remembers {observerId, revision} and
+ * refuses a start of that revision or lower, so a stop that overtook its start is not lost.
+ */
+export const StopObservers = z.object({
+  kind: z.literal("StopObservers"),
+  targets: z.array(z.object({ observerId: ObserverId, revision: Revision })).min(1),
+});
+export type StopObservers = z.infer<typeof StopObservers>;
+
+/** Stop exactly these runs (direct, to one service). A run that the service does not have is answered with RunStopped. */
+export const StopRuns = z.object({
+  kind: z.literal("StopRuns"),
+  targets: z
+    .array(
+      z.object({ observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision, reason: RunStopReason }),
+    )
+    .min(1),
+});
+export type StopRuns = z.infer<typeof StopRuns>;
+
+/** Restart in place: same message, a new run, the old handler settled first (direct, to one service). */
+export const RestartRuns = z.object({
+  kind: z.literal("RestartRuns"),
+  targets: z.array(z.object({ observerId: ObserverId, runId: RunId })).min(1),
+});
+export type RestartRuns = z.infer<typeof RestartRuns>;
+
+/** Answer with one Inventory: everything you run, as one synchronous snapshot. */
+export const ReportInventory = z.object({ kind: z.literal("ReportInventory") });
+export type ReportInventory = z.infer<typeof ReportInventory>;
+
+/** Says nothing; sent mandatory to one generation's queue, it comes back when that generation is dead. */
+export const Probe = z.object({ kind: z.literal("Probe") });
+export type Probe = z.infer<typeof Probe>;
+
+/** What the manager tells services, through `unacked.control` (all) or `unacked.service` (one). */
+export const ControlMessage = z.discriminatedUnion("kind", [StopObservers, StopRuns, RestartRuns, ReportInventory, Probe]);
+export type ControlMessage = z.infer<typeof ControlMessage>;

@@ -1,0 +1,74 @@
+import { v7 } from "uuid";
+import { z } from "zod";
+
+/** Any RFC 9562 UUID, kept in lower case as PostgreSQL prints it, so that equal ids are equal strings. */
+const uuid = z.uuid().toLowerCase();
+
+export const ObserverId = uuid.brand<"ObserverId">();
+export type ObserverId = z.infer<typeof ObserverId>;
+
+/** One run: one life of an observer on one service. Made by the service (UUIDv7). */
+export const RunId = uuid.brand<"RunId">();
+export type RunId = z.infer<typeof RunId>;
+
+/** Made anew at every publish of a StartObserver: two runs of one messageId are one message, redelivered. */
+export const MessageId = uuid.brand<"MessageId">();
+export type MessageId = z.infer<typeof MessageId>;
+
+/** One boot of an observer-service. */
+export const ServiceId = uuid.brand<"ServiceId">();
+export type ServiceId = z.infer<typeof ServiceId>;
+
+export const newObserverId = (): ObserverId => v7() as ObserverId;
+export const newRunId = (): RunId => v7() as RunId;
+export const newMessageId = (): MessageId => v7() as MessageId;
+export const newServiceId = (): ServiceId => v7() as ServiceId;
+
+const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const looksLikeUuid = (text: string): boolean => UUID_SHAPE.test(text);
+
+const NAME_PATTERN = /^[A-Za-z0-9._:-]+$/;
+
+/** 1–128 of `A–Z a–z 0–9 . _ : -`, not shaped like a UUID, so that a path can take a name or an id. */
+export const ObserverName = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed")
+  .refine((name) => !looksLikeUuid(name), "a name must not look like a UUID: a path takes either");
+
+/** The name of an observer type, as `defineObserver` announces it. It is a routing-key segment: no dots at the broker's expense. */
+export const TypeName = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
+
+/** A pool names a work queue (`unacked.work.<pool>`). */
+export const PoolName = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9_-]+$/, "only A-Z a-z 0-9 _ - are allowed");
+
+/** A stable name given to a service at deploy; it outlives the process, the serviceId does not. */
+export const ServiceName = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
+
+const labelPart = z.string().min(1).max(128).regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
+
+export const MAX_LABELS = 32;
+
+/** Up to 32 pairs; keys and values follow the pattern of names. */
+export const Labels = z
+  .record(labelPart, labelPart)
+  .refine((labels) => Object.keys(labels).length <= MAX_LABELS, `at most ${MAX_LABELS} labels`);
+export type Labels = z.infer<typeof Labels>;
+
+/** Counts up whenever the manager sends an observer anew on purpose. Starts at 1. */
+export const Revision = z.int().min(1).max(2_147_483_647);
+
+export const DEFAULT_POOL = "default";

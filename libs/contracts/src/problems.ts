@@ -1,0 +1,26 @@
+/**
+ * Every problem the REST API answers with (RFC 9457). The code is stable; the remedy says what the reader should do.
+ */
+export const PROBLEMS = {
+  "malformed-json": { status: 400, title: "The body is not JSON", remedy: "Send valid JSON." },
+  "invalid-query": { status: 400, title: "A query parameter is wrong", remedy: "See `errors` for each one." },
+  "not-found": { status: 404, title: "No such path", remedy: "See /api/openapi.json for the paths." },
+  "observer-not-found": { status: 404, title: "No such observer", remedy: "Check the name or id; a deleted observer is found by id only." },
+  "method-not-allowed": { status: 405, title: "This path does not take that method", remedy: "See the Allow header." },
+  "name-taken": { status: 409, title: "The name is taken", remedy: "Choose another name, or stop the observer that has it." },
+  "id-taken": { status: 409, title: "The id is taken by an observer with another body", remedy: "Repeat exactly the same body, or choose another id." },
+  "not-activated": { status: 409, title: "The observer has not started yet", remedy: "Wait until it is Processing, or delete it with ?force=true." },
+  "already-deleting": { status: 409, title: "The observer is being stopped", remedy: "Wait; if nobody answers, delete it with ?force=true." },
+  "already-deleted": { status: 409, title: "The observer is deleted", remedy: "Nothing is left to do." },
+  "not-restartable": { status: 409, title: "The observer cannot be restarted now", remedy: "Restart works in Processing, Retrying, Failed and Completed." },
+  "body-too-large": { status: 413, title: "The body is too large", remedy: "Bodies are at most 256 KiB." },
+  "unsupported-media-type": { status: 415, title: "The body is not application/json", remedy: "Send Content-Type: application/json." },
+  "invalid-body": { status: 422, title: "The body is wrong", remedy: "See `errors` for each field." },
+  "unknown-type": { status: 422, title: "No live service knows this observer type", remedy: "Use one of `knownTypes`, or deploy a service that has the type." },
+  "internal-error": { status: 500, title: "Something went wrong here", remedy: "Look in the manager's log for the request id." },
+  "no-free-worker": { status: 503, title: "No worker is free", remedy: "Try again later, add a service, or send whenFull: \"queue\"." },
+  "not-ready": { status: 503, title: "The manager is not ready", remedy: "Try again after Retry-After; see /readyz." },
+  "database-unavailable": { status: 503, title: "The database cannot be reached", remedy: "Try again after Retry-After." },
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEMS;

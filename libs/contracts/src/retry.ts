@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+const delayMs = z.int().min(0).max(86_400_000);
+
+const BackoffDelays = z.strictObject({
+  initialMs: delayMs.default(1_000).describe("delay before the second attempt, in ms"),
+  factor: z.number().min(1).max(100).default(2),
+  maxMs: delayMs.default(300_000),
+  jitter: z.number().min(0).max(1).default(0.2).describe("share of the delay that is random: 0.2 means ±20 %"),
+});
+
+/**
+ * What happens when a handler throws. The message stays unacked and the worker is kept while the run waits.
+ * Attempts are counted per run; a run that stays well for `resetAfterMs` gets its attempts back.
+ */
+export const RetryPolicy = z.strictObject({
+  maxAttempts: z
+    .union([z.int().min(1).max(1_000_000), z.literal("unlimited")])
+    .default("unlimited")
+    .describe("how often the handler is started before the observer is Failed"),
+  delaysMs: z
+    .union([z.array(delayMs).min(1).max(100), BackoffDelays])
+    .default({ initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 })
+    .describe("a list (its last entry repeats) or an exponential backoff"),
+  resetAfterMs: z.int().min(0).max(2_147_483_647).default(600_000),
+});
+export type RetryPolicy = z.infer<typeof RetryPolicy>;
+
+/** Unlimited attempts, 1 s doubling to 5 min with jitter, attempts given back after 10 min. */
+export const DEFAULT_RETRY: RetryPolicy = RetryPolicy.parse({});
+
+/**
+ * The delay before the next attempt, or `null` when the attempts are used up.
+ * @param failedAttempts how many attempts have failed so far (≥ 1)
+ * @param random a number in [0, 1), an argument so that the function stays pure
+ */
+export function nextRetryDelayMs(policy: RetryPolicy, failedAttempts: number, random: number): number | null {
+  if (policy.maxAttempts !== "unlimited" && failedAttempts >= policy.maxAttempts) return null;
+  const delays = policy.delaysMs;
+  if (Array.isArray(delays)) return delays[Math.min(failedAttempts, delays.length) - 1] ?? 0;
+  const plain = Math.min(delays.maxMs, delays.initialMs * delays.factor ** Math.min(failedAttempts - 1, 1_000));
+  const spread = plain * delays.jitter * (2 * random - 1);
+  return Math.max(0, Math.round(plain + spread));
+}

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { Labels, MessageId, ObserverId, ObserverName, PoolName, Revision, TypeName } from "./ids.ts";
+import { RetryPolicy } from "./retry.ts";
+
+/** Manager → work queue. The job itself: unacked while it runs, acked only when it is over. Persistent, mandatory. */
+export const StartObserver = z.object({
+  observerId: ObserverId,
+  revision: Revision,
+  messageId: MessageId,
+  name: ObserverName,
+  type: TypeName,
+  params: z.unknown(),
+  labels: Labels.default({}),
+  retry: RetryPolicy,
+  pool: PoolName,
+  /** ISO 8601, for display. */
+  createdAt: z.string(),
+});
+export type StartObserver = z.infer<typeof StartObserver>;

@@ -1,0 +1,86 @@
+import type { ServiceId } from "./ids.ts";
+
+/**
+ * Names and arguments of everything on the broker, as data. Named exchanges only: write permission on the default
+ * exchange is write permission on every queue.
+ */
+export const EXCHANGES = {
+  start: { name: "unacked.start", type: "direct" },
+  events: { name: "unacked.events", type: "direct" },
+  control: { name: "unacked.control", type: "fanout" },
+  service: { name: "unacked.service", type: "direct" },
+  errors: { name: "unacked.errors", type: "direct" },
+  output: { name: "unacked.output", type: "topic" },
+} as const;
+
+export type ExchangeRole = keyof typeof EXCHANGES;
+
+export interface QueueDeclaration {
+  name: string;
+  durable: boolean;
+  exclusive: boolean;
+  arguments: Record<string, unknown>;
+  bindings: { exchange: ExchangeRole; routingKey: string }[];
+}
+
+export const STATE_QUEUE = "unacked.state";
+export const STATE_KEY = "state";
+export const ERROR_QUEUE = "unacked.error";
+export const ERROR_KEY = "error";
+
+export type WorkQueueType = "classic" | "quorum";
+
+export const workQueueName = (pool: string): string => `unacked.work.${pool}`;
+
+/**
+ * No TTL, no max-length, no dead-letter exchange: a mass requeue would expire or overflow live jobs.
+ * Quorum queues throw a message away at the 20th redelivery (4.x) and, with a limit of -1, at the first (3.10):
+ * only a huge limit is safe on all of them.
+ */
+export function workQueue(pool: string, type: WorkQueueType): QueueDeclaration {
+  const quorum = { "x-queue-type": "quorum", "x-delivery-limit": 1_000_000_000 };
+  return {
+    name: workQueueName(pool),
+    durable: true,
+    exclusive: false,
+    arguments: type === "quorum" ? quorum : {},
+    bindings: [{ exchange: "start", routingKey: pool }],
+  };
+}
+
+/** Single active consumer: one manager applies the events, another takes over when it is gone. */
+export const stateQueue: QueueDeclaration = {
+  name: STATE_QUEUE,
+  durable: true,
+  exclusive: false,
+  arguments: { "x-single-active-consumer": true },
+  bindings: [{ exchange: "events", routingKey: STATE_KEY }],
+};
+
+export const errorQueue: QueueDeclaration = {
+  name: ERROR_QUEUE,
+  durable: true,
+  exclusive: false,
+  arguments: {},
+  bindings: [{ exchange: "errors", routingKey: ERROR_KEY }],
+};
+
+/** The routing key of one generation of one service on `unacked.service`. */
+export const generationKey = (serviceId: ServiceId, generation: number): string => `${serviceId}.${generation}`;
+
+/** A fresh name per connection: a fixed one gets 405 while the old connection lingers. */
+export function controlQueue(serviceId: ServiceId, generation: number): QueueDeclaration {
+  return {
+    name: `unacked.control.${generationKey(serviceId, generation)}`,
+    durable: false,
+    exclusive: true,
+    arguments: {},
+    bindings: [
+      { exchange: "control", routingKey: "" },
+      { exchange: "service", routingKey: generationKey(serviceId, generation) },
+    ],
+  };
+}
+
+/** The routing key of an observer's emitted events on `unacked.output`. */
+export const outputKey = (type: string, name: string): string => `${type}.${name}`;

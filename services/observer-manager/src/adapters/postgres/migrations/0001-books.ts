@@ -1,0 +1,155 @@
+import type { MigrationInterface, QueryRunner } from "typeorm";
+
+/**
+ * The books. Two columns deserve a word:
+ * - `changed_xid` is the transaction that last wrote the row. Readers follow changes by it, up to the oldest transaction
+ *   still running (`pg_snapshot_xmin`), so that none is overlooked because it committed late, and any manager can
+ *   continue where another stopped.
+ * - `commands` is the outbox and every timer in one table: what is to be sent, and when it is due.
+ */
+const UP = [
+  `CREATE TABLE observers (
+     id uuid PRIMARY KEY,
+     name text NOT NULL,
+     type text NOT NULL,
+     params jsonb NOT NULL,
+     labels jsonb NOT NULL,
+     pool text NOT NULL,
+     retry jsonb NOT NULL,
+     status text NOT NULL,
+     revision integer NOT NULL DEFAULT 1,
+     epoch integer NOT NULL DEFAULT 0,
+     current_run_id uuid,
+     current_service_id uuid,
+     attempts integer NOT NULL DEFAULT 0,
+     last_error jsonb,
+     last_error_at timestamptz,
+     next_attempt_at timestamptz,
+     request_hash text NOT NULL,
+     created_at timestamptz NOT NULL DEFAULT now(),
+     modified_at timestamptz NOT NULL DEFAULT now(),
+     changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+     CONSTRAINT status_is_known CHECK (status IN
+       ('Created', 'Processing', 'Retrying', 'Redistributing', 'OnDeleting', 'Deleted', 'Failed', 'Completed')),
+     CONSTRAINT revision_counts_from_one CHECK (revision >= 1),
+     CONSTRAINT run_and_service_together CHECK ((current_run_id IS NULL) = (current_service_id IS NULL)),
+     CONSTRAINT running_has_a_run CHECK (status NOT IN ('Processing', 'Retrying') OR current_run_id IS NOT NULL),
+     CONSTRAINT only_living_have_a_run CHECK
+       (current_run_id IS NULL OR status IN ('Processing', 'Retrying', 'OnDeleting'))
+   )`,
+  "CREATE UNIQUE INDEX observers_name_of_living ON observers (name) WHERE status <> 'Deleted'",
+  "CREATE INDEX observers_newest ON observers (created_at DESC, id DESC)",
+  "CREATE INDEX observers_by_status ON observers (status, created_at DESC, id DESC)",
+  "CREATE INDEX observers_by_attempts ON observers (attempts DESC, created_at DESC, id DESC)",
+  "CREATE INDEX observers_by_labels ON observers USING gin (labels jsonb_path_ops)",
+  `CREATE INDEX observers_occupying ON observers (pool)
+     WHERE status IN ('Created', 'Processing', 'Retrying', 'Redistributing', 'OnDeleting')`,
+  "CREATE INDEX observers_on_service ON observers (current_service_id) WHERE current_service_id IS NOT NULL",
+  "CREATE INDEX observers_changed ON observers (changed_xid)",
+
+  `CREATE TABLE runs (
+     id uuid PRIMARY KEY,
+     observer_id uuid NOT NULL REFERENCES observers ON DELETE CASCADE,
+     service_id uuid NOT NULL,
+     generation integer NOT NULL,
+     message_id uuid NOT NULL,
+     revision integer NOT NULL,
+     epoch integer NOT NULL,
+     state text NOT NULL,
+     started_at timestamptz NOT NULL,
+     ended_at timestamptz,
+     end_reason text,
+     error jsonb,
+     CONSTRAINT run_state_is_known CHECK (state IN ('Current', 'Superseded', 'Ended')),
+     CONSTRAINT ended_has_time_and_reason CHECK
+       ((state = 'Ended') = (ended_at IS NOT NULL) AND (state = 'Ended') = (end_reason IS NOT NULL))
+   )`,
+  "CREATE UNIQUE INDEX runs_of_observer ON runs (observer_id, epoch DESC)",
+  "CREATE INDEX runs_not_ended_on_service ON runs (service_id) WHERE state <> 'Ended'",
+
+  `CREATE TABLE services (
+     id uuid PRIMARY KEY,
+     name text NOT NULL,
+     pool text NOT NULL,
+     state text NOT NULL,
+     generation integer NOT NULL,
+     last_seq bigint NOT NULL,
+     worker_count integer NOT NULL,
+     running integer NOT NULL DEFAULT 0,
+     types jsonb NOT NULL DEFAULT '[]',
+     version text NOT NULL DEFAULT '',
+     host text NOT NULL DEFAULT '',
+     pid integer NOT NULL DEFAULT 0,
+     heartbeat_ms integer NOT NULL DEFAULT 10000,
+     memory_bytes bigint NOT NULL DEFAULT 0,
+     event_loop_lag_ms double precision NOT NULL DEFAULT 0,
+     started_at timestamptz NOT NULL DEFAULT now(),
+     last_seen_at timestamptz NOT NULL DEFAULT now(),
+     ended_at timestamptz,
+     end_reason text,
+     changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+     CONSTRAINT service_state_is_known CHECK (state IN ('Alive', 'Suspect', 'Stopped', 'Gone')),
+     CONSTRAINT ended_service_has_time CHECK ((state IN ('Stopped', 'Gone')) = (ended_at IS NOT NULL))
+   )`,
+  "CREATE INDEX services_by_name ON services (name)",
+  "CREATE INDEX services_living ON services (pool) WHERE state IN ('Alive', 'Suspect')",
+  "CREATE INDEX services_changed ON services (changed_xid)",
+
+  `CREATE TABLE commands (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     kind text NOT NULL,
+     observer_id uuid REFERENCES observers ON DELETE CASCADE,
+     revision integer,
+     service_id uuid,
+     generation integer,
+     run_id uuid,
+     message_id uuid,
+     reason text,
+     due_at timestamptz NOT NULL DEFAULT now(),
+     sent_count integer NOT NULL DEFAULT 0,
+     created_at timestamptz NOT NULL DEFAULT now(),
+     CONSTRAINT command_kind_is_known CHECK (kind IN
+       ('start', 'stop', 'stop-run', 'restart-run', 'report-inventory', 'probe')),
+     CONSTRAINT command_is_addressed CHECK (CASE
+       WHEN kind IN ('start', 'stop') THEN observer_id IS NOT NULL AND revision IS NOT NULL
+       WHEN kind = 'stop-run' THEN observer_id IS NOT NULL AND run_id IS NOT NULL AND message_id IS NOT NULL
+         AND revision IS NOT NULL AND service_id IS NOT NULL AND generation IS NOT NULL AND reason IS NOT NULL
+       WHEN kind = 'restart-run' THEN observer_id IS NOT NULL AND run_id IS NOT NULL
+         AND service_id IS NOT NULL AND generation IS NOT NULL
+       ELSE service_id IS NOT NULL AND generation IS NOT NULL END)
+   )`,
+  "CREATE UNIQUE INDEX commands_one_per_observer ON commands (observer_id, kind) WHERE kind IN ('start', 'stop')",
+  "CREATE UNIQUE INDEX commands_one_per_run ON commands (run_id, kind) WHERE kind IN ('stop-run', 'restart-run')",
+  `CREATE UNIQUE INDEX commands_one_per_generation ON commands (service_id, generation, kind)
+     WHERE kind IN ('report-inventory', 'probe')`,
+  "CREATE INDEX commands_due ON commands (due_at, id)",
+
+  `CREATE TABLE errors (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     message_id uuid UNIQUE,
+     reason text NOT NULL,
+     detail text NOT NULL,
+     queue text NOT NULL,
+     observer_id uuid,
+     run_id uuid,
+     reporter text NOT NULL,
+     body text NOT NULL,
+     body_bytes integer NOT NULL,
+     at timestamptz NOT NULL DEFAULT now()
+   )`,
+  "CREATE INDEX errors_of_observer ON errors (observer_id) WHERE observer_id IS NOT NULL",
+];
+
+const DOWN = ["errors", "commands", "services", "runs", "observers"].map((table) => `DROP TABLE ${table}`);
+
+export class Books0001 implements MigrationInterface {
+  name = "Books1700000000001";
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of UP) await queryRunner.query(statement);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of DOWN) await queryRunner.query(statement);
+  }
+}
