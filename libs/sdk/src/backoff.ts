@@ -1,0 +1,42 @@
+import { SdkError } from "./sdk-error.ts";
+
+export type BackoffOptions = {
+  /** The first delay, milliseconds. Default 1,000. */
+  readonly initialMs?: number;
+  /** Each delay is the one before times this, at least 1. Default 2. */
+  readonly factor?: number;
+  /** No delay is longer, milliseconds. Default 300,000 (5 min). */
+  readonly maxMs?: number;
+  /** The share of a delay that is left to chance, 0–1: a delay of d is drawn from [d × (1 − jitter), d]. Default 0.2. */
+  readonly jitter?: number;
+  /** Where chance comes from: a number from 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
+};
+
+/** Delays that grow from failure to failure. */
+export type Backoff = {
+  /** The delay before the next attempt, whole milliseconds; each call counts as one more failure. */
+  nextMs(): number;
+  /** Back to the first delay: call it once things go well. */
+  reset(): void;
+};
+
+/** Throws `invalid-option` on an option out of its range. */
+export function backoff(options: BackoffOptions = {}): Backoff {
+  const { initialMs = 1_000, factor = 2, maxMs = 300_000, jitter = 0.2, random = Math.random } = options;
+  const inRange = initialMs >= 0 && factor >= 1 && maxMs >= 0 && jitter >= 0 && jitter <= 1;
+  if (!inRange) {
+    throw new SdkError("invalid-option", "backoff takes initialMs ≥ 0, factor ≥ 1, maxMs ≥ 0 and jitter 0–1");
+  }
+  let baseMs = Math.min(initialMs, maxMs);
+  return {
+    nextMs() {
+      const delayMs = baseMs * (1 - jitter * random());
+      baseMs = Math.min(baseMs * factor, maxMs);
+      return Math.round(delayMs);
+    },
+    reset() {
+      baseMs = Math.min(initialMs, maxMs);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Why a run is told to stop.
+ *
+ * - `stopped`: somebody stopped the observer
+ * - `restarted`: it starts anew, here or elsewhere, when this run has settled
+ * - `superseded`: another run of it is the current one
+ * - `lease-lost`: the broker may already have given it to another service; stop at once, nothing else counts
+ * - `draining`: the service is going down, another one takes the observer over
+ * - `failed`: an error that nobody caught (a timer, a socket, a rejection) was attributed to this run; it is the `cause`
+ */
+export const stopCodes = [
+  "stopped",
+  "restarted",
+  "superseded",
+  "lease-lost",
+  "draining",
+  "failed",
+] as const;
+
+/** One of {@link stopCodes}. */
+export type StopCode = (typeof stopCodes)[number];
+
+const brand = Symbol.for("unacked.observer-stopped");
+
+const defaultMessages: Record<StopCode, string> = {
+  stopped: "the observer was stopped",
+  restarted: "the observer is being restarted",
+  superseded: "another run of this observer is the current one",
+  "lease-lost": "the service lost its lease, the observer may be running elsewhere",
+  draining: "the service is going down",
+  failed: "an error that nobody caught was attributed to this run",
+};
+
+/** The `reason` of a run's `signal`: an error, so that `signal.throwIfAborted()` and `fetch` throw something readable. */
+export class ObserverStopped extends Error {
+  override readonly name = "ObserverStopped";
+  readonly code: StopCode;
+
+  constructor(code: StopCode, message: string = defaultMessages[code], options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    Object.defineProperty(this, brand, { value: 1 });
+  }
+}
+
+/** Whether a caught value is a stop and no failure. Recognises the class across copies of this package. */
+export function isObserverStopped(value: unknown): value is ObserverStopped {
+  return value instanceof Error && brand in value;
+}

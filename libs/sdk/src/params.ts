@@ -1,0 +1,39 @@
+import type { z } from "zod";
+import type { ObserverDefinition } from "./observer-definition.ts";
+
+/** One thing that is wrong with params: where (a JSON pointer, RFC 6901; `""` is the whole) and what. */
+export type ParamsIssue = { readonly pointer: string; readonly message: string };
+
+export type ParamsResult<P> =
+  | { readonly ok: true; readonly params: P }
+  | { readonly ok: false; readonly issues: readonly ParamsIssue[] };
+
+/** Checks a value by the type's schema. Never throws: a schema that breaks on the value is an issue at `""`. */
+export function parseParams<P>(definition: ObserverDefinition<P>, value: unknown): ParamsResult<P> {
+  try {
+    const result = definition.params.safeParse(value);
+    if (result.success) return { ok: true, params: result.data };
+    return { ok: false, issues: result.error.issues.flatMap(issuesOf) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ok: false, issues: [{ pointer: "", message: `the schema could not check this: ${why}` }] };
+  }
+}
+
+/** The issues as one line for a log or an error: `/movePercent: expected …; /url: …`. */
+export function paramsIssuesText(issues: readonly ParamsIssue[]): string {
+  return issues.map(({ pointer, message }) => `${pointer || "params"}: ${message}`).join("; ");
+}
+
+/** zod names unknown keys on their parent; whoever marks fields wants each key's own place. */
+function issuesOf(issue: z.core.$ZodIssue): ParamsIssue[] {
+  if (issue.code !== "unrecognized_keys") return [{ pointer: pointerTo(issue.path), message: issue.message }];
+  return issue.keys.map((key) => ({
+    pointer: pointerTo([...issue.path, key]),
+    message: "there is no such param",
+  }));
+}
+
+function pointerTo(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

@@ -1,0 +1,48 @@
+import type { ObserverContext } from "./observer-context.ts";
+import type { ObserverDefinition } from "./observer-definition.ts";
+import { isObserverStopped } from "./observer-stopped.ts";
+
+/**
+ * How a run ended.
+ *
+ * - `completed`: the handler returned although nobody had told it to
+ * - `stopped`: it settled after its signal had aborted; `error` is there if it threw something else than the reason
+ * - `failed`: it threw, or its signal aborted with `failed` (then `error` is that reason's cause)
+ */
+export type RunOutcome =
+  | { readonly outcome: "completed" }
+  | { readonly outcome: "stopped"; readonly error?: Error }
+  | { readonly outcome: "failed"; readonly error: Error };
+
+/** Runs the handler and turns its end into data; never rejects. */
+export async function settleRun<P>(
+  definition: ObserverDefinition<P>,
+  context: ObserverContext<P>,
+): Promise<RunOutcome> {
+  try {
+    await definition.run(context);
+    return context.signal.aborted ? afterAbort(context.signal) : { outcome: "completed" };
+  } catch (thrown) {
+    return context.signal.aborted
+      ? afterAbort(context.signal, thrown)
+      : { outcome: "failed", error: asError(thrown) };
+  }
+}
+
+function afterAbort(signal: AbortSignal, thrown?: unknown): RunOutcome {
+  const reason: unknown = signal.reason;
+  if (isObserverStopped(reason) && reason.code === "failed") {
+    return { outcome: "failed", error: asError(reason.cause ?? reason) };
+  }
+  if (thrown === undefined || comesFrom(thrown, reason)) return { outcome: "stopped" };
+  return { outcome: "stopped", error: asError(thrown) };
+}
+
+/** `node:timers/promises` and others reject with an AbortError whose cause is the signal's reason. */
+function comesFrom(thrown: unknown, reason: unknown): boolean {
+  return thrown === reason || (thrown instanceof Error && thrown.name === "AbortError");
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(`something else than an Error was thrown: ${String(thrown)}`);
+}

@@ -1,0 +1,30 @@
+/**
+ * What can be wrong with the use of this package. The code is stable, the message says what to do.
+ *
+ * - `invalid-type`: the `type` of a definition is not 1–64 of `A–Z a–z 0–9 . _ -`
+ * - `invalid-definition`: another part of a definition is missing or malformed
+ * - `invalid-option`: a function of this package was given an option out of its range
+ * - `invalid-params`: params do not pass the type's schema
+ * - `emit-after-end`: `emit` was called by a run that had ended
+ * - `event-not-json`: the value given to `emit` cannot be written as JSON
+ * - `event-not-seen`: the harness waited for an event that did not come
+ */
+export type SdkErrorCode =
+  | "invalid-type"
+  | "invalid-definition"
+  | "invalid-option"
+  | "invalid-params"
+  | "emit-after-end"
+  | "event-not-json"
+  | "event-not-seen";
+
+/** The one error class that this package throws; tell the cases apart by `code`. */
+export class SdkError extends Error {
+  override readonly name = "SdkError";
+  readonly code: SdkErrorCode;
+
+  constructor(code: SdkErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

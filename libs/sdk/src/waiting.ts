@@ -1,0 +1,45 @@
+import { SdkError } from "./sdk-error.ts";
+
+/** Node's timers hold 31 bits; a longer delay would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * Waits. Resolves `true` after `ms` milliseconds, `false` as soon as the signal aborts; never rejects on an abort, so
+ * that a job reads `while (await sleep(1_000, signal)) { … }`. Any finite length works (months too). Rejects with
+ * `invalid-option` if `ms` is negative or not finite.
+ */
+export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (!Number.isFinite(ms) || ms < 0) {
+    throw new SdkError("invalid-option", `sleep takes milliseconds from 0 up, not ${ms}`);
+  }
+  let leftMs = ms;
+  do {
+    const partMs = Math.min(leftMs, longestTimerMs);
+    if (!(await sleepOnce(partMs, signal))) return false;
+    leftMs -= partMs;
+  } while (leftMs > 0);
+  return true;
+}
+
+function sleepOnce(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(true);
+    }, ms);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** Resolves with the signal's reason when it aborts (at once if it has); never rejects. */
+export function untilAborted(signal: AbortSignal): Promise<unknown> {
+  if (signal.aborted) return Promise.resolve(signal.reason);
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(signal.reason), { once: true });
+  });
+}
