@@ -1,0 +1,233 @@
+import { execFileSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { commandLine } from "../processes/identity.mjs";
+import { readPidFile } from "../processes/pid-file.mjs";
+import { freePort } from "./free-port.mjs";
+import { findPostgres, handOver } from "./postgres-program.mjs";
+import { endServerProcess, startServerProcess, waitUntilReady } from "./server-process.mjs";
+
+/**
+ * A private PostgreSQL: the one from npm, own folder and port, on loopback alone, with a random password.
+ *
+ * @typedef {object} Postgres
+ * @property {string} databaseUrl of a database named unacked
+ * @property {number} port
+ * @property {number} pid of the postmaster, in its present life
+ * @property {Promise<string>} exited of the present life: resolves when it ended, whoever ended it
+ * @property {() => Promise<void>} start again, on the same port and data
+ * @property {() => Promise<void>} stop in order; does not wait for clients
+ * @property {() => Promise<void>} kill with SIGKILL; resolves when the postmaster is gone
+ */
+
+/**
+ * @typedef {object} PostgresOptions
+ * @property {string} dir everything it writes is in there; data of an earlier start is taken up again
+ * @property {number} [port] otherwise that of the earlier start if it is free, else any free one
+ * @property {Record<string, string | number>} [config] settings of the server, over the defaults below
+ * @property {import("./postgres-program.mjs").PostgresProgram["kind"]} [runAs] otherwise what this machine allows
+ */
+
+/** @typedef {{ logDir: string, dir: string, dataDir: string, program: import("./postgres-program.mjs").PostgresProgram }} Place */
+
+const START_TIMEOUT_MS = 60_000; // after a crash it replays its log first
+const STOP_GRACE_MS = 20_000;
+const ROLE = "unacked";
+const DATABASE = "unacked";
+
+/**
+ * @param {PostgresOptions} options
+ * @returns {Promise<Postgres>}
+ */
+export async function startPostgres(options) {
+  const place = placeOf(resolve(options.dir), options.runAs);
+  const password = initialise(place);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(place, options.port);
+    const life = lifeOf(place, port, password, options.config ?? {});
+    try {
+      await life.start();
+      return life;
+    } catch (error) {
+      await life.stop();
+      // Somebody took the port between our look and the server's start.
+      if (attempt < 3 && options.port === undefined && /could not create any TCP\/IP sockets/.test(String(error))) continue;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Removes the data for good, also what had to lie outside the folder.
+ *
+ * @param {string} dir
+ */
+export function removePostgresData(dir) {
+  for (const path of [resolve(dir), outsideOf(resolve(dir))]) rmSync(path, { recursive: true, force: true });
+}
+
+/**
+ * @param {Place} place
+ * @param {number} port
+ * @param {string} password
+ * @param {Record<string, string | number>} config
+ * @returns {Postgres}
+ */
+function lifeOf(place, port, password, config) {
+  const logFile = join(place.logDir, "postgres.log");
+  const pidFile = join(place.logDir, "postgres.pid.json");
+  /** @type {import("./server-process.mjs").ServerProcess | undefined} */
+  let server;
+
+  async function start() {
+    if (server !== undefined && server.outcome() === null) throw new Error("This PostgreSQL runs already.");
+    const settings = { listen_addresses: "127.0.0.1", port, unix_socket_directories: "", ...config };
+    const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const { program, prefix, uid, gid } = commandOf(place, "postgres");
+    rmSync(logFile, { force: true }); // an error shows this start's lines alone
+    if (readPidFile(pidFile) === null) removeStaleLock(place.dataDir);
+    server = await startServerProcess({
+      ...{ program, args: [...prefix, "-D", place.dataDir, ...args], env: environment(), cwd: place.dir, logFile, pidFile, uid, gid },
+      leftoverSignal: "SIGINT",
+    });
+    await waitUntilReady(server, { name: "PostgreSQL", logFiles: [logFile], timeoutMs: START_TIMEOUT_MS, isReady: () => saysReady(place.dataDir) });
+  }
+
+  return {
+    databaseUrl: `postgres://${ROLE}:${password}@127.0.0.1:${port}/${DATABASE}`,
+    port,
+    get pid() {
+      return server?.pid ?? -1;
+    },
+    get exited() {
+      return server?.exited ?? Promise.resolve("never started");
+    },
+    start,
+    async stop() {
+      // SIGINT is its "fast" shutdown: SIGTERM would wait for every client to leave.
+      if (server !== undefined) await endServerProcess(server, "SIGINT", STOP_GRACE_MS);
+    },
+    async kill() {
+      if (server !== undefined) await endServerProcess(server, "SIGKILL", 1_000);
+    },
+  };
+}
+
+/**
+ * @param {string} dir
+ * @param {PostgresOptions["runAs"]} runAs
+ * @returns {Place}
+ */
+function placeOf(dir, runAs) {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const program = findPostgres(outsideOf(dir), runAs);
+  if (program.kind !== "other-user") return { logDir: dir, dir, dataDir: join(dir, "data"), program };
+  const outside = join(outsideOf(dir), "database");
+  mkdirSync(outside, { recursive: true, mode: 0o700 });
+  handOver(outside, program);
+  return { logDir: dir, dir: outside, dataDir: join(outside, "data"), program };
+}
+
+/**
+ * The folder for data and programs that another user must reach, one for each `dir`.
+ *
+ * @param {string} dir
+ */
+function outsideOf(dir) {
+  return join("/var/tmp", `unacked-postgres-${createHash("sha256").update(dir).digest("hex").slice(0, 12)}`);
+}
+
+/**
+ * Makes the data folder unless an earlier start did. It is made under another name and renamed when complete, so that
+ * a start that was killed half-way does not leave half a database behind.
+ *
+ * @param {Place} place
+ * @returns {string} the password
+ */
+function initialise(place) {
+  const passwordFile = join(place.dir, "password");
+  if (existsSync(place.dataDir)) return readFileSync(passwordFile, "utf8").trim();
+
+  const unfinished = `${place.dataDir}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const password = randomBytes(18).toString("base64url");
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  handOver(passwordFile, place.program);
+  run(place, "initdb", [
+    ...["-D", unfinished, "--username", ROLE, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
+    ...["--encoding", "UTF8", "--no-locale"],
+  ]);
+  // The package has no client program; the server itself can run a statement before it serves anybody.
+  run(place, "postgres", ["--single", "-D", unfinished, "postgres"], `CREATE DATABASE ${DATABASE};\n`);
+  renameSync(unfinished, place.dataDir);
+  return password;
+}
+
+/**
+ * After kill -9 the server's own lock file stays. It asks whether the pid in it is alive, and in a fresh boot or container
+ * some other program may well have that pid: it would then never start again.
+ *
+ * @param {string} dataDir
+ */
+function removeStaleLock(dataDir) {
+  const file = join(dataDir, "postmaster.pid");
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
+  if (!commandLine(pid).includes(dataDir)) rmSync(file, { force: true });
+}
+
+/**
+ * The lock file's last line tells the state; asking over the network would need a client.
+ *
+ * @param {string} dataDir
+ */
+function saysReady(dataDir) {
+  try {
+    return readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n")[7]?.trim() === "ready";
+  } catch {
+    return false; // not written yet
+  }
+}
+
+/**
+ * @param {Place} place
+ * @param {number | undefined} wanted
+ */
+async function choosePort(place, wanted) {
+  const file = join(place.logDir, "port");
+  const earlier = existsSync(file) ? Number(readFileSync(file, "utf8")) : undefined;
+  const port = wanted ?? (await freePort(earlier));
+  writeFileSync(file, `${port}\n`);
+  return port;
+}
+
+/**
+ * @param {Place} place
+ * @param {"initdb" | "postgres"} name
+ * @param {string[]} args
+ * @param {string} [input]
+ */
+function run(place, name, args, input) {
+  const { program, prefix, uid, gid } = commandOf(place, name);
+  try {
+    execFileSync(program, [...prefix, ...args], { cwd: place.dir, env: environment(), uid, gid, input, stdio: ["pipe", "pipe", "pipe"] });
+  } catch (error) {
+    const said = String(/** @type {{ stderr?: Buffer }} */ (error).stderr ?? "").trim();
+    throw new Error(`PostgreSQL's ${name} failed. ${said || String(error)}`, { cause: error });
+  }
+}
+
+/**
+ * @param {Place} place
+ * @param {"initdb" | "postgres"} name
+ */
+function commandOf({ program: { folder, prefix, uid, gid } }, name) {
+  const [program, ...rest] = [...prefix, join(folder, "bin", name)];
+  return { program: /** @type {string} */ (program), prefix: rest, uid, gid };
+}
+
+/** The settings for another database that the shell may carry must not reach this one. */
+function environment() {
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PG"))), LC_ALL: "C" };
+}

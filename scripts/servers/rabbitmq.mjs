@@ -1,0 +1,260 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { connect } from "node:net";
+import { join, resolve } from "node:path";
+import { freePort } from "./free-port.mjs";
+import { containerOf } from "./rabbitmq-docker.mjs";
+import { dockerAnswers, findRabbitmq } from "./rabbitmq-program.mjs";
+import { endServerProcess, startServerProcess, waitUntilReady } from "./server-process.mjs";
+
+/**
+ * A private RabbitMQ node: own name, ports, folders, cookie and port mapper, on loopback alone. It cannot meet a broker
+ * that runs on this machine already, nor a second one of ours.
+ *
+ * @typedef {object} Rabbitmq
+ * @property {string} amqpUrl
+ * @property {string} managementUrl with user and password, without a path
+ * @property {number} port
+ * @property {number} pid of the virtual machine itself, never a wrapper's; that of the present life
+ * @property {Promise<string>} exited of the present life: resolves when it ended, whoever ended it
+ * @property {() => Promise<void>} start again, on the same ports and data
+ * @property {() => Promise<void>} stop in order, port mapper included
+ * @property {() => Promise<void>} kill with SIGKILL; resolves when it is gone
+ */
+
+/**
+ * @typedef {object} RabbitmqOptions
+ * @property {string} dir everything it writes is in there; data of an earlier start is taken up again
+ * @property {number} [port] otherwise that of the earlier start if it is free, else any free one
+ * @property {Record<string, string | number>} [config] lines for rabbitmq.conf, over the defaults below
+ * @property {string[]} [plugins]
+ */
+
+/** @typedef {{ nodeName: string, cookie: string, port: number, managementPort: number, distributionPort: number, epmdPort: number }} NodeSettings */
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_GRACE_MS = 20_000;
+
+// An unacked message is a running job here. At the default of 30 minutes the broker would cut every job each half hour.
+// Ten years; `undefined` would do before 4.3, which refuses it.
+const CONSUMER_TIMEOUT_MS = 315_360_000_000;
+
+// Erlang's schedulers spin for a while before they sleep. On a small machine that others share this is time stolen.
+const ERLANG_ARGS = "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}";
+
+/**
+ * Starts it from the installed `rabbitmq-server`, or as a container if only a Docker engine is there.
+ *
+ * @param {RabbitmqOptions} options
+ * @returns {Promise<Rabbitmq>}
+ */
+export async function startRabbitmq(options) {
+  const dir = resolve(options.dir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  for (let attempt = 1; ; attempt += 1) {
+    const settings = await nodeSettings(dir, options.port);
+    const life = await lifeOf(dir, settings, options);
+    try {
+      await life.start();
+      return life;
+    } catch (error) {
+      await life.stop();
+      // Somebody took one of the ports between our look and the broker's start.
+      if (attempt < 3 && options.port === undefined && /eaddrinuse|address already in use|already allocated/i.test(String(error))) continue;
+      throw error;
+    }
+  }
+}
+
+/**
+ * @param {string} dir
+ * @param {NodeSettings} settings
+ * @param {RabbitmqOptions} options
+ * @returns {Promise<Rabbitmq>}
+ */
+async function lifeOf(dir, settings, options) {
+  const program = findRabbitmq();
+  writeConfig(dir, settings, options, program === null);
+  if (program !== null) return installedNode(dir, settings, program);
+  if (await dockerAnswers()) return containerOf(dir, settings, (name, logFile) => readiness(name, [logFile], settings));
+  throw new Error("RabbitMQ is not installed and no Docker engine answers. Install rabbitmq-server, start Docker, or set AMQP_URL.");
+}
+
+/**
+ * @param {string} dir
+ * @param {NodeSettings} settings
+ * @param {import("./rabbitmq-program.mjs").RabbitmqProgram} program
+ * @returns {Rabbitmq}
+ */
+function installedNode(dir, settings, program) {
+  const env = nodeEnvironment(dir, settings);
+  const logFile = join(dir, "log", "rabbitmq.log");
+  const consoleFile = join(dir, "log", "console.log");
+  /** @type {import("./server-process.mjs").ServerProcess | undefined} */
+  let mapper;
+  /** @type {import("./server-process.mjs").ServerProcess | undefined} */
+  let node;
+
+  async function start() {
+    if (node !== undefined && node.outcome() === null) throw new Error("This RabbitMQ node runs already.");
+    for (const file of [logFile, consoleFile]) rmSync(file, { force: true }); // an error shows this start's lines alone
+    if (mapper === undefined || mapper.outcome() !== null) {
+      // Ours, in the foreground, rather than the one that the node would start as a daemon and leave behind.
+      const args = ["-port", String(settings.epmdPort), "-address", "127.0.0.1"];
+      mapper = await startServerProcess({ program: program.epmd, args, env, cwd: dir, logFile: consoleFile, pidFile: join(dir, "epmd.pid.json") });
+    }
+    node = await startServerProcess({ program: program.server, args: [], env, cwd: dir, logFile: consoleFile, pidFile: join(dir, "node.pid.json") });
+    await waitUntilReady(node, readiness("RabbitMQ", [logFile, consoleFile], settings));
+  }
+
+  async function stop() {
+    if (node !== undefined) await endServerProcess(node, "SIGTERM", STOP_GRACE_MS);
+    if (mapper !== undefined) await endServerProcess(mapper, "SIGTERM", 2_000);
+  }
+
+  return {
+    ...addresses(settings),
+    port: settings.port,
+    get pid() {
+      return node?.pid ?? -1;
+    },
+    get exited() {
+      return node?.exited ?? Promise.resolve("never started");
+    },
+    start,
+    stop,
+    async kill() {
+      if (node !== undefined) await endServerProcess(node, "SIGKILL", 1_000);
+    },
+  };
+}
+
+/** @param {NodeSettings} settings */
+export function addresses(settings) {
+  return {
+    amqpUrl: `amqp://guest:guest@127.0.0.1:${settings.port}`,
+    managementUrl: `http://guest:guest@127.0.0.1:${settings.managementPort}`,
+  };
+}
+
+/**
+ * The settings that make the node itself again at the next start: its data lies under its name.
+ *
+ * @param {string} dir
+ * @param {number | undefined} port
+ * @returns {Promise<NodeSettings>}
+ */
+async function nodeSettings(dir, port) {
+  const file = join(dir, "node.json");
+  /** @type {Partial<NodeSettings>} */
+  const earlier = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  const settings = {
+    // At localhost, as the machine's own name need not resolve to anything.
+    nodeName: earlier.nodeName ?? `unacked-${randomBytes(4).toString("hex")}@localhost`,
+    cookie: earlier.cookie ?? randomBytes(20).toString("hex"),
+    port: port ?? (await freePort(earlier.port)),
+    managementPort: await freePort(earlier.managementPort),
+    distributionPort: await freePort(earlier.distributionPort),
+    epmdPort: await freePort(earlier.epmdPort),
+  };
+  writeFileSync(file, JSON.stringify(settings, null, 2), { mode: 0o600 });
+  return settings;
+}
+
+/**
+ * @param {string} dir
+ * @param {NodeSettings} settings
+ * @param {RabbitmqOptions} options
+ * @param {boolean} inContainer where the listeners are the image's own and the engine does the publishing
+ */
+function writeConfig(dir, settings, { config = {}, plugins = ["rabbitmq_management"] }, inContainer) {
+  const listeners = {
+    "listeners.tcp.1": `127.0.0.1:${settings.port}`,
+    "management.tcp.ip": "127.0.0.1",
+    "management.tcp.port": settings.managementPort,
+    "log.console": "false",
+    "log.file": "rabbitmq.log",
+  };
+  const lines = { consumer_timeout: CONSUMER_TIMEOUT_MS, ...(inContainer ? {} : listeners), ...config };
+  const text = Object.entries(lines).map(([key, value]) => `${key} = ${value}\n`);
+  writeFileSync(join(dir, "rabbitmq.conf"), text.join(""));
+  writeFileSync(join(dir, "enabled_plugins"), `[${plugins.join(",")}].\n`);
+}
+
+/**
+ * @param {string} dir
+ * @param {NodeSettings} settings
+ * @returns {NodeJS.ProcessEnv}
+ */
+function nodeEnvironment(dir, settings) {
+  const home = join(dir, "home");
+  const logs = join(dir, "log");
+  for (const folder of [home, logs]) mkdirSync(folder, { recursive: true });
+  const cookieFile = join(home, ".erlang.cookie");
+  if (!existsSync(cookieFile)) writeFileSync(cookieFile, settings.cookie);
+  chmodSync(cookieFile, 0o400); // Erlang refuses a cookie that others can read
+
+  // Whatever the shell says about another node must not reach this one.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|NOTIFY_SOCKET)/.test(name));
+  return {
+    ...Object.fromEntries(inherited),
+    HOME: home,
+    LC_ALL: "C.UTF-8",
+    ERL_EPMD_PORT: String(settings.epmdPort),
+    ERL_EPMD_ADDRESS: "127.0.0.1",
+    RABBITMQ_NODENAME: settings.nodeName,
+    RABBITMQ_DIST_PORT: String(settings.distributionPort),
+    RABBITMQ_MNESIA_BASE: join(dir, "data"),
+    RABBITMQ_LOG_BASE: logs,
+    RABBITMQ_CONFIG_FILE: join(dir, "rabbitmq.conf"),
+    RABBITMQ_ADVANCED_CONFIG_FILE: join(dir, "advanced.config"),
+    RABBITMQ_GENERATED_CONFIG_DIR: join(dir, "generated"),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, "enabled_plugins"),
+    RABBITMQ_PID_FILE: join(dir, "rabbitmq.pid"),
+    RABBITMQ_CONF_ENV_FILE: "/dev/null",
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: ERLANG_ARGS,
+    // Makes the start script become the virtual machine rather than wait for it, so that our child's pid is the node's
+    // and a signal reaches it.
+    RUNNING_UNDER_SYSTEMD: "true",
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} logFiles
+ * @param {NodeSettings} settings
+ */
+function readiness(name, logFiles, settings) {
+  const isReady = async () => (await acceptsConnections(settings.port)) && (await managementAnswers(settings.managementPort));
+  return { name, logFiles, timeoutMs: START_TIMEOUT_MS, isReady };
+}
+
+/**
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
+function acceptsConnections(port) {
+  return new Promise((resolveAnswer) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.once("connect", () => resolveAnswer(true)).once("error", () => resolveAnswer(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+/**
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
+function managementAnswers(port) {
+  return new Promise((resolveAnswer) => {
+    // No keep-alive: the node waits 5 s for an idle connection when it stops.
+    const request = get({ host: "127.0.0.1", port, path: "/api/whoami", auth: "guest:guest", agent: false, timeout: 2_000 });
+    request.once("response", (answer) => {
+      answer.resume();
+      resolveAnswer(answer.statusCode === 200);
+    });
+    request.once("timeout", () => request.destroy(new Error("timeout")));
+    request.once("error", () => resolveAnswer(false)); // not listening yet
+  });
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, inject } from "vitest";
+import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
+import type { Postgres, PostgresOptions } from "../../scripts/servers/postgres.mjs";
+import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
+import type { Rabbitmq, RabbitmqOptions } from "../../scripts/servers/rabbitmq.mjs";
+import { createVhost, deleteVhost, managementOf } from "./management.ts";
+import type { Management } from "./management.ts";
+import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "./test-servers.ts";
+
+/**
+ * Servers for one test file. Call these in `beforeAll` or at the top of a file; whatever they give is taken back by an
+ * `afterAll` that they register themselves, after those of the file (Vitest runs them last in, first out).
+ */
+
+export interface FreshVhost {
+  /** With the vhost in its path. */
+  amqpUrl: string;
+  vhost: string;
+  management: Management;
+}
+
+type CleanUp = () => Promise<unknown> | unknown;
+const cleanUps: CleanUp[] = [];
+
+// Registered as this module is loaded, so before anything the file itself registers: hence it runs after that.
+afterAll(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** An empty vhost on the run's broker. */
+export async function freshVhost(): Promise<FreshVhost> {
+  const managementUrl = inject("managementUrl");
+  const vhost = uniqueName();
+  await createVhost(managementUrl, vhost);
+  cleanUps.push(() => deleteVhost(managementUrl, vhost));
+  return { amqpUrl: withPath(inject("amqpUrl"), vhost), vhost, management: managementOf(managementUrl, vhost) };
+}
+
+/** An empty database on the run's server. */
+export async function freshDatabase(): Promise<{ databaseUrl: string }> {
+  const serverUrl = inject("databaseUrl");
+  const name = uniqueName();
+  await runStatement(serverUrl, `CREATE DATABASE "${name}"`);
+  // WITH (FORCE): a connection that a test killed a process over may linger for a moment.
+  cleanUps.push(() => runStatement(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`));
+  return { databaseUrl: withPath(serverUrl, name) };
+}
+
+/** A broker of the file's own, for files that kill it. `management` is that of its vhost `/`. */
+export async function privateBroker(options: Omit<RabbitmqOptions, "dir"> = {}): Promise<Rabbitmq & { management: Management }> {
+  const dir = temporaryFolder("rabbitmq");
+  const broker = await startRabbitmq({ ...options, dir, config: { ...BROKER_TEST_CONFIG, ...options.config } });
+  cleanUps.push(async () => {
+    await broker.kill(); // an orderly stop takes 6 s, for data that goes anyway
+    await broker.stop();
+  });
+  return withManagement(broker);
+}
+
+/** A PostgreSQL of the file's own, for files that kill it. */
+export async function privatePostgres(options: Omit<PostgresOptions, "dir"> = {}): Promise<Postgres> {
+  const dir = temporaryFolder("postgres");
+  cleanUps.push(() => removePostgresData(dir));
+  const server = await startPostgres({ ...options, dir, config: { ...DATABASE_TEST_CONFIG, ...options.config } });
+  cleanUps.push(() => server.stop());
+  return server;
+}
+
+/** Keeps the getters of the broker alive, which a spread would freeze. */
+function withManagement(broker: Rabbitmq): Rabbitmq & { management: Management } {
+  return Object.defineProperty(broker, "management", { value: managementOf(broker.managementUrl, "/") }) as Rabbitmq & { management: Management };
+}
+
+/** A folder for the file's own use, removed at its end. */
+export function temporaryFolder(name: string): string {
+  const dir = mkdtempSync(join(tmpdir(), `unacked-${name}-`));
+  cleanUps.push(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function uniqueName(): string {
+  return `test_${randomBytes(6).toString("hex")}`;
+}
+
+function withPath(url: string, path: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${path}`;
+  return changed.href;
+}
+
+async function runStatement(databaseUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
