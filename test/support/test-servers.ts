@@ -3,12 +3,14 @@ import type { RabbitmqOptions } from "../../scripts/servers/rabbitmq.mjs";
 /** What the tests' servers are set to, in the shared ones and in those that a file starts for itself. */
 
 /**
- * Counts in the management API lag behind by this interval (5 s by default): tests look at them all the time. The rates
- * would only cost.
+ * Queues write their counters this often, and the management plugin collects as often as its finest retention (in
+ * seconds): both 5 s by default, and tests look at them all the time.
  */
 export const BROKER_TEST_CONFIG: NonNullable<RabbitmqOptions["config"]> = {
   collect_statistics_interval: 100,
-  "management.rates_mode": "none",
+  "management.sample_retention_policies.global.minute": 1,
+  "management.sample_retention_policies.basic.minute": 1,
+  "management.sample_retention_policies.detailed.minute": 1,
 };
 
 /**
