@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { z } from "zod";
+import { traitsOf } from "./setting.ts";
+import { SettingsError } from "./settings-error.ts";
+
+export type SettingsSources = {
+  /** Usually `process.env`. It wins over the file. An empty value counts as not given. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A YAML or JSON file of `NAME: value` lines, the names as in the environment; usually `env.CONFIG_FILE`. */
+  readonly file?: string | undefined;
+};
+
+/**
+ * Reads a program's settings. Throws {@link SettingsError} naming every wrong value and every unknown name in the file
+ * (the environment is full of other programs' names, so unknown ones there are no error).
+ */
+export function loadSettings<S extends z.ZodObject>(schema: S, sources: SettingsSources): z.output<S> {
+  const problems: string[] = [];
+  const fromFile = sources.file ? readSettingsFile(sources.file, problems) : {};
+  const given = { ...fromFile, ...notEmpty(sources.env) };
+  const names = Object.keys(schema.shape);
+
+  const known = new Set(names.flatMap((name) => [name, ...fileVariant(schema, name)]));
+  for (const name of Object.keys(fromFile)) {
+    if (!known.has(name)) problems.push(`${name}: there is no such setting (in ${sources.file})`);
+  }
+  const values: Record<string, unknown> = {};
+  for (const name of names) {
+    const [variant] = fileVariant(schema, name);
+    const value = variant && given[variant] !== undefined ? readSecret(name, variant, given, problems) : given[name];
+    if (value !== undefined) values[name] = value;
+  }
+  const parsed = schema.safeParse(values);
+  if (!parsed.success) problems.push(...parsed.error.issues.map((issue) => describe(issue, values)));
+  if (problems.length > 0 || !parsed.success) throw new SettingsError([...new Set(problems)]);
+  return parsed.data;
+}
+
+export type SettingDescription = {
+  readonly name: string;
+  readonly description: string;
+  /** `undefined`: required, or not set unless given. */
+  readonly defaultValue: unknown;
+  readonly required: boolean;
+  readonly secret: boolean;
+};
+
+/** Every setting of a schema, in its order, for the docs and `--help`. */
+export function describeSettings(schema: z.ZodObject): SettingDescription[] {
+  return Object.entries(schema.shape).map(([name, setting]) => {
+    const type = setting as z.ZodType;
+    const whenMissing = type.safeParse(undefined);
+    return {
+      name: [name, ...fileVariant(schema, name)].join(" or "),
+      description: type.description ?? "",
+      defaultValue: whenMissing.success ? whenMissing.data : undefined,
+      required: !whenMissing.success,
+      secret: traitsOf(type).secret === true,
+    };
+  });
+}
+
+function fileVariant(schema: z.ZodObject, name: string): string[] {
+  return traitsOf(schema.shape[name] as z.ZodType).orFile ? [`${name}_FILE`] : [];
+}
+
+function notEmpty(env: SettingsSources["env"]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+}
+
+function readSettingsFile(path: string, problems: string[]): Record<string, unknown> {
+  let content: unknown;
+  try {
+    content = parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    problems.push(`CONFIG_FILE: ${path} cannot be read: ${firstLine(error)}`);
+    return {};
+  }
+  if (content === null || content === undefined) return {};
+  if (typeof content === "object" && !Array.isArray(content)) return content as Record<string, unknown>;
+  problems.push(`CONFIG_FILE: ${path} must hold NAME: value lines`);
+  return {};
+}
+
+function readSecret(name: string, variant: string, given: Record<string, unknown>, problems: string[]): unknown {
+  if (given[name] !== undefined) {
+    problems.push(`${name}: give it or ${variant}, not both`);
+    return given[name];
+  }
+  try {
+    return readFileSync(String(given[variant]), "utf8").trim();
+  } catch (error) {
+    problems.push(`${variant}: ${firstLine(error)}`);
+    return undefined;
+  }
+}
+
+function describe(issue: z.core.$ZodIssue, values: Record<string, unknown>): string {
+  const name = String(issue.path[0] ?? "settings");
+  return values[name] === undefined ? `${name}: is required` : `${name}: ${issue.message}`;
+}
+
+const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split("\n", 1)[0] ?? "";

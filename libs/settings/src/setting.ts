@@ -1,0 +1,48 @@
+import { z } from "zod";
+
+/** What else is known of a setting: `secret` values are never shown; `orFile` adds `<NAME>_FILE`, a path to read it from. */
+export type SettingTraits = { readonly secret?: boolean; readonly orFile?: boolean };
+
+const traits = z.registry<SettingTraits>();
+
+/** Marks a setting. Call it last: zod's methods return copies that do not carry the mark. */
+export function withTraits<S extends z.ZodType>(schema: S, marks: SettingTraits): S {
+  traits.add(schema, marks);
+  return schema;
+}
+
+export const traitsOf = (schema: z.ZodType): SettingTraits => traits.get(schema) ?? {};
+
+/** A whole number. The environment gives texts and files give numbers: both are taken, nothing else is. */
+export function wholeNumber(min: number, max: number): z.ZodType<number, unknown> {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.preprocess(numberFromText, z.int({ error: message }).min(min, message).max(max, message));
+}
+
+/** A number that need not be whole. */
+export function anyNumber(min: number, max: number): z.ZodType<number, unknown> {
+  const message = `must be a number from ${min} to ${max}`;
+  return z.preprocess(numberFromText, z.number({ error: message }).min(min, message).max(max, message));
+}
+
+/** `true` or `false`. */
+export function flag(): z.ZodType<boolean, unknown> {
+  const fromText = (value: unknown) => (value === "true" ? true : value === "false" ? false : value);
+  return z.preprocess(fromText, z.boolean({ error: "must be true or false" }));
+}
+
+/** One of a few words. */
+export function oneOf<const W extends readonly [string, ...string[]]>(words: W): z.ZodType<W[number]> {
+  return z.enum(words, { error: `must be one of ${words.join(", ")}` });
+}
+
+/** A text that is not empty. A number in a file is taken as the text it was written as. */
+export function text(): z.ZodType<string, unknown> {
+  const fromNumber = (value: unknown) => (typeof value === "number" ? String(value) : value);
+  return z.preprocess(fromNumber, z.string({ error: "must be a text" }).min(1, "must not be empty"));
+}
+
+function numberFromText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+}

@@ -1,0 +1,11 @@
+/** Some settings are wrong; `problems` names each in one line, without its value where it could be a secret. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  readonly code = "invalid-settings";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("; "));
+    this.problems = problems;
+  }
+}
