@@ -38,6 +38,7 @@ const UP = [
        (current_run_id IS NULL OR status IN ('Processing', 'Retrying', 'OnDeleting'))
    )`,
   "CREATE UNIQUE INDEX observers_name_of_living ON observers (name) WHERE status <> 'Deleted'",
+  "CREATE INDEX observers_name_of_all ON observers (name, created_at DESC)",
   "CREATE INDEX observers_newest ON observers (created_at DESC, id DESC)",
   "CREATE INDEX observers_by_status ON observers (status, created_at DESC, id DESC)",
   "CREATE INDEX observers_by_attempts ON observers (attempts DESC, created_at DESC, id DESC)",
@@ -98,7 +99,7 @@ const UP = [
   `CREATE TABLE commands (
      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
      kind text NOT NULL,
-     observer_id uuid REFERENCES observers ON DELETE CASCADE,
+     observer_id uuid,
      revision integer,
      service_id uuid,
      generation integer,

@@ -1,0 +1,82 @@
+import type { EntityManager } from "typeorm";
+import type { Command, CommandChange, CommandKey } from "../../domain/books.ts";
+
+/** Index: commands_one_per_observer. */
+const FORGET_BY_OBSERVER = `
+  DELETE FROM commands c USING unnest($1::text[], $2::uuid[]) AS u (kind, observer_id)
+  WHERE c.kind IN ('start', 'stop') AND c.kind = u.kind AND c.observer_id = u.observer_id`;
+
+/** Index: commands_one_per_run. */
+const FORGET_BY_RUN = `
+  DELETE FROM commands c USING unnest($1::text[], $2::uuid[]) AS u (kind, run_id)
+  WHERE c.kind IN ('stop-run', 'restart-run') AND c.kind = u.kind AND c.run_id = u.run_id`;
+
+/** Index: commands_one_per_generation. */
+const FORGET_BY_GENERATION = `
+  DELETE FROM commands c USING unnest($1::text[], $2::uuid[], $3::int[]) AS u (kind, service_id, generation)
+  WHERE c.kind IN ('report-inventory', 'probe') AND c.kind = u.kind
+    AND c.service_id = u.service_id AND c.generation = u.generation`;
+
+const INSERT = `
+  INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, due_at)
+  SELECT kind, observer_id, revision, service_id, generation, run_id, message_id, reason,
+         now() + delay_ms * interval '1 millisecond'
+  FROM unnest($1::text[], $2::uuid[], $3::int[], $4::uuid[], $5::int[], $6::uuid[], $7::uuid[], $8::text[], $9::float8[])
+    AS u (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, delay_ms)`;
+
+/**
+ * Writes wanted commands and removes forgotten ones. A wanted one replaces its predecessor and is due anew. The unique
+ * indexes of `commands` hold "one of a key"; whoever writes a command has locked its observer or service first.
+ */
+export async function writeCommands(tx: EntityManager, changes: CommandChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
+  await forget(tx, keys);
+  const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
+  if (wanted.length === 0) return;
+  await tx.query(INSERT, commandColumns(wanted));
+  await tx.query("NOTIFY unacked_commands");
+}
+
+async function forget(tx: EntityManager, keys: CommandKey[]): Promise<void> {
+  const byObserver: (readonly [string, string])[] = [];
+  const byRun: (readonly [string, string])[] = [];
+  const byGeneration: (readonly [string, string, number])[] = [];
+  for (const key of keys) {
+    switch (key.kind) {
+      case "start":
+      case "stop":
+        byObserver.push([key.kind, key.observerId]);
+        break;
+      case "stop-run":
+      case "restart-run":
+        byRun.push([key.kind, key.runId]);
+        break;
+      case "report-inventory":
+      case "probe":
+        byGeneration.push([key.kind, key.serviceId, key.generation]);
+        break;
+      default:
+        key satisfies never;
+    }
+  }
+  if (byObserver.length > 0) await tx.query(FORGET_BY_OBSERVER, columns(byObserver));
+  if (byRun.length > 0) await tx.query(FORGET_BY_RUN, columns(byRun));
+  if (byGeneration.length > 0) await tx.query(FORGET_BY_GENERATION, columns(byGeneration));
+}
+
+const columns = (rows: (readonly unknown[])[]): unknown[][] => (rows[0] ?? []).map((_, i) => rows.map((row) => row[i]));
+
+function commandColumns(commands: Command[]): unknown[][] {
+  return [
+    commands.map((c) => c.kind),
+    commands.map((c) => ("observerId" in c ? c.observerId : null)),
+    commands.map((c) => ("revision" in c ? c.revision : null)),
+    commands.map((c) => ("serviceId" in c ? c.serviceId : null)),
+    commands.map((c) => ("generation" in c ? c.generation : null)),
+    commands.map((c) => ("runId" in c ? c.runId : null)),
+    commands.map((c) => ("messageId" in c ? c.messageId : null)),
+    commands.map((c) => ("reason" in c ? c.reason : null)),
+    commands.map((c) => ("delayMs" in c ? c.delayMs : 0)),
+  ];
+}

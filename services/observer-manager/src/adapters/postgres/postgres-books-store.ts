@@ -1,0 +1,114 @@
+import type { ObserverId, StateMessage } from "@unacked/contracts";
+import { OCCUPYING_STATUSES } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import type { Books } from "../../domain/books.ts";
+import { InventoryParts } from "../../domain/books.ts";
+import { type BooksStore, type BooksTransaction, type NewObserver, RefusedByDatabase } from "../../flows/books-store.ts";
+import type { ObserverRef } from "../../flows/manager-api.ts";
+import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
+import { writeCommands } from "./command-writes.ts";
+import { sqlStateOf } from "./database-error.ts";
+
+/** No look-up before it: the primary key and the partial unique index on the name decide. */
+const INSERT_OBSERVER = `
+  INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash)
+  VALUES ($1, $2, $3, $4::jsonb, $5::jsonb, $6, $7::jsonb, 'Created', $8)
+  ON CONFLICT DO NOTHING RETURNING id`;
+
+/** Index: observers_name_of_living, then observers_name_of_all. */
+const BY_NAME = `
+  SELECT id FROM observers WHERE name = $1 ORDER BY (status <> 'Deleted') DESC, created_at DESC LIMIT 1`;
+
+/** Indexes: services_living, observers_occupying. */
+const FREE_WORKERS = `
+  SELECT (SELECT coalesce(sum(worker_count), 0) FROM services WHERE pool = $1 AND state IN ('Alive', 'Suspect'))
+       - (SELECT count(*) FROM observers
+          WHERE pool = $1 AND status IN (${OCCUPYING_STATUSES.map((status) => `'${status}'`).join(", ")})) AS free`;
+
+/** The key space of advisory locks on pools; any number, the same for all managers. */
+const POOL_LOCK_SPACE = 7_026;
+
+/** The books in PostgreSQL. Errors of class 22 and 23 become RefusedByDatabase: the same values will never be taken. */
+export class PostgresBooksStore implements BooksStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T> {
+    return await this.#dataSource
+      .transaction((manager) => work(new PostgresBooksTransaction(manager)))
+      .catch((error: unknown) => {
+        throw asRefused(error);
+      });
+  }
+}
+
+class PostgresBooksTransaction implements BooksTransaction {
+  readonly #tx: EntityManager;
+
+  constructor(tx: EntityManager) {
+    this.#tx = tx;
+  }
+
+  loadFor(messages: StateMessage[], inventories: InventoryParts): Promise<Books> {
+    return loadBooks(this.#tx, messages, inventories);
+  }
+
+  async loadObserver(ref: ObserverRef): Promise<{ books: Books; id: ObserverId } | null> {
+    const id = ref.kind === "id" ? ref.id : await this.#idByName(ref.name);
+    if (id === undefined) return null;
+    const books = await loadObserverBooks(this.#tx, [id], new InventoryParts());
+    return books.observers.has(id) ? { books, id } : null;
+  }
+
+  async #idByName(name: string): Promise<ObserverId | undefined> {
+    const rows = await this.#tx.query<{ id: ObserverId }[]>(BY_NAME, [name]);
+    return rows[0]?.id;
+  }
+
+  write(books: Books): Promise<void> {
+    return writeBooks(this.#tx, books);
+  }
+
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    await this.#tx.query("SAVEPOINT one_event");
+    try {
+      return await work();
+    } catch (error) {
+      await this.#tx.query("ROLLBACK TO SAVEPOINT one_event");
+      throw asRefused(error);
+    }
+  }
+
+  async insertObserver(observer: NewObserver): Promise<boolean> {
+    const { id, name, type, params, labels, pool, retry, requestHash } = observer;
+    const json = [params, labels, retry].map((value) => JSON.stringify(value));
+    const rows = await this.#tx.query<unknown[]>(INSERT_OBSERVER, [id, name, type, json[0], json[1], pool, json[2], requestHash]);
+    if (rows.length === 0) return false;
+    await writeCommands(this.#tx, [{ want: { kind: "start", observerId: id, revision: 1, delayMs: 0 } }]);
+    await this.#tx.query("NOTIFY unacked_changes");
+    return true;
+  }
+
+  async lockPool(pool: string): Promise<void> {
+    await this.#tx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [POOL_LOCK_SPACE, pool]);
+  }
+
+  async freeWorkers(pool: string): Promise<number> {
+    const [row] = await this.#tx.query<{ free: string }[]>(FREE_WORKERS, [pool]);
+    return Number(row?.free ?? 0);
+  }
+
+  async requestHashOf(id: ObserverId): Promise<string | null> {
+    const rows = await this.#tx.query<{ request_hash: string }[]>("SELECT request_hash FROM observers WHERE id = $1", [id]);
+    return rows[0]?.request_hash ?? null;
+  }
+}
+
+function asRefused(error: unknown): unknown {
+  const sqlState = sqlStateOf(error);
+  if (sqlState === undefined || !/^2[23]/.test(sqlState)) return error;
+  return new RefusedByDatabase(`PostgreSQL refuses it (SQLSTATE ${sqlState})`, { cause: error });
+}

@@ -1,0 +1,158 @@
+import type {
+  ErrorText,
+  Inventory,
+  MessageId,
+  ObserverId,
+  ObserverStatus,
+  ObserverTypeInfo,
+  RunEndReason,
+  RunId,
+  RunStopReason,
+  ServiceId,
+  ServiceState,
+} from "@unacked/contracts";
+
+/** The part of an observer's row that decisions need. */
+export interface ObserverBook {
+  readonly id: ObserverId;
+  status: ObserverStatus;
+  revision: number;
+  /** The manager's count of the observer's runs. */
+  epoch: number;
+  currentRunId: RunId | null;
+  attempts: number;
+  lastError: ErrorText | null;
+  /** Until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */
+  nextAttemptInMs: number | null;
+}
+
+/** Current: the observer's own · Superseded: told to stop, not yet ended · Ended. */
+export type RunState = "Current" | "Superseded" | "Ended";
+
+export interface RunBook {
+  readonly id: RunId;
+  readonly observerId: ObserverId;
+  readonly serviceId: ServiceId;
+  generation: number;
+  readonly messageId: MessageId;
+  readonly revision: number;
+  readonly epoch: number;
+  readonly startedAtMs: number;
+  state: RunState;
+  endReason: RunEndReason | null;
+  /** The service's clock, for display; null when only the manager knows of the end: then it is the time of writing. */
+  endedAtMs: number | null;
+  error: ErrorText | null;
+}
+
+export interface ServiceBook {
+  readonly id: ServiceId;
+  readonly name: string;
+  pool: string;
+  state: ServiceState;
+  generation: number;
+  lastSeq: number;
+  workerCount: number;
+  running: number;
+  types: ObserverTypeInfo[];
+  version: string;
+  host: string;
+  pid: number;
+  heartbeatMs: number;
+  memoryBytes: number;
+  eventLoopLagMs: number;
+  endReason: string | null;
+}
+
+/** What is to be sent. The key says what there can be only one of. */
+export type Command =
+  | { kind: "start"; observerId: ObserverId; revision: number; delayMs: number }
+  | { kind: "stop"; observerId: ObserverId; revision: number }
+  | {
+      kind: "stop-run";
+      observerId: ObserverId;
+      runId: RunId;
+      messageId: MessageId;
+      revision: number;
+      serviceId: ServiceId;
+      generation: number;
+      reason: RunStopReason;
+    }
+  | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
+  | { kind: "report-inventory" | "probe"; serviceId: ServiceId; generation: number };
+
+/** A command to be written, or one of that key to be forgotten. */
+export type CommandChange = { want: Command } | { forget: CommandKey };
+
+export type CommandKey =
+  | { kind: "start" | "stop"; observerId: ObserverId }
+  | { kind: "stop-run" | "restart-run"; runId: RunId }
+  | { kind: "report-inventory" | "probe"; serviceId: ServiceId; generation: number };
+
+/**
+ * The rows that one batch of events touches, loaded and locked; decisions change them in memory and note which ones,
+ * so that each table is then written by one statement however many events there were.
+ */
+export class Books {
+  readonly observers = new Map<ObserverId, ObserverBook>();
+  readonly runs = new Map<RunId, RunBook>();
+  readonly services = new Map<ServiceId, ServiceBook>();
+  /** Services of the same name as one in this batch that still count as living. */
+  readonly namesakes: { id: ServiceId; name: string; generation: number }[] = [];
+  readonly changedObservers = new Set<ObserverBook>();
+  readonly changedRuns = new Set<RunBook>();
+  readonly changedServices = new Set<ServiceBook>();
+  readonly inventories: InventoryParts;
+  /** The last word on each command wins. */
+  readonly commands = new Map<string, CommandChange>();
+
+  constructor(inventories: InventoryParts) {
+    this.inventories = inventories;
+  }
+
+  want(command: Command): void {
+    this.commands.set(keyText(command), { want: command });
+  }
+
+  forget(key: CommandKey): void {
+    this.commands.set(keyText(key), { forget: key });
+  }
+
+  /** The runs of a service that have not ended, as far as they are loaded. */
+  livingRunsOf(serviceId: ServiceId): RunBook[] {
+    return [...this.runs.values()].filter((run) => run.serviceId === serviceId && run.state !== "Ended");
+  }
+}
+
+function keyText(key: CommandKey): string {
+  switch (key.kind) {
+    case "start":
+    case "stop":
+      return `${key.kind} ${key.observerId}`;
+    case "stop-run":
+    case "restart-run":
+      return `${key.kind} ${key.runId}`;
+    case "report-inventory":
+    case "probe":
+      return `${key.kind} ${key.serviceId} ${key.generation}`;
+    default:
+      return key satisfies never;
+  }
+}
+
+/** The parts of inventories that have arrived so far; it outlives a batch, not the manager. */
+export class InventoryParts {
+  readonly #open = new Map<string, { parts: Set<number>; runIds: Set<RunId> }>();
+
+  /** The ids of all listed runs once the last part has come, or null when a part was not seen (by this manager). */
+  collect(inventory: Inventory): Set<RunId> | null {
+    const entry = this.#open.get(inventory.inventoryId) ?? { parts: new Set(), runIds: new Set() };
+    this.#open.set(inventory.inventoryId, entry);
+    entry.parts.add(inventory.part);
+    for (const run of inventory.runs) entry.runIds.add(run.runId);
+    if (inventory.part < inventory.parts) return null;
+    // Kept until the next but few, as a rolled back transaction brings the last part again.
+    if (this.#open.size > 100) this.#open.delete(this.#open.keys().next().value as string);
+    return entry.parts.size === inventory.parts ? entry.runIds : null;
+  }
+}

@@ -1,0 +1,172 @@
+import type {
+  DeathCertificate,
+  EventBatch,
+  Inventory,
+  ServiceAlive,
+  ServiceBorn,
+  ServiceEvent,
+  StateMessage,
+} from "@unacked/contracts";
+import type { Books, ServiceBook } from "./books.ts";
+import { applyRunEvent, applyStartNotRun, endRun, loseRun, supersede, type Source } from "./run-events.ts";
+
+/** What became of a message: an `old` one is a redelivery that was applied before. */
+export type Applied = "applied" | "old";
+
+/**
+ * Applies one message of the state queue to the loaded books. Pure but for the books it is given.
+ * A batch's `seq` is the guard against redelivery (≤ last_seq: skipped) and against loss (a gap asks for an inventory).
+ */
+export function applyStateMessage(books: Books, message: StateMessage): Applied {
+  if (message.kind === "DeathCertificate") return applyDeath(books, message);
+  const service = books.services.get(message.serviceId);
+  if (service && message.seq <= service.lastSeq) return "old";
+  const current = service ?? insertService(books, message);
+  const isGap = message.seq > current.lastSeq + 1;
+  noteSign(books, current, message);
+  if (isGap) askInventory(books, current);
+  for (const event of message.events) applyEvent(books, current, message, event);
+  return "applied";
+}
+
+/** One event of a batch, for callers that have to split a batch because the database refuses one of its events. */
+export function applySingleEvent(books: Books, batch: EventBatch, event: ServiceEvent): void {
+  const service = books.services.get(batch.serviceId) ?? insertService(books, batch);
+  applyEvent(books, service, batch, event);
+}
+
+function applyEvent(books: Books, service: ServiceBook, source: Source, event: ServiceEvent): void {
+  switch (event.kind) {
+    case "ServiceBorn":
+      return applyBirth(books, service, event);
+    case "ServiceAlive":
+      return applyAlive(books, service, event);
+    case "ServiceDied":
+      return endService(books, service, "Stopped", event.reason);
+    case "Inventory":
+      return applyInventory(books, service, source, event);
+    case "StartRefused":
+      return applyStartNotRun(books, event);
+    case "DuplicateDropped":
+      return;
+    default:
+      return applyRunEvent(books, { serviceId: source.serviceId, generation: source.generation }, event);
+  }
+}
+
+/** An unknown service is never taken for a duplicate: perhaps it is the books that lost something. */
+function insertService(books: Books, batch: EventBatch): ServiceBook {
+  const service: ServiceBook = {
+    id: batch.serviceId,
+    name: batch.serviceName,
+    pool: batch.pool,
+    state: "Alive",
+    generation: batch.generation,
+    lastSeq: 0,
+    workerCount: batch.workerCount,
+    running: 0,
+    types: [],
+    version: "",
+    host: "",
+    pid: 0,
+    heartbeatMs: 10_000,
+    memoryBytes: 0,
+    eventLoopLagMs: 0,
+    endReason: null,
+  };
+  books.services.set(service.id, service);
+  return service;
+}
+
+function noteSign(books: Books, service: ServiceBook, batch: EventBatch): void {
+  books.changedServices.add(service);
+  service.lastSeq = batch.seq;
+  service.workerCount = batch.workerCount;
+  service.generation = Math.max(service.generation, batch.generation);
+  if (service.state === "Alive") return;
+  // It was given up, and speaks: what it runs is asked for, whole.
+  if (service.state !== "Suspect") askInventory(books, service);
+  service.state = "Alive";
+  service.endReason = null;
+}
+
+function askInventory(books: Books, service: ServiceBook): void {
+  books.want({ kind: "report-inventory", serviceId: service.id, generation: service.generation });
+}
+
+function applyBirth(books: Books, service: ServiceBook, event: ServiceBorn): void {
+  Object.assign(service, {
+    pool: event.pool,
+    workerCount: event.workerCount,
+    types: event.types,
+    version: event.version,
+    host: event.host,
+    pid: event.pid,
+    heartbeatMs: event.heartbeatMs,
+  });
+  books.changedServices.add(service);
+  // A rebirth under the same name raises a suspicion only; the probe settles it.
+  for (const other of books.namesakes) {
+    if (other.name === service.name && other.id !== service.id)
+      books.want({ kind: "probe", serviceId: other.id, generation: other.generation });
+  }
+}
+
+function applyAlive(books: Books, service: ServiceBook, event: ServiceAlive): void {
+  service.workerCount = event.workerCount;
+  service.running = event.running;
+  service.memoryBytes = Math.round(event.memoryBytes);
+  service.eventLoopLagMs = event.eventLoopLagMs;
+  books.changedServices.add(service);
+}
+
+/** A certificate speaks of one generation: a service that has come back since is not touched. */
+function applyDeath(books: Books, message: DeathCertificate): Applied {
+  const service = books.services.get(message.serviceId);
+  if (!service) return "old";
+  books.forget({ kind: "probe", ...pick(message) });
+  books.forget({ kind: "report-inventory", ...pick(message) });
+  if (service.generation !== message.generation || service.state === "Gone" || service.state === "Stopped") return "old";
+  endService(books, service, "Gone", "its control queue is gone: the connection was lost");
+  return "applied";
+}
+
+const pick = ({ serviceId, generation }: DeathCertificate) => ({ serviceId, generation });
+
+function endService(books: Books, service: ServiceBook, state: "Stopped" | "Gone", reason: string): void {
+  service.state = state;
+  service.endReason = reason;
+  service.running = 0;
+  books.changedServices.add(service);
+  for (const run of books.livingRunsOf(service.id))
+    loseRun(books, run, state === "Gone" ? "service-gone" : "service-stopped", null);
+}
+
+/**
+ * What the service says it runs, held against the books, both ways. Parts come in order, none missing, so a run that is in
+ * none of them is known to be missing at the last one.
+ */
+function applyInventory(books: Books, service: ServiceBook, source: Source, inventory: Inventory): void {
+  for (const listed of inventory.runs) {
+    const run = books.runs.get(listed.runId);
+    const observer = books.observers.get(listed.observerId);
+    const isNews = !run || (run.state !== "Current" && observer?.currentRunId === null);
+    if (!run) applyRunEvent(books, source, { kind: "RunStarted", ...listed, at: inventory.at });
+    else if (isNews) applyRunEvent(books, source, { kind: "RunHeld", ...listed, at: inventory.at });
+    else if (run.state === "Ended") {
+      run.state = "Superseded";
+      run.endReason = null;
+      run.endedAtMs = null;
+      supersede(books, run, "superseded");
+    }
+  }
+  const listed = books.inventories.collect(inventory);
+  if (inventory.part < inventory.parts) return;
+  if (!listed) return askInventory(books, service);
+  for (const run of books.livingRunsOf(service.id)) {
+    if (listed.has(run.id)) continue;
+    if (run.state === "Current") loseRun(books, run, "missing-from-inventory", null);
+    else endRun(books, run, "missing-from-inventory", null);
+  }
+  books.forget({ kind: "report-inventory", serviceId: service.id, generation: source.generation });
+}

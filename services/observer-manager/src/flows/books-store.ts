@@ -1,0 +1,44 @@
+import type { ObserverId, StateMessage } from "@unacked/contracts";
+import type { Books, InventoryParts } from "../domain/books.ts";
+import type { ObserverRef } from "./manager-api.ts";
+
+/** The books as a flow sees them: rows are loaded locked, decided upon in memory, and written by a few statements. */
+export interface BooksStore {
+  /** Commits when `work` resolves, rolls back when it rejects. */
+  inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T>;
+}
+
+export interface BooksTransaction {
+  /** Loads and locks every row that these messages can touch. */
+  loadFor(messages: StateMessage[], inventories: InventoryParts): Promise<Books>;
+  /** Loads and locks one observer with its current run. By name: the one that is not Deleted, else the last that was. */
+  loadObserver(ref: ObserverRef): Promise<{ books: Books; id: ObserverId } | null>;
+  write(books: Books): Promise<void>;
+  /** Runs `work` so that its failure undoes only its own writes. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
+  /** True when an observer of this id or name was not there and now is; its start command is written with it. */
+  insertObserver(observer: NewObserver): Promise<boolean>;
+  /** One decision about a pool's workers at a time: held until the transaction ends. Taken before any row lock. */
+  lockPool(pool: string): Promise<void>;
+  /** Workers of living services less observers that take or await one. */
+  freeWorkers(pool: string): Promise<number>;
+  requestHashOf(id: ObserverId): Promise<string | null>;
+}
+
+/** An observer about to be: already validated. */
+export interface NewObserver {
+  id: ObserverId;
+  name: string;
+  type: string;
+  params: unknown;
+  labels: Record<string, string>;
+  pool: string;
+  retry: unknown;
+  /** SHA-256 of the request, to tell a repeated POST from another one with the same id. */
+  requestHash: string;
+}
+
+/** PostgreSQL will never take this value (SQLSTATE class 22 or 23: a NUL in a text, say): trying again is of no use. */
+export class RefusedByDatabase extends Error {
+  readonly code = "refused-by-database";
+}

@@ -1,0 +1,20 @@
+import { createHash } from "node:crypto";
+import { type CreateObserver, newObserverId } from "@unacked/contracts";
+import type { NewObserver } from "./books-store.ts";
+
+/** A request as it will stand in the books; an id is made where the client chose none. */
+export function newObserver(request: CreateObserver): NewObserver {
+  const { name, type, params, labels, pool, retry } = request;
+  const content = { name, type, params, labels, pool, retry };
+  const requestHash = createHash("sha256").update(canonicalJson(content)).digest("hex");
+  return { ...content, id: request.id ?? newObserverId(), requestHash };
+}
+
+/** JSON with sorted keys: the order in which a client writes its fields is not a difference. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
