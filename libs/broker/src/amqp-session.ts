@@ -1,0 +1,200 @@
+import type { Channel, ChannelModel } from "amqplib";
+import type { BrokerLog } from "./broker-settings.ts";
+import { BrokerSettingsError } from "./broker-settings.ts";
+import { ConfirmChannel, type ConfirmHooks } from "./confirm-channel.ts";
+import { startConsumer } from "./consumer.ts";
+import { type LossKind, type LossReason, lossReason } from "./loss-reason.ts";
+import type { OpenConnection } from "./open-connection.ts";
+import { withPatience } from "./patience.ts";
+import type { ConsumeOptions, Consumer, Delivery, ExchangeDeclaration, QueueDeclaration, Session } from "./session.ts";
+import { SessionLostError } from "./session.ts";
+
+/** How long the broker may take to answer one request, at least; otherwise two heartbeats. */
+const MIN_REPLY_LIMIT_MS = 5_000;
+
+export const MAX_PREFETCH = 65_535;
+
+export interface SessionOwner {
+  connectionName: string;
+  heartbeatS: number;
+  log: BrokerLog;
+  /** Called synchronously, once, after `lost` was aborted. */
+  onLost(reason: LossReason): void;
+  onBlocked(blocked: boolean): void;
+}
+
+/** A session on one open connection. It is lost by whatever closes first; it never mends itself. */
+export class AmqpSession implements Session {
+  readonly generation: number;
+  readonly #connection: OpenConnection;
+  readonly #model: ChannelModel;
+  readonly #owner: SessionOwner;
+  readonly #replyLimitMs: number;
+  readonly #lost = new AbortController();
+  readonly #channels = new Set<Channel>();
+  #control: Promise<Channel> | undefined;
+  #connectionGone = false;
+  #closing: Promise<void> | undefined;
+  #isSetUp = false;
+
+  constructor(connection: OpenConnection, generation: number, owner: SessionOwner) {
+    this.generation = generation;
+    this.#connection = connection;
+    this.#model = connection.model;
+    this.#owner = owner;
+    this.#replyLimitMs = Math.max(MIN_REPLY_LIMIT_MS, owner.heartbeatS * 2_000);
+    // A socket failure emits error and then close; a graceful close by the broker (320) only close.
+    this.#model.on("error", (error: Error) => this.#connectionClosed(error));
+    this.#model.on("close", (error?: Error) => this.#connectionClosed(error ?? "closed without a reason"));
+    this.#model.on("blocked", () => owner.onBlocked(true));
+    this.#model.on("unblocked", () => owner.onBlocked(false));
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Whether the connection itself still stands, although the session may be lost. */
+  get isConnectionOpen(): boolean {
+    return !this.#connectionGone;
+  }
+
+  /** The broker's name and version, as it said itself. */
+  get peer(): string {
+    const { product, version } = this.#model.connection.serverProperties;
+    return `${product} ${version}`;
+  }
+
+  /** From now on a refused operation is no fault of the set-up. */
+  markSetUp(): void {
+    this.#isSetUp = true;
+  }
+
+  async declareExchange({ name, type }: ExchangeDeclaration): Promise<void> {
+    const control = await this.#controlChannel();
+    await this.#reply(`declare exchange ${name}`, control.assertExchange(name, type, { durable: true }));
+  }
+
+  async declare(queue: QueueDeclaration): Promise<void> {
+    for (const { exchange } of queue.bindings) await this.declareExchange(exchange);
+    const control = await this.#controlChannel();
+    const { name, durable, exclusive } = queue;
+    await this.#reply(`declare queue ${name}`, control.assertQueue(name, { durable, exclusive, arguments: queue.arguments }));
+    for (const { exchange, routingKey } of queue.bindings) {
+      await this.#reply(`bind queue ${name} to ${exchange.name}`, control.bindQueue(name, exchange.name, routingKey));
+    }
+  }
+
+  async inspect(queue: string): Promise<{ messageCount: number; consumerCount: number }> {
+    const control = await this.#controlChannel();
+    const { messageCount, consumerCount } = await this.#reply(`look at queue ${queue}`, control.checkQueue(queue));
+    return { messageCount, consumerCount };
+  }
+
+  async consume(queue: string, { prefetch, noAck = false }: ConsumeOptions, onDelivery: (delivery: Delivery) => void): Promise<Consumer> {
+    if (!Number.isInteger(prefetch) || prefetch < 1 || prefetch > MAX_PREFETCH) {
+      throw new BrokerSettingsError(`The prefetch of queue ${queue} must be a whole number from 1 to ${MAX_PREFETCH}, not ${prefetch}.`);
+    }
+    const channel = await this.#openChannel("consume", () => this.#model.createChannel());
+    await this.#reply(`set the prefetch of ${queue}`, channel.prefetch(prefetch));
+    return startConsumer({
+      channel,
+      queue,
+      noAck,
+      generation: this.generation,
+      lost: this.lost,
+      log: this.#owner.log,
+      onDelivery,
+      onCancelled: () => this.lose(lossReason("consumer-cancelled", `the broker cancelled the consumer of queue ${queue}`)),
+      reply: (what, pending) => this.#reply(what, pending),
+    });
+  }
+
+  /** For the publisher: a channel in confirm mode. */
+  async openConfirmChannel(hooks: ConfirmHooks): Promise<ConfirmChannel> {
+    return new ConfirmChannel(await this.#openChannel("publish", () => this.#model.createConfirmChannel()), hooks);
+  }
+
+  end(reason: string): void {
+    this.lose(lossReason("ended-by-owner", reason));
+  }
+
+  /** Told first, closed later: the owner hears of it before anything else happens. Only the first reason counts. */
+  lose(reason: LossReason): void {
+    if (this.#lost.signal.aborted) return;
+    this.#lost.abort(reason);
+    this.#owner.onLost(reason);
+  }
+
+  /** Closes what is still open: in order for at most `limitMs`, so that acks on their way arrive, then the socket is destroyed. */
+  close(limitMs: number): Promise<void> {
+    this.#closing ??= this.#close(limitMs);
+    return this.#closing;
+  }
+
+  async #close(limitMs: number): Promise<void> {
+    if (!this.#connectionGone) {
+      let timer: NodeJS.Timeout | undefined;
+      const limit = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, limitMs);
+      });
+      await Promise.race([this.#closeInOrder(), limit]);
+      clearTimeout(timer);
+    }
+    this.#connection.destroy();
+  }
+
+  /** Channels first: amqplib writes the connection's close past what a channel has buffered, and would overtake its acks. */
+  async #closeInOrder(): Promise<void> {
+    await Promise.allSettled([...this.#channels].map((channel) => channel.close()));
+    await Promise.allSettled([this.#model.close()]);
+  }
+
+  #connectionClosed(cause: unknown): void {
+    this.#connectionGone = true;
+    this.lose(lossReason("connection-closed", cause));
+    // amqplib only ends its half; a peer that is gone would keep the other half open.
+    this.#connection.destroy();
+  }
+
+  #controlChannel(): Promise<Channel> {
+    this.#control ??= this.#openChannel("control", () => this.#model.createChannel());
+    return this.#control;
+  }
+
+  async #openChannel<C extends Channel>(role: string, open: () => Promise<C>): Promise<C> {
+    if (this.lost.aborted) throw this.#lostError();
+    const channel = await this.#reply(`open the ${role} channel`, open());
+    this.#channels.add(channel);
+    const closedKind = (): LossKind => (this.#isSetUp ? "channel-closed" : "setup-failed");
+    channel.on("error", (error: Error) => this.lose(lossReason(closedKind(), error)));
+    channel.on("close", () => {
+      this.#channels.delete(channel);
+      // When the whole connection closes, amqplib closes its channels first: let the connection say why.
+      queueMicrotask(() => this.lose(lossReason(closedKind(), `the ${role} channel closed`)));
+    });
+    channel.on("handler-error", (error: Error) => this.#owner.log.error({ err: error }, `a handler of the ${role} channel threw`));
+    return channel;
+  }
+
+  /** Every request to the broker: it ends with the session at the latest, and the session ends when it takes too long. */
+  async #reply<T>(what: string, pending: Promise<T>): Promise<T> {
+    try {
+      return await withPatience(pending, {
+        limitMs: this.#replyLimitMs,
+        onLimit: () => {
+          this.lose(lossReason("connection-closed", `no answer to "${what}" within ${this.#replyLimitMs} ms`));
+          return this.#lostError();
+        },
+        signal: this.lost,
+        onAbort: () => this.#lostError(),
+      });
+    } catch (error) {
+      throw this.lost.aborted ? this.#lostError() : error;
+    }
+  }
+
+  #lostError(): SessionLostError {
+    return new SessionLostError(this.lost.reason as LossReason);
+  }
+}

@@ -1,0 +1,42 @@
+/** What every log takes: (fields, message), like pino. */
+export interface BrokerLog {
+  info(fields: object, msg: string): void;
+  warn(fields: object, msg: string): void;
+  error(fields: object, msg: string): void;
+}
+
+export interface BrokerSettings {
+  /** `amqp://` or `amqps://`, the vhost in its path (none means `/`). Never logged with its password. */
+  url: string;
+  /** Shown by the broker's management as the connection's name. */
+  connectionName: string;
+  /** Whole seconds, at least 1. Either side gives the other up after two to three of them in silence. */
+  heartbeatS: number;
+  log: BrokerLog;
+  /** How long to wait before connecting again; for tests. Default: 50 ms doubling to 5 s, anew after 10 s up. */
+  reconnect?: ReconnectDelays;
+}
+
+export interface ReconnectDelays {
+  initialMs: number;
+  maxMs: number;
+  /** A session that was up this long was a good one: the next delay is the first again. */
+  resetAfterMs: number;
+}
+
+/** A setting or an argument that can never work. Thrown at once, to the caller: trying again would not help. */
+export class BrokerSettingsError extends Error {
+  readonly code = "invalid-broker-settings";
+  override readonly name = "BrokerSettingsError";
+}
+
+/** Throws a BrokerSettingsError that names the wrong setting. */
+export function checkSettings({ url, heartbeatS }: Pick<BrokerSettings, "url" | "heartbeatS">): void {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
+  if (protocol !== "amqp:" && protocol !== "amqps:") {
+    throw new BrokerSettingsError("The broker's URL must look like amqp://user:password@host:5672/vhost (or amqps://).");
+  }
+  if (!Number.isInteger(heartbeatS) || heartbeatS < 1 || heartbeatS > 65_535) {
+    throw new BrokerSettingsError(`The heartbeat must be a whole number of seconds from 1 to 65535, not ${heartbeatS}.`);
+  }
+}

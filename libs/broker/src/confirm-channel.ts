@@ -1,0 +1,54 @@
+import type { ConfirmChannel as AmqpConfirmChannel } from "amqplib";
+
+/** Everything of a message as it goes onto the wire. */
+export interface WireMessage {
+  exchange: string;
+  routingKey: string;
+  body: Buffer;
+  type: string;
+  messageId: string;
+  appId: string;
+  persistent: boolean;
+  mandatory: boolean;
+  headers: Record<string, unknown>;
+  contentType: string;
+  /** Seconds since the epoch. */
+  timestampS: number;
+}
+
+export interface ConfirmHooks {
+  /** The broker took (or, `ok` false, refused) the message with this tag; with `multiple`, all up to it. */
+  onConfirm(tag: number, multiple: boolean, ok: boolean): void;
+  /** No queue took it. Comes before its confirm, which still says ok. */
+  onReturn(messageId: string, why: string): void;
+  /** There is room to send again. Never comes after a loss. */
+  onDrain(): void;
+}
+
+/** A channel in confirm mode: sends, and tells what became of it by tag. */
+export class ConfirmChannel {
+  readonly #channel: AmqpConfirmChannel;
+  #lastTag = 0;
+
+  constructor(channel: AmqpConfirmChannel, hooks: ConfirmHooks) {
+    this.#channel = channel;
+    channel.on("ack", ({ deliveryTag, multiple }) => hooks.onConfirm(deliveryTag, multiple, true));
+    channel.on("nack", ({ deliveryTag, multiple }) => hooks.onConfirm(deliveryTag, multiple, false));
+    channel.on("drain", () => hooks.onDrain());
+    channel.on("return", ({ fields, properties }) => {
+      const { replyText } = fields as { replyText?: string };
+      hooks.onReturn(String(properties.messageId), `${replyText ?? "NO_ROUTE"} for exchange '${fields.exchange}', key '${fields.routingKey}'`);
+    });
+  }
+
+  /**
+   * Hands the message to the socket's buffer. `hasRoom` false: wait for onDrain before the next.
+   * Throws, with nothing sent, where the message cannot be encoded or the channel is closed.
+   */
+  send(message: WireMessage): { tag: number; hasRoom: boolean } {
+    const { exchange, routingKey, body, timestampS, ...properties } = message;
+    const hasRoom = this.#channel.publish(exchange, routingKey, body, { ...properties, timestamp: timestampS });
+    this.#lastTag += 1;
+    return { tag: this.#lastTag, hasRoom };
+  }
+}

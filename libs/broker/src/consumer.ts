@@ -1,0 +1,59 @@
+import type { Channel, ConsumeMessage } from "amqplib";
+import type { BrokerLog } from "./broker-settings.ts";
+import { AmqpDelivery } from "./delivery.ts";
+import type { Consumer, Delivery } from "./session.ts";
+
+/** How long a delivery whose handler threw stays unacked before it goes back: at once, it would spin. */
+const REQUEUE_AFTER_THROW_MS = 1_000;
+
+export interface ConsumerParts {
+  channel: Channel;
+  queue: string;
+  noAck: boolean;
+  generation: number;
+  lost: AbortSignal;
+  log: BrokerLog;
+  onDelivery: (delivery: Delivery) => void;
+  /** The broker took the consumer away. */
+  onCancelled: () => void;
+  /** Waits for the broker's answer, at most until the session is lost. */
+  reply: <T>(what: string, pending: Promise<T>) => Promise<T>;
+}
+
+/** Starts to consume on a channel that has its prefetch already. */
+export async function startConsumer(parts: ConsumerParts): Promise<Consumer> {
+  const { channel, queue, noAck, lost, reply } = parts;
+  let cancelling: Promise<void> | undefined;
+
+  const onMessage = (message: ConsumeMessage | null) => {
+    if (message === null) return parts.onCancelled();
+    if (lost.aborted) return;
+    const delivery = new AmqpDelivery(message, parts);
+    // Sent before the broker saw the cancel. It takes this back after the cancel, so it does not come again.
+    if (cancelling !== undefined) return void delivery.settle("requeue");
+    handOut(delivery, parts);
+  };
+
+  const { consumerTag } = await reply(`consume queue ${queue}`, channel.consume(queue, onMessage, { noAck }));
+
+  const cancel = async () => {
+    try {
+      await reply(`cancel the consumer of queue ${queue}`, channel.cancel(consumerTag));
+    } catch (error) {
+      // A lost session has no consumers either.
+      if (!lost.aborted) throw error;
+    }
+  };
+  return { cancel: () => (cancelling ??= cancel()) };
+}
+
+/** A throw must not reach amqplib: it would close the channel, and with it take back every job on it. */
+function handOut(delivery: AmqpDelivery, { queue, log, onDelivery }: ConsumerParts): void {
+  try {
+    onDelivery(delivery);
+  } catch (error) {
+    const { messageId, type } = delivery.properties;
+    log.error({ err: error, queue, messageId, type }, "a delivery's handler threw; the message goes back to its queue");
+    setTimeout(() => delivery.settle("requeue"), REQUEUE_AFTER_THROW_MS).unref();
+  }
+}

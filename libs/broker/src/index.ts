@@ -1,0 +1,17 @@
+export { type BrokerLog, type BrokerSettings, BrokerSettingsError, type ReconnectDelays } from "./broker-settings.ts";
+export type { LossKind, LossReason } from "./loss-reason.ts";
+export type { Outgoing } from "./outgoing.ts";
+export { PublishError, type PublishErrorCode } from "./publish-error.ts";
+export { Publisher, type PublisherOptions } from "./publisher.ts";
+export { redactUrl } from "./redact-url.ts";
+export {
+  type Consumer,
+  type ConsumeOptions,
+  type Delivery,
+  type DeliveryProperties,
+  type ExchangeDeclaration,
+  type QueueDeclaration,
+  type Session,
+  SessionLostError,
+} from "./session.ts";
+export { type ConnectionHooks, type ConnectionStatus, SupervisedConnection } from "./supervised-connection.ts";

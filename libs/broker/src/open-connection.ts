@@ -1,0 +1,46 @@
+import { type ChannelModel, connect } from "amqplib";
+import type { BrokerSettings } from "./broker-settings.ts";
+import { withPatience } from "./patience.ts";
+
+/** From the first SYN to the end of the AMQP handshake. */
+const HANDSHAKE_LIMIT_MS = 10_000;
+
+export interface OpenConnection {
+  model: ChannelModel;
+  /** Destroys the socket, whatever state it is in. Idempotent. */
+  destroy(): void;
+}
+
+/**
+ * One attempt to connect. Rejects, with the socket destroyed, when it fails, when it takes longer than 10 s or when
+ * `signal` is aborted; a peer that accepts and then says nothing cannot hold it.
+ */
+export async function openConnection(settings: BrokerSettings, signal: AbortSignal): Promise<OpenConnection> {
+  const socket = new AbortController();
+  const connecting = connect(urlWithHeartbeat(settings), {
+    noDelay: true,
+    keepAlive: true,
+    clientProperties: { connection_name: settings.connectionName },
+    // The way to the socket: net.connect destroys it when this is aborted.
+    signal: socket.signal,
+  } as Parameters<typeof connect>[1]);
+  try {
+    const model = await withPatience(connecting, {
+      limitMs: HANDSHAKE_LIMIT_MS,
+      onLimit: () => new Error(`no AMQP handshake within ${HANDSHAKE_LIMIT_MS} ms`),
+      signal,
+      onAbort: () => new Error("closed by its owner while connecting"),
+    });
+    return { model, destroy: () => socket.abort() };
+  } catch (error) {
+    socket.abort();
+    throw error;
+  }
+}
+
+/** The URL's own query (frameMax, channelMax, locale) stays; the heartbeat is ours. */
+function urlWithHeartbeat({ url, heartbeatS }: BrokerSettings): string {
+  const target = new URL(url);
+  target.searchParams.set("heartbeat", String(heartbeatS));
+  return target.href;
+}

@@ -1,0 +1,40 @@
+export interface Patience {
+  limitMs: number;
+  /** The error when the time is up. May act as well, for instance end the session. */
+  onLimit: () => Error;
+  signal: AbortSignal;
+  onAbort: () => Error;
+}
+
+/**
+ * Settles as the promise does, but rejects when the time is up or the signal is aborted, so that a promise which never
+ * settles holds nobody. What it does afterwards is ignored, a rejection included.
+ */
+export function withPatience<T>(promise: Promise<T>, { limitMs, onLimit, signal, onAbort }: Patience): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const finish = () => {
+      clearTimeout(limit);
+      signal.removeEventListener("abort", abort);
+    };
+    const abort = () => {
+      finish();
+      reject(onAbort());
+    };
+    const limit = setTimeout(() => {
+      finish();
+      reject(onLimit());
+    }, limitMs);
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(
+      (value) => {
+        finish();
+        resolve(value);
+      },
+      (error: unknown) => {
+        finish();
+        reject(error);
+      },
+    );
+    if (signal.aborted) abort();
+  });
+}

@@ -1,0 +1,7 @@
+/** The URL with its password replaced and without its query, fit for a log. */
+export function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return "(not a URL)";
+  const { protocol, username, password, host, pathname } = new URL(url);
+  const login = password === "" ? username : `${username}:***`;
+  return `${protocol}//${login === "" ? "" : `${login}@`}${host}${pathname}`;
+}

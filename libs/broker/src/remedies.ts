@@ -1,0 +1,43 @@
+import type { LossKind } from "./loss-reason.ts";
+
+const CONSUMER_TIMEOUT_REMEDY =
+  "This broker takes messages back that stay unacked for long (by default 30 minutes), which ends every job. " +
+  "Set `consumer_timeout = 315360000000` in rabbitmq.conf on every node and restart it, " +
+  "or at once: rabbitmqctl eval 'application:set_env(rabbit, consumer_timeout, 315360000000).'";
+
+const CANCELLED_REMEDY =
+  "Its queue was deleted or its node went down; it is declared anew. If this repeats on RabbitMQ 4.3 or later with a quorum " +
+  "queue, the broker takes back what stays unacked: set `consumer_timeout = 315360000000` in rabbitmq.conf.";
+
+/** What the broker (or the system) says, and what the operator should do. The first that matches. */
+const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
+  [
+    /inequivalent arg '.*' for (queue|exchange)/,
+    "It exists with other arguments. Either set what this program asks for as it was, or migrate: stop the programs that use it, move its messages away " +
+      "(for instance with a shovel), delete it; it is declared anew.",
+  ],
+  [/invalid arg '.*' for (queue|exchange)/, "This RabbitMQ version does not take that argument: leave it out."],
+  [/Login was refused/, "Check user and password in the broker's URL."],
+  [
+    /refused to open the vhost|access to vhost .* refused|vhost .* not found/,
+    "Create the vhost (rabbitmqctl add_vhost NAME) and let the user in " +
+      "(rabbitmqctl set_permissions -p NAME USER '.*' '.*' '.*'), or correct the broker's URL.",
+  ],
+  [/ACCESS_REFUSED/, "Give the user that permission: rabbitmqctl set_permissions -p VHOST USER CONFIGURE WRITE READ."],
+  [/RESOURCE_LOCKED/, "Another connection holds that queue exclusively; it is free once that connection is gone."],
+  [/no exchange '/, "The exchange was deleted: it is declared anew by the programs that use it; if it stays away, restart them."],
+  [/message size .* larger than/, "Raise `max_message_size` in rabbitmq.conf, or send less at once."],
+  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/, "Start RabbitMQ, or correct host and port in the broker's URL."],
+  [
+    /Socket closed abruptly during opening handshake|Invalid frame|wrong version number/,
+    "Check that the URL's port is RabbitMQ's AMQP port, and TLS on both sides or on none (amqps:// or amqp://).",
+  ],
+];
+
+/** What the operator should do about it, where that is known. */
+export function remedyFor(kind: LossKind, detail: string): string | undefined {
+  if (kind === "consumer-timeout") return CONSUMER_TIMEOUT_REMEDY;
+  if (kind === "consumer-cancelled") return CANCELLED_REMEDY;
+  if (kind === "ended-by-owner") return undefined;
+  return REMEDIES.find(([pattern]) => pattern.test(detail))?.[1];
+}

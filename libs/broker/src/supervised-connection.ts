@@ -1,0 +1,258 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AmqpSession } from "./amqp-session.ts";
+import { type BrokerSettings, checkSettings } from "./broker-settings.ts";
+import { type LossReason, lossReason } from "./loss-reason.ts";
+import { openConnection } from "./open-connection.ts";
+import { withPatience } from "./patience.ts";
+import { ReconnectBackoff } from "./reconnect-backoff.ts";
+import { redactUrl } from "./redact-url.ts";
+import { type Session, SessionLostError } from "./session.ts";
+
+/** All that `build` may take. Each of its requests to the broker has a shorter limit of its own. */
+const BUILD_LIMIT_MS = 60_000;
+/** For the orderly close of a connection that still stands. */
+const CLOSE_LIMIT_MS = 2_000;
+
+export interface ConnectionHooks {
+  /** Run on each new connection. A throw (or 60 s) is `setup-failed`: torn down, a delay, again. */
+  build(session: Session): Promise<void>;
+  /**
+   * Told synchronously, once for each generation that connected, before anything is closed or rebuilt. Where it returns
+   * a promise and the connection still stands (a channel closed alone, a cancelled consumer, `end`), the connection is
+   * kept until that settles, one heartbeat at most: so long the broker gives none of its messages to others.
+   */
+  onLost?(generation: number, reason: LossReason): void | Promise<void>;
+  /** The build is done. */
+  onUp?(generation: number): void;
+  /** The broker blocks what this connection publishes (memory or disk alarm), or no longer does. */
+  onBlocked?(blocked: boolean): void;
+}
+
+export interface ConnectionStatus {
+  /** Connected and built. */
+  up: boolean;
+  /** The broker told this connection that it takes no publishes. It only tells one that has tried to. */
+  blocked: boolean;
+  /** 0 before the first connect. */
+  generation: number;
+  lastLoss?: LossReason;
+}
+
+/**
+ * One supervised connection. Comes in: whatever closes (the connection, any channel, a consumer).
+ * Guarantees: the whole session is lost with it, its owner is told first, then everything is built anew, with growing
+ * and jittered delays, for ever. A crash in the middle leaves nothing: the broker takes back what was unacked.
+ */
+export class SupervisedConnection {
+  readonly #settings: BrokerSettings;
+  readonly #hooks: ConnectionHooks;
+  readonly #backoff: ReconnectBackoff;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<(session: Session) => void>();
+  #current: AmqpSession | undefined;
+  #supervision: Promise<void> | undefined;
+  #generation = 0;
+  #up = false;
+  #blocked = false;
+  #lastLoss: LossReason | undefined;
+
+  /** Throws a BrokerSettingsError for settings that can never work. */
+  constructor(settings: BrokerSettings, hooks: ConnectionHooks) {
+    checkSettings(settings);
+    this.#settings = settings;
+    this.#hooks = hooks;
+    this.#backoff = new ReconnectBackoff(settings.reconnect);
+  }
+
+  /** Returns at once; goes on until close(). */
+  start(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#supervision ??= this.#supervise();
+  }
+
+  /** Only while up. */
+  get session(): Session | undefined {
+    return this.#up ? this.#current : undefined;
+  }
+
+  get status(): ConnectionStatus {
+    return { up: this.#up, blocked: this.#blocked, generation: this.#generation, lastLoss: this.#lastLoss };
+  }
+
+  /** The current or else the next session. Rejects when closed, or with the signal's reason. */
+  up(signal?: AbortSignal): Promise<Session> {
+    if (this.session !== undefined) return Promise.resolve(this.session);
+    return new Promise((resolve, reject) => {
+      const finish = () => {
+        this.#waiting.delete(onUp);
+        signal?.removeEventListener("abort", onAbort);
+        this.#closing.signal.removeEventListener("abort", onClose);
+      };
+      const onUp = (session: Session) => {
+        finish();
+        resolve(session);
+      };
+      const onAbort = () => {
+        finish();
+        reject(signal?.reason);
+      };
+      const onClose = () => {
+        finish();
+        reject(new SessionLostError(closedByOwner()));
+      };
+      this.#waiting.add(onUp);
+      signal?.addEventListener("abort", onAbort);
+      this.#closing.signal.addEventListener("abort", onClose);
+      if (signal?.aborted) onAbort();
+      else if (this.#closing.signal.aborted) onClose();
+    });
+  }
+
+  /** Ends supervision and closes the connection in order, 2 s at most. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.#closing.signal.aborted) {
+      this.#closing.abort();
+      this.#current?.lose(closedByOwner());
+    }
+    await this.#supervision;
+  }
+
+  async #supervise(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const upMs = await this.#liveOnce();
+      if (this.#closing.signal.aborted) return;
+      await sleep(this.#backoff.nextMs(upMs), undefined, { signal: this.#closing.signal }).catch(() => undefined);
+    }
+  }
+
+  /** One connection from its connect to its loss. Never rejects; resolves to how long it was up, in ms. */
+  async #liveOnce(): Promise<number> {
+    const session = await this.#connect();
+    if (session === undefined) return 0;
+    let upSince: number | undefined;
+    if (await this.#build(session)) {
+      upSince = performance.now();
+      this.#goUp(session);
+    }
+    await untilAborted(session.lost);
+    const upMs = upSince === undefined ? 0 : performance.now() - upSince;
+    await this.#letGo(session);
+    return upMs;
+  }
+
+  async #connect(): Promise<AmqpSession | undefined> {
+    const { connectionName, heartbeatS, log, url } = this.#settings;
+    try {
+      const connection = await openConnection(this.#settings, this.#closing.signal);
+      this.#generation += 1;
+      this.#blocked = false;
+      const session: AmqpSession = new AmqpSession(connection, this.#generation, {
+        connectionName,
+        heartbeatS,
+        log,
+        onLost: (reason) => this.#onLost(session, reason),
+        onBlocked: (blocked) => this.#onBlocked(session, blocked),
+      });
+      this.#current = session;
+      if (this.#closing.signal.aborted) session.lose(closedByOwner());
+      return session;
+    } catch (error) {
+      if (this.#closing.signal.aborted) return undefined;
+      this.#lastLoss = lossReason("connect-failed", error);
+      this.#logLoss(this.#lastLoss, { url: redactUrl(url) }, "cannot connect to the broker; trying again");
+      return undefined;
+    }
+  }
+
+  async #build(session: AmqpSession): Promise<boolean> {
+    try {
+      // In a then, so that a build that throws before its first await is caught alike.
+      const building = Promise.resolve(session).then((built) => this.#hooks.build(built));
+      await withPatience(building, {
+        limitMs: BUILD_LIMIT_MS,
+        onLimit: () => new Error(`the set-up took longer than ${BUILD_LIMIT_MS} ms`),
+        signal: session.lost,
+        onAbort: () => new SessionLostError(session.lost.reason as LossReason),
+      });
+    } catch (error) {
+      session.lose(lossReason("setup-failed", error));
+    }
+    return !session.lost.aborted;
+  }
+
+  #goUp(session: AmqpSession): void {
+    const { connectionName, log, url } = this.#settings;
+    session.markSetUp();
+    this.#up = true;
+    log.info({ connection: connectionName, generation: session.generation, url: redactUrl(url), broker: session.peer }, "connected to the broker");
+    this.#guard("onUp", () => this.#hooks.onUp?.(session.generation));
+    // onUp may have ended the session already.
+    if (this.#up) for (const resolve of [...this.#waiting]) resolve(session);
+  }
+
+  #holds = new WeakMap<AmqpSession, Promise<void>>();
+
+  #onLost(session: AmqpSession, reason: LossReason): void {
+    this.#up = false;
+    this.#blocked = false;
+    this.#lastLoss = reason;
+    this.#logLoss(reason, { generation: session.generation }, "the broker session is lost; building a new one");
+    this.#guard("onLost", () => {
+      const hold = this.#hooks.onLost?.(session.generation, reason);
+      if (hold !== undefined) this.#holds.set(session, hold);
+    });
+  }
+
+  #onBlocked(session: AmqpSession, blocked: boolean): void {
+    if (session.lost.aborted) return;
+    this.#blocked = blocked;
+    const { connectionName, log } = this.#settings;
+    log.warn({ connection: connectionName, generation: session.generation, blocked }, blocked ? "the broker blocks publishes: memory or disk alarm" : "the broker takes publishes again");
+    this.#guard("onBlocked", () => this.#hooks.onBlocked?.(blocked));
+  }
+
+  /** Keeps the connection for as long as the owner asked (see onLost), then closes it. */
+  async #letGo(session: AmqpSession): Promise<void> {
+    const hold = this.#holds.get(session);
+    if (hold !== undefined) {
+      try {
+        const signal = session.isConnectionOpen ? this.#closing.signal : AbortSignal.abort();
+        await withPatience(hold, {
+          limitMs: this.#settings.heartbeatS * 1_000,
+          onLimit: () => new Error("the owner took longer than one heartbeat to let go of a lost session"),
+          signal,
+          onAbort: () => new Error("not held"),
+        });
+      } catch (error) {
+        this.#settings.log.warn({ connection: this.#settings.connectionName, err: error }, "closing a lost session");
+      }
+    }
+    await session.close(CLOSE_LIMIT_MS);
+  }
+
+  /** 1st, 2nd, 4th, 8th … failure in a row: a broker that is away for an hour does not fill the disk. */
+  #logLoss(reason: LossReason, fields: object, message: string): void {
+    const count = this.#backoff.failures + 1;
+    if ((count & (count - 1)) !== 0) return;
+    const { connectionName, log } = this.#settings;
+    const level = reason.kind === "ended-by-owner" ? "info" : reason.remedy === undefined ? "warn" : "error";
+    log[level]({ connection: connectionName, ...fields, ...reason, failures: count }, message);
+  }
+
+  #guard(hook: string, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#settings.log.error({ connection: this.#settings.connectionName, err: error }, `${hook} threw`);
+    }
+  }
+}
+
+function closedByOwner(): LossReason {
+  return lossReason("ended-by-owner", "closed");
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

@@ -1,0 +1,76 @@
+export interface SentMessage {
+  readonly messageId: string;
+  /** Monotonic, ms. */
+  readonly sentAtMs: number;
+}
+
+export interface Settled<T> {
+  sent: T;
+  /** Why no queue took it, if it came back. */
+  returned: string | undefined;
+}
+
+/** What was sent on one channel and is not confirmed, by tag, in the order it was sent. Pure bookkeeping. */
+export class Unconfirmed<T extends SentMessage> {
+  readonly #byTag = new Map<number, T>();
+  readonly #tagsById = new Map<string, number[]>();
+  readonly #returned = new Map<number, string>();
+
+  get size(): number {
+    return this.#byTag.size;
+  }
+
+  add(tag: number, sent: T): void {
+    this.#byTag.set(tag, sent);
+    const tags = this.#tagsById.get(sent.messageId);
+    if (tags === undefined) this.#tagsById.set(sent.messageId, [tag]);
+    else tags.push(tag);
+  }
+
+  /** A return names no tag, only the message: the oldest of that id which has not come back is meant. */
+  markReturned(messageId: string, why: string): void {
+    const tag = this.#tagsById.get(messageId)?.find((each) => !this.#returned.has(each));
+    if (tag !== undefined) this.#returned.set(tag, why);
+  }
+
+  /** Takes out the message with this tag or, with `multiple`, all up to it. Unknown tags are nothing. */
+  settle(tag: number, multiple: boolean): Settled<T>[] {
+    if (!multiple) return this.#byTag.has(tag) ? [this.#take(tag)] : [];
+    const settled: Settled<T>[] = [];
+    for (const each of this.#byTag.keys()) {
+      if (each > tag) break;
+      settled.push(this.#take(each));
+    }
+    return settled;
+  }
+
+  /** Takes out all that were sent before this moment. */
+  takeSentBefore(momentMs: number): T[] {
+    const taken: T[] = [];
+    for (const [tag, { sentAtMs }] of this.#byTag) {
+      if (sentAtMs >= momentMs) break;
+      taken.push(this.#take(tag).sent);
+    }
+    return taken;
+  }
+
+  takeAll(): T[] {
+    return this.takeSentBefore(Number.POSITIVE_INFINITY);
+  }
+
+  /** When the oldest was sent. */
+  get oldestSentAtMs(): number | undefined {
+    return this.#byTag.values().next().value?.sentAtMs;
+  }
+
+  #take(tag: number): Settled<T> {
+    const sent = this.#byTag.get(tag) as T;
+    const returned = this.#returned.get(tag);
+    this.#byTag.delete(tag);
+    this.#returned.delete(tag);
+    const others = (this.#tagsById.get(sent.messageId) ?? []).filter((each) => each !== tag);
+    if (others.length === 0) this.#tagsById.delete(sent.messageId);
+    else this.#tagsById.set(sent.messageId, others);
+    return { sent, returned };
+  }
+}
