@@ -4,6 +4,8 @@
 export const PROBLEMS = {
   "malformed-json": { status: 400, title: "The body is not JSON", remedy: "Send valid JSON." },
   "invalid-query": { status: 400, title: "A query parameter is wrong", remedy: "See `errors` for each one." },
+  "malformed-request": { status: 400, title: "The request is malformed", remedy: "Percent-encode the path correctly and send the whole body." },
+  "cross-origin": { status: 403, title: "A page of another origin may not change anything here", remedy: "Send the request from the manager's own page, or without an Origin header." },
   "not-found": { status: 404, title: "No such path", remedy: "See /api/openapi.json for the paths." },
   "observer-not-found": { status: 404, title: "No such observer", remedy: "Check the name or id; a deleted observer is found by id only." },
   "method-not-allowed": { status: 405, title: "This path does not take that method", remedy: "See the Allow header." },

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { OBSERVER_STATUSES, ObserverStatus } from "./states.ts";
+
+const perStatus = z.object(
+  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, z.int()])) as Record<ObserverStatus, z.ZodInt>,
+);
+
+export const PoolStats = z.object({
+  pool: z.string(),
+  services: z.int().describe("living ones"),
+  workers: z.int(),
+  occupied: z.int().describe("observers that take, or are about to take, a worker; more than `workers` when some wait"),
+  free: z.int(),
+  survivesLargestService: z
+    .boolean()
+    .describe("if the service with the most workers died, the others' workers would suffice for all observers of the pool"),
+});
+export type PoolStats = z.infer<typeof PoolStats>;
+
+export const QueueDepth = z.object({
+  queue: z.string(),
+  ready: z.int().describe("messages that nobody holds"),
+  consumers: z.int(),
+});
+export type QueueDepth = z.infer<typeof QueueDepth>;
+
+/** GET /stats */
+export const Stats = z
+  .object({
+    observers: z.object({
+      total: z.int(),
+      byStatus: perStatus,
+      byType: z.array(z.object({ type: z.string(), total: z.int(), byStatus: perStatus })),
+    }),
+    workers: z.object({ total: z.int(), free: z.int(), byPool: z.array(PoolStats) }),
+    survivesLargestService: z.boolean().describe("true when every pool does"),
+    queues: z.array(QueueDepth).nullable().describe("null while the broker cannot be asked"),
+    stateQueueLag: z.int().nullable().describe("batches of events that wait to be applied; null while the broker cannot be asked"),
+    oldestWaiting: z
+      .object({ id: z.uuid(), name: z.string(), status: ObserverStatus, since: z.iso.datetime(), waitingMs: z.int() })
+      .nullable()
+      .describe("the observer that has been Created or Redistributing for longest"),
+  })
+  .meta({ id: "Stats" });
+export type Stats = z.infer<typeof Stats>;
+
+export const ReadinessCheck = z.object({
+  ok: z.boolean(),
+  detail: z.string(),
+  remedy: z.string().optional().describe("what the operator should do, where known"),
+});
+export type ReadinessCheck = z.infer<typeof ReadinessCheck>;
+
+/** GET /readyz: 200 when ready, else 503, with the same body. */
+export const Readiness = z
+  .object({ ready: z.boolean(), checks: z.record(z.string(), ReadinessCheck) })
+  .meta({ id: "Readiness" });
+export type Readiness = z.infer<typeof Readiness>;

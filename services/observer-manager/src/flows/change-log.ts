@@ -1,0 +1,36 @@
+import type { ObserverView, ServiceView } from "@unacked/contracts";
+
+export type Change = { kind: "observer"; view: ObserverView } | { kind: "service"; view: ServiceView };
+
+/** A row as it is now, and the transaction (PostgreSQL's 64-bit xid) that last wrote it. */
+export type LoggedChange = Change & { xid: bigint };
+
+/** Transactions `from` ≤ xid < `to`. */
+export interface XidRange {
+  from: bigint;
+  to: bigint;
+}
+
+/** A place within a range, for reading it page by page. */
+export interface ChangePosition {
+  xid: bigint;
+  id: string;
+}
+
+/** The books, read by what changed. Rejects while the database is away. */
+export interface ChangeLog {
+  /** `settled`: every transaction below it is over, so nothing below it can still appear. `latest`: none at or above it has begun. */
+  horizon(): Promise<{ settled: bigint; latest: bigint }>;
+  /** How many rows changed in the range; stops counting at `atMost`. */
+  count(range: XidRange, atMost: number): Promise<number>;
+  /**
+   * Changed rows in order of (xid, id), behind `after`. `next` is null on the last page. A row that has changed once more
+   * since is left out: it comes again with its later xid.
+   */
+  page(range: XidRange, after: ChangePosition | null): Promise<{ changes: LoggedChange[]; next: ChangePosition | null }>;
+}
+
+/** Says that something may have changed: a hint, neither complete nor exact. */
+export interface Wakeups {
+  onWake(listener: () => void): void;
+}

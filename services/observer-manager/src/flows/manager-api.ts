@@ -1,0 +1,92 @@
+import type {
+  CreateObserver,
+  ErrorPage,
+  FieldProblem,
+  ObserverId,
+  ObserverPage,
+  ObserverStatus,
+  ObserverView,
+  ProblemCode,
+  Readiness,
+  RunList,
+  ServiceList,
+  Stats,
+} from "@unacked/contracts";
+import type { ChangeHub } from "./change-hub.ts";
+
+/** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
+export interface ManagerApi {
+  readonly lifecycle: Lifecycle;
+  readonly reads: ManagerReads;
+  readonly changes: Pick<ChangeHub, "subscribe">;
+  /** Never rejects: a check that cannot be made is a check that failed. */
+  readiness(): Promise<Readiness>;
+}
+
+/** The writing flows. Each answer is given after the commit, with the observer as that transaction left it. */
+export interface Lifecycle {
+  /**
+   * `exists`: an observer with this client-chosen id and the very same body is there already.
+   * Problems: name-taken, id-taken, unknown-type (+ knownTypes), invalid-body (+ errors), no-free-worker, not-ready.
+   */
+  createObserver(
+    request: CreateObserver,
+  ): Promise<{ kind: "created"; observer: ObserverView } | { kind: "exists"; observer: ObserverView } | Refusal>;
+
+  /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
+  deleteObserver(ref: ObserverRef, options: { force: boolean }): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;
+
+  /** Problems: observer-not-found, not-restartable, already-deleted, no-free-worker, not-ready. */
+  restartObserver(ref: ObserverRef): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;
+}
+
+/** What a path takes: a name finds the living observer of that name, an id also a deleted one. */
+export type ObserverRef = { kind: "id"; id: ObserverId } | { kind: "name"; name: string };
+
+/** A request that was understood and is not done. Title, status and remedy come from the catalogue (PROBLEMS). */
+export interface Refusal {
+  kind: "problem";
+  code: ProblemCode;
+  /** One sentence about this very case; the catalogue's title when absent. */
+  detail?: string;
+  errors?: FieldProblem[];
+  knownTypes?: string[];
+  /** Sent as Retry-After, in s. Problems of status 503 have a default. */
+  retryAfterS?: number;
+}
+
+export interface ManagerReads {
+  listObservers(query: ObserverQuery): Promise<ObserverPage>;
+  findObserver(ref: ObserverRef): Promise<ObserverView | undefined>;
+  /** Newest first; undefined when there is no such observer. */
+  listRuns(ref: ObserverRef): Promise<RunList | undefined>;
+  listServices(query: { all: boolean }): Promise<ServiceList>;
+  stats(): Promise<Stats>;
+  listErrors(query: { limit: number; after?: ErrorPosition }): Promise<ErrorPage>;
+}
+
+/** Filters are combined by "and"; the values of one list by "or" (but all labels must match). */
+export interface ObserverQuery {
+  statuses?: ObserverStatus[];
+  type?: string;
+  /** The service it runs on now. */
+  service?: { kind: "id"; id: string } | { kind: "name"; name: string };
+  pool?: string;
+  labels?: { key: string; value: string }[];
+  /** A part of the name, in any case; taken literally. */
+  nameContains?: string;
+  sort: ObserverSort;
+  limit: number;
+  after?: ObserverPosition;
+}
+
+export type ObserverSort = "newest" | "attempts";
+
+/** A place in a list: the last row of a page, exactly (microseconds, as PostgreSQL keeps them). */
+export type ObserverPosition =
+  | { sort: "newest"; createdAtMicros: string; id: string }
+  | { sort: "attempts"; attempts: number; createdAtMicros: string; id: string };
+
+export interface ErrorPosition {
+  id: string;
+}
