@@ -7,14 +7,13 @@ const PORT_COUNT = 12_000;
 
 /**
  * @param {number} port
- * @param {string} [host]
- * @returns {Promise<boolean>}
+ * @returns {Promise<string | null>} null when it can be taken, else the system's code: EADDRINUSE, EACCES
  */
-export function isPortFree(port, host = "127.0.0.1") {
+export function whyPortIsTaken(port) {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once("error", () => resolve(false));
-    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
+    probe.once("error", (error) => resolve(/** @type {NodeJS.ErrnoException} */ (error).code ?? error.message));
+    probe.listen({ port, host: "127.0.0.1", exclusive: true }, () => probe.close(() => resolve(null)));
   });
 }
 
@@ -25,10 +24,10 @@ export function isPortFree(port, host = "127.0.0.1") {
  * @param {number} [preferred] taken if it is free, so that an address stays the same from one start to the next.
  */
 export async function freePort(preferred) {
-  if (preferred !== undefined && (await isPortFree(preferred))) return preferred;
+  if (preferred !== undefined && (await whyPortIsTaken(preferred)) === null) return preferred;
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORT_COUNT);
-    if (await isPortFree(port)) return port;
+    if ((await whyPortIsTaken(port)) === null) return port;
   }
   throw new Error("No free TCP port found on 127.0.0.1 in 100 attempts.");
 }

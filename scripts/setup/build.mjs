@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { step } from "../progress.mjs";
+import { runTool } from "./run-tool.mjs";
+
+// Never sources: what is installed, what is made, what is run.
+const PASSED_OVER = new Set(["node_modules", "dist", ".git", ".unacked", "docs", "test", "scripts", "bench"]);
+
+/**
+ * Builds when a source is not the one that was built last.
+ *
+ * @param {string} root
+ */
+export async function buildIfStale(root) {
+  const stamp = join(root, "node_modules", ".unacked-build");
+  const digest = sourcesDigest(root);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest && outputsExist(root)) return;
+  await step("Building", async () => {
+    await runTool("npm", ["run", "--silent", "build"], { cwd: root, advice: "The lines above tell what does not compile." });
+    // Of before the build: a source saved meanwhile is built next time.
+    writeFileSync(stamp, digest);
+  });
+}
+
+/**
+ * Names, sizes and times, not contents: a hundred files are looked at in a few milliseconds.
+ *
+ * @param {string} root
+ */
+function sourcesDigest(root) {
+  const digest = createHash("sha256");
+  for (const path of sourceFiles(root)) {
+    const { size, mtimeMs } = statSync(path);
+    digest.update(`${path} ${size} ${mtimeMs}\n`);
+  }
+  return digest.digest("hex");
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function sourceFiles(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (PASSED_OVER.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sourceFiles(path);
+    return /\.(ts|tsx|css|html)$|^(package|tsconfig.*)\.json$/.test(entry.name) ? [path] : [];
+  });
+}
+
+/**
+ * Whether every part of the build has its output still: somebody may have removed some.
+ *
+ * @param {string} root
+ */
+function outputsExist(root) {
+  const { references } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"));
+  return references.every((/** @type {{ path: string }} */ { path }) => {
+    const { compilerOptions } = JSON.parse(readFileSync(join(root, path, "tsconfig.json"), "utf8"));
+    return existsSync(join(root, path, compilerOptions?.outDir ?? "dist"));
+  });
+}

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { PlainError, say, step } from "../progress.mjs";
+import { findPostgresFolder, linkLibraries } from "../servers/postgres-program.mjs";
+import { dockerAnswers, findOnPath, findRabbitmq } from "../servers/rabbitmq-program.mjs";
+import { runTool } from "./run-tool.mjs";
+
+/** Makes sure that PostgreSQL and RabbitMQ can be started, unless the environment names some that run. */
+export async function provideServerPrograms() {
+  if (process.env.DATABASE_URL === undefined) providePostgres();
+  if (process.env.AMQP_URL === undefined) await provideRabbitmq();
+}
+
+function providePostgres() {
+  const folder = findPostgresFolder();
+  if (folder === null) {
+    throw new PlainError(
+      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}. Set DATABASE_URL to a PostgreSQL 14 or newer of yours, ` +
+        "for example DATABASE_URL=postgres://user:password@127.0.0.1:5432/unacked",
+    );
+  }
+  linkLibraries(folder);
+}
+
+async function provideRabbitmq() {
+  if (findRabbitmq() !== null) return;
+  if (await dockerAnswers()) return say("RabbitMQ is not installed: it will run in Docker.");
+  if (process.getuid?.() === 0 && isDebianLike() && findOnPath("apt-get") !== null) return installRabbitmq();
+  throw new PlainError(
+    [
+      "RabbitMQ is missing. One of these will do:",
+      `  - install it: ${installCommand()}`,
+      "  - start Docker: it then runs in a container",
+      "  - set AMQP_URL to a RabbitMQ 3.10 or newer of yours, for example AMQP_URL=amqp://guest:guest@127.0.0.1:5672",
+      "    (it needs consumer_timeout = 315360000000 in its rabbitmq.conf, or it cuts every job after 30 minutes)",
+    ].join("\n"),
+  );
+}
+
+async function installRabbitmq() {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const advice = "Install rabbitmq-server yourself, start Docker, or set AMQP_URL.";
+  const aptGet = (/** @type {string[]} */ ...args) => runTool("apt-get", ["-qq", ...args], { env, advice });
+  const install = () => aptGet("install", "--yes", "--no-install-recommends", "rabbitmq-server");
+  await step("Installing RabbitMQ by apt-get (rabbitmq-server and Erlang, about 80 MB)", () =>
+    withoutStartingServices(async () => {
+      // The package lists of a fresh image are missing, those of an old one out of date.
+      await install().catch(() => aptGet("update").then(install));
+    }),
+  );
+}
+
+/**
+ * Debian starts a server that it installs. We want its program alone: the broker of the whole machine is not ours to start.
+ *
+ * @param {() => Promise<void>} work
+ */
+async function withoutStartingServices(work) {
+  const policy = "/usr/sbin/policy-rc.d";
+  if (existsSync(policy)) return work(); // somebody has decided that already
+  writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    await work();
+  } finally {
+    rmSync(policy, { force: true });
+  }
+}
+
+function isDebianLike() {
+  return existsSync("/etc/os-release") && /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(readFileSync("/etc/os-release", "utf8"));
+}
+
+function installCommand() {
+  if (process.platform === "darwin") return "brew install rabbitmq";
+  return isDebianLike() ? "sudo apt-get install rabbitmq-server" : "rabbitmq-server from your system's packages";
+}

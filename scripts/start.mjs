@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { killHeld } from "./processes/leash.mjs";
+import { takeLock } from "./processes/lock.mjs";
+import { complain, PlainError, say } from "./progress.mjs";
+import { whyPortIsTaken } from "./servers/free-port.mjs";
+import { launchOf } from "./start/launch.mjs";
+import { endLeftovers } from "./start/leftovers.mjs";
+import { HELP, OptionError, parseStartOptions } from "./start/options.mjs";
+
+/**
+ * `npm start`: the main job on one machine. Whatever happens, nothing it started stays behind: in order at Ctrl-C, SIGTERM
+ * and a failed start, by the watchdog (see processes/leash.mjs) when it is killed itself.
+ */
+
+const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
+const dataDir = join(root, ".unacked");
+// npm passes Ctrl-C on although the terminal has sent it to us already: two so close together are one.
+const SAME_SIGNAL_MS = 1_000;
+
+/** @param {string[]} args */
+async function main(args) {
+  const options = parseStartOptions(args);
+  if (options === "help") return say(HELP);
+  await checkBeforeAnythingStarts(options);
+
+  const lock = takeLock(join(dataDir, "run", "start.lock"));
+  if ("ownerPid" in lock) {
+    throw new PlainError(`Unacked runs in this folder already (process ${lock.ownerPid}). Stop it with: kill ${lock.ownerPid}`);
+  }
+  const stopping = new AbortController();
+  const launch = launchOf({ root, dataDir, options, signal: stopping.signal });
+  const stopped = new Promise((resolveStopped) => stopping.signal.addEventListener("abort", resolveStopped));
+  stopOnSignals(stopping);
+  try {
+    await endLeftovers(dataDir);
+    await launch.run();
+    await stopped;
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error; // else it is only the start that was cut short
+  } finally {
+    stopping.abort();
+    await launch.stop();
+    lock.release();
+  }
+  say("Stopped.");
+}
+
+/** @param {import("./start/options.mjs").StartOptions} options */
+async function checkBeforeAnythingStarts(options) {
+  const taken = options.port === 0 ? null : await whyPortIsTaken(options.port);
+  if (taken === "EACCES") throw new PlainError(`Port ${options.port} needs root. Choose one from 1024 on: npm start -- --port 8080`);
+  if (taken !== null) {
+    throw new PlainError(`Port ${options.port} on 127.0.0.1 is in use. Choose another: npm start -- --port ${options.port + 1}, or --port 0 for any free one.`);
+  }
+  if (options.recording === null) return;
+  // npm runs us in the project's folder; the path was typed in another, perhaps.
+  options.recording = resolve(process.env.INIT_CWD ?? process.cwd(), options.recording);
+  if (!existsSync(options.recording)) throw new PlainError(`There is no recording ${options.recording}`);
+}
+
+/** @param {AbortController} stopping */
+function stopOnSignals(stopping) {
+  let firstAt = 0;
+  for (const name of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
+    process.on(name, () => {
+      if (!stopping.signal.aborted) {
+        firstAt = performance.now();
+        say("\nStopping everything; once more to hurry.");
+        stopping.abort();
+      } else if (performance.now() - firstAt > SAME_SIGNAL_MS) {
+        say("Killing what is left.");
+        killHeld();
+      }
+    });
+  }
+  // A terminal that was closed takes no more lines; that must not keep us from stopping in order.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+}
+
+try {
+  await main(process.argv.slice(2));
+  process.exit(0);
+} catch (error) {
+  const isPlain = error instanceof PlainError || error instanceof OptionError;
+  complain(isPlain ? error.message : String(/** @type {Error} */ (error)?.stack ?? error));
+  process.exit(error instanceof OptionError ? 2 : 1);
+}

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const PRODUCTS = ["BTC-USD", "ETH-USD", "SOL-USD", "DOGE-USD", "ADA-USD"];
+const MOVE_PERCENT = 0.1;
+const PATIENCE_MS = 20_000;
+
+/**
+ * Creates the price-watch observers of the demonstration, over REST as anybody would. Those of an earlier start go on by
+ * themselves; they are made anew only if the exchange had to move to another address meanwhile.
+ *
+ * @param {string} managerUrl
+ * @param {string} exchangeUrl
+ * @returns {Promise<string[]>} what went otherwise than wished, in words; empty when all is well
+ */
+export async function createDemonstration(managerUrl, exchangeUrl) {
+  const complaints = [];
+  for (const product of PRODUCTS) {
+    const wanted = {
+      name: `demo-${product}`,
+      type: "price-watch",
+      params: { url: exchangeUrl, product, movePercent: MOVE_PERCENT },
+    };
+    const complaint = await ensureObserver(`${managerUrl}/api/v1/observers`, wanted);
+    if (complaint !== null) complaints.push(`${wanted.name}: ${complaint}`);
+  }
+  return complaints;
+}
+
+/**
+ * @param {string} observersUrl
+ * @param {{ name: string, type: string, params: { url: string } }} wanted
+ * @returns {Promise<string | null>} null when it is there
+ */
+async function ensureObserver(observersUrl, wanted) {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { status, body } = await call("POST", observersUrl, wanted);
+    if (status === 201 || status === 200) return null;
+    if (status === 409) {
+      const { body: found } = await call("GET", `${observersUrl}/${wanted.name}`);
+      if (found?.params?.url === wanted.params.url) return null;
+      // It watches an address where no exchange is any more.
+      await call("DELETE", `${observersUrl}/${wanted.name}?force=true`);
+    } else if (!mayPass(status, body)) {
+      return describe(status, body);
+    }
+    if (performance.now() > deadline) return describe(status, body);
+    await sleep(250);
+  }
+}
+
+/**
+ * A manager that starts, or services that have not yet told their types and workers.
+ *
+ * @param {number} status 0 when it did not answer
+ * @param {any} body
+ */
+function mayPass(status, body) {
+  return status === 0 || status === 503 || body?.code === "unknown-type";
+}
+
+/**
+ * @param {number} status
+ * @param {any} body
+ */
+function describe(status, body) {
+  return status === 0 ? "the manager does not answer" : (body?.detail ?? body?.title ?? `status ${status}`);
+}
+
+/**
+ * @param {string} method
+ * @param {string} url
+ * @param {unknown} [body]
+ * @returns {Promise<{ status: number, body: any }>}
+ */
+async function call(method, url, body) {
+  try {
+    const answer = await fetch(url, {
+      method,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(5_000),
+    });
+    return { status: answer.status, body: await answer.json().catch(() => null) };
+  } catch {
+    return { status: 0, body: null };
+  }
+}

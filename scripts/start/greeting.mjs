@@ -1,0 +1,30 @@
+import { bold } from "../progress.mjs";
+
+/**
+ * What is printed when all runs: where to look, what to try, how to stop. The lines can be pasted as they are.
+ *
+ * @param {{ managerUrl: string, services: { name: string, pid: number }[], logDir: string, dataDir: string }} running
+ */
+export function greeting({ managerUrl, services, logDir, dataDir }) {
+  const observers = `${managerUrl}/api/v1/observers`;
+  const example = JSON.stringify({ name: "my-ticker", type: "ticker", params: { everyMs: 1000 } });
+  const kills = services.map(({ name, pid }) => `    kill -9 ${pid}    # ${name}`);
+  return [
+    "",
+    bold(`Unacked runs: ${managerUrl}`),
+    "",
+    "  Create an observer that never ends:",
+    `    curl -sS -X POST ${observers} -H 'content-type: application/json' -d '${example}'`,
+    "  List what runs, and where:",
+    `    curl -sS ${observers}`,
+    "  Stop it:",
+    `    curl -sS -X DELETE ${observers}/my-ticker`,
+    ...(services.length === 0
+      ? []
+      : ["", "  Kill a service: its observers go on elsewhere at once, and it is back after 3 s:", ...kills]),
+    "",
+    `  Logs: ${logDir}   Data: ${dataDir}`,
+    "  Stop everything with Ctrl-C. The next npm start goes on where this one was.",
+    "",
+  ].join("\n");
+}

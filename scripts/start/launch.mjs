@@ -1,0 +1,171 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { say, step } from "../progress.mjs";
+import { freePort } from "../servers/free-port.mjs";
+import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
+import { startRabbitmq } from "../servers/rabbitmq.mjs";
+import { createDemonstration } from "./demonstration.mjs";
+import { greeting } from "./greeting.mjs";
+import { keepRunning } from "./keep-running.mjs";
+import { programOf } from "./program.mjs";
+
+/**
+ * The whole system on one machine, in the order of who needs whom: database and broker, manager, services, demonstration.
+ *
+ * @param {{ root: string, dataDir: string, options: import("./options.mjs").StartOptions, signal: AbortSignal }} input
+ * @returns {{ run: () => Promise<void>, stop: () => Promise<void> }} `run` resolves when all runs; `stop`, at any time, when
+ *   nothing does any more, and in the opposite order.
+ */
+export function launchOf({ root, dataDir, options, signal }) {
+  /** @typedef {{ name: string, pid: number, exited: Promise<string>, start: () => Promise<void>, stop: () => Promise<void> }} Part */
+  /** Those of one rank are stopped together. @type {Part[][]} */
+  const ranks = [];
+  /** A server that is just being started can be stopped only once it runs. @type {Promise<unknown>[]} */
+  const starting = [];
+  const logDir = join(dataDir, "logs");
+
+  async function run() {
+    if (options.fresh) emptyData(dataDir);
+    const [databaseUrl, amqpUrl] = await startServers();
+    const managerUrl = await startManager(databaseUrl, amqpUrl);
+    const services = await startServices(amqpUrl);
+    if (options.demo) await startDemonstration(managerUrl);
+    signal.throwIfAborted();
+    for (const part of ranks.flat()) void keepRunning(part, signal);
+    say(greeting({ managerUrl, services, logDir: shown(logDir), dataDir: shown(dataDir) }));
+  }
+
+  async function stop() {
+    await Promise.allSettled(starting);
+    for (const rank of ranks.toReversed()) {
+      say(`Stopping ${rank.map((part) => part.name).join(", ")} ...`);
+      await Promise.all(rank.map((part) => part.stop()));
+    }
+  }
+
+  async function startServers() {
+    const database = givenOr("DATABASE_URL", "PostgreSQL", async () => {
+      const server = await startPostgres({ dir: join(dataDir, "postgres") });
+      ranks.unshift([named("PostgreSQL", server)]); // the last to stop, whichever of the two was up first
+      return server.databaseUrl;
+    });
+    const broker = givenOr("AMQP_URL", "RabbitMQ", async () => {
+      const server = await startRabbitmq({ dir: join(dataDir, "rabbitmq") });
+      ranks.push([named("RabbitMQ", server)]);
+      return server.amqpUrl;
+    });
+    starting.push(database, broker);
+    return Promise.all([database, broker]);
+  }
+
+  /**
+   * @param {string} databaseUrl
+   * @param {string} amqpUrl
+   */
+  async function startManager(databaseUrl, amqpUrl) {
+    // Chosen here rather than by the manager: after a crash it comes back to the same address.
+    const port = options.port === 0 ? await freePort() : options.port;
+    const env = { AMQP_URL: amqpUrl, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: String(port) };
+    const manager = program("observer-manager", "services/observer-manager/dist/main.js", { env, readyPath: "/readyz" });
+    await startRank("Starting the manager", [manager]);
+    return `http://127.0.0.1:${port}`;
+  }
+
+  /** @param {string} amqpUrl */
+  async function startServices(amqpUrl) {
+    const services = Array.from({ length: options.services }, (_, index) => {
+      const name = `observer-service-${index + 1}`;
+      const env = {
+        ...{ AMQP_URL: amqpUrl, SERVICE_NAME: name, WORKER_COUNT: String(options.workers) },
+        ...{ OBSERVERS_DIR: join(root, "observers"), HOST: "127.0.0.1", PORT: "0" },
+      };
+      return program(name, "services/observer-service/dist/main.js", { env, readyPath: "/readyz" });
+    });
+    if (services.length > 0) await startRank(`Starting ${services.length} observer service${services.length === 1 ? "" : "s"}`, services);
+    return services;
+  }
+
+  /** @param {string} managerUrl */
+  async function startDemonstration(managerUrl) {
+    const port = await exchangePort(join(dataDir, "run", "exchange.port"));
+    const recording = options.recording === null ? [] : ["--recording", options.recording];
+    const exchange = program("exchange", "demo/dist/exchange.js", { env: {}, args: ["--port", String(port), ...recording] });
+    await startRank("Starting the demonstration's exchange", [exchange]);
+    if (options.services === 0) return say("No observer service, so no observers for the demonstration.");
+    const complaints = await step("Creating the demonstration's observers", () => createDemonstration(managerUrl, exchange.url));
+    for (const complaint of complaints) say(`  ${complaint}`);
+  }
+
+  /**
+   * @param {string} what
+   * @param {import("./program.mjs").Program[]} rank
+   */
+  async function startRank(what, rank) {
+    signal.throwIfAborted();
+    ranks.push(rank);
+    await step(what, () => Promise.all(rank.map((part) => part.start())));
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} file
+   * @param {{ env: Record<string, string>, args?: string[], readyPath?: string }} details
+   */
+  function program(name, file, { env, args, readyPath }) {
+    const paths = { file: join(root, file), cwd: root, logFile: join(logDir, `${name}.log`), pidFile: join(dataDir, "run", `${name}.pid.json`) };
+    return programOf({ name, ...paths, args, readyPath, env: { ...process.env, ...env } });
+  }
+
+  return { run, stop };
+}
+
+/**
+ * @param {"DATABASE_URL" | "AMQP_URL"} variable
+ * @param {string} name
+ * @param {() => Promise<string>} start
+ */
+function givenOr(variable, name, start) {
+  const given = process.env[variable];
+  if (given === undefined) return step(`Starting ${name}`, start);
+  say(`Using the ${name} that ${variable} names.`);
+  return Promise.resolve(given);
+}
+
+/**
+ * A server with a name, its getters still alive.
+ *
+ * @template {object} T
+ * @param {string} name
+ * @param {T} server
+ * @returns {T & { name: string }}
+ */
+function named(name, server) {
+  return Object.defineProperty(/** @type {any} */ (server), "name", { value: name });
+}
+
+/** @param {string} dataDir */
+function emptyData(dataDir) {
+  say("Emptying the data of earlier starts.");
+  if (process.env.DATABASE_URL !== undefined || process.env.AMQP_URL !== undefined) {
+    say("What DATABASE_URL and AMQP_URL name is not emptied: that is yours.");
+  }
+  removePostgresData(join(dataDir, "postgres"));
+  for (const folder of ["rabbitmq", "logs"]) rmSync(join(dataDir, folder), { recursive: true, force: true });
+}
+
+/**
+ * The same at each start, as the resumed observers look for the exchange where it was.
+ *
+ * @param {string} file
+ */
+async function exchangePort(file) {
+  const port = await freePort(existsSync(file) ? Number(readFileSync(file, "utf8")) : undefined);
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, `${port}\n`);
+  return port;
+}
+
+/** @param {string} path */
+function shown(path) {
+  return relative(process.cwd(), path) || ".";
+}
