@@ -5,7 +5,7 @@ import { ConfirmChannel, type ConfirmHooks } from "./confirm-channel.ts";
 import { startConsumer } from "./consumer.ts";
 import { type LossKind, type LossReason, lossReason } from "./loss-reason.ts";
 import type { OpenConnection } from "./open-connection.ts";
-import { withPatience } from "./patience.ts";
+import { untilAborted, withPatience } from "./patience.ts";
 import type { ConsumeOptions, Consumer, Delivery, ExchangeDeclaration, QueueDeclaration, Session } from "./session.ts";
 import { SessionLostError } from "./session.ts";
 
@@ -31,9 +31,9 @@ export class AmqpSession implements Session {
   readonly #owner: SessionOwner;
   readonly #replyLimitMs: number;
   readonly #lost = new AbortController();
+  readonly #disconnected = new AbortController();
   readonly #channels = new Set<Channel>();
-  #control: Promise<Channel> | undefined;
-  #connectionGone = false;
+  #control: Channel | undefined;
   #closing: Promise<void> | undefined;
   #isSetUp = false;
 
@@ -54,9 +54,9 @@ export class AmqpSession implements Session {
     return this.#lost.signal;
   }
 
-  /** Whether the connection itself still stands, although the session may be lost. */
-  get isConnectionOpen(): boolean {
-    return !this.#connectionGone;
+  /** Aborted when the connection itself is gone. A session may be lost before that. */
+  get disconnected(): AbortSignal {
+    return this.#disconnected.signal;
   }
 
   /** The broker's name and version, as it said itself. */
@@ -65,19 +65,24 @@ export class AmqpSession implements Session {
     return `${product} ${version}`;
   }
 
+  /** The first step of every set-up. It also finds out a connection that closed before anybody listened. */
+  async openControlChannel(): Promise<void> {
+    this.#control = await this.#openChannel("control", () => this.#model.createChannel());
+  }
+
   /** From now on a refused operation is no fault of the set-up. */
   markSetUp(): void {
     this.#isSetUp = true;
   }
 
   async declareExchange({ name, type }: ExchangeDeclaration): Promise<void> {
-    const control = await this.#controlChannel();
+    const control = this.#controlChannel();
     await this.#reply(`declare exchange ${name}`, control.assertExchange(name, type, { durable: true }));
   }
 
   async declare(queue: QueueDeclaration): Promise<void> {
     for (const { exchange } of queue.bindings) await this.declareExchange(exchange);
-    const control = await this.#controlChannel();
+    const control = this.#controlChannel();
     const { name, durable, exclusive } = queue;
     await this.#reply(`declare queue ${name}`, control.assertQueue(name, { durable, exclusive, arguments: queue.arguments }));
     for (const { exchange, routingKey } of queue.bindings) {
@@ -86,7 +91,7 @@ export class AmqpSession implements Session {
   }
 
   async inspect(queue: string): Promise<{ messageCount: number; consumerCount: number }> {
-    const control = await this.#controlChannel();
+    const control = this.#controlChannel();
     const { messageCount, consumerCount } = await this.#reply(`look at queue ${queue}`, control.checkQueue(queue));
     return { messageCount, consumerCount };
   }
@@ -133,14 +138,10 @@ export class AmqpSession implements Session {
   }
 
   async #close(limitMs: number): Promise<void> {
-    if (!this.#connectionGone) {
-      let timer: NodeJS.Timeout | undefined;
-      const limit = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, limitMs);
-      });
-      await Promise.race([this.#closeInOrder(), limit]);
-      clearTimeout(timer);
-    }
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), limitMs);
+    if (!this.disconnected.aborted) await Promise.race([this.#closeInOrder(), untilAborted(limit.signal)]);
+    clearTimeout(timer);
     this.#connection.destroy();
   }
 
@@ -151,14 +152,15 @@ export class AmqpSession implements Session {
   }
 
   #connectionClosed(cause: unknown): void {
-    this.#connectionGone = true;
     this.lose(lossReason("connection-closed", cause));
+    this.#disconnected.abort();
     // amqplib only ends its half; a peer that is gone would keep the other half open.
     this.#connection.destroy();
   }
 
-  #controlChannel(): Promise<Channel> {
-    this.#control ??= this.#openChannel("control", () => this.#model.createChannel());
+  #controlChannel(): Channel {
+    if (this.lost.aborted) throw this.#lostError();
+    if (this.#control === undefined) throw new Error("The session's control channel is not open yet.");
     return this.#control;
   }
 

@@ -45,8 +45,6 @@ function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const brokersWords = /(\d{3}) \([A-Z-]+\) with message "(.*)"$/s.exec(cause.message);
   if (brokersWords !== null) return `${brokersWords[1]} ${brokersWords[2]}`;
-  // amqplib drops the words of a refusal in the last step of its handshake.
-  if (/Expected ConnectionOpenOk; got <ConnectionClose/.test(cause.message)) return "the broker refused to open the vhost";
   return cause.message === "" ? cause.name : cause.message;
 }
 

@@ -34,8 +34,18 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
     return { model, destroy: () => socket.abort() };
   } catch (error) {
     socket.abort();
-    throw error;
+    throw isVhostRefusal(error) ? new Error(`the broker refused to open the vhost '${vhostOf(settings.url)}'`, { cause: error }) : error;
   }
+}
+
+/** amqplib drops the broker's words (530 NOT_ALLOWED …) when it refuses the last step of the handshake. */
+function isVhostRefusal(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("Expected ConnectionOpenOk; got <ConnectionClose");
+}
+
+function vhostOf(url: string): string {
+  const path = new URL(url).pathname.slice(1);
+  return path === "" ? "/" : decodeURIComponent(path);
 }
 
 /** The URL's own query (frameMax, channelMax, locale) stays; the heartbeat is ours. */

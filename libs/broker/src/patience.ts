@@ -38,3 +38,9 @@ export function withPatience<T>(promise: Promise<T>, { limitMs, onLimit, signal,
     if (signal.aborted) abort();
   });
 }
+
+/** Resolves when the signal is aborted. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

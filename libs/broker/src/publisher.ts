@@ -1,11 +1,11 @@
-import type { AmqpSession } from "./amqp-session.ts";
 import type { BrokerSettings } from "./broker-settings.ts";
-import type { ConfirmChannel, WireMessage } from "./confirm-channel.ts";
+import { ChangeNotice } from "./change-notice.ts";
 import { encodeOutgoing, type Outgoing } from "./outgoing.ts";
-import { PublishError, type PublishErrorCode } from "./publish-error.ts";
+import { untilAborted } from "./patience.ts";
+import { PublishError } from "./publish-error.ts";
+import { PublishLane } from "./publish-lane.ts";
 import type { Session } from "./session.ts";
 import { type ConnectionStatus, SupervisedConnection } from "./supervised-connection.ts";
-import { Unconfirmed } from "./unconfirmed.ts";
 
 const DEFAULT_CONFIRM_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_WAITING = 20_000;
@@ -15,18 +15,13 @@ const CLOSE_LIMIT_MS = 2_000;
 export interface PublisherOptions {
   /** Declares what this publisher publishes to, on each new connection. */
   declare?: (session: Session) => Promise<void>;
-  /** How long a confirm may take, not counting the time in which the broker blocks publishes. Default 30,000. */
+  /** How long a confirm may take, in ms, not counting the time in which the broker blocks publishes. Default 30,000. */
   confirmTimeoutMs?: number;
-  /** How many publishes may be open, sent or (while the broker blocks, or the socket is full) not yet sent. Default 20,000. */
+  /**
+   * How many publishes may be open at once: sent and not confirmed, or not yet sent because the broker blocks or the
+   * socket is full. One more is refused with `overflow`. Default 20,000. While there is no connection none waits.
+   */
   maxWaiting?: number;
-}
-
-interface OpenPublish {
-  messageId: string;
-  wire: WireMessage;
-  sentAtMs: number;
-  resolve(): void;
-  reject(error: PublishError): void;
 }
 
 /**
@@ -36,37 +31,31 @@ interface OpenPublish {
  */
 export class Publisher {
   readonly #connection: SupervisedConnection;
-  readonly #confirmTimeoutMs: number;
   readonly #maxWaiting: number;
-  #channel: ConfirmChannel | undefined;
-  #hasRoom = true;
-  #waiting: OpenPublish[] = [];
-  #unconfirmed = new Unconfirmed<OpenPublish>();
-  #unblockedAtMs = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #closed = false;
-  readonly #watchers = new Set<() => void>();
+  #lane: PublishLane | undefined;
+  #closing: Promise<void> | undefined;
+  /** It goes up or down, is blocked or unblocked, or runs out of open publishes. */
+  readonly #changes = new ChangeNotice();
 
+  /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, options: PublisherOptions = {}) {
-    this.#confirmTimeoutMs = options.confirmTimeoutMs ?? DEFAULT_CONFIRM_TIMEOUT_MS;
-    this.#maxWaiting = options.maxWaiting ?? DEFAULT_MAX_WAITING;
+    const { declare, confirmTimeoutMs = DEFAULT_CONFIRM_TIMEOUT_MS, maxWaiting = DEFAULT_MAX_WAITING } = options;
+    this.#maxWaiting = maxWaiting;
     this.#connection = new SupervisedConnection(settings, {
       build: async (session) => {
-        await options.declare?.(session);
-        this.#hasRoom = true;
-        // The one user of what a Session does not show: every session of this library is an AmqpSession.
-        this.#channel = await (session as AmqpSession).openConfirmChannel({
-          onConfirm: (tag, multiple, ok) => this.#onConfirm(tag, multiple, ok),
-          onReturn: (messageId, why) => this.#unconfirmed.markReturned(messageId, why),
-          onDrain: () => {
-            this.#hasRoom = true;
-            this.#sendWaiting();
-          },
-        });
+        await declare?.(session);
+        this.#lane = await PublishLane.open(session, confirmTimeoutMs, () => this.#changes.notify());
       },
-      onUp: () => this.#notify(),
-      onLost: (_generation, { detail }) => this.#onLost(detail),
-      onBlocked: (blocked) => this.#onBlocked(blocked),
+      onUp: () => this.#changes.notify(),
+      onLost: (_generation, { detail }) => {
+        this.#lane?.abandon(detail);
+        this.#lane = undefined;
+        this.#changes.notify();
+      },
+      onBlocked: (blocked) => {
+        this.#lane?.setBlocked(blocked);
+        this.#changes.notify();
+      },
     });
   }
 
@@ -80,18 +69,16 @@ export class Publisher {
 
   /**
    * Resolves when the broker confirmed the message and did not return it; rejects with a PublishError. While the broker
-   * blocks publishes it waits; while there is no connection it rejects at once (`unavailable`).
+   * blocks publishes it waits, for as long as that takes; while there is no connection it rejects at once (`unavailable`).
    */
   publish(message: Outgoing): Promise<void> {
     const { messageId } = message;
-    if (this.#closed || !this.status.up) return Promise.reject(this.#unavailable(messageId));
-    if (this.#waiting.length + this.#unconfirmed.size >= this.#maxWaiting) {
-      return Promise.reject(new PublishError("overflow", messageId, `${this.#maxWaiting} publishes are waiting already`));
-    }
     return new Promise((resolve, reject) => {
-      const wire = encodeOutgoing(message);
-      this.#waiting.push({ messageId, wire, sentAtMs: 0, resolve, reject });
-      this.#sendWaiting();
+      const lane = this.#openLane(messageId);
+      if (lane.size >= this.#maxWaiting) {
+        throw new PublishError("overflow", messageId, `Nothing was sent: ${this.#maxWaiting} publishes are open already`);
+      }
+      lane.publish({ messageId, wire: encodeOutgoing(message), sentAtMs: 0, resolve, reject });
     });
   }
 
@@ -100,126 +87,32 @@ export class Publisher {
     for (;;) {
       await this.#connection.up(signal);
       if (!this.status.blocked) return;
-      await this.#change(signal);
+      await this.#changes.next(signal);
     }
   }
 
-  /** Waits for the confirms on their way, 2 s at most, then closes; what is still open then is `lost` or `unavailable`. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  /**
+   * Takes no more, waits for the confirms on their way, 2 s at most, then closes the connection; what is still open then
+   * rejects as `lost` or `unavailable`. Idempotent.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
-    while (this.status.up && this.#waiting.length + this.#unconfirmed.size > 0 && !limit.aborted) {
-      await this.#change(limit).catch(() => undefined);
+    while (this.#lane !== undefined && this.#lane.size > 0 && !limit.aborted) {
+      await Promise.race([this.#changes.next(), untilAborted(limit)]);
     }
     await this.#connection.close();
+    this.#changes.notify();
   }
 
-  #sendWaiting(): void {
-    const channel = this.#channel;
-    const queue = this.#waiting;
-    let next = 0;
-    while (channel !== undefined && next < queue.length && this.#hasRoom && !this.status.blocked) {
-      this.#send(channel, queue[next] as OpenPublish);
-      next += 1;
-    }
-    if (next > 0) this.#waiting = queue.slice(next);
-    this.#armTimer();
+  #openLane(messageId: string): PublishLane {
+    const { up, lastLoss } = this.status;
+    if (this.#closing === undefined && up && this.#lane !== undefined) return this.#lane;
+    const why = this.#closing === undefined ? (lastLoss?.detail ?? "not connected yet") : "the publisher is closed";
+    throw new PublishError("unavailable", messageId, `Nothing was sent: ${why}`);
   }
-
-  #send(channel: ConfirmChannel, open: OpenPublish): void {
-    try {
-      const { tag, hasRoom } = channel.send(open.wire);
-      this.#hasRoom = hasRoom;
-      open.sentAtMs = performance.now();
-      this.#unconfirmed.add(tag, open);
-    } catch (error) {
-      // Nothing was sent. On a channel about to be reported lost that is nobody's fault but the wire's.
-      const code = (error as Error).name === "IllegalOperationError" ? "unavailable" : "invalid";
-      open.reject(new PublishError(code, open.messageId, `Cannot send: ${(error as Error).message}`, { cause: error }));
-    }
-  }
-
-  #onConfirm(tag: number, multiple: boolean, ok: boolean): void {
-    for (const { sent, returned } of this.#unconfirmed.settle(tag, multiple)) {
-      if (!ok) sent.reject(new PublishError("nacked", sent.messageId, "The broker could not take the message"));
-      else if (returned === undefined) sent.resolve();
-      else sent.reject(new PublishError("returned", sent.messageId, `No queue took the message: ${returned}`));
-    }
-    if (this.#unconfirmed.size === 0) this.#notify();
-  }
-
-  #onLost(detail: string): void {
-    this.#channel = undefined;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    rejectAll(this.#unconfirmed.takeAll(), "lost", `The connection went before the confirm, the outcome is unknown: ${detail}`);
-    rejectAll(waiting, "unavailable", `The connection went before this was sent: ${detail}`);
-    this.#notify();
-  }
-
-  #onBlocked(blocked: boolean): void {
-    if (!blocked) {
-      this.#unblockedAtMs = performance.now();
-      this.#sendWaiting();
-    }
-    this.#notify();
-  }
-
-  /** One timer for the oldest: confirms are expected in the order of sending. */
-  #armTimer(): void {
-    const oldest = this.#unconfirmed.oldestSentAtMs;
-    if (this.#timer !== undefined || oldest === undefined) return;
-    const dueInMs = Math.max(oldest, this.#unblockedAtMs) + this.#confirmTimeoutMs - performance.now();
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#endIfTooLate();
-      this.#armTimer();
-    }, Math.max(1, dueInMs));
-  }
-
-  #endIfTooLate(): void {
-    const nowMs = performance.now();
-    if (this.status.blocked || nowMs - this.#unblockedAtMs < this.#confirmTimeoutMs) return;
-    const tooLate = this.#unconfirmed.takeSentBefore(nowMs - this.#confirmTimeoutMs);
-    if (tooLate.length === 0) return;
-    const detail = `No confirm within ${this.#confirmTimeoutMs} ms`;
-    rejectAll(tooLate, "too-late", `${detail}, the outcome is unknown`);
-    this.#connection.session?.end(detail);
-  }
-
-  #unavailable(messageId: string): PublishError {
-    const why = this.#closed ? "the publisher is closed" : (this.status.lastLoss?.detail ?? "not connected yet");
-    return new PublishError("unavailable", messageId, `Nothing was sent: ${why}`);
-  }
-
-  #notify(): void {
-    for (const wake of [...this.#watchers]) wake();
-  }
-
-  /** The next change of up, blocked, or nothing being open any more. */
-  #change(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const finish = () => {
-        this.#watchers.delete(wake);
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const wake = () => {
-        finish();
-        resolve();
-      };
-      const onAbort = () => {
-        finish();
-        reject(signal?.reason);
-      };
-      this.#watchers.add(wake);
-      signal?.addEventListener("abort", onAbort);
-      if (signal?.aborted) onAbort();
-    });
-  }
-}
-
-function rejectAll(open: readonly OpenPublish[], code: PublishErrorCode, detail: string): void {
-  for (const { messageId, reject } of open) reject(new PublishError(code, messageId, detail));
 }

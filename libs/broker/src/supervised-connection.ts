@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AmqpSession } from "./amqp-session.ts";
 import { type BrokerSettings, checkSettings } from "./broker-settings.ts";
+import { ChangeNotice } from "./change-notice.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import { openConnection } from "./open-connection.ts";
-import { withPatience } from "./patience.ts";
+import { untilAborted, withPatience } from "./patience.ts";
 import { ReconnectBackoff } from "./reconnect-backoff.ts";
 import { redactUrl } from "./redact-url.ts";
 import { type Session, SessionLostError } from "./session.ts";
@@ -14,7 +15,10 @@ const BUILD_LIMIT_MS = 60_000;
 const CLOSE_LIMIT_MS = 2_000;
 
 export interface ConnectionHooks {
-  /** Run on each new connection. A throw (or 60 s) is `setup-failed`: torn down, a delay, again. */
+  /**
+   * Run on each new connection. A throw (or 60 s) is `setup-failed`: torn down, a delay, again. When the session is lost
+   * meanwhile, whatever the build still asks of it rejects, and the build of the next one does not wait for it.
+   */
   build(session: Session): Promise<void>;
   /**
    * Told synchronously, once for each generation that connected, before anything is closed or rebuilt. Where it returns
@@ -48,13 +52,15 @@ export class SupervisedConnection {
   readonly #hooks: ConnectionHooks;
   readonly #backoff: ReconnectBackoff;
   readonly #closing = new AbortController();
-  readonly #waiting = new Set<(session: Session) => void>();
+  readonly #changes = new ChangeNotice();
   #current: AmqpSession | undefined;
   #supervision: Promise<void> | undefined;
   #generation = 0;
   #up = false;
   #blocked = false;
   #lastLoss: LossReason | undefined;
+  #hold: Promise<void> = Promise.resolve();
+  #lastLogged: string | undefined;
 
   /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, hooks: ConnectionHooks) {
@@ -80,32 +86,13 @@ export class SupervisedConnection {
   }
 
   /** The current or else the next session. Rejects when closed, or with the signal's reason. */
-  up(signal?: AbortSignal): Promise<Session> {
-    if (this.session !== undefined) return Promise.resolve(this.session);
-    return new Promise((resolve, reject) => {
-      const finish = () => {
-        this.#waiting.delete(onUp);
-        signal?.removeEventListener("abort", onAbort);
-        this.#closing.signal.removeEventListener("abort", onClose);
-      };
-      const onUp = (session: Session) => {
-        finish();
-        resolve(session);
-      };
-      const onAbort = () => {
-        finish();
-        reject(signal?.reason);
-      };
-      const onClose = () => {
-        finish();
-        reject(new SessionLostError(closedByOwner()));
-      };
-      this.#waiting.add(onUp);
-      signal?.addEventListener("abort", onAbort);
-      this.#closing.signal.addEventListener("abort", onClose);
-      if (signal?.aborted) onAbort();
-      else if (this.#closing.signal.aborted) onClose();
-    });
+  async up(signal?: AbortSignal): Promise<Session> {
+    for (;;) {
+      signal?.throwIfAborted();
+      if (this.#closing.signal.aborted) throw new SessionLostError(closedByOwner());
+      if (this.session !== undefined) return this.session;
+      await this.#changes.next(signal);
+    }
   }
 
   /** Ends supervision and closes the connection in order, 2 s at most. Idempotent. */
@@ -113,6 +100,7 @@ export class SupervisedConnection {
     if (!this.#closing.signal.aborted) {
       this.#closing.abort();
       this.#current?.lose(closedByOwner());
+      this.#changes.notify();
     }
     await this.#supervision;
   }
@@ -166,8 +154,7 @@ export class SupervisedConnection {
 
   async #build(session: AmqpSession): Promise<boolean> {
     try {
-      // In a then, so that a build that throws before its first await is caught alike.
-      const building = Promise.resolve(session).then((built) => this.#hooks.build(built));
+      const building = session.openControlChannel().then(() => this.#hooks.build(session));
       await withPatience(building, {
         limitMs: BUILD_LIMIT_MS,
         onLimit: () => new Error(`the set-up took longer than ${BUILD_LIMIT_MS} ms`),
@@ -184,22 +171,22 @@ export class SupervisedConnection {
     const { connectionName, log, url } = this.#settings;
     session.markSetUp();
     this.#up = true;
+    this.#lastLogged = undefined;
     log.info({ connection: connectionName, generation: session.generation, url: redactUrl(url), broker: session.peer }, "connected to the broker");
     this.#guard("onUp", () => this.#hooks.onUp?.(session.generation));
-    // onUp may have ended the session already.
-    if (this.#up) for (const resolve of [...this.#waiting]) resolve(session);
+    this.#changes.notify();
   }
-
-  #holds = new WeakMap<AmqpSession, Promise<void>>();
 
   #onLost(session: AmqpSession, reason: LossReason): void {
     this.#up = false;
     this.#blocked = false;
     this.#lastLoss = reason;
-    this.#logLoss(reason, { generation: session.generation }, "the broker session is lost; building a new one");
+    this.#hold = Promise.resolve();
+    const ended = this.#closing.signal.aborted;
+    this.#logLoss(reason, { generation: session.generation }, ended ? "closing the broker connection" : "the broker session is lost; building a new one");
     this.#guard("onLost", () => {
       const hold = this.#hooks.onLost?.(session.generation, reason);
-      if (hold !== undefined) this.#holds.set(session, hold);
+      if (hold !== undefined) this.#hold = hold.catch((error: unknown) => this.#logThrown("onLost", error));
     });
   }
 
@@ -213,46 +200,44 @@ export class SupervisedConnection {
 
   /** Keeps the connection for as long as the owner asked (see onLost), then closes it. */
   async #letGo(session: AmqpSession): Promise<void> {
-    const hold = this.#holds.get(session);
-    if (hold !== undefined) {
-      try {
-        const signal = session.isConnectionOpen ? this.#closing.signal : AbortSignal.abort();
-        await withPatience(hold, {
-          limitMs: this.#settings.heartbeatS * 1_000,
-          onLimit: () => new Error("the owner took longer than one heartbeat to let go of a lost session"),
-          signal,
-          onAbort: () => new Error("not held"),
-        });
-      } catch (error) {
-        this.#settings.log.warn({ connection: this.#settings.connectionName, err: error }, "closing a lost session");
-      }
+    const noMore = AbortSignal.any([session.disconnected, this.#closing.signal]);
+    try {
+      await withPatience(this.#hold, {
+        limitMs: this.#settings.heartbeatS * 1_000,
+        onLimit: () => new Error("the owner of a lost session took longer than one heartbeat to let go of it"),
+        signal: noMore,
+        onAbort: () => new Error("there is nothing to hold any more"),
+      });
+    } catch (error) {
+      if (!noMore.aborted) this.#settings.log.warn({ connection: this.#settings.connectionName, err: error }, "onLost is not awaited any longer");
     }
     await session.close(CLOSE_LIMIT_MS);
   }
 
-  /** 1st, 2nd, 4th, 8th … failure in a row: a broker that is away for an hour does not fill the disk. */
+  /** A cause that repeats is told the 1st, 2nd, 4th, 8th … time: a broker that is away for a day must not fill the disk. */
   #logLoss(reason: LossReason, fields: object, message: string): void {
-    const count = this.#backoff.failures + 1;
-    if ((count & (count - 1)) !== 0) return;
+    const failures = this.#backoff.failures + 1;
+    const isPowerOfTwo = (failures & (failures - 1)) === 0;
+    if (reason.detail === this.#lastLogged && !isPowerOfTwo) return;
+    this.#lastLogged = reason.detail;
     const { connectionName, log } = this.#settings;
     const level = reason.kind === "ended-by-owner" ? "info" : reason.remedy === undefined ? "warn" : "error";
-    log[level]({ connection: connectionName, ...fields, ...reason, failures: count }, message);
+    log[level]({ connection: connectionName, ...fields, ...reason, failures }, message);
   }
 
   #guard(hook: string, call: () => void): void {
     try {
       call();
     } catch (error) {
-      this.#settings.log.error({ connection: this.#settings.connectionName, err: error }, `${hook} threw`);
+      this.#logThrown(hook, error);
     }
+  }
+
+  #logThrown(hook: string, error: unknown): void {
+    this.#settings.log.error({ connection: this.#settings.connectionName, err: error }, `${hook} threw`);
   }
 }
 
 function closedByOwner(): LossReason {
   return lossReason("ended-by-owner", "closed");
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -1,0 +1,145 @@
+import type { AmqpSession } from "./amqp-session.ts";
+import type { ConfirmChannel, WireMessage } from "./confirm-channel.ts";
+import { PublishError, type PublishErrorCode } from "./publish-error.ts";
+import type { Session } from "./session.ts";
+import { Unconfirmed } from "./unconfirmed.ts";
+
+/** A publish that is not settled yet. */
+export interface OpenPublish {
+  readonly messageId: string;
+  readonly wire: WireMessage;
+  /** Monotonic; 0 while it waits. */
+  sentAtMs: number;
+  resolve(): void;
+  reject(error: PublishError): void;
+}
+
+/**
+ * What goes through one session's confirm channel. Comes in: publishes, in order. Guarantees: each is settled once, by its
+ * confirm, by the time limit or by abandon(); none waits for room on a channel that is gone. Dies with its session.
+ */
+export class PublishLane {
+  readonly #session: Session;
+  readonly #confirmTimeoutMs: number;
+  readonly #onIdle: () => void;
+  readonly #unconfirmed = new Unconfirmed<OpenPublish>();
+  #channel: ConfirmChannel | undefined;
+  #waiting: OpenPublish[] = [];
+  #hasRoom = true;
+  #blocked = false;
+  #unblockedAtMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(session: Session, confirmTimeoutMs: number, onIdle: () => void) {
+    this.#session = session;
+    this.#confirmTimeoutMs = confirmTimeoutMs;
+    this.#onIdle = onIdle;
+  }
+
+  /** @param onIdle called whenever nothing is open any more */
+  static async open(session: Session, confirmTimeoutMs: number, onIdle: () => void): Promise<PublishLane> {
+    const lane = new PublishLane(session, confirmTimeoutMs, onIdle);
+    // The one use of what a Session does not show: every session of this library is an AmqpSession.
+    lane.#channel = await (session as AmqpSession).openConfirmChannel({
+      onConfirm: (tag, multiple, ok) => lane.#settle(tag, multiple, ok),
+      onReturn: (messageId, why) => lane.#unconfirmed.markReturned(messageId, why),
+      onDrain: () => {
+        lane.#hasRoom = true;
+        lane.#sendWaiting();
+      },
+    });
+    return lane;
+  }
+
+  /** How many are open: sent and not confirmed, or waiting to be sent. */
+  get size(): number {
+    return this.#waiting.length + this.#unconfirmed.size;
+  }
+
+  publish(open: OpenPublish): void {
+    this.#waiting.push(open);
+    this.#sendWaiting();
+  }
+
+  /** While blocked nothing is sent and no confirm is due. */
+  setBlocked(blocked: boolean): void {
+    this.#blocked = blocked;
+    this.#disarm();
+    if (blocked) return;
+    this.#unblockedAtMs = performance.now();
+    this.#sendWaiting();
+  }
+
+  /** The session is lost: rejects all that is open. */
+  abandon(detail: string): void {
+    this.#channel = undefined;
+    this.#disarm();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    rejectAll(this.#unconfirmed.takeAll(), "lost", `The connection went before the confirm, the outcome is unknown: ${detail}`);
+    rejectAll(waiting, "unavailable", `The connection went before this was sent: ${detail}`);
+  }
+
+  #sendWaiting(): void {
+    const queue = this.#waiting;
+    let next = 0;
+    while (this.#channel !== undefined && next < queue.length && this.#hasRoom && !this.#blocked) {
+      this.#send(this.#channel, queue[next] as OpenPublish);
+      next += 1;
+    }
+    if (next > 0) this.#waiting = queue.slice(next);
+    this.#armTimer();
+  }
+
+  #send(channel: ConfirmChannel, open: OpenPublish): void {
+    try {
+      const { tag, hasRoom } = channel.send(open.wire);
+      this.#hasRoom = hasRoom;
+      open.sentAtMs = performance.now();
+      this.#unconfirmed.add(tag, open);
+    } catch (error) {
+      // Nothing was sent. amqplib throws this on a channel whose loss we are about to hear of; else it is the message's fault.
+      const code = (error as Error).name === "IllegalOperationError" ? "unavailable" : "invalid";
+      open.reject(new PublishError(code, open.messageId, `Cannot send: ${(error as Error).message}`, { cause: error }));
+    }
+  }
+
+  #settle(tag: number, multiple: boolean, ok: boolean): void {
+    for (const { sent, returned } of this.#unconfirmed.settle(tag, multiple)) {
+      if (!ok) sent.reject(new PublishError("nacked", sent.messageId, "The broker could not take the message"));
+      else if (returned === undefined) sent.resolve();
+      else sent.reject(new PublishError("returned", sent.messageId, `No queue took the message: ${returned}`));
+    }
+    if (this.size === 0) {
+      this.#disarm();
+      this.#onIdle();
+    }
+  }
+
+  /** One timer, for the oldest: the broker confirms in about the order of sending. */
+  #armTimer(): void {
+    const oldestMs = this.#unconfirmed.oldestSentAtMs;
+    if (this.#timer !== undefined || this.#blocked || oldestMs === undefined) return;
+    const dueAtMs = Math.max(oldestMs, this.#unblockedAtMs) + this.#confirmTimeoutMs;
+    this.#timer = setTimeout(() => this.#endIfTooLate(), Math.max(1, Math.ceil(dueAtMs - performance.now())));
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #endIfTooLate(): void {
+    this.#timer = undefined;
+    const momentMs = performance.now() - this.#confirmTimeoutMs;
+    const tooLate = momentMs < this.#unblockedAtMs ? [] : this.#unconfirmed.takeSentBefore(momentMs);
+    if (tooLate.length === 0) return this.#armTimer();
+    const detail = `no confirm within ${this.#confirmTimeoutMs} ms`;
+    rejectAll(tooLate, "too-late", `The outcome is unknown: ${detail}`);
+    this.#session.end(detail);
+  }
+}
+
+function rejectAll(open: readonly OpenPublish[], code: PublishErrorCode, detail: string): void {
+  for (const { messageId, reject } of open) reject(new PublishError(code, messageId, detail));
+}
