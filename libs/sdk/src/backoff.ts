@@ -5,9 +5,9 @@ export type BackoffOptions = {
   readonly initialMs?: number;
   /** Each delay is the one before times this, at least 1. Default 2. */
   readonly factor?: number;
-  /** No delay is longer, milliseconds. Default 300,000 (5 min). */
+  /** No delay grows beyond this (before its jitter), milliseconds. Default 300,000 (5 min). */
   readonly maxMs?: number;
-  /** The share of a delay that is left to chance, 0–1: a delay of d is drawn from [d × (1 − jitter), d]. Default 0.2. */
+  /** The share of a delay that is left to chance, 0–1: 0.2 draws from d ± 20 %, as in a retry policy. Default 0.2. */
   readonly jitter?: number;
   /** Where chance comes from: a number from 0 up to 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -31,7 +31,7 @@ export function backoff(options: BackoffOptions = {}): Backoff {
   let baseMs = Math.min(initialMs, maxMs);
   return {
     nextMs() {
-      const delayMs = baseMs * (1 - jitter * random());
+      const delayMs = baseMs * (1 + jitter * (2 * random() - 1));
       baseMs = Math.min(baseMs * factor, maxMs);
       return Math.round(delayMs);
     },

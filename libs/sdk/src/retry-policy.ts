@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SdkError } from "./sdk-error.ts";
 
-/** Delays between attempts: a list whose last entry repeats, or a growing row. All in milliseconds; `jitter` is a share, 0–1. */
+/** Delays between attempts: a list whose last entry repeats, or a growing row. All in milliseconds; `jitter` is a share (0.2: ± 20 %). */
 export type RetryDelays =
   | readonly number[]
   | {
@@ -22,22 +22,23 @@ export type RetryPolicy = {
   readonly resetAfterMs?: number;
 };
 
-const milliseconds = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+// The limits are those of a retry policy in a request, so that what is accepted here is accepted by a service.
+const delay = z.int().min(0).max(86_400_000);
 
 const retryPolicySchema = z.strictObject({
-  maxAttempts: z.union([z.int().min(1), z.literal("unlimited")]).optional(),
+  maxAttempts: z.union([z.int().min(1).max(1_000_000), z.literal("unlimited")]).optional(),
   delaysMs: z
     .union([
-      z.array(milliseconds).min(1),
+      z.array(delay).min(1).max(100),
       z.strictObject({
-        initialMs: milliseconds.optional(),
-        factor: z.number().min(1).optional(),
-        maxMs: milliseconds.optional(),
+        initialMs: delay.optional(),
+        factor: z.number().min(1).max(100).optional(),
+        maxMs: delay.optional(),
         jitter: z.number().min(0).max(1).optional(),
       }),
     ])
     .optional(),
-  resetAfterMs: milliseconds.optional(),
+  resetAfterMs: z.int().min(0).max(2_147_483_647).optional(),
 });
 
 /** Throws {@link SdkError} `invalid-definition` naming what is wrong with a definition's `retry`. */

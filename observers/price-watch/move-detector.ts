@@ -1,0 +1,76 @@
+import { type Decimal, parseDecimal, unitsAt } from "./decimal.ts";
+import type { TickerMessage } from "./ticker-message.ts";
+
+/** A price that moved far enough. Prices are the texts that the exchange sent. */
+export type Move = {
+  readonly price: string;
+  readonly reference: string;
+  readonly direction: "up" | "down";
+  /** 100 × (price − reference) / reference, rounded to 6 places; signed. */
+  readonly changePercent: number;
+};
+
+/** What a ticker message means for a watcher. */
+export type Reading =
+  | { readonly kind: "not-a-tick" }
+  | { readonly kind: "tick"; readonly ticks: number; readonly move?: Move };
+
+export type MoveDetector = {
+  /** Takes the next ticker message of the product. `firstOfConnection`: no other came since the last (re)connect. */
+  read(ticker: TickerMessage, firstOfConnection: boolean): Reading;
+};
+
+/**
+ * Finds the moves in a row of ticker messages. Exactly:
+ *
+ * 1. A message without a trade id tells the last price and is no tick; nor is the first one of a connection when it
+ *    repeats the sequence of the last tick, which is how a reconnect hands out a price that was seen before.
+ * 2. The first tick's price is the reference; it is no move.
+ * 3. A later tick is a move when |price − reference| × 100 ≥ movePercent × reference, calculated in decimals without
+ *    rounding. Its price becomes the reference.
+ *
+ * So reading the ticker messages of a recorded file with these three lines gives the same moves. Pure but for its own
+ * memory; `movePercent` must be above 0.
+ */
+export function createMoveDetector(movePercent: number): MoveDetector {
+  const threshold = decimalOf(movePercent.toFixed(9));
+  let reference: string | undefined;
+  let lastSequence: number | undefined;
+  let ticks = 0;
+
+  return {
+    read(ticker, firstOfConnection) {
+      const seenBefore = firstOfConnection && ticks > 0 && ticker.sequence === lastSequence;
+      if (ticker.tradeId === undefined || seenBefore) return { kind: "not-a-tick" };
+      ticks++;
+      lastSequence = ticker.sequence;
+      const move = reference === undefined ? undefined : moveBetween(reference, ticker.price, threshold);
+      if (reference === undefined || move !== undefined) reference = ticker.price;
+      return { kind: "tick", ticks, ...(move && { move }) };
+    },
+  };
+}
+
+function moveBetween(reference: string, price: string, thresholdPercent: Decimal): Move | undefined {
+  const from = decimalOf(reference);
+  const to = decimalOf(price);
+  const scale = Math.max(from.scale, to.scale);
+  const fromUnits = unitsAt(from, scale);
+  const change = unitsAt(to, scale) - fromUnits;
+  const size = change < 0n ? -change : change;
+  const farEnough = size * 100n * 10n ** BigInt(thresholdPercent.scale) >= thresholdPercent.units * fromUnits;
+  if (!farEnough) return undefined;
+  const percent = (100 * Number(change)) / Number(fromUnits);
+  return {
+    price,
+    reference,
+    direction: change > 0n ? "up" : "down",
+    changePercent: Number(percent.toFixed(6)),
+  };
+}
+
+function decimalOf(text: string): Decimal {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) throw new RangeError(`not a decimal: ${text}`);
+  return decimal;
+}
