@@ -13,14 +13,14 @@ export const EXCHANGES = {
   output: { name: "unacked.output", type: "topic" },
 } as const;
 
-export type ExchangeRole = keyof typeof EXCHANGES;
+export type ExchangeDeclaration = (typeof EXCHANGES)[keyof typeof EXCHANGES];
 
 export interface QueueDeclaration {
   name: string;
   durable: boolean;
   exclusive: boolean;
   arguments: Record<string, unknown>;
-  bindings: { exchange: ExchangeRole; routingKey: string }[];
+  bindings: { exchange: ExchangeDeclaration; routingKey: string }[];
 }
 
 export const STATE_QUEUE = "unacked.state";
@@ -44,7 +44,7 @@ export function workQueue(pool: string, type: WorkQueueType): QueueDeclaration {
     durable: true,
     exclusive: false,
     arguments: type === "quorum" ? quorum : {},
-    bindings: [{ exchange: "start", routingKey: pool }],
+    bindings: [{ exchange: EXCHANGES.start, routingKey: pool }],
   };
 }
 
@@ -54,7 +54,7 @@ export const stateQueue: QueueDeclaration = {
   durable: true,
   exclusive: false,
   arguments: { "x-single-active-consumer": true },
-  bindings: [{ exchange: "events", routingKey: STATE_KEY }],
+  bindings: [{ exchange: EXCHANGES.events, routingKey: STATE_KEY }],
 };
 
 export const errorQueue: QueueDeclaration = {
@@ -62,7 +62,7 @@ export const errorQueue: QueueDeclaration = {
   durable: true,
   exclusive: false,
   arguments: {},
-  bindings: [{ exchange: "errors", routingKey: ERROR_KEY }],
+  bindings: [{ exchange: EXCHANGES.errors, routingKey: ERROR_KEY }],
 };
 
 /** The routing key of one generation of one service on `unacked.service`. */
@@ -76,8 +76,8 @@ export function controlQueue(serviceId: ServiceId, generation: number): QueueDec
     exclusive: true,
     arguments: {},
     bindings: [
-      { exchange: "control", routingKey: "" },
-      { exchange: "service", routingKey: generationKey(serviceId, generation) },
+      { exchange: EXCHANGES.control, routingKey: "" },
+      { exchange: EXCHANGES.service, routingKey: generationKey(serviceId, generation) },
     ],
   };
 }

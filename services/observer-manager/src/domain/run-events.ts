@@ -91,7 +91,13 @@ export function supersede(books: Books, run: RunBook, reason: RunStopReason): vo
   });
 }
 
-export function endRun(books: Books, run: RunBook, reason: RunEndReason, atMs: number | null, error: ErrorText | null = null): void {
+export function endRun(
+  books: Books,
+  run: RunBook,
+  reason: RunEndReason,
+  atMs: number | null,
+  error: ErrorText | null = null,
+): void {
   if (run.state === "Ended") return;
   run.state = "Ended";
   run.endReason = reason;
@@ -140,9 +146,24 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
         event.at,
       );
     case "RunFailed":
-      return applyEnd(books, observer, run ?? metRun(books, observer, source, event), "run-failed", "failed", event.at, event);
+      return applyEnd(
+        books,
+        observer,
+        run ?? metRun(books, observer, source, event),
+        "run-failed",
+        "failed",
+        event.at,
+        event,
+      );
     case "RunCompleted":
-      return applyEnd(books, observer, run ?? metRun(books, observer, source, event), "run-completed", "completed", event.at);
+      return applyEnd(
+        books,
+        observer,
+        run ?? metRun(books, observer, source, event),
+        "run-completed",
+        "completed",
+        event.at,
+      );
     case "RunReleased":
       return applyEnd(books, observer, run ?? metRun(books, observer, source, event), "run-lost", event.reason, event.at);
     default:
@@ -161,7 +182,8 @@ function meetRun(books: Books, observer: ObserverBook, run: RunBook): void {
   const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   if (decide(observer.status, "run-current").kind === "ignore") return feedObserver(books, observer, "run-current", run);
   makeCurrent(books, observer, run);
-  if (before && before.id !== run.id) supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
+  if (before && before.id !== run.id)
+    supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
 }
 
 function makeCurrent(books: Books, observer: ObserverBook, run: RunBook): void {

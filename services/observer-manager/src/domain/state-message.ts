@@ -8,7 +8,7 @@ import type {
   StateMessage,
 } from "@unacked/contracts";
 import type { Books, ServiceBook } from "./books.ts";
-import { applyRunEvent, applyStartNotRun, endRun, loseRun, supersede, type Source } from "./run-events.ts";
+import { applyRunEvent, applyStartNotRun, endRun, loseRun, type Source, supersede } from "./run-events.ts";
 
 /** What became of a message: an `old` one is a redelivery that was applied before. */
 export type Applied = "applied" | "old";

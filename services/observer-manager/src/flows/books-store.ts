@@ -1,5 +1,6 @@
 import type { ObserverId, StateMessage } from "@unacked/contracts";
 import type { Books, InventoryParts } from "../domain/books.ts";
+import type { NewError } from "./error-book.ts";
 import type { ObserverRef } from "./manager-api.ts";
 
 /** The books as a flow sees them: rows are loaded locked, decided upon in memory, and written by a few statements. */
@@ -14,6 +15,7 @@ export interface BooksTransaction {
   /** Loads and locks one observer with its current run. By name: the one that is not Deleted, else the last that was. */
   loadObserver(ref: ObserverRef): Promise<{ books: Books; id: ObserverId } | null>;
   write(books: Books): Promise<void>;
+  recordErrors(errors: NewError[]): Promise<void>;
   /** Runs `work` so that its failure undoes only its own writes. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /** True when an observer of this id or name was not there and now is; its start command is written with it. */

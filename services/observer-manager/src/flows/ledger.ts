@@ -1,14 +1,8 @@
-import type { EventBatch, ServiceEvent, StateMessage } from "@unacked/contracts";
+import { type EventBatch, reportBody, type ServiceEvent, STATE_QUEUE, type StateMessage } from "@unacked/contracts";
 import { InventoryParts } from "../domain/books.ts";
 import { applySingleEvent, applyStateMessage } from "../domain/state-message.ts";
-import { type BooksStore, RefusedByDatabase } from "./books-store.ts";
-
-/** An event that the database will never take, with the reason. */
-export interface RefusedEvent {
-  batch: EventBatch;
-  event: ServiceEvent;
-  reason: string;
-}
+import { type BooksStore, type BooksTransaction, RefusedByDatabase } from "./books-store.ts";
+import type { NewError } from "./error-book.ts";
 
 /**
  * What comes in: messages of the state queue, in order. It guarantees: each message's events, its runs, observers, commands
@@ -17,66 +11,80 @@ export interface RefusedEvent {
  */
 export class Ledger {
   readonly #store: BooksStore;
+  readonly #reporter: string;
   readonly #inventories = new InventoryParts();
 
-  constructor(store: BooksStore) {
+  /** @param reporter this manager, named with the errors it records */
+  constructor(store: BooksStore, reporter: string) {
     this.#store = store;
+    this.#reporter = reporter;
   }
 
   /**
-   * Applies the messages. Rejects when the database cannot be reached: nothing was applied, try again.
-   * @returns the events that had to be left out; they belong in the errors before the messages are acked
+   * Applies the messages and records what could not be read. An event that the database will never take (a NUL in a text)
+   * is recorded as an error and left out; its neighbours apply.
+   * Rejects when the database cannot be reached: then some messages may have been applied, and all can be given again.
    */
-  async apply(messages: StateMessage[]): Promise<RefusedEvent[]> {
+  async apply(messages: StateMessage[], unreadable: Omit<NewError, "reporter">[] = []): Promise<void> {
+    const errors = unreadable.map((error) => ({ ...error, reporter: this.#reporter }));
     try {
-      await this.#applyTogether(messages);
-      return [];
+      await this.#applyTogether(messages, errors);
     } catch (error) {
       if (!(error instanceof RefusedByDatabase)) throw error;
+      await this.#applyTogether([], errors);
+      for (const message of messages) await this.#applyAlone(message);
     }
-    const refused: RefusedEvent[] = [];
-    for (const message of messages) refused.push(...(await this.#applyAlone(message)));
-    return refused;
   }
 
-  async #applyTogether(messages: StateMessage[]): Promise<void> {
+  async #applyTogether(messages: StateMessage[], errors: NewError[]): Promise<void> {
+    if (messages.length + errors.length === 0) return;
     await this.#store.inTransaction(async (tx) => {
       const books = await tx.loadFor(messages, this.#inventories);
       for (const message of messages) applyStateMessage(books, message);
       await tx.write(books);
+      await tx.recordErrors(errors);
     });
   }
 
-  async #applyAlone(message: StateMessage): Promise<RefusedEvent[]> {
+  async #applyAlone(message: StateMessage): Promise<void> {
     try {
-      await this.#applyTogether([message]);
-      return [];
+      await this.#applyTogether([message], []);
     } catch (error) {
       if (!(error instanceof RefusedByDatabase) || message.kind !== "EventBatch") throw error;
-      return this.#applySplit(message);
+      await this.#store.inTransaction((tx) => this.#applySplit(tx, message));
     }
   }
 
-  /** Event by event, each behind a savepoint; the sequence number is written with the first, so it is one transaction still. */
-  async #applySplit(batch: EventBatch): Promise<RefusedEvent[]> {
-    return this.#store.inTransaction(async (tx) => {
-      const refused: RefusedEvent[] = [];
-      const header = await tx.loadFor([batch], this.#inventories);
-      if (applyStateMessage(header, { ...batch, events: [] }) === "old") return refused;
-      await tx.write(header);
-      for (const event of batch.events) {
-        try {
-          await tx.savepoint(async () => {
-            const books = await tx.loadFor([{ ...batch, events: [event] }], this.#inventories);
-            applySingleEvent(books, batch, event);
-            await tx.write(books);
-          });
-        } catch (error) {
-          if (!(error instanceof RefusedByDatabase)) throw error;
-          refused.push({ batch, event, reason: error.message });
-        }
+  /** Event by event, each behind a savepoint, in one transaction with the sequence number. */
+  async #applySplit(tx: BooksTransaction, batch: EventBatch): Promise<void> {
+    const header = await tx.loadFor([batch], this.#inventories);
+    if (applyStateMessage(header, { ...batch, events: [] }) === "old") return;
+    await tx.write(header);
+    for (const event of batch.events) {
+      try {
+        await tx.savepoint(async () => {
+          const books = await tx.loadFor([{ ...batch, events: [event] }], this.#inventories);
+          applySingleEvent(books, batch, event);
+          await tx.write(books);
+        });
+      } catch (error) {
+        if (!(error instanceof RefusedByDatabase)) throw error;
+        await tx.recordErrors([this.#refused(batch, event, error.message)]);
       }
-      return refused;
-    });
+    }
+  }
+
+  #refused(batch: EventBatch, event: ServiceEvent, detail: string): NewError {
+    const about = "runId" in event ? { observerId: event.observerId, runId: event.runId } : {};
+    const body = Buffer.from(JSON.stringify({ ...batch, events: [event] }));
+    return {
+      reason: "refused-by-database",
+      detail,
+      queue: STATE_QUEUE,
+      messageId: null,
+      reporter: this.#reporter,
+      ...about,
+      ...reportBody(body),
+    };
   }
 }

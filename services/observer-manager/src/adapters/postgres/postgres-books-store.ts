@@ -4,10 +4,12 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { Books } from "../../domain/books.ts";
 import { InventoryParts } from "../../domain/books.ts";
 import { type BooksStore, type BooksTransaction, type NewObserver, RefusedByDatabase } from "../../flows/books-store.ts";
+import type { NewError } from "../../flows/error-book.ts";
 import type { ObserverRef } from "../../flows/manager-api.ts";
 import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
 import { writeCommands } from "./command-writes.ts";
 import { sqlStateOf } from "./database-error.ts";
+import { recordErrors } from "./error-writes.ts";
 
 /** No look-up before it: the primary key and the partial unique index on the name decide. */
 const INSERT_OBSERVER = `
@@ -70,6 +72,10 @@ class PostgresBooksTransaction implements BooksTransaction {
 
   write(books: Books): Promise<void> {
     return writeBooks(this.#tx, books);
+  }
+
+  recordErrors(errors: NewError[]): Promise<void> {
+    return recordErrors(this.#tx, errors);
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,119 @@
+/**
+ * Holds the one-way arrows between the parts: domain ← flows ← adapters ← main, and each outside package only where it
+ * belongs. Reads the imports as text; fails when it finds a forbidden one, a circle, or no file at all.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Files below `in` may import only what matches one of `may` (a package's name, or a path from the root). */
+const PLACES = [
+  { in: "libs/contracts/src/", may: ["zod", "uuid", "libs/contracts/src/"] },
+  { in: "libs/settings/src/", may: ["zod", "yaml", "node:", "libs/settings/src/"] },
+  { in: "libs/sdk/src/", may: ["zod", "node:", "libs/sdk/src/"] },
+  { in: "libs/broker/src/", may: ["amqplib", "node:", "libs/broker/src/"] },
+  {
+    in: "services/observer-manager/src/domain/",
+    may: ["@unacked/contracts", "ajv", "services/observer-manager/src/domain/"],
+  },
+  {
+    in: "services/observer-manager/src/flows/",
+    may: [
+      "@unacked/contracts",
+      "node:crypto",
+      "node:timers",
+      "services/observer-manager/src/domain/",
+      "services/observer-manager/src/flows/",
+    ],
+  },
+  {
+    in: "services/observer-manager/src/adapters/",
+    may: ["@unacked/", "node:", "zod", "services/observer-manager/src/domain/", "services/observer-manager/src/flows/"],
+    own: true,
+  },
+  {
+    in: "services/observer-service/src/",
+    may: ["@unacked/", "node:", "zod", "uuid", "pino", "tsx", "services/observer-service/src/"],
+  },
+  { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "node:", "observers/"] },
+  { in: "demo/src/", may: ["ws", "node:", "demo/src/"] },
+];
+
+/** Packages that only one place may know. */
+const ONLY_IN = [
+  { packages: ["amqplib"], places: ["libs/broker/src/"] },
+  { packages: ["typeorm", "pg"], places: ["services/observer-manager/src/adapters/postgres/"] },
+  {
+    packages: ["express", "helmet", "@asteasolutions/zod-to-openapi"],
+    places: ["services/observer-manager/src/adapters/http/"],
+  },
+];
+
+const files = ["libs", "services", "observers", "demo"]
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((file) => `${folder}/${file}`.replaceAll("\\", "/")),
+  )
+  .filter((file) => /\.(ts|tsx|mjs)$/.test(file) && !/(^|\/)(node_modules|dist)\//.test(file));
+
+const IMPORT = /^\s*(?:import|export)\s(?:[^"';]*?\sfrom\s)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/gm;
+
+const problems = [];
+/** @type {Map<string, string[]>} */
+const graph = new Map();
+
+for (const file of files) {
+  const text = readFileSync(join(root, file), "utf8");
+  const targets = [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2]).map((spec) => resolveImport(file, spec));
+  graph.set(file, targets);
+  const place = PLACES.find((one) => file.startsWith(one.in));
+  for (const target of targets) {
+    if (place && !isAllowed(place, file, target)) problems.push(`${file} must not import ${target}`);
+    for (const rule of ONLY_IN) {
+      const isForeign = rule.packages.some((name) => target === name || target.startsWith(`${name}/`));
+      if (isForeign && !rule.places.some((one) => file.startsWith(one)))
+        problems.push(`${file}: only ${rule.places} may import ${target}`);
+    }
+  }
+}
+
+for (const circle of circles()) problems.push(`circle: ${circle.join(" → ")}`);
+if (files.length === 0) problems.push("no file was looked at");
+for (const problem of problems) console.error(problem);
+console.log(`arrows: ${files.length} files, ${[...graph.values()].flat().length} imports, ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** @param {string} file @param {string} spec */
+function resolveImport(file, spec) {
+  return spec.startsWith(".") ? normalize(join(dirname(file), spec)).replaceAll("\\", "/") : spec;
+}
+
+/** @param {(typeof PLACES)[number]} place @param {string} file @param {string} target */
+function isAllowed(place, file, target) {
+  if (
+    place.may.some(
+      (allowed) =>
+        target === allowed || target.startsWith(allowed.endsWith("/") || allowed.endsWith(":") ? allowed : `${allowed}/`),
+    )
+  )
+    return true;
+  if (!place.own) return false;
+  // An adapter knows its own folder and its own outside packages (see ONLY_IN), not its neighbours.
+  const own = file.slice(0, file.indexOf("/", place.in.length) + 1);
+  return target.startsWith(own) || !target.startsWith("services/");
+}
+
+function circles() {
+  const found = [];
+  const done = new Set();
+  /** @param {string} file @param {string[]} path */
+  const visit = (file, path) => {
+    if (path.includes(file)) return void found.push([...path.slice(path.indexOf(file)), file]);
+    if (done.has(file)) return;
+    for (const target of graph.get(file) ?? []) if (graph.has(target)) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(relative(root, join(root, file)).replaceAll("\\", "/"), []);
+  return found;
+}

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Delivery, Session } from "@unacked/broker";
+import { decodeBody, STATE_QUEUE, StateMessage } from "@unacked/contracts";
+import type { NewError } from "../../flows/error-book.ts";
+import type { Ledger } from "../../flows/ledger.ts";
+import type { Log } from "../../flows/log.ts";
+import { DeliveryBatches } from "./delivery-batches.ts";
+import { unreadableMessage } from "./unreadable-message.ts";
+
+const PREFETCH = 2_000;
+const MAX_BATCH = 500;
+const RETRY_MS = 250;
+/** A manager that cannot apply events for this long lets another one try: the queue has a single active consumer. */
+const GIVE_UP_MS = 5_000;
+
+export interface StateConsumerParts {
+  ledger: Ledger;
+  log: Log;
+  /** Told after each commit: commands may have been written. */
+  committed(): void;
+}
+
+/**
+ * What comes in: messages of the state queue. It guarantees: a message is acked only after its events stand in the books,
+ * or in the errors. A crash in the middle leaves it unacked; its redelivery is known by its sequence number.
+ */
+export class StateConsumer {
+  readonly #parts: StateConsumerParts;
+  readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
+  #session: Session | undefined;
+
+  constructor(parts: StateConsumerParts) {
+    this.#parts = parts;
+  }
+
+  async begin(session: Session): Promise<void> {
+    this.#session = session;
+    this.#batches.begin(session.lost);
+    await session.consume(STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => this.#batches.add(delivery));
+  }
+
+  get isIdle(): boolean {
+    return this.#batches.isIdle;
+  }
+
+  async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
+    const messages: StateMessage[] = [];
+    const unreadable: Omit<NewError, "reporter">[] = [];
+    for (const delivery of deliveries) {
+      const decoded = decodeBody(StateMessage, delivery.body);
+      if (decoded.ok) messages.push(decoded.value);
+      else unreadable.push(unreadableMessage(delivery, decoded.reason));
+    }
+    const giveUpAt = performance.now() + GIVE_UP_MS;
+    while (!lost.aborted) {
+      try {
+        await this.#parts.ledger.apply(messages, unreadable);
+        for (const delivery of deliveries) delivery.settle("ack");
+        return this.#parts.committed();
+      } catch (error) {
+        this.#parts.log.warn({ err: error }, "events could not be applied, trying again");
+        if (performance.now() > giveUpAt) this.#session?.end("events could not be applied: another manager may try");
+        await delay(RETRY_MS);
+      }
+    }
+  }
+}

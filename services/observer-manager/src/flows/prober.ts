@@ -1,0 +1,52 @@
+import type { Log } from "./log.ts";
+
+export interface SilenceStore {
+  /**
+   * Services that have been silent for `silentMs` become Suspect; every silent or suspect one gets a probe command.
+   * @returns how many probes were asked for
+   */
+  probeSilent(limits: { probeAfterMs: number; suspectAfterMs: number }): Promise<number>;
+}
+
+const EVERY_MS = 2_000;
+/** One ServiceAlive (every 5 s) is missing. A probe is cheap, and its answer is a fact. */
+const PROBE_AFTER_MS = 7_000;
+/** Three are missing. */
+const SUSPECT_AFTER_MS = 15_000;
+
+/**
+ * Silence raises a suspicion only, and only while this manager has itself caught up with the state queue. A mandatory
+ * publish to that generation's queue settles it: unroutable means dead, and the dispatcher certifies the death.
+ */
+export class Prober {
+  readonly #store: SilenceStore;
+  readonly #isCaughtUp: () => boolean;
+  readonly #probed: () => void;
+  readonly #log: Log;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: { store: SilenceStore; isCaughtUp: () => boolean; probed: () => void; log: Log }) {
+    this.#store = parts.store;
+    this.#isCaughtUp = parts.isCaughtUp;
+    this.#probed = parts.probed;
+    this.#log = parts.log;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#look(), EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isCaughtUp()) return;
+    try {
+      const asked = await this.#store.probeSilent({ probeAfterMs: PROBE_AFTER_MS, suspectAfterMs: SUSPECT_AFTER_MS });
+      if (asked > 0) this.#probed();
+    } catch (error) {
+      this.#log.warn({ err: error }, "silent services could not be looked for");
+    }
+  }
+}

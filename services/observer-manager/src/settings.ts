@@ -1,0 +1,23 @@
+import { oneOf, text, wholeNumber, withTraits } from "@unacked/settings";
+import { z } from "zod";
+
+const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
+
+/** Every setting of an observer-manager: from the environment, or from the file that CONFIG_FILE names. */
+export const ManagerSettings = z.object({
+  AMQP_URL: secretUrl("The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`."),
+  DATABASE_URL: secretUrl("PostgreSQL 14 or later: `postgres://user:password@host:5432/database`."),
+  HOST: text().default("127.0.0.1").describe("The address that REST and the page listen on."),
+  PORT: wholeNumber(0, 65_535).default(8080).describe("Their port; 0: any free one."),
+  HEARTBEAT_S: wholeNumber(1, 600).default(10).describe("The broker's heartbeat in seconds."),
+  DATABASE_POOL_SIZE: wholeNumber(3, 1_000)
+    .default(10)
+    .describe("Connections to PostgreSQL at most (one more listens for notifications)."),
+  WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
+    .default("classic")
+    .describe(
+      "The type of the work queues: `quorum` for clusters of RabbitMQ 4.3 and later. The same for managers and services.",
+    ),
+  LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
+});
+export type ManagerSettings = z.output<typeof ManagerSettings>;

@@ -1,0 +1,172 @@
+import { newServiceId, type ServiceEvent } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import { completed, newServices, released, runOf, Scene, started, stopped } from "./books-fixture.ts";
+
+const inventory = (runs: ReturnType<typeof runOf>[], changes: Partial<Extract<ServiceEvent, { kind: "Inventory" }>> = {}) =>
+  ({
+    kind: "Inventory",
+    at: 1,
+    inventoryId: "0190b7c8-0000-7000-8000-000000000001",
+    part: 1,
+    parts: 1,
+    runs: runs.map((run) => ({ ...run, attempt: 1 })),
+    ...changes,
+  }) as const;
+
+describe("sequence numbers", () => {
+  it("skip a batch that was applied before", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(service, [started(run)], { seq: 1 });
+    scene.say(service, [released(run)], { seq: 2 });
+    expect(scene.say(service, [started(runOf(observer))], { seq: 2 })).toBe("old");
+    expect(observer).toMatchObject({ status: "Redistributing", epoch: 1 });
+  });
+
+  it("ask for an inventory when there is a gap", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    scene.say(service, [], { seq: 1 });
+    expect(scene.wanted).toEqual([]);
+    scene.say(service, [], { seq: 3 });
+    expect(scene.wanted).toEqual([{ kind: "report-inventory", serviceId: service, generation: 1 }]);
+  });
+
+  it("never take an unknown service for a duplicate", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observer = scene.observer();
+    expect(scene.say(service, [started(runOf(observer))], { seq: 7 })).toBe("applied");
+    expect(observer.status).toBe("Processing");
+    expect(scene.wanted).toEqual([{ kind: "report-inventory", serviceId: service, generation: 1 }]);
+  });
+});
+
+describe("a death certificate", () => {
+  it("redistributes what the service ran, and leaves a deletion a deletion", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const [running, deleting] = [scene.observer(), scene.observer({ status: "OnDeleting" })];
+    const run = runOf(running);
+    scene.say(service, [started(run), started(runOf(deleting))]);
+    scene.apply({ kind: "DeathCertificate", serviceId: service, generation: 1 });
+    expect(scene.books.services.get(service)).toMatchObject({ state: "Gone" });
+    expect(running).toMatchObject({ status: "Redistributing", currentRunId: null });
+    expect(deleting).toMatchObject({ status: "OnDeleting", currentRunId: null });
+    expect(scene.books.runs.get(run.runId)).toMatchObject({ state: "Ended", endReason: "service-gone" });
+  });
+
+  it("does not touch a service that has come back with a new connection", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observer = scene.observer();
+    scene.say(service, [started(runOf(observer))], { generation: 2 });
+    expect(scene.apply({ kind: "DeathCertificate", serviceId: service, generation: 1 })).toBe("old");
+    expect(observer.status).toBe("Processing");
+  });
+
+  it("is taken back when the service speaks again: its inventory is asked for, whole", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(service, [started(run)]);
+    scene.apply({ kind: "DeathCertificate", serviceId: service, generation: 1 });
+    scene.say(service, [], {});
+    expect(scene.books.services.get(service)).toMatchObject({ state: "Alive" });
+    expect(scene.wanted).toContainEqual({ kind: "report-inventory", serviceId: service, generation: 1 });
+    scene.say(service, [inventory([run])]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId });
+  });
+
+  it("still lets an end that was already confirmed count, when nobody else runs the observer", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(service, [started(run)]);
+    scene.apply({ kind: "DeathCertificate", serviceId: service, generation: 1 });
+    scene.say(service, [completed(run)]);
+    expect(observer.status).toBe("Completed");
+  });
+});
+
+describe("a rebirth under the same name", () => {
+  it("raises a suspicion only: the namesake is probed, not buried", () => {
+    const scene = new Scene();
+    const [before, after] = newServices();
+    scene.say(before, [], { serviceName: "service-1" });
+    scene.books.namesakes.push({ id: before, name: "service-1", generation: 1 });
+    scene.say(
+      after,
+      [
+        {
+          kind: "ServiceBorn",
+          at: 1,
+          pool: "default",
+          workerCount: 5,
+          types: [],
+          version: "1",
+          host: "h",
+          pid: 1,
+          heartbeatMs: 1_000,
+        },
+      ],
+      { serviceName: "service-1" },
+    );
+    expect(scene.books.services.get(before)?.state).toBe("Alive");
+    expect(scene.wanted).toEqual([{ kind: "probe", serviceId: before, generation: 1 }]);
+  });
+});
+
+describe("an inventory", () => {
+  it("loses the runs that it does not list", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const [kept, missing] = [scene.observer(), scene.observer()];
+    const keptRun = runOf(kept);
+    scene.say(service, [started(keptRun), started(runOf(missing))]);
+    scene.say(service, [inventory([keptRun])]);
+    expect(kept.status).toBe("Processing");
+    expect(missing.status).toBe("Redistributing");
+  });
+
+  it("concludes nothing before all its parts have come, and asks again when one was missed", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observers = [scene.observer(), scene.observer()];
+    const runs = observers.map((observer) => runOf(observer));
+    scene.say(
+      service,
+      runs.map((run) => started(run)),
+    );
+    scene.say(service, [inventory([runs[0] as (typeof runs)[0]], { parts: 2 })]);
+    expect(observers.map((one) => one.status)).toEqual(["Processing", "Processing"]);
+    const other = "0190b7c8-0000-7000-8000-000000000002";
+    scene.say(service, [inventory([], { inventoryId: other, part: 2, parts: 2 })]);
+    expect(observers.map((one) => one.status)).toEqual(["Processing", "Processing"]);
+    expect(scene.wanted).toContainEqual({ kind: "report-inventory", serviceId: service, generation: 1 });
+  });
+
+  it("takes up a run that the books do not know", () => {
+    const scene = new Scene();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(newServiceId(), [inventory([run])]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId });
+  });
+});
+
+describe("a run of an observer that the books do not have", () => {
+  it("is stopped until its end is reported", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const run = runOf(new Scene().observer());
+    scene.say(service, [started(run)]);
+    expect(scene.stopOf(run.runId)).toMatchObject({ reason: "not-wanted" });
+    scene.say(service, [stopped(run, "not-wanted")]);
+    expect(scene.wanted).toEqual([]);
+  });
+});

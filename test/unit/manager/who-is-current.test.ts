@@ -1,0 +1,187 @@
+import { newMessageId, newServiceId } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import {
+  completed,
+  failed,
+  held,
+  newServices,
+  released,
+  retrying,
+  runOf,
+  Scene,
+  started,
+  stopped,
+} from "./books-fixture.ts";
+
+describe("who is current", () => {
+  it("takes the first run of a created observer", () => {
+    const scene = new Scene();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(newServiceId(), [started(run)]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId, epoch: 1, attempts: 1 });
+  });
+
+  it("makes the newer run of one message current and tells the older that it is superseded", () => {
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observer = scene.observer();
+    const older = runOf(observer);
+    const newer = runOf(observer, { messageId: older.messageId });
+    scene.say(a, [started(older)]);
+    scene.say(b, [started(newer)]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: newer.runId, epoch: 2 });
+    expect(scene.stopOf(older.runId)).toMatchObject({ serviceId: a, reason: "superseded" });
+  });
+
+  it("ends the other of two messages of one revision as a duplicate", () => {
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observer = scene.observer();
+    const first = runOf(observer);
+    const second = runOf(observer);
+    scene.say(a, [started(first)]);
+    scene.say(b, [started(second)]);
+    expect(observer.currentRunId).toBe(second.runId);
+    expect(scene.stopOf(first.runId)).toMatchObject({ reason: "duplicate" });
+    scene.say(a, [stopped(first, "duplicate")]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: second.runId });
+  });
+
+  it("stops a run of a revision below the books'", () => {
+    const scene = new Scene();
+    const observer = scene.observer({ revision: 3 });
+    const run = runOf(observer, { revision: 2 });
+    scene.say(newServiceId(), [started(run)]);
+    expect(observer).toMatchObject({ status: "Created", currentRunId: null });
+    expect(scene.stopOf(run.runId)).toMatchObject({ reason: "obsolete" });
+  });
+
+  it("makes a superseded run current again only when it answers RunHeld", () => {
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observer = scene.observer();
+    const holder = runOf(observer);
+    const late = runOf(observer, { messageId: holder.messageId });
+    scene.say(a, [started(holder)]);
+    scene.say(b, [started(late)]);
+    scene.say(a, [started(holder)]);
+    expect(observer.currentRunId).toBe(late.runId);
+    scene.say(a, [held(holder)]);
+    expect(observer.currentRunId).toBe(holder.runId);
+    expect(scene.stopOf(holder.runId)).toBeUndefined();
+    expect(scene.stopOf(late.runId)).toMatchObject({ serviceId: b, reason: "superseded" });
+    scene.say(b, [stopped(late, "superseded")]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: holder.runId });
+  });
+
+  it("lets no late word of an old run change the living one", () => {
+    for (const word of [retrying, failed, completed, stopped, released]) {
+      const scene = new Scene();
+      const [a, b] = newServices();
+      const observer = scene.observer();
+      const old = runOf(observer);
+      const living = runOf(observer, { messageId: old.messageId });
+      scene.say(a, [started(old)]);
+      scene.say(b, [started(living)]);
+      scene.say(a, [word(old)]);
+      expect(observer, word.name).toMatchObject({ status: "Processing", currentRunId: living.runId, lastError: null });
+    }
+  });
+
+  it("stops whatever run appears of an observer that is over, and leaves its state", () => {
+    for (const status of ["Deleted", "Failed", "Completed"] as const) {
+      const scene = new Scene();
+      const observer = scene.observer({ status });
+      const run = runOf(observer);
+      scene.say(newServiceId(), [started(run)]);
+      expect(observer).toMatchObject({ status, currentRunId: null });
+      expect(scene.stopOf(run.runId)).toMatchObject({ reason: "not-wanted" });
+      scene.say(newServiceId(), [held(run)]);
+      expect(observer).toMatchObject({ status, currentRunId: null });
+    }
+  });
+
+  it("hastens the stop when a run appears while the observer is being deleted", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observer = scene.observer({ status: "OnDeleting" });
+    const run = runOf(observer);
+    scene.say(service, [started(run)]);
+    expect(observer).toMatchObject({ status: "OnDeleting", currentRunId: run.runId });
+    expect(scene.wanted).toContainEqual({ kind: "stop", observerId: observer.id, revision: 1 });
+    scene.say(service, [stopped(run)]);
+    expect(observer).toMatchObject({ status: "Deleted", currentRunId: null });
+    expect(scene.wanted).toEqual([]);
+  });
+
+  it("takes an end that arrives alone for a start and an end", () => {
+    const scene = new Scene();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(newServiceId(), [failed(run)]);
+    expect(observer).toMatchObject({ status: "Failed", epoch: 1, currentRunId: null, lastError: { message: "boom" } });
+    expect(scene.books.runs.get(run.runId)).toMatchObject({ state: "Ended", endReason: "failed" });
+  });
+
+  it("redistributes when the current run was released, and takes the next", () => {
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(a, [started(run), released(run, "draining")]);
+    expect(observer).toMatchObject({ status: "Redistributing", currentRunId: null });
+    const next = runOf(observer, { messageId: run.messageId });
+    scene.say(b, [started(next)]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: next.runId, epoch: 2 });
+  });
+
+  it("sends again, later and with a higher revision, what a service did not know", () => {
+    const scene = new Scene();
+    const observer = scene.observer();
+    scene.say(newServiceId(), [
+      {
+        kind: "StartRefused",
+        observerId: observer.id,
+        messageId: newMessageId(),
+        revision: 1,
+        at: 1,
+        reason: "unknown-type",
+      },
+    ]);
+    expect(observer).toMatchObject({ status: "Created", revision: 2 });
+    expect(scene.wanted).toEqual([{ kind: "start", observerId: observer.id, revision: 2, delayMs: 3_000 }]);
+  });
+
+  it("deletes when a start was refused because of the stop", () => {
+    const scene = new Scene();
+    const observer = scene.observer({ status: "OnDeleting", revision: 2 });
+    const refused = {
+      kind: "StartRefused",
+      observerId: observer.id,
+      messageId: newMessageId(),
+      at: 1,
+      reason: "stopped",
+    } as const;
+    scene.say(newServiceId(), [{ ...refused, revision: 1 }]);
+    expect(observer.status).toBe("OnDeleting");
+    scene.say(newServiceId(), [{ ...refused, revision: 2 }]);
+    expect(observer.status).toBe("Deleted");
+  });
+
+  it("keeps an error and the attempts while retrying, and the error after", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(service, [started(run), retrying(run, 2)]);
+    expect(observer).toMatchObject({ status: "Retrying", attempts: 2, nextAttemptInMs: 50, lastError: { message: "boom" } });
+    scene.say(service, [started(run, 3)]);
+    expect(observer).toMatchObject({
+      status: "Processing",
+      attempts: 3,
+      nextAttemptInMs: null,
+      lastError: { message: "boom" },
+    });
+  });
+});
