@@ -1,0 +1,55 @@
+import type { Delivery } from "@unacked/broker";
+import { newRunId, type RunId, type StartObserver } from "@unacked/contracts";
+import type { ObserverDefinition } from "@unacked/sdk";
+import type { Attempt } from "./attempt.ts";
+import type { Log } from "./log.ts";
+import { NEW_RUN, type RunState } from "./run.ts";
+
+/** A run with what belongs to it at the rim: its message, its handler, its timer. */
+export interface LiveRun {
+  readonly start: StartObserver;
+  readonly runId: RunId;
+  readonly definition: ObserverDefinition;
+  readonly delivery: Delivery;
+  readonly log: Log;
+  state: RunState;
+  /** The manager may have heard of it (RunStarted, Inventory), so its end has to be told. */
+  announced: boolean;
+  /** The handler that runs, or ran last. */
+  attempt?: Attempt;
+  /** The error that nobody caught and that ends this attempt, as it was thrown. */
+  uncaught?: unknown;
+  /** Of the retry, or of the run's getting its attempts back. */
+  timer?: NodeJS.Timeout;
+  /** Ends the wait for the confirm of its error report. */
+  reporting?: AbortController;
+}
+
+export type AcceptedStart = { readonly start: StartObserver; readonly definition: ObserverDefinition; readonly delivery: Delivery };
+
+export function newLiveRun({ start, definition, delivery }: AcceptedStart, log: Log): LiveRun {
+  const runId = newRunId();
+  const runLog = log.child({ observer: start.name, type: start.type, observerId: start.observerId, runId });
+  return { start, runId, definition, delivery, log: runLog, state: NEW_RUN, announced: false };
+}
+
+/** Whether the observer's own code is, or may be, executing for this run. */
+export function hasHandler({ state }: LiveRun): boolean {
+  return state.phase === "running" || (state.phase === "stopping" && state.handler);
+}
+
+/** What `attempt` of an event or an inventory is: the one that runs, or the one it waits for. */
+export function attemptOf({ state }: LiveRun): number {
+  switch (state.phase) {
+    case "running":
+    case "backing-off":
+    case "stopping":
+      return state.failures + 1;
+    case "waiting":
+    case "reporting":
+    case "over":
+      return 1;
+    default:
+      return state satisfies never;
+  }
+}

@@ -1,0 +1,14 @@
+import { type Logger, pino } from "pino";
+import pretty from "pino-pretty";
+
+export type Log = Logger;
+
+/**
+ * One JSON object a line on standard output, readable text on a terminal. Written synchronously, so that the last line of
+ * a process that ends is not lost. Neither params nor the broker's URL are ever logged.
+ */
+export function createLog(level: string, fields: Record<string, unknown> = {}): Log {
+  const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime };
+  if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: "service" }));
+  return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, pino.destination({ dest: 1, sync: true }));
+}

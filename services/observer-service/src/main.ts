@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { BrokerSettingsError } from "@unacked/broker";
+import { newServiceId } from "@unacked/contracts";
+import { loadSettings, SettingsError } from "@unacked/settings";
+import { machineCapacity } from "./capacity.ts";
+import { errorText } from "./error-text.ts";
+import { HealthServer } from "./health.ts";
+import type { ServiceIdentity } from "./identity.ts";
+import { installIsolation } from "./isolation.ts";
+import { LoadObserversError, loadObservers } from "./load-observers.ts";
+import { createLog, type Log } from "./log.ts";
+import { ObserverService } from "./service.ts";
+import { ServiceSettings } from "./settings.ts";
+import { autoWorkerCount } from "./worker-count.ts";
+
+/** What is wrong is wrong again after a restart: somebody has to change something. */
+const EXIT_CANNOT_START = 2;
+
+async function main(): Promise<void> {
+  const settings = loadSettings(ServiceSettings, { env: process.env, file: process.env.CONFIG_FILE });
+  const identity: ServiceIdentity = {
+    serviceId: newServiceId(),
+    serviceName: settings.SERVICE_NAME,
+    pool: settings.POOL,
+    workerCount: settings.WORKER_COUNT === "auto" ? autoWorkerCount(machineCapacity()) : settings.WORKER_COUNT,
+  };
+  const log = createLog(settings.LOG_LEVEL, { service: identity.serviceName, serviceId: identity.serviceId });
+  const types = await loadObservers(settings.OBSERVERS_DIR);
+  log.info({ event: "starting", ...identity, types: [...types.keys()], pid: process.pid }, "observer-service starts");
+
+  const service = new ObserverService({
+    identity,
+    types,
+    version: ownVersion(),
+    broker: { url: settings.AMQP_URL, heartbeatS: settings.HEARTBEAT_S },
+    workQueueType: settings.WORK_QUEUE_TYPE,
+    stopTimeoutMs: settings.STOP_TIMEOUT_MS,
+    log,
+    exit: (code) => process.exit(code),
+  });
+  installIsolation((error) => void service.fail(error));
+  const health = new HealthServer(() => service.health, log);
+  await health.listen(settings.HOST, settings.PORT);
+  drainOnSignals(service, health, log);
+  service.start();
+}
+
+function drainOnSignals(service: ObserverService, health: HealthServer, log: Log): void {
+  let signals = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    signals += 1;
+    if (signals > 1) {
+      log.warn({ event: "hurried", signal }, "a second signal: ending without waiting");
+      process.exit(1);
+    }
+    service.drain(signal).then(
+      () => {
+        health.close();
+        log.info({ event: "drained" }, "drained");
+        process.exit(0);
+      },
+      (error: unknown) => service.fail(error),
+    );
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+}
+
+function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  return version;
+}
+
+main().catch((error: unknown) => {
+  const log = createLog("info");
+  const known = error instanceof SettingsError || error instanceof LoadObserversError || error instanceof BrokerSettingsError;
+  const fields = known ? { code: error.code } : { err: error };
+  log.fatal({ event: "cannot-start", ...fields }, `observer-service cannot start: ${errorText(error).message}`);
+  process.exit(EXIT_CANNOT_START);
+});

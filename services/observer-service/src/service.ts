@@ -1,0 +1,169 @@
+import { type BrokerSettings, type Consumer, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import type { WorkQueueType } from "@unacked/contracts";
+import { ControlIntake } from "./control-intake.ts";
+import { declareForConsuming, declareForPublishing } from "./declare-topology.ts";
+import { ErrorReporter } from "./error-reporter.ts";
+import { EventSender } from "./event-sender.ts";
+import type { HealthView } from "./health.ts";
+import type { ServiceIdentity } from "./identity.ts";
+import { Intake } from "./intake.ts";
+import { LeaseKeeper } from "./lease-keeper.ts";
+import type { ObserverTypes } from "./load-observers.ts";
+import type { Log } from "./log.ts";
+import { createOutput } from "./output.ts";
+import { Runner } from "./runner.ts";
+import { ALIVE_INTERVAL_MS, describeTypes, EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
+import { Tombstones } from "./tombstones.ts";
+import { within } from "./within.ts";
+
+export interface ServiceParts {
+  readonly identity: ServiceIdentity;
+  readonly types: ObserverTypes;
+  readonly version: string;
+  readonly broker: Pick<BrokerSettings, "url" | "heartbeatS">;
+  readonly workQueueType: WorkQueueType;
+  readonly stopTimeoutMs: number;
+  readonly log: Log;
+  readonly exit: (code: number) => void;
+}
+
+const CANCEL_LIMIT_MS = 2_000;
+const CONTROL_PREFETCH = 1_000;
+/** What draining keeps back of its time for the last events and the close. */
+const FAREWELL_MS = 3_000;
+
+/**
+ * One observer-service: two connections (a broker with an alarm blocks one that publishes, and then no longer watches its
+ * heartbeat), and what happens between them. Each new session of the consuming one is a generation.
+ */
+export class ObserverService {
+  readonly #parts: ServiceParts;
+  readonly #closing = new AbortController();
+  readonly #consumer: SupervisedConnection;
+  readonly #publisher: Publisher;
+  readonly #events: EventSender;
+  readonly #runner: Runner;
+  readonly #lease: LeaseKeeper;
+  readonly #intake: Intake;
+  readonly #control: ControlIntake;
+  readonly #lag = new EventLoopLag();
+  #work: Consumer | undefined;
+  #alive: NodeJS.Timeout | undefined;
+  #draining = false;
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    const { identity, log, types, stopTimeoutMs, exit } = parts;
+    const { serviceId, serviceName } = identity;
+    const settings = (role: string): BrokerSettings => ({ ...parts.broker, log, connectionName: `${serviceName} ${role} ${serviceId}` });
+
+    this.#publisher = new Publisher(settings("publishes"), { declare: declareForPublishing });
+    this.#events = new EventSender(identity, { publisher: this.#publisher, log });
+    const errors = new ErrorReporter(serviceId, { publisher: this.#publisher, log });
+    const holds = (generation: number): boolean => this.#lease.holds(generation);
+    const output = createOutput(this.#publisher, serviceId);
+    this.#runner = new Runner({ events: this.#events, errors, output, holds, log, stopTimeoutMs });
+    this.#lease = new LeaseKeeper({ heartbeatMs: parts.broker.heartbeatS * 1_000, runs: this.#runner, log, exit });
+    const shared = { runner: this.#runner, tombstones: new Tombstones(), errors, events: this.#events, holds, log, closing: this.#closing.signal };
+    this.#intake = new Intake({ ...shared, types });
+    this.#control = new ControlIntake(shared);
+    this.#consumer = new SupervisedConnection(settings("consumes"), {
+      build: (session) => this.#build(session),
+      onLost: (generation, reason) => this.#onLost(generation, reason),
+    });
+  }
+
+  start(): void {
+    this.#publisher.start();
+    this.#consumer.start();
+    this.#events.run().catch((error: unknown) => this.fail(error));
+    this.#alive = setInterval(() => this.#tellAlive(), ALIVE_INTERVAL_MS);
+  }
+
+  get health(): HealthView {
+    return {
+      consumer: this.#consumer.status,
+      publisher: this.#publisher.status,
+      consuming: this.#work !== undefined,
+      leaseHeld: this.#lease.held,
+      draining: this.#draining,
+      running: this.#runner.slots.size,
+      workerCount: this.#parts.identity.workerCount,
+      eventsWaiting: this.#events.waiting,
+    };
+  }
+
+  /**
+   * SIGTERM. Takes nothing new, lets every run settle and gives its message back, says so, closes: all within
+   * `stopTimeoutMs`. A crash in the middle leaves the rest to the broker, which gives it back likewise.
+   */
+  async drain(why: string): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    const endMs = performance.now() + this.#parts.stopTimeoutMs;
+    const leftMs = (): number => Math.max(0, endMs - performance.now());
+    this.#parts.log.info({ event: "draining", why, running: this.#runner.slots.size }, "draining: every run is stopped and given back");
+
+    this.#intake.drain();
+    // The consumer first, or the broker hands the released messages straight back.
+    await within(Math.min(CANCEL_LIMIT_MS, leftMs()), this.#work?.cancel());
+    this.#runner.stopAll({ kind: "draining" });
+    const farewellMs = Math.min(FAREWELL_MS, this.#parts.stopTimeoutMs / 4);
+    await within(Math.max(0, leftMs() - farewellMs), this.#runner.idle());
+    const observers = this.#runner.unsettled();
+    if (observers.length > 0) this.#parts.log.error({ event: "drained-without", observers }, "these observers did not stop in time; the end of the process stops them");
+    await this.#sayFarewell(why, Math.min(leftMs(), farewellMs));
+    await this.#close();
+  }
+
+  /** Something broke that is nobody's: fences everything, says so if it can, and ends the process with 1. */
+  async fail(error: unknown): Promise<void> {
+    const { log, exit, broker } = this.#parts;
+    log.fatal({ event: "process-failed", err: error }, "an error that belongs to no observer; this process ends");
+    this.#draining = true;
+    this.#intake.drain();
+    await within(0.4 * broker.heartbeatS * 1_000, this.#lease.processFailed());
+    await this.#sayFarewell("an error that belongs to no observer", 1_000);
+    exit(1);
+  }
+
+  async #build(session: Session): Promise<void> {
+    const { identity, types, version, workQueueType, log, broker } = this.#parts;
+    const queues = await declareForConsuming(session, { ...identity, workQueueType });
+    await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => this.#control.take(delivery));
+    await this.#lease.begin(session, queues.control);
+    this.#events.enterGeneration(session.generation);
+    this.#events.tell(serviceBorn(identity, describeTypes(types, log), version, broker.heartbeatS * 1_000));
+    if (this.#draining) return;
+    const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) => this.#intake.take(delivery));
+    if (session.lost.aborted) return;
+    this.#work = work;
+    log.info({ event: "consuming", generation: session.generation, queue: queues.work, workers: identity.workerCount }, "taking observers");
+  }
+
+  #onLost(...[generation, reason]: Parameters<LeaseKeeper["sessionLost"]>): Promise<void> {
+    this.#work = undefined;
+    return this.#lease.sessionLost(generation, reason);
+  }
+
+  #tellAlive(): void {
+    // Nothing to say before the first generation is born, and no two of these ever wait.
+    if (this.#consumer.status.generation === 0 || !this.#lease.held) return;
+    const { workerCount } = this.#parts.identity;
+    this.#events.tell(serviceAlive(workerCount, this.#runner.slots.size, this.#lag.takeWorstMs()));
+  }
+
+  async #sayFarewell(reason: string, limitMs: number): Promise<void> {
+    clearInterval(this.#alive);
+    this.#events.tell({ kind: "ServiceDied", at: Date.now(), reason });
+    if (this.#publisher.status.up) await within(limitMs, this.#events.emptied());
+  }
+
+  async #close(): Promise<void> {
+    this.#lease.retire();
+    this.#closing.abort();
+    this.#events.close();
+    await Promise.all([this.#consumer.close(), this.#publisher.close()]);
+  }
+}
+
