@@ -1,0 +1,33 @@
+/**
+ * @typedef {{ passed: number, failed: number, skipped: number }} Tally
+ */
+
+/**
+ * Counts what Vitest's JSON report holds. A file that could not even be loaded holds no test that failed, and an error
+ * outside every test belongs to none: each counts as one failure, so that no red run is ever counted green.
+ *
+ * @param {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
+ *           testResults: { status: string, assertionResults: { status: string }[] }[] } | null} report null when there is none
+ * @param {number} exitCode Vitest's own
+ * @returns {Tally}
+ */
+export function tallyOf(report, exitCode) {
+  if (report === null) return { passed: 0, failed: 1, skipped: 0 };
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
+  );
+  const passed = report.numPassedTests;
+  const skipped = report.numPendingTests + report.numTodoTests;
+  const counted = report.numFailedTests + brokenFiles.length;
+  const failed = counted === 0 && (exitCode !== 0 || passed === 0) ? 1 : counted;
+  return { passed, failed, skipped };
+}
+
+/**
+ * The last line of the output: `N passed, N failed`, and the skipped if there are any.
+ *
+ * @param {Tally} tally
+ */
+export function lastLineOf({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+}

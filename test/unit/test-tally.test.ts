@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import { lastLineOf, tallyOf } from "../../scripts/test/tally.mjs";
+
+const REPORT = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] };
+
+describe("the last line of npm test", () => {
+  test("counts what passed, failed and was skipped", () => {
+    const tally = tallyOf({ ...REPORT, numFailedTests: 2, numPendingTests: 1, numTodoTests: 1 }, 1);
+    expect(lastLineOf(tally)).toBe("5 passed, 2 failed, 2 skipped");
+    expect(lastLineOf(tallyOf(REPORT, 0))).toBe("5 passed, 0 failed");
+  });
+
+  test("a file that cannot be loaded is a failure, though no test in it failed", () => {
+    const testResults = [{ status: "failed", assertionResults: [] }, { status: "failed", assertionResults: [{ status: "failed" }] }];
+    expect(tallyOf({ ...REPORT, numFailedTests: 1, testResults }, 1).failed).toBe(2);
+  });
+
+  test("an error outside every test is a failure, and so is a run of nothing and one without a report", () => {
+    expect(tallyOf(REPORT, 1).failed).toBe(1);
+    expect(tallyOf({ ...REPORT, numPassedTests: 0 }, 0).failed).toBe(1);
+    expect(tallyOf(null, 0).failed).toBe(1);
+  });
+});
