@@ -42,8 +42,9 @@ function createEmit(publish: RunContextParts<unknown>["publish"], log: ObserverL
 
   // A run that has ended but left a timer behind would otherwise fill the log.
   const warn = (error: unknown) => {
-    if (ended && warnedAfterEnd) return;
-    warnedAfterEnd = ended;
+    const afterEnd = error instanceof SdkError && error.code === "emit-after-end";
+    if (afterEnd && warnedAfterEnd) return;
+    warnedAfterEnd ||= afterEnd;
     log.warn("an emitted event was not published", { error: String(error) });
   };
 

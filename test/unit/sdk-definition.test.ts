@@ -1,0 +1,105 @@
+import {
+  defineObserver,
+  isObserverDefinition,
+  type ObserverDraft,
+  paramsIssuesText,
+  paramsJsonSchema,
+  parseParams,
+} from "@unacked/sdk";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const draft = {
+  type: "price-watch",
+  params: z.strictObject({
+    movePercent: z.number().positive(),
+    limits: z.array(z.object({ "a/b": z.string() })).default([]),
+  }),
+  run: async () => {},
+};
+
+test("a definition is frozen, and recognised by its brand, not by its looks", () => {
+  const definition = defineObserver(draft);
+  expect(Object.isFrozen(definition)).toBe(true);
+  expect(isObserverDefinition(definition)).toBe(true);
+  expect(isObserverDefinition({ ...definition })).toBe(false);
+  expect(isObserverDefinition(undefined)).toBe(false);
+});
+
+test("a definition made by another copy of the package is recognised too", () => {
+  const foreign = { type: "x" };
+  Object.defineProperty(foreign, Symbol.for("unacked.observer-definition"), { value: 1 });
+  expect(isObserverDefinition(foreign)).toBe(true);
+});
+
+test.each(["", "a b", "ä", "x".repeat(65), "a/b", 7])("the type %j is refused with its code", (type) => {
+  expect(() => defineObserver({ ...draft, type: type as string })).toThrow(
+    expect.objectContaining({ code: "invalid-type" }),
+  );
+});
+
+test.each<[string, object, RegExp]>([
+  ["params that are no schema", { params: { movePercent: 1 } }, /params is not a zod schema/],
+  ["no run", { run: undefined }, /run is not a function/],
+  ["a description that is no text", { description: 7 }, /description/],
+  ["a retry policy with an unknown key", { retry: { attempts: 3 } }, /retry.*attempts/s],
+  ["a retry policy of no attempts", { retry: { maxAttempts: 0 } }, /retry.*maxAttempts/s],
+])("%s: the definition is refused, naming the part", (_, wrong, message) => {
+  const wrongDraft = { ...draft, ...wrong } as ObserverDraft<z.ZodType>;
+  expect(() => defineObserver(wrongDraft)).toThrow(
+    expect.objectContaining({ code: "invalid-definition", message: expect.stringMatching(message) }),
+  );
+});
+
+test("run keeps its own this", async () => {
+  const seen: string[] = [];
+  const withState = {
+    ...draft,
+    word: "kept",
+    async run() {
+      seen.push(this.word);
+    },
+  };
+  await defineObserver(withState).run({} as never);
+  expect(seen).toEqual(["kept"]);
+});
+
+test("params that pass come back with their defaults", () => {
+  expect(parseParams(defineObserver(draft), { movePercent: 1 })).toEqual({
+    ok: true,
+    params: { movePercent: 1, limits: [] },
+  });
+});
+
+test("each bad param is named by its own JSON pointer, escaped", () => {
+  const result = parseParams(defineObserver(draft), { movePercent: -1, limits: [{ "a/b": 1 }], "x~y": 1 });
+  if (result.ok) throw new Error("these params should not pass");
+  expect(result.issues.map(({ pointer }) => pointer).sort()).toEqual(["/limits/0/a~1b", "/movePercent", "/x~0y"]);
+  expect(paramsIssuesText(result.issues)).toContain("/x~0y: there is no such param");
+});
+
+test("a schema that throws on a value is an issue, no crash", () => {
+  const params = z.string().transform(() => {
+    throw new Error("boom");
+  });
+  expect(parseParams(defineObserver({ ...draft, params }), "x")).toEqual({
+    ok: false,
+    issues: [{ pointer: "", message: expect.stringContaining("boom") }],
+  });
+});
+
+test("the JSON Schema is the input's: what has a default is not required", () => {
+  const { schema, reason } = paramsJsonSchema(defineObserver(draft));
+  expect(reason).toBeUndefined();
+  expect(schema).toMatchObject({
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    required: ["movePercent"],
+    additionalProperties: false,
+    properties: { movePercent: { type: "number", exclusiveMinimum: 0 } },
+  });
+});
+
+test("a schema that JSON Schema cannot say falls back to one that allows all, with the reason", () => {
+  const definition = defineObserver({ ...draft, params: z.object({ since: z.date() }) });
+  expect(paramsJsonSchema(definition)).toEqual({ schema: {}, reason: expect.stringContaining("Date") });
+});

@@ -1,0 +1,159 @@
+import {
+  createRunContext,
+  defineObserver,
+  type ObserverContext,
+  ObserverStopped,
+  runObserver,
+  untilAborted,
+} from "@unacked/sdk";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const anyParams = z.object({ n: z.number().default(1) });
+
+function observer(run: (ctx: ObserverContext<{ n: number }>) => Promise<void>) {
+  return defineObserver({ type: "tried", params: anyParams, run });
+}
+
+test("a handler sees its params, identity and run, and what it emits and logs can be read", async () => {
+  const run = runObserver(
+    observer(async ({ params, observer: who, runId, log, emit }) => {
+      log.info("hello", { runId });
+      await emit({ params, who });
+    }),
+    { params: { n: 2 }, observer: { name: "first", labels: { team: "a" } }, runId: "run-1" },
+  );
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  expect(run.logs).toEqual([{ level: "info", message: "hello", fields: { runId: "run-1" } }]);
+  expect(run.events).toEqual([
+    { params: { n: 2 }, who: { id: expect.any(String), name: "first", type: "tried", labels: { team: "a" } } },
+  ]);
+});
+
+test("stop aborts with a reason that says why, and waits until the handler has settled", async () => {
+  const reasons: unknown[] = [];
+  const run = runObserver(
+    observer(async ({ signal }) => {
+      reasons.push(await untilAborted(signal));
+    }),
+  );
+  expect(await run.stop("draining")).toEqual({ outcome: "stopped" });
+  expect(reasons).toEqual([expect.objectContaining({ code: "draining" })]);
+});
+
+test("throwing the reason is a stop; throwing something else after it keeps the error", async () => {
+  const throwsReason = observer(async ({ signal }) => {
+    await untilAborted(signal);
+    signal.throwIfAborted();
+  });
+  expect(await runObserver(throwsReason).stop()).toEqual({ outcome: "stopped" });
+
+  const breaksWhileStopping = observer(async ({ signal }) => {
+    await untilAborted(signal);
+    throw new Error("socket was gone");
+  });
+  expect(await runObserver(breaksWhileStopping).stop()).toMatchObject({
+    outcome: "stopped",
+    error: { message: "socket was gone" },
+  });
+});
+
+test("a handler that throws fails, whether it had awaited or not, and whatever it throws", async () => {
+  const throwsAtOnce = observer(() => {
+    throw new Error("at once");
+  });
+  expect(await runObserver(throwsAtOnce).finished).toMatchObject({ outcome: "failed", error: { message: "at once" } });
+  const throwsText = observer(() => Promise.reject("a text" as unknown as Error));
+  expect(await runObserver(throwsText).finished).toMatchObject({ outcome: "failed", error: expect.any(Error) });
+});
+
+test("an uncaught error attributed to the run makes it failed, with that error", async () => {
+  const cause = new Error("from a timer");
+  const run = runObserver(observer(async ({ signal }) => void (await untilAborted(signal))));
+  expect(await run.stop(new ObserverStopped("failed", undefined, { cause }))).toEqual({
+    outcome: "failed",
+    error: cause,
+  });
+});
+
+test("params that do not pass fail the run with the schema's words, and the handler is not called", async () => {
+  let called = false;
+  const run = runObserver(
+    observer(async () => {
+      called = true;
+    }),
+    { params: { n: "two" } },
+  );
+  expect(await run.finished).toMatchObject({
+    outcome: "failed",
+    error: { code: "invalid-params", message: expect.stringMatching(/^\/n: .*number/) },
+  });
+  expect(called).toBe(false);
+});
+
+test("an event is what it was when it was emitted", async () => {
+  const run = runObserver(
+    observer(async ({ emit }) => {
+      const event = { n: 1, left: undefined };
+      const sent = emit(event);
+      event.n = 2;
+      await sent;
+    }),
+  );
+  await run.finished;
+  expect(run.events).toEqual([{ n: 1 }]);
+});
+
+test("what is no JSON is refused, and emit after the end too", async () => {
+  let late: ObserverContext["emit"] = () => Promise.resolve();
+  const run = runObserver(
+    observer(async ({ emit }) => {
+      late = emit;
+      await expect(emit(undefined)).rejects.toMatchObject({ code: "event-not-json" });
+      await expect(emit({ big: 1n })).rejects.toMatchObject({ code: "event-not-json" });
+    }),
+  );
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  await expect(late({ n: 1 })).rejects.toMatchObject({ code: "emit-after-end" });
+  expect(run.events).toEqual([]);
+});
+
+test("an emit that fails and that nobody awaits is a warning, not an unhandled rejection", async () => {
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", onUnhandled);
+  const warnings: string[] = [];
+  const { context, end } = createRunContext({
+    params: {},
+    signal: new AbortController().signal,
+    observer: { id: "1", name: "a", type: "tried", labels: {} },
+    runId: "r",
+    writeLog: (level, message) => warnings.push(`${level}: ${message}`),
+    publish: () => Promise.reject(new Error("not confirmed")),
+  });
+  void context.emit(1);
+  end();
+  void context.emit(2);
+  void context.emit(3);
+  // Unhandled rejections are reported after the microtasks of a turn: two turns later all would be there.
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  process.off("unhandledRejection", onUnhandled);
+  expect(unhandled).toEqual([]);
+  expect(warnings).toHaveLength(2); // one before the end, one for all after it
+});
+
+test("waitForEvent finds what came before and what comes later, and gives up in words", async () => {
+  const run = runObserver(
+    observer(async ({ emit, signal }) => {
+      await emit({ n: 1 });
+      setImmediate(() => void emit({ n: 2 }));
+      await untilAborted(signal);
+    }),
+  );
+  expect(await run.waitForEvent<{ n: number }>(({ n }) => n === 2)).toEqual({ n: 2 });
+  expect(await run.waitForEvent()).toEqual({ n: 1 });
+  await expect(run.waitForEvent(() => false, { timeoutMs: 5 })).rejects.toMatchObject({ code: "event-not-seen" });
+  const hopeless = run.waitForEvent(() => false);
+  await run.stop();
+  await expect(hopeless).rejects.toThrow(/ended as stopped/);
+});
