@@ -1,0 +1,142 @@
+import { afterAll } from "vitest";
+import { Publisher, SupervisedConnection } from "@unacked/broker";
+import {
+  type ControlMessage,
+  DEFAULT_RETRY,
+  ERROR_QUEUE,
+  ErrorReport,
+  EventBatch,
+  EXCHANGES,
+  errorQueue,
+  newMessageId,
+  newObserverId,
+  type ServiceEvent,
+  STATE_QUEUE,
+  type StartObserver,
+  stateQueue,
+  workQueue,
+} from "@unacked/contracts";
+import { eventually } from "./eventually.ts";
+import { type RunningProcess, startProcess } from "./processes.ts";
+import { type FreshVhost, freshVhost } from "./servers.ts";
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export interface ServiceOptions {
+  name?: string;
+  workers?: number;
+  env?: Record<string, string | undefined>;
+  amqpUrl?: string;
+}
+
+/** Starts the built observer-service with the tests' own observers, heartbeat 4 s, health on any free port. */
+export function startObserverService(amqpUrl: string, { name = "service-1", workers = 10, env = {} }: ServiceOptions = {}): RunningProcess {
+  return startProcess({
+    file: "services/observer-service/dist/main.js",
+    name,
+    env: {
+      AMQP_URL: amqpUrl,
+      SERVICE_NAME: name,
+      WORKER_COUNT: String(workers),
+      OBSERVERS_DIR: "test/fixtures/observers",
+      HEARTBEAT_S: "4",
+      PORT: "0",
+      ...env,
+    },
+  });
+}
+
+/** What a manager does on the broker, by hand: sends starts and control messages, and reads the state and error queues. */
+export interface StandIn extends FreshVhost {
+  /** Every batch so far, decoded, in the order of the queue. */
+  readonly batches: EventBatch[];
+  readonly reports: ErrorReport[];
+  /** Every event so far, in order. */
+  events(): ServiceEvent[];
+  start(start?: Partial<StartObserver>): Promise<StartObserver>;
+  sendRaw(body: unknown, messageId?: string): Promise<void>;
+  /** To all services, or to one generation of one. */
+  control(message: ControlMessage | Buffer, to?: string): Promise<void>;
+  /** The first event of this kind for which the predicate holds, already there or still to come. */
+  waitFor<K extends ServiceEvent["kind"]>(
+    kind: K,
+    matches?: (event: Extract<ServiceEvent, { kind: K }>) => boolean,
+    timeoutMs?: number,
+  ): Promise<Extract<ServiceEvent, { kind: K }>>;
+}
+
+export function startMessage(fields: Partial<StartObserver> = {}): StartObserver {
+  const observerId = fields.observerId ?? newObserverId();
+  return {
+    observerId,
+    revision: 1,
+    messageId: newMessageId(),
+    name: `stamp-${observerId}`,
+    type: "stamp",
+    params: {},
+    labels: {},
+    retry: DEFAULT_RETRY,
+    pool: "default",
+    createdAt: new Date().toISOString(),
+    ...fields,
+  };
+}
+
+/** A fresh vhost with a stand-in for the manager on it; closed at the end of the file. */
+export async function standIn(): Promise<StandIn> {
+  const vhost = await freshVhost();
+  const batches: EventBatch[] = [];
+  const reports: ErrorReport[] = [];
+  const settings = { url: vhost.amqpUrl, connectionName: "stand-in", heartbeatS: 10, log: SILENT };
+  const publisher = new Publisher(settings, {
+    declare: async (session) => {
+      for (const exchange of Object.values(EXCHANGES)) await session.declareExchange(exchange);
+      await session.declare(workQueue("default", "classic"));
+    },
+  });
+  const consumer = new SupervisedConnection(settings, {
+    build: async (session) => {
+      await session.declare(stateQueue);
+      await session.declare(errorQueue);
+      await session.consume(STATE_QUEUE, { prefetch: 100 }, (delivery) => {
+        batches.push(EventBatch.parse(JSON.parse(delivery.body.toString())));
+        delivery.settle("ack");
+      });
+      await session.consume(ERROR_QUEUE, { prefetch: 100 }, (delivery) => {
+        reports.push(ErrorReport.parse(JSON.parse(delivery.body.toString())));
+        delivery.settle("ack");
+      });
+    },
+  });
+  publisher.start();
+  consumer.start();
+  await Promise.all([publisher.writable(), consumer.up()]);
+  afterAll(() => Promise.all([publisher.close(), consumer.close()]));
+
+  const events = (): ServiceEvent[] => batches.flatMap((batch) => batch.events);
+  const publish = (exchange: string, routingKey: string, type: string, body: unknown, messageId = newMessageId() as string) =>
+    publisher.publish({ exchange, routingKey, type, messageId, appId: "stand-in", body });
+
+  return {
+    ...vhost,
+    batches,
+    reports,
+    events,
+    start: async (fields = {}) => {
+      const message = startMessage(fields);
+      await publish(EXCHANGES.start.name, message.pool, "StartObserver", message, message.messageId);
+      return message;
+    },
+    sendRaw: (body, messageId) => publish(EXCHANGES.start.name, "default", "StartObserver", body, messageId),
+    control: (message, to) => publish(to === undefined ? EXCHANGES.control.name : EXCHANGES.service.name, to ?? "", "Control", message),
+    waitFor: (kind, matches = () => true, timeoutMs = 10_000) =>
+      eventually(
+        () => {
+          const found = events().find((event) => event.kind === kind && matches(event as Extract<ServiceEvent, { kind: typeof kind }>));
+          if (found === undefined) throw new Error(`${batches.length} batches, the last events: ${events().slice(-10).map((event) => JSON.stringify(event)).join("\n")}`);
+          return found as Extract<ServiceEvent, { kind: typeof kind }>;
+        },
+        { timeoutMs, what: `a ${kind}` },
+      ),
+  };
+}
