@@ -35,7 +35,10 @@ export const Stats = z
     workers: z.object({ total: z.int(), free: z.int(), byPool: z.array(PoolStats) }),
     survivesLargestService: z.boolean().describe("true when every pool does"),
     queues: z.array(QueueDepth).nullable().describe("null while the broker cannot be asked"),
-    stateQueueLag: z.int().nullable().describe("batches of events that wait to be applied; null while the broker cannot be asked"),
+    stateQueueLag: z
+      .int()
+      .nullable()
+      .describe("batches of events that wait to be applied; null while the broker cannot be asked"),
     oldestWaiting: z
       .object({ id: z.uuid(), name: z.string(), status: ObserverStatus, since: z.iso.datetime(), waitingMs: z.int() })
       .nullable()

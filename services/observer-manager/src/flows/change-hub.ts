@@ -138,7 +138,8 @@ export class ChangeHub {
   }
 
   #noteFailure(error: unknown): void {
-    if (!this.#databaseAway) this.#log.warn({ error: (error as Error).name }, "Cannot follow the books' changes; trying again");
+    if (!this.#databaseAway)
+      this.#log.warn({ error: (error as Error).name }, "Cannot follow the books' changes; trying again");
     this.#databaseAway = true;
   }
 

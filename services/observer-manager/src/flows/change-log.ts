@@ -3,7 +3,10 @@ import type { ObserverView, ServiceView } from "@unacked/contracts";
 export type Change = { kind: "observer"; view: ObserverView } | { kind: "service"; view: ServiceView };
 
 /** A row as it is now, and the transaction (PostgreSQL's 64-bit xid) that last wrote it. */
-export type LoggedChange = Change & { xid: bigint };
+export interface LoggedChange {
+  change: Change;
+  xid: bigint;
+}
 
 /** Transactions `from` ≤ xid < `to`. */
 export interface XidRange {

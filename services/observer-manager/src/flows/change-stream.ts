@@ -158,14 +158,16 @@ export async function* readEvents(log: ChangeLog, range: XidRange): AsyncGenerat
     const { changes, next } = await log.page(range, position);
     const known: LoggedChange[] = held === undefined ? changes : [held, ...changes];
     held = known.at(-1);
-    yield known.slice(0, -1).map((change, index) => toEvent(change, change.xid !== known[index + 1]?.xid ? change.xid : undefined));
+    yield known
+      .slice(0, -1)
+      .map((logged, index) => toEvent(logged, logged.xid === known[index + 1]?.xid ? undefined : logged.xid));
     position = next;
   } while (position !== null);
   if (held !== undefined) yield [toEvent(held, range.to - 1n)];
 }
 
-function toEvent({ xid: _, ...change }: LoggedChange, cursor: bigint | undefined): ChangeEvent {
-  return cursor === undefined ? change : { ...change, cursor: String(cursor) };
+function toEvent({ change }: LoggedChange, cursor: bigint | undefined): ChangeEvent {
+  return cursor === undefined ? { ...change } : { ...change, cursor: String(cursor) };
 }
 
 const MAX_XID = 2n ** 63n;

@@ -24,7 +24,8 @@ export function decodeObserverCursor(cursor: string, sort: ObserverSort): Observ
     return { sort, createdAtMicros, id };
   }
   const [attempts, createdAtMicros, id] = parts;
-  if (kind !== "a" || parts.length !== 3 || !isAttempts(attempts) || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
+  if (kind !== "a" || parts.length !== 3 || !isAttempts(attempts) || !isMicros(createdAtMicros) || !isUuid(id))
+    return undefined;
   return { sort, attempts: Number(attempts), createdAtMicros, id };
 }
 
@@ -51,7 +52,8 @@ const decode = (cursor: string): string[] =>
 const isMicros = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9]{1,16}$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER;
 
-const isAttempts = (text: string | undefined): boolean => text !== undefined && /^[0-9]{1,10}$/.test(text) && Number(text) <= 2_147_483_647;
+const isAttempts = (text: string | undefined): boolean =>
+  text !== undefined && /^[0-9]{1,10}$/.test(text) && Number(text) <= 2_147_483_647;
 
 const isUuid = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);

@@ -34,7 +34,10 @@ export interface Lifecycle {
   ): Promise<{ kind: "created"; observer: ObserverView } | { kind: "exists"; observer: ObserverView } | Refusal>;
 
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
-  deleteObserver(ref: ObserverRef, options: { force: boolean }): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;
+  deleteObserver(
+    ref: ObserverRef,
+    options: { force: boolean },
+  ): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;
 
   /** Problems: observer-not-found, not-restartable, already-deleted, no-free-worker, not-ready. */
   restartObserver(ref: ObserverRef): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;

@@ -52,10 +52,15 @@ export function describeDatabaseError(error: unknown): DatabaseErrorDescription 
     const text = textOf(cause, key);
     if (text !== undefined) fields[key] = text;
   }
-  // Class 22 and 23 messages quote the offending value.
-  if (sqlState !== undefined && !/^2[23]/.test(sqlState)) fields["message"] = message;
-  if (sqlState === undefined && isPassingWithoutState(name, code, message)) fields["message"] = message;
-  return { unavailable: sqlState ? PASSING_STATES.test(sqlState) : isPassingWithoutState(name, code, message), fields };
+  if (sqlState !== undefined) {
+    // Class 22 and 23 messages quote the offending value.
+    if (!/^2[23]/.test(sqlState)) fields["message"] = message;
+    return { unavailable: PASSING_STATES.test(sqlState), fields };
+  }
+  const unavailable = isPassingWithoutState(name, code, message);
+  if (unavailable) fields["message"] = message;
+  else if (cause === error) fields["stack"] = textOf(error, "stack") ?? ""; // no database's, so our own fault
+  return { unavailable, fields };
 }
 
 /** The SQLSTATE of an error that PostgreSQL itself answered with. */

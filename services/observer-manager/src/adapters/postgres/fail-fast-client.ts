@@ -6,14 +6,17 @@ import pg from "pg";
  * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently.
  */
 export class FailFastClient extends pg.Client {
-  // biome-ignore lint/suspicious/noExplicitAny: pg's overloads, passed through untouched.
-  override query(...args: any[]): any {
-    const answer = (super.query as (...args: unknown[]) => unknown).apply(this, args);
-    if (answer instanceof Promise) answer.catch((error: unknown) => this.endIfUnanswered(error));
-    return answer;
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
+    this.query = ((...args: unknown[]) => {
+      const answer = query(...args);
+      if (answer instanceof Promise) answer.catch((error: unknown) => this.#endIfUnanswered(error));
+      return answer;
+    }) as pg.Client["query"];
   }
 
-  private endIfUnanswered(error: unknown): void {
+  #endIfUnanswered(error: unknown): void {
     if (!(error instanceof Error) || error.message !== "Query read timeout") return;
     const { connection } = this as unknown as { connection: { stream: { destroy(): void } } };
     connection.stream.destroy();

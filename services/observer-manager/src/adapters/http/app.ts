@@ -1,0 +1,76 @@
+import { fileURLToPath } from "node:url";
+import { Readiness } from "@unacked/contracts";
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import type { Log } from "../../flows/log.ts";
+import type { ManagerApi } from "../../flows/manager-api.ts";
+import { eventStream } from "./event-stream.ts";
+import { HttpProblem, sendProblem } from "./http-problem.ts";
+import { observerRoutes } from "./observer-routes.ts";
+import { openApiDocument } from "./openapi.ts";
+import { overviewRoutes } from "./overview-routes.ts";
+import { type DescribeError, problemOfError } from "./problem-of-error.ts";
+import { registerPath, registerRoutes } from "./register-routes.ts";
+import { requestContext, requestIdOf } from "./request-context.ts";
+import { refuseForeignPages, securityHeaders } from "./security.ts";
+
+export interface HttpParts {
+  api: ManagerApi;
+  log: Log;
+  /** Shown in the OpenAPI document. */
+  version: string;
+  describeError: DescribeError;
+}
+
+/** The same from src/ and from dist/. */
+const PUBLIC_DIR = fileURLToPath(new URL("../../../public/", import.meta.url));
+
+/** Everything that the manager answers over HTTP. */
+export function createApp({ api, log, version, describeError }: HttpParts): Express {
+  const routes = [...observerRoutes(api.lifecycle, api.reads), ...overviewRoutes(api.reads)];
+  const app = express();
+  app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
+  app.use(requestContext(log), securityHeaders(), refuseForeignPages());
+  registerPath(app, { path: "/healthz", handlers: { get: [sayAlive] } });
+  registerPath(app, { path: "/readyz", handlers: { get: [sayReadiness(api)] } });
+  registerPath(app, { path: "/api/openapi.json", handlers: { get: [sendDocument(openApiDocument(routes, version))] } });
+  registerPath(app, { path: "/api/v1/events", handlers: { get: [eventStream(api.changes)] } });
+  registerRoutes(app, routes);
+  app.use(express.static(PUBLIC_DIR, { setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
+  app.use(() => {
+    throw new HttpProblem({ code: "not-found" });
+  });
+  app.use(answerError(log, describeError));
+  return app;
+}
+
+const sayAlive: RequestHandler = (_request, response) => {
+  response.setHeader("Cache-Control", "no-store");
+  response.json({ status: "ok" });
+};
+
+const sayReadiness =
+  (api: ManagerApi): RequestHandler =>
+  async (_request, response) => {
+    const readiness = Readiness.parse(await api.readiness());
+    response.setHeader("Cache-Control", "no-store");
+    response.status(readiness.ready ? 200 : 503).json(readiness);
+  };
+
+const sendDocument =
+  (document: object): RequestHandler =>
+  (_request, response) => {
+    response.json(document);
+  };
+
+/** express knows an error handler by its four parameters. */
+const answerError =
+  (log: Log, describeError: DescribeError): ErrorRequestHandler =>
+  (error: unknown, _request, response, _next) => {
+    const requestId = requestIdOf(response);
+    const refusal = problemOfError(error, describeError);
+    if (refusal.code === "internal-error") log.error({ requestId, ...describeError(error).fields }, "A request failed");
+    if (refusal.code === "database-unavailable")
+      log.warn({ requestId, ...describeError(error).fields }, "The database cannot be reached");
+    if (response.headersSent) response.destroy();
+    else sendProblem(response, refusal, requestId);
+  };

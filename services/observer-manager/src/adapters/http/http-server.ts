@@ -1,0 +1,60 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createApp, type HttpParts } from "./app.ts";
+
+export interface HttpServerSettings extends HttpParts {
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** 0 takes any free one. */
+  port: number;
+}
+
+export interface HttpServer {
+  /** http://host:port, with the port it really has. */
+  url: string;
+  /** Takes no more connections, ends the streams, lets running requests finish for up to 5 s. Idempotent. */
+  close(): Promise<void>;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+/** For the request to arrive whole; an answer, such as a stream of events, may take as long as it likes. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_TIMEOUT_MS = 10_000;
+const CHECK_INTERVAL_MS = 5_000;
+const CLOSE_GRACE_MS = 5_000;
+
+/** Listens. Rejects when the port is in use (EADDRINUSE) or not allowed. */
+export async function startHttpServer(settings: HttpServerSettings): Promise<HttpServer> {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    },
+    createApp(settings),
+  );
+  const host = settings.host ?? "127.0.0.1";
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(settings.port, host, resolve);
+  });
+  let closed: Promise<void> | undefined;
+  return { url: urlOf(server, host), close: () => (closed ??= closeServer(server)) };
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The streams end because the hub of changes is closed before or beside this; what is left after the grace is cut. */
+async function closeServer(server: Server): Promise<void> {
+  const grace = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  server.prependListener("request", (_request, response) => response.setHeader("Connection", "close"));
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearTimeout(grace);
+}

@@ -1,0 +1,64 @@
+import { Labels, looksLikeUuid, ObserverStatus, PoolName, ServiceName, TypeName } from "@unacked/contracts";
+import { z } from "zod";
+import { decodeObserverCursor } from "../../flows/cursor.ts";
+import type { ObserverQuery } from "../../flows/manager-api.ts";
+import { HttpProblem } from "./http-problem.ts";
+import { flag, listOf, pageLimit } from "./query-fields.ts";
+
+const MAX_SEARCH_LENGTH = 128;
+
+/** GET /observers */
+export const ObserverListQuery = z.strictObject({
+  status: listOf(ObserverStatus).optional().describe("repeat it, or separate by commas"),
+  type: TypeName.optional(),
+  service: ServiceName.optional().describe("name or id of the service it runs on now"),
+  pool: PoolName.optional(),
+  label: listOf(z.string().max(260), false).optional().describe("`key=value` or `key:value`; repeat it: all must match"),
+  q: z
+    .string()
+    .min(1)
+    .max(MAX_SEARCH_LENGTH)
+    .refine((text) => !text.includes("\0"), "the character NUL is not allowed")
+    .optional()
+    .describe("a part of the name, in any case"),
+  sort: z.enum(["newest", "attempts"]).default("newest"),
+  limit: pageLimit,
+  cursor: z.string().max(256).optional().describe("`nextCursor` of the page before"),
+});
+
+export const DeleteQuery = z.strictObject({
+  force: flag.describe("delete also what has not started, or what nobody answers for"),
+});
+
+/** Throws HttpProblem for a cursor or label that does not decode. */
+export function toObserverQuery(query: z.output<typeof ObserverListQuery>): ObserverQuery {
+  const { status, type, service, pool, label, q, sort, limit, cursor } = query;
+  const after = cursor === undefined ? undefined : decodeObserverCursor(cursor, sort);
+  if (cursor !== undefined && after === undefined) {
+    throw new HttpProblem({
+      code: "invalid-query",
+      errors: [{ parameter: "cursor", message: "not a cursor of this list and sort" }],
+    });
+  }
+  return {
+    ...{ statuses: status, type, pool, nameContains: q, sort, limit, after },
+    ...(service !== undefined && {
+      service: looksLikeUuid(service) ? { kind: "id", id: service.toLowerCase() } : { kind: "name", name: service },
+    }),
+    labels: label?.map(parseLabel),
+  };
+}
+
+/** `=` cannot stand in a key or value, `:` can: with both, `=` is the separator; with `:` alone, the first one is. */
+function parseLabel(text: string): { key: string; value: string } {
+  const separator = text.includes("=") ? text.indexOf("=") : text.indexOf(":");
+  const [key, value] = [text.slice(0, Math.max(0, separator)), text.slice(separator + 1)];
+  const wellFormed = separator > 0 && key !== "__proto__" && Labels.safeParse({ [key]: value }).success;
+  if (!wellFormed) {
+    throw new HttpProblem({
+      code: "invalid-query",
+      errors: [{ parameter: "label", message: "must be key=value or key:value" }],
+    });
+  }
+  return { key, value };
+}

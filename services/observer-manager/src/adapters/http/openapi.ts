@@ -1,0 +1,97 @@
+import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from "@asteasolutions/zod-to-openapi";
+import { PROBLEMS, type ProblemCode, ProblemDetails, Readiness } from "@unacked/contracts";
+import { z } from "zod";
+import { EventQuery } from "./event-query.ts";
+import { COMMON_PROBLEMS, type Route } from "./route.ts";
+
+/** The OpenAPI 3.1 document, made from the very schemas that requests and answers go through. */
+export function openApiDocument(routes: Route[], version: string): object {
+  const registry = new OpenAPIRegistry();
+  for (const route of routes) registry.registerPath(toRouteConfig(route));
+  registry.registerPath(EVENTS);
+  registry.registerPath(HEALTH);
+  registry.registerPath(READINESS);
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: "3.1.0",
+    info: {
+      title: "Unacked",
+      version,
+      description: "Observers: jobs without an end. Every failure is a problem (RFC 9457) with a stable `code`.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+  });
+}
+
+function toRouteConfig(route: Route): RouteConfig {
+  const { method, path, operationId, summary } = route;
+  const takesRef = path.includes("{ref}");
+  return {
+    ...{ method, path, operationId, summary },
+    request: {
+      ...(takesRef && { params: z.object({ ref: z.string().describe("name or id") }) }),
+      ...(route.query && { query: route.query }),
+      ...(route.body && { body: { required: true, content: { "application/json": { schema: route.body } } } }),
+    },
+    responses: { ...answersOf(route), ...problemsOf([...COMMON_PROBLEMS, ...route.problems]) },
+  };
+}
+
+function answersOf(route: Route): RouteConfig["responses"] {
+  const answers = Object.entries(route.answers).map(([status, { description, schema }]) => {
+    const location = status === "201" ? { headers: z.object({ Location: z.string() }) } : {};
+    return [status, { description, content: { "application/json": { schema } }, ...location }];
+  });
+  return Object.fromEntries(answers);
+}
+
+function problemsOf(codes: ProblemCode[]): RouteConfig["responses"] {
+  const byStatus = groupByStatus(codes);
+  return Object.fromEntries(
+    [...byStatus].map(([status, ofStatus]) => [
+      String(status),
+      {
+        description: ofStatus.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join(" · "),
+        content: { "application/problem+json": { schema: ProblemDetails } },
+      },
+    ]),
+  );
+}
+
+function groupByStatus(codes: ProblemCode[]): Map<number, ProblemCode[]> {
+  const groups = new Map<number, ProblemCode[]>();
+  for (const code of new Set(codes)) groups.set(PROBLEMS[code].status, [...(groups.get(PROBLEMS[code].status) ?? []), code]);
+  return groups;
+}
+
+const EVENTS: RouteConfig = {
+  ...{ method: "get", path: "/api/v1/events", operationId: "followChanges", summary: "Changes as server-sent events" },
+  description:
+    "`observer` and `service` carry the whole view; `ready`: live from here on; `resync`: some changes were skipped, read the lists anew. " +
+    "`id` is a place that every manager understands: send it as Last-Event-ID to go on from there.",
+  request: { query: EventQuery },
+  responses: {
+    200: { description: "The stream", content: { "text/event-stream": { schema: z.string() } } },
+    ...problemsOf(["invalid-query", "method-not-allowed"]),
+  },
+};
+
+const HEALTH: RouteConfig = {
+  ...{ method: "get", path: "/healthz", operationId: "isAlive", summary: "The process answers" },
+  responses: {
+    200: { description: "Alive", content: { "application/json": { schema: z.object({ status: z.literal("ok") }) } } },
+  },
+};
+
+const READINESS: RouteConfig = {
+  ...{
+    method: "get",
+    path: "/readyz",
+    operationId: "isReady",
+    summary: "Database, broker and state queue are as they should be",
+  },
+  responses: {
+    200: { description: "Ready", content: { "application/json": { schema: Readiness } } },
+    503: { description: "Not ready, and why", content: { "application/json": { schema: Readiness } } },
+  },
+};

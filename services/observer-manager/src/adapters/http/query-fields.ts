@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+/** A parameter that may be repeated. */
+export function listOf<Item extends z.ZodType>(item: Item, splitAtCommas = true) {
+  const split = (text: unknown) => (splitAtCommas && typeof text === "string" ? text.split(",") : [text]);
+  return z.preprocess((given) => (Array.isArray(given) ? given : [given]).flatMap(split), z.array(item).max(50));
+}
+
+/** 1–1000 rows a page, 100 if nobody says otherwise. */
+export const pageLimit = z
+  .preprocess(
+    (given) => (typeof given === "string" && /^[0-9]{1,9}$/.test(given) ? Number(given) : given),
+    z.int().min(1).max(1_000),
+  )
+  .default(100);
+
+const FLAGS: Record<string, boolean> = { "": true, "1": true, true: true, "0": false, false: false };
+
+/** `?force`, `?force=true`, `?force=1`; false when absent. */
+export const flag = z
+  .preprocess((given) => (typeof given === "string" && Object.hasOwn(FLAGS, given) ? FLAGS[given] : given), z.boolean())
+  .default(false);

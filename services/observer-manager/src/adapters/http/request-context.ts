@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import type { RequestHandler, Response } from "express";
+import type { Log } from "../../flows/log.ts";
+
+const MAX_LOGGED_PATH_LENGTH = 200;
+
+/** What a client may choose as its request's id; anything else is replaced, as it goes into our log. */
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+export const requestIdOf = (response: Response): string => String(response.locals["requestId"] ?? "");
+
+/** Takes or makes X-Request-Id, gives it back, and logs one line when the answer is over. The query is not logged. */
+export function requestContext(log: Log): RequestHandler {
+  return (request, response, next) => {
+    const given = request.get("x-request-id");
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    const startedAt = performance.now();
+    response.locals["requestId"] = requestId;
+    response.setHeader("X-Request-Id", requestId);
+    response.once("close", () => {
+      if (isQuietProbe(request.path, response.statusCode)) return;
+      const fields = {
+        requestId,
+        method: request.method,
+        path: request.path.slice(0, MAX_LOGGED_PATH_LENGTH),
+        status: response.statusCode,
+        durationMs: Math.round(performance.now() - startedAt),
+      };
+      log.info(fields, response.writableFinished ? "Answered" : "The client left before the answer was complete");
+    });
+    next();
+  };
+}
+
+/** Probes come every few seconds; only what they find wrong is worth a line. */
+const isQuietProbe = (path: string, status: number): boolean => (path === "/healthz" || path === "/readyz") && status < 400;

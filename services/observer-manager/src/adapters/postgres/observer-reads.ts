@@ -1,0 +1,119 @@
+import type { ObserverPage, ObserverView, RunList } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { encodeObserverCursor } from "../../flows/cursor.ts";
+import type { ObserverPosition, ObserverQuery, ObserverRef, ObserverSort } from "../../flows/manager-api.ts";
+import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "./observer-view.ts";
+import { type RunRow, toRunView } from "./run-view.ts";
+import { escapeLike, SqlConditions } from "./sql-condition.ts";
+
+const MICROS_OF_CREATED = "(extract(epoch FROM o.created_at) * 1000000)::bigint::text AS created_at_micros";
+
+/** A time from whole microseconds: exact, as a double holds them until the year 2255. */
+const TIME_OF_MICROS = "(timestamptz 'epoch' + ?::bigint * interval '1 microsecond')";
+
+/** Indexes: observers_newest (observers_by_status with a status), observers_by_attempts. */
+const ORDER: Record<ObserverSort, string> = {
+  newest: "o.created_at DESC, o.id DESC",
+  attempts: "o.attempts DESC, o.created_at DESC, o.id DESC",
+};
+
+/** Index: observers_pkey. */
+const BY_ID = `SELECT ${OBSERVER_COLUMNS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = $1`;
+
+/** Index: observers_name_of_living. */
+const BY_NAME = `SELECT ${OBSERVER_COLUMNS} FROM observers o ${OBSERVER_SERVICE} WHERE o.name = $1 AND o.status <> 'Deleted'`;
+
+/** An observer may have had many lives; the newest are what one looks for. */
+const MAX_RUNS = 1_000;
+
+/** Index: runs_of_observer, services_pkey. */
+const RUNS = `
+  SELECT r.id, r.observer_id, r.service_id, s.name AS service_name, r.epoch, r.revision, r.generation, r.state, r.started_at,
+         r.ended_at, r.end_reason, r.error
+  FROM runs r LEFT JOIN services s ON s.id = r.service_id
+  WHERE r.observer_id = $1 ORDER BY r.epoch DESC LIMIT ${MAX_RUNS}`;
+
+const RUN_COUNT = "SELECT count(*)::int AS total FROM runs WHERE observer_id = $1";
+
+/** One page, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
+export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
+  const filter = filterOf(query);
+  const counted = dataSource.query<{ total: number }[]>(`SELECT count(*)::int AS total FROM observers o ${filter.where}`, [
+    ...filter.parameters,
+  ]);
+  const [[count], rows] = await Promise.all([counted, queryPage(dataSource, query, filterOf(query))]);
+  const items = rows.slice(0, query.limit);
+  const last = rows.length > query.limit ? items.at(-1) : undefined;
+  return {
+    items: items.map(toObserverView),
+    total: count?.total ?? 0,
+    nextCursor: last === undefined ? null : encodeObserverCursor(positionOf(last, query.sort)),
+  };
+}
+
+export async function findObserver(dataSource: DataSource, ref: ObserverRef): Promise<ObserverView | undefined> {
+  const [row] =
+    ref.kind === "id"
+      ? await dataSource.query<ObserverRow[]>(BY_ID, [ref.id])
+      : await dataSource.query<ObserverRow[]>(BY_NAME, [ref.name]);
+  return row && toObserverView(row);
+}
+
+export async function listRuns(dataSource: DataSource, ref: ObserverRef): Promise<RunList | undefined> {
+  const observer = await findObserver(dataSource, ref);
+  if (observer === undefined) return undefined;
+  const [[count], rows] = await Promise.all([
+    dataSource.query<{ total: number }[]>(RUN_COUNT, [observer.id]),
+    dataSource.query<RunRow[]>(RUNS, [observer.id]),
+  ]);
+  return { items: rows.map(toRunView), total: count?.total ?? 0 };
+}
+
+type PageRow = ObserverRow & { created_at_micros: string };
+
+function queryPage(dataSource: DataSource, query: ObserverQuery, conditions: SqlConditions): Promise<PageRow[]> {
+  if (query.after !== undefined) behind(conditions, query.after);
+  // One row more than asked for tells whether there is a next page.
+  const limit = conditions.parameter(query.limit + 1);
+  const sql = `SELECT ${OBSERVER_COLUMNS}, ${MICROS_OF_CREATED} FROM observers o ${OBSERVER_SERVICE}
+    ${conditions.where} ORDER BY ${ORDER[query.sort]} LIMIT ${limit}`;
+  return dataSource.query<PageRow[]>(sql, conditions.parameters);
+}
+
+function filterOf(query: ObserverQuery): SqlConditions {
+  const conditions = new SqlConditions();
+  if (query.statuses !== undefined) conditions.and("o.status = ANY(?)", query.statuses);
+  if (query.type !== undefined) conditions.and("o.type = ?", query.type);
+  if (query.pool !== undefined) conditions.and("o.pool = ?", query.pool);
+  if (query.service?.kind === "id") conditions.and("o.current_service_id = ?", query.service.id);
+  if (query.service?.kind === "name") {
+    conditions.and("o.current_service_id IN (SELECT id FROM services WHERE name = ?)", query.service.name); // services_by_name
+  }
+  for (const { key, value } of query.labels ?? []) {
+    conditions.and("o.labels @> ?::jsonb", JSON.stringify({ [key]: value })); // observers_by_labels
+  }
+  if (query.nameContains !== undefined) conditions.and("o.name ILIKE ?", `%${escapeLike(query.nameContains)}%`);
+  return conditions;
+}
+
+/** A row-wise comparison, so that the index on the same columns finds the place at once. */
+function behind(conditions: SqlConditions, after: ObserverPosition): void {
+  switch (after.sort) {
+    case "newest":
+      conditions.and(`(o.created_at, o.id) < (${TIME_OF_MICROS}, ?::uuid)`, after.createdAtMicros, after.id);
+      return;
+    case "attempts":
+      conditions.and(
+        `(o.attempts, o.created_at, o.id) < (?::int, ${TIME_OF_MICROS}, ?::uuid)`,
+        ...[after.attempts, after.createdAtMicros, after.id],
+      );
+      return;
+    default:
+      after satisfies never;
+  }
+}
+
+function positionOf(row: PageRow, sort: ObserverSort): ObserverPosition {
+  const place = { createdAtMicros: row.created_at_micros, id: row.id };
+  return sort === "newest" ? { sort, ...place } : { sort, attempts: row.attempts, ...place };
+}

@@ -1,0 +1,27 @@
+/** Conditions of a WHERE with their parameters, numbered as they come. Values are never part of the text. */
+export class SqlConditions {
+  readonly #conditions: string[] = [];
+  readonly parameters: unknown[] = [];
+
+  /** @param condition SQL in which each `?` stands for the next of `values`. It must hold no other question mark. */
+  and(condition: string, ...values: unknown[]): this {
+    const marks = values[Symbol.iterator]();
+    this.#conditions.push(condition.replaceAll("?", () => this.parameter(marks.next().value)));
+    return this;
+  }
+
+  /** Adds a value and answers its placeholder (`$3`). */
+  parameter(value: unknown): string {
+    this.parameters.push(value);
+    return `$${this.parameters.length}`;
+  }
+
+  get where(): string {
+    return this.#conditions.length === 0 ? "" : `WHERE ${this.#conditions.join(" AND ")}`;
+  }
+}
+
+/** Text that is to be taken literally within a LIKE pattern (with the default escape character, a backslash). */
+export function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, (character) => `\\${character}`);
+}

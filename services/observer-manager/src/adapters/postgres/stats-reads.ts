@@ -1,0 +1,97 @@
+import {
+  OBSERVER_STATUSES,
+  type ObserverStatus,
+  OCCUPYING_STATUSES,
+  type PoolStats,
+  type QueueDepth,
+  STATE_QUEUE,
+  type Stats,
+} from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+
+/** Asks the broker for the depths of these pools' work queues and of the state and error queue; null while it cannot be asked. Must not take long. */
+export type AskQueueDepths = (pools: string[]) => Promise<QueueDepth[] | null>;
+
+/** One pass over the table: every row counts. */
+const COUNTS = "SELECT type, status, count(*)::int AS count FROM observers GROUP BY type, status";
+
+const OCCUPYING = OCCUPYING_STATUSES.map((status) => `'${status}'`).join(", ");
+
+/** Indexes: services_living, observers_occupying. A pool is known by its living services or by its observers. */
+const POOLS = `
+  SELECT pool, coalesce(services, 0) AS services, coalesce(workers, 0) AS workers, coalesce(largest, 0) AS largest,
+         coalesce(occupied, 0) AS occupied
+  FROM (SELECT pool, count(*)::int AS services, sum(worker_count)::int AS workers, max(worker_count) AS largest
+        FROM services WHERE state IN ('Alive', 'Suspect') GROUP BY pool) s
+  FULL JOIN (SELECT pool, count(*)::int AS occupied FROM observers WHERE status IN (${OCCUPYING}) GROUP BY pool) o USING (pool)
+  ORDER BY pool`;
+
+/** Index: observers_by_status. */
+const OLDEST_WAITING = `
+  SELECT id, name, status, modified_at AS since, (extract(epoch FROM now() - modified_at) * 1000)::bigint AS waiting_ms
+  FROM observers WHERE status IN ('Created', 'Redistributing') ORDER BY modified_at, id LIMIT 1`;
+
+interface PoolRow {
+  pool: string;
+  services: number;
+  workers: number;
+  largest: number;
+  occupied: number;
+}
+
+export async function readStats(dataSource: DataSource, askQueueDepths: AskQueueDepths): Promise<Stats> {
+  const [counts, pools, waiting] = await Promise.all([
+    dataSource.query<{ type: string; status: ObserverStatus; count: number }[]>(COUNTS),
+    dataSource.query<PoolRow[]>(POOLS),
+    dataSource.query<{ id: string; name: string; status: ObserverStatus; since: Date; waiting_ms: string }[]>(
+      OLDEST_WAITING,
+    ),
+  ]);
+  const byPool = pools.map(toPoolStats);
+  const queues = await askQueueDepths(byPool.map(({ pool }) => pool));
+  const [oldest] = waiting;
+  return {
+    observers: countsOf(counts),
+    workers: { total: sum(byPool.map((pool) => pool.workers)), free: sum(byPool.map((pool) => pool.free)), byPool },
+    survivesLargestService: byPool.every((pool) => pool.survivesLargestService),
+    queues,
+    stateQueueLag: queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null,
+    oldestWaiting: oldest
+      ? {
+          id: oldest.id,
+          name: oldest.name,
+          status: oldest.status,
+          since: oldest.since.toISOString(),
+          waitingMs: Number(oldest.waiting_ms),
+        }
+      : null,
+  };
+}
+
+/** Whichever service dies, its observers need workers elsewhere: the worst loss is that of the most workers. */
+function toPoolStats({ pool, services, workers, largest, occupied }: PoolRow): PoolStats {
+  return {
+    ...{ pool, services, workers, occupied },
+    free: Math.max(0, workers - occupied),
+    survivesLargestService: occupied <= workers - largest,
+  };
+}
+
+function countsOf(rows: { type: string; status: ObserverStatus; count: number }[]): Stats["observers"] {
+  const types = new Map<string, Record<ObserverStatus, number>>();
+  const byStatus = noneOfEach();
+  for (const { type, status, count } of rows) {
+    const ofType = types.get(type) ?? noneOfEach();
+    ofType[status] += count;
+    byStatus[status] += count;
+    types.set(type, ofType);
+  }
+  const byType = [...types].map(([type, ofType]) => ({ type, total: sum(Object.values(ofType)), byStatus: ofType }));
+  byType.sort((a, b) => b.total - a.total || (a.type < b.type ? -1 : 1));
+  return { total: sum(Object.values(byStatus)), byStatus, byType };
+}
+
+const noneOfEach = () =>
+  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, 0])) as Record<ObserverStatus, number>;
+
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
