@@ -75,8 +75,26 @@ function stopOnSignals(stopping) {
       }
     });
   }
+  stopWithNpm(stopping);
   // A terminal that was closed takes no more lines; that must not keep us from stopping in order.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+}
+
+/**
+ * npm passes SIGTERM on to us (package.json says `exec`, or it would reach a shell only), but nobody can pass on the
+ * SIGKILL of npm itself. Whoever ended npm wants this ended.
+ *
+ * @param {AbortController} stopping
+ */
+function stopWithNpm(stopping) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const npm = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(watch);
+    stopping.abort();
+  }, 1_000);
+  watch.unref();
 }
 
 try {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { holdOnLeash } from "./processes/leash.mjs";
 import { say } from "./progress.mjs";
 import { lastLineOf, tallyOf } from "./test/tally.mjs";
 
@@ -23,6 +24,7 @@ const chosen = process.argv.slice(2);
  */
 function runShown(program, args) {
   const child = spawn(program, args, { cwd: root, stdio: "inherit" });
+  holdOnLeash(child); // should we be killed with -9, it goes too, and with it the servers that it started
   // Ctrl-C reaches it by itself, and we stay to count; SIGTERM comes to us alone.
   const passOn = () => void child.kill("SIGTERM");
   process.on("SIGTERM", passOn);
