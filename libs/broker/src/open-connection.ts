@@ -2,8 +2,8 @@ import { type ChannelModel, connect } from "amqplib";
 import type { BrokerSettings } from "./broker-settings.ts";
 import { withPatience } from "./patience.ts";
 
-/** From the first SYN to the end of the AMQP handshake. */
-const HANDSHAKE_LIMIT_MS = 10_000;
+/** From the first SYN to the end of the AMQP handshake: one heartbeat, but at least this. */
+const MIN_HANDSHAKE_LIMIT_MS = 5_000;
 
 export interface OpenConnection {
   model: ChannelModel;
@@ -12,10 +12,11 @@ export interface OpenConnection {
 }
 
 /**
- * One attempt to connect. Rejects, with the socket destroyed, when it fails, when it takes longer than 10 s or when
- * `signal` is aborted; a peer that accepts and then says nothing cannot hold it.
+ * One attempt to connect. Rejects, with the socket destroyed, when it fails, when it takes longer than a
+ * heartbeat (5 s at least) or when `signal` is aborted; a peer that accepts and then says nothing cannot hold it.
  */
 export async function openConnection(settings: BrokerSettings, signal: AbortSignal): Promise<OpenConnection> {
+  const limitMs = Math.max(MIN_HANDSHAKE_LIMIT_MS, settings.heartbeatS * 1_000);
   const socket = new AbortController();
   const connecting = connect(urlWithHeartbeat(settings), {
     noDelay: true,
@@ -26,8 +27,8 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
   } as Parameters<typeof connect>[1]);
   try {
     const model = await withPatience(connecting, {
-      limitMs: HANDSHAKE_LIMIT_MS,
-      onLimit: () => new Error(`no AMQP handshake within ${HANDSHAKE_LIMIT_MS} ms`),
+      limitMs,
+      onLimit: () => new Error(`no AMQP handshake within ${limitMs} ms`),
       signal,
       onAbort: () => new Error("closed by its owner while connecting"),
     });

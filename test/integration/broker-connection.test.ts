@@ -1,0 +1,347 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Delivery, LossReason, QueueDeclaration } from "../../libs/broker/src/index.ts";
+import { brokerSettings, logged, queueNamed, supervised } from "../support/broker-client.ts";
+import { eventually } from "../support/eventually.ts";
+import { type FreshVhost, freshVhost } from "../support/servers.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
+
+let vhost: FreshVhost;
+beforeAll(async () => {
+  vhost = await freshVhost();
+});
+
+const connectionsNamed = async (name: string) => (await vhost.management.connections()).filter((each) => each.clientName === name);
+
+const put = (queue: string, ...bodies: string[]) =>
+  Promise.all(bodies.map((body) => vhost.management.publish({ exchange: "test.direct", routingKey: queue, body })));
+
+describe("a connection that closes", () => {
+  test("comes back when the broker closes it, its owner told once and before the rebuild", async () => {
+    const order: string[] = [];
+    const { connection, losses } = supervised(
+      vhost.amqpUrl,
+      {
+        build: async (session) => void order.push(`build ${session.generation}`),
+        onUp: (generation) => order.push(`up ${generation}`),
+        onLost: (generation) => void order.push(`lost ${generation}, up: ${connection.status.up}`),
+      },
+      { connectionName: "closed-by-operator" },
+    );
+    const first = await connection.up();
+    const [found] = await eventually(async () => {
+      const all = await connectionsNamed("closed-by-operator");
+      return all.length === 1 && all;
+    });
+    await vhost.management.closeConnection(found?.name ?? "", "maintenance");
+
+    await eventually(() => connection.status.generation === 2 && connection.status.up);
+    expect(order).toEqual(["build 1", "up 1", "lost 1, up: false", "build 2", "up 2"]);
+    expect(losses[0]?.reason).toMatchObject({ kind: "connection-closed", detail: expect.stringContaining("maintenance") });
+    expect(first.lost.reason).toEqual(losses[0]?.reason);
+  });
+
+  test("names the refusing host and what to do, goes on trying, and is up when it can be", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    await proxy.refuse();
+    const { connection, losses } = supervised(proxy.through(vhost.amqpUrl));
+    const loss = await eventually(() => connection.status.lastLoss ?? false);
+    expect(loss).toMatchObject({ kind: "connect-failed", detail: expect.stringContaining("ECONNREFUSED"), remedy: expect.stringContaining("Start RabbitMQ") });
+    await proxy.heal();
+    await connection.up();
+    expect(connection.status.generation).toBe(1);
+    expect(losses).toEqual([]);
+  });
+
+  test("is noticed by heartbeat when the wire is cut without a word, and its socket does not stay half-open", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    const { connection, losses } = supervised(proxy.through(vhost.amqpUrl), {}, { heartbeatS: 1 });
+    await connection.up();
+    proxy.blackhole();
+    const sinceMs = performance.now();
+    await eventually(() => losses.length === 1);
+    expect(performance.now() - sinceMs).toBeLessThan(4_000);
+    expect(losses[0]?.reason.detail).toMatch(/heartbeat/i);
+    await proxy.heal();
+    await eventually(() => connection.status.up && connection.status.generation === 2);
+    await eventually(() => proxy.openConnections === 1, { what: "the old socket being gone" });
+  });
+
+  test("tells the broker the heartbeat and the name it was given, and logs no password", async () => {
+    const { connection } = supervised(vhost.amqpUrl, {}, { heartbeatS: 7, connectionName: "heartbeat-of-7" });
+    await connection.up();
+    await eventually(async () => {
+      const all = (await vhost.management.call("GET", "/vhosts/{vhost}/connections")) as { timeout: number; client_properties: { connection_name?: string } }[];
+      expect(all.find((each) => each.client_properties.connection_name === "heartbeat-of-7")?.timeout).toBe(7);
+    });
+    const password = new URL(vhost.amqpUrl).password;
+    expect(logged.find(({ msg }) => msg === "connected to the broker")?.fields.url).toContain(":***@");
+    expect(JSON.stringify(logged)).not.toContain(`:${password}@`);
+  });
+});
+
+describe("a set-up", () => {
+  test("that is reset at any of 50 points recovers each time", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    const built: number[] = [];
+    const { connection } = supervised(proxy.through(vhost.amqpUrl), {
+      build: async (session) => {
+        await session.declare(queueNamed("resets"));
+        await session.consume("resets", { prefetch: 10 }, () => undefined);
+        await session.declareExchange({ name: "test.topic", type: "topic" });
+        built.push(session.generation);
+      },
+    });
+    await connection.up();
+    const setUpBytes = proxy.passedBytes;
+    for (let cut = 0; cut < 50; cut += 1) {
+      const accepted = proxy.acceptedConnections;
+      proxy.resetAfterBytes(1 + Math.floor((cut * setUpBytes) / 50));
+      proxy.reset();
+      await eventually(() => proxy.acceptedConnections >= accepted + 2, { what: `a second attempt after cut ${cut}` });
+      expect(connection.status.up).toBe(false);
+      await proxy.heal();
+      await eventually(() => connection.status.up, { what: `up after cut ${cut}`, timeoutMs: 5_000 });
+    }
+    // 51 complete set-ups, each of another generation.
+    expect(new Set(built).size).toBe(51);
+  });
+
+  test("does not wait for a peer that accepts and then says nothing", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    proxy.blackhole();
+    const { connection } = supervised(proxy.through(vhost.amqpUrl));
+    const loss = await eventually(() => connection.status.lastLoss ?? false, { timeoutMs: 12_000 });
+    expect(loss).toMatchObject({ kind: "connect-failed", detail: "no AMQP handshake within 5000 ms" });
+    await proxy.heal();
+    await eventually(() => connection.status.up);
+  });
+
+  test("does not wait for an answer that never comes, although the heartbeats do not notice", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    const { connection, losses } = supervised(proxy.through(vhost.amqpUrl), {
+      build: async (session) => {
+        if (session.generation === 1) proxy.blackhole("to-server");
+        await session.declare(queueNamed("silence"));
+      },
+    }, { heartbeatS: 3 });
+    await eventually(() => losses.length === 1, { timeoutMs: 15_000 });
+    await proxy.heal();
+    await eventually(() => connection.status.up);
+    expect(losses[0]?.reason.detail).toBe('no answer to "declare exchange test.direct" within 6000 ms');
+  });
+
+  test("that throws is set-up failed, with what it said, and is tried again on a new connection", async () => {
+    const { connection, losses } = supervised(vhost.amqpUrl, {
+      build: async (session) => {
+        if (session.generation < 3) throw new Error("not yet");
+      },
+    });
+    await connection.up();
+    expect(losses).toEqual([1, 2].map((generation) => ({ generation, reason: { kind: "setup-failed", detail: "not yet" } })));
+    expect(connection.status.generation).toBe(3);
+  });
+
+  const refusals: [what: string, url: () => string, expected: Partial<LossReason>][] = [
+    ["a wrong password", () => vhost.amqpUrl.replace(/:[^:@]+@/, ":wrong@"), { kind: "connect-failed", detail: expect.stringContaining("Login was refused"), remedy: expect.stringContaining("user and password") }],
+    ["a vhost that is not there", () => `${vhost.amqpUrl}-not`, { kind: "connect-failed", detail: expect.stringContaining("-not'"), remedy: expect.stringContaining("add_vhost") }],
+  ];
+  test.each(refusals)("refused for %s is named, with the remedy, and never with the password", async (_what, url, expected) => {
+    const { connection } = supervised(url());
+    const loss = await eventually(() => connection.status.lastLoss ?? false);
+    expect(loss).toMatchObject(expected);
+    expect(JSON.stringify(logged)).not.toContain(":wrong@");
+  });
+
+  test("refused for a queue with other arguments names the queue and the difference, and goes through once that queue is gone", async () => {
+    const wanted: QueueDeclaration = queueNamed("argued", { "x-max-length": 10 });
+    const before = supervised(vhost.amqpUrl, { build: (session) => session.declare(queueNamed("argued")) });
+    await before.connection.up();
+    const { connection, losses } = supervised(vhost.amqpUrl, { build: (session) => session.declare(wanted) });
+    await eventually(() => losses.length >= 3);
+    const { kind, detail, remedy } = losses[0]?.reason as LossReason;
+    expect(kind).toBe("setup-failed");
+    expect(detail).toContain("inequivalent arg 'x-max-length' for queue 'argued'");
+    expect(detail).toContain("'10'");
+    expect(remedy).toContain("migrate");
+    await vhost.management.deleteQueue("argued");
+    await connection.up();
+  });
+});
+
+describe("a session", () => {
+  test("is lost with a channel that the broker closes alone; its connection goes too, and the messages come again", async () => {
+    const deliveries: Delivery[] = [];
+    const { connection, losses } = supervised(
+      vhost.amqpUrl,
+      {
+        build: async (session) => {
+          await session.declare(queueNamed("alone"));
+          await session.consume("alone", { prefetch: 10 }, (delivery) => deliveries.push(delivery));
+        },
+      },
+      { connectionName: "channel-closed-alone" },
+    );
+    const session = await connection.up();
+    await put("alone", "job");
+    await eventually(() => deliveries.length === 1);
+
+    await expect(session.inspect("not-there")).rejects.toMatchObject({ code: "session-lost", reason: { kind: "channel-closed" } });
+    expect(losses.map(({ reason }) => reason)).toEqual([{ kind: "channel-closed", detail: expect.stringContaining("no queue 'not-there'") }]);
+    await eventually(() => deliveries.length === 2);
+    expect(deliveries[1]).toMatchObject({ generation: 2, redelivered: true });
+    await eventually(async () => (await connectionsNamed("channel-closed-alone")).length === 1);
+  });
+
+  test("is lost when its queue is deleted under the consumer, and declares it again", async () => {
+    const deliveries: Delivery[] = [];
+    const { connection, losses } = supervised(vhost.amqpUrl, {
+      build: async (session) => {
+        await session.declare(queueNamed("deleted"));
+        await session.consume("deleted", { prefetch: 10 }, (delivery) => deliveries.push(delivery));
+      },
+    });
+    await connection.up();
+    await vhost.management.deleteQueue("deleted");
+    await eventually(() => connection.status.generation === 2 && connection.status.up);
+    expect(losses[0]?.reason).toMatchObject({ kind: "consumer-cancelled", detail: expect.stringContaining("queue deleted"), remedy: expect.any(String) });
+    await put("deleted", "job");
+    await eventually(() => deliveries.length === 1);
+  });
+
+  test("that is lost settles nothing any more, even while its connection still stands, and acks nobody else's message", async () => {
+    const deliveries: Delivery[] = [];
+    let letGo: () => void = () => undefined;
+    const { connection, losses } = supervised(vhost.amqpUrl, {
+      build: async (session) => {
+        await session.declare(queueNamed("stale"));
+        await session.consume("stale", { prefetch: 10 }, (delivery) => deliveries.push(delivery));
+      },
+      onLost: (generation) => (generation === 1 ? new Promise<void>((resolve) => (letGo = resolve)) : undefined),
+    });
+    const session = await connection.up();
+    await put("stale", "a", "b");
+    await eventually(() => deliveries.length === 2);
+    session.end("a test");
+    expect(losses).toHaveLength(1);
+    expect(deliveries.map((delivery) => delivery.settle("ack"))).toEqual([false, false]);
+    letGo();
+    await eventually(() => deliveries.length === 4);
+    // The tags are the same again: 1 and 2.
+    expect(deliveries.slice(0, 2).map((delivery) => delivery.settle("ack"))).toEqual([false, false]);
+    expect(await connection.session?.inspect("stale")).toMatchObject({ messageCount: 0 });
+    await eventually(async () => expect(await vhost.management.queue("stale")).toMatchObject({ unacked: 2 }));
+    expect(deliveries.slice(2).map((delivery) => delivery.settle("ack"))).toEqual([true, true]);
+    expect(deliveries.slice(2).map((delivery) => delivery.settle("ack"))).toEqual([false, false]);
+    await eventually(async () => expect(await vhost.management.queue("stale")).toMatchObject({ total: 0 }));
+  });
+
+  test("keeps its messages from others until its owner, told of the loss, has let go", async () => {
+    const queue = queueNamed("held");
+    const mine: Delivery[] = [];
+    const theirs: number[] = [];
+    const stopMs = 400;
+    let settledAtMs = 0;
+    const { connection } = supervised(vhost.amqpUrl, {
+      build: async (session) => {
+        await session.declare(queue);
+        if (session.generation === 1) await session.consume("held", { prefetch: 1 }, (delivery) => mine.push(delivery));
+      },
+      onLost: async (generation) => {
+        if (generation !== 1) return;
+        await new Promise((resolve) => setTimeout(resolve, stopMs));
+        settledAtMs = performance.now();
+      },
+    });
+    await connection.up();
+    await put("held", "job");
+    await eventually(() => mine.length === 1);
+    const other = supervised(vhost.amqpUrl, {
+      build: async (session) => void (await session.consume("held", { prefetch: 1 }, () => theirs.push(performance.now()))),
+    });
+    await other.connection.up();
+    connection.session?.inspect("not-there").catch(() => undefined);
+    await eventually(() => theirs.length === 1);
+    expect(theirs[0]).toBeGreaterThanOrEqual(settledAtMs);
+    expect(settledAtMs).toBeGreaterThan(0);
+  });
+
+  test("survives a handler that throws: the message comes again, its neighbours stay", async () => {
+    const deliveries: Delivery[] = [];
+    const { connection, losses } = supervised(vhost.amqpUrl, {
+      build: async (session) => {
+        await session.declare(queueNamed("throws"));
+        await session.consume("throws", { prefetch: 10 }, (delivery) => {
+          deliveries.push(delivery);
+          if (delivery.body.toString() === "bad" && !delivery.redelivered) throw new Error("handler broke");
+        });
+      },
+    });
+    await connection.up();
+    await put("throws", "good", "bad");
+    await eventually(() => deliveries.length === 3);
+    expect(deliveries[2]).toMatchObject({ redelivered: true, generation: 1 });
+    expect(deliveries[2]?.body.toString()).toBe("bad");
+    expect(deliveries.find((delivery) => delivery.body.toString() === "good")?.settle("ack")).toBe(true);
+    expect(losses).toEqual([]);
+    expect(logged.some(({ level, fields }) => level === "error" && (fields.err as Error | undefined)?.message === "handler broke")).toBe(true);
+  });
+
+  test("cancels a consumer: nothing new comes, what was handed out can be acked, and an ack before close() arrives", async () => {
+    const deliveries: Delivery[] = [];
+    const { connection } = supervised(vhost.amqpUrl, {
+      build: (session) => session.declare(queueNamed("cancelled")),
+    });
+    const session = await connection.up();
+    const consumer = await session.consume("cancelled", { prefetch: 1_000 }, (delivery) => deliveries.push(delivery));
+    const jobs = Array.from({ length: 100 }, (_, i) => `job ${i}`);
+    await put("cancelled", ...jobs);
+    await eventually(() => deliveries.length === 100);
+    await Promise.all([consumer.cancel(), consumer.cancel()]);
+    await put("cancelled", "late");
+    await eventually(async () => expect(await session.inspect("cancelled")).toEqual({ messageCount: 1, consumerCount: 0 }));
+    expect(deliveries.every((delivery) => delivery.settle("ack"))).toBe(true);
+    await connection.close();
+    await eventually(async () => expect(await vhost.management.queue("cancelled")).toMatchObject({ ready: 1, unacked: 0 }));
+    expect(deliveries).toHaveLength(100);
+  });
+
+  test("refuses a prefetch that AMQP cannot carry, and takes the highest that it can", async () => {
+    const { connection } = supervised(vhost.amqpUrl, { build: (session) => session.declare(queueNamed("prefetch")) });
+    const session = await connection.up();
+    await expect(session.consume("prefetch", { prefetch: 65_536 }, () => undefined)).rejects.toThrow("from 1 to 65535, not 65536");
+    await session.consume("prefetch", { prefetch: 65_535 }, () => undefined);
+    expect(await session.inspect("prefetch")).toEqual({ messageCount: 0, consumerCount: 1 });
+  });
+});
+
+describe("close()", () => {
+  test("is idempotent, stops the retrying, and frees whoever waits for a session", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    await proxy.refuse();
+    const { connection } = supervised(proxy.through(vhost.amqpUrl));
+    const waiting = expect(connection.up()).rejects.toMatchObject({ code: "session-lost", reason: { kind: "ended-by-owner" } });
+    await Promise.all([connection.close(), connection.close()]);
+    await waiting;
+    await proxy.heal();
+    connection.start();
+    await expect(connection.up()).rejects.toThrow("closed");
+    expect(proxy.acceptedConnections).toBe(0);
+  });
+
+  test("takes at most about 2 s on a wire that is dead", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    const { connection } = supervised(proxy.through(vhost.amqpUrl));
+    await connection.up();
+    proxy.blackhole();
+    const sinceMs = performance.now();
+    await connection.close();
+    expect(performance.now() - sinceMs).toBeLessThan(2_500);
+  });
+});
+
+test("settings that can never work are refused at once", async () => {
+  const { SupervisedConnection } = await import("../../libs/broker/src/index.ts");
+  const make = (changes: object) => () => new SupervisedConnection({ ...brokerSettings("amqp://localhost"), ...changes }, { build: async () => undefined });
+  expect(make({ url: "http://localhost" })).toThrow("amqp://user:password@host:5672/vhost");
+  expect(make({ heartbeatS: 0 })).toThrow("whole number of seconds");
+});

@@ -1,0 +1,227 @@
+import { createServer, connect, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll } from "vitest";
+
+/** As seen from the client. */
+export type Direction = "to-server" | "to-client" | "both";
+
+/** A wire that can be made bad: put it between a client and its server. All of it at once, present and future connections. */
+export interface TcpProxy {
+  readonly port: number;
+  /** How many client connections are open. */
+  readonly openConnections: number;
+  /** How many were accepted so far. */
+  readonly acceptedConnections: number;
+  /** Bytes that passed in both directions, over all connections. */
+  readonly passedBytes: number;
+  /** The same URL, but through this proxy. */
+  through(url: string): string;
+  /**
+   * A partition: nothing passes, no close and no reset either, and nobody is told. As TCP would, it loses nothing: what
+   * was sent arrives after heal(), if the connection is still there then.
+   */
+  blackhole(direction?: Direction): void;
+  /** Everything arrives this much later, in order. 0 again: as before. */
+  delay(ms: number): void;
+  /** Resets (RST) all present connections, on both sides, blackhole or not. New ones are welcome. */
+  reset(): void;
+  /** Each connection made from now on is reset when this many bytes have passed, both directions counted together. */
+  resetAfterBytes(bytes: number): void;
+  /** Accepts no more; those who try get ECONNREFUSED. Present connections stay. */
+  refuse(): Promise<void>;
+  /** Ends blackhole, delay, resetAfterBytes and refuse. */
+  heal(): Promise<void>;
+  /** Also done by itself at the end of the test file. */
+  close(): Promise<void>;
+}
+
+/** Of what waits in a blackhole or a delay, per direction; then the sender feels it, as with full socket buffers. */
+const MAX_HELD_BYTES = 4 * 1024 * 1024;
+
+const proxies = new Set<TcpProxy>();
+afterAll(async () => {
+  for (const proxy of [...proxies]) await proxy.close();
+});
+
+/** Listens on loopback. `target` is a URL with a port, or a port on loopback. */
+export async function tcpProxy(target: string | number): Promise<TcpProxy> {
+  const upstream = typeof target === "number" ? { host: "127.0.0.1", port: target } : { host: new URL(target).hostname, port: Number(new URL(target).port || 5672) };
+  const wire: Wire = { toServerHeld: false, toClientHeld: false, delayMs: 0, resetAfterBytes: Number.POSITIVE_INFINITY };
+  const pairs = new Set<Pair>();
+  let accepted = 0;
+  let passedBytes = 0;
+  const accept = (client: Socket) => {
+    accepted += 1;
+    const pair = joinSockets(client, connect(upstream), wire, {
+      onPass: (bytes) => {
+        passedBytes += bytes;
+      },
+      onGone: () => pairs.delete(pair),
+    });
+    pairs.add(pair);
+  };
+  let server: Server | undefined = await listen(0, accept);
+  const port = (server.address() as { port: number }).port;
+  const pumpAll = () => {
+    for (const pair of pairs) pair.pump();
+  };
+
+  const proxy: TcpProxy = {
+    port,
+    get openConnections() {
+      return pairs.size;
+    },
+    get acceptedConnections() {
+      return accepted;
+    },
+    get passedBytes() {
+      return passedBytes;
+    },
+    through(url) {
+      const changed = new URL(url);
+      changed.hostname = "127.0.0.1";
+      changed.port = String(port);
+      return changed.href;
+    },
+    blackhole(direction = "both") {
+      wire.toServerHeld = direction !== "to-client";
+      wire.toClientHeld = direction !== "to-server";
+    },
+    delay(ms) {
+      wire.delayMs = ms;
+    },
+    reset() {
+      for (const pair of [...pairs]) pair.reset();
+    },
+    resetAfterBytes(bytes) {
+      wire.resetAfterBytes = bytes;
+    },
+    async refuse() {
+      // A server's close waits for its connections, and those are to stay.
+      server?.close();
+      server = undefined;
+      await untilRefused(port);
+    },
+    async heal() {
+      Object.assign(wire, { toServerHeld: false, toClientHeld: false, delayMs: 0, resetAfterBytes: Number.POSITIVE_INFINITY });
+      server ??= await listen(port, accept);
+      pumpAll();
+    },
+    async close() {
+      proxies.delete(proxy);
+      server?.close();
+      server = undefined;
+      for (const pair of [...pairs]) pair.reset();
+    },
+  };
+  proxies.add(proxy);
+  return proxy;
+}
+
+interface Wire {
+  toServerHeld: boolean;
+  toClientHeld: boolean;
+  delayMs: number;
+  resetAfterBytes: number;
+}
+
+interface Pair {
+  pump(): void;
+  reset(): void;
+}
+
+interface PairHooks {
+  onPass(bytes: number): void;
+  onGone(): void;
+}
+
+function joinSockets(client: Socket, server: Socket, wire: Wire, { onPass, onGone }: PairHooks): Pair {
+  let passed = 0;
+  const limit = wire.resetAfterBytes;
+  const reset = () => {
+    client.resetAndDestroy();
+    server.resetAndDestroy();
+    onGone();
+  };
+  const count = (bytes: number) => {
+    passed += bytes;
+    onPass(bytes);
+    if (passed >= limit) reset();
+  };
+  const toServer = pipe(client, server, () => wire.toServerHeld, wire, count);
+  const toClient = pipe(server, client, () => wire.toClientHeld, wire, count);
+  for (const socket of [client, server]) {
+    socket.setNoDelay(true);
+    socket.on("close", () => {
+      if (client.destroyed && server.destroyed) onGone();
+    });
+  }
+  return {
+    pump() {
+      toServer();
+      toClient();
+    },
+    reset,
+  };
+}
+
+type Held = { atMs: number } & ({ kind: "data"; chunk: Buffer } | { kind: "end" } | { kind: "reset" });
+
+/** Passes on everything, ends and resets included, once the wire lets it. Returns the function that tries again. */
+function pipe(from: Socket, to: Socket, isHeld: () => boolean, wire: Wire, onPass: (bytes: number) => void): () => void {
+  const held: Held[] = [];
+  let heldBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const push = (item: { kind: "data"; chunk: Buffer } | { kind: "end" } | { kind: "reset" }) => {
+    held.push({ ...item, atMs: performance.now() + wire.delayMs });
+    if (item.kind === "data" && (heldBytes += item.chunk.length) > MAX_HELD_BYTES) from.pause();
+    pump();
+  };
+  const pump = () => {
+    clearTimeout(timer);
+    for (let item = held[0]; item !== undefined && !isHeld(); item = held[0]) {
+      const waitMs = item.atMs - performance.now();
+      if (waitMs > 0) {
+        timer = setTimeout(pump, Math.ceil(waitMs));
+        return;
+      }
+      held.shift();
+      pass(item);
+    }
+    if (heldBytes < MAX_HELD_BYTES && from.isPaused()) from.resume();
+  };
+  const pass = (item: Held) => {
+    if (item.kind === "data") heldBytes -= item.chunk.length;
+    if (to.destroyed) return;
+    if (item.kind === "reset") return void to.resetAndDestroy();
+    if (item.kind === "end") return void to.end();
+    to.write(item.chunk);
+    onPass(item.chunk.length);
+  };
+
+  from.on("data", (chunk: Buffer) => push({ kind: "data", chunk }));
+  from.on("end", () => push({ kind: "end" }));
+  from.on("error", () => push({ kind: "reset" }));
+  return pump;
+}
+
+function listen(port: number, accept: (client: Socket) => void): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, accept);
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve(server));
+  });
+}
+
+async function untilRefused(port: number): Promise<void> {
+  for (;;) {
+    const refused = await new Promise<boolean>((resolve) => {
+      const probe = connect(port, "127.0.0.1", () => resolve(false));
+      probe.once("error", () => resolve(true));
+      probe.once("connect", () => probe.destroy());
+    });
+    if (refused) return;
+    await sleep(5);
+  }
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { ReconnectBackoff } from "../../libs/broker/src/reconnect-backoff.ts";
+import { Unconfirmed } from "../../libs/broker/src/unconfirmed.ts";
+
+describe("the delays between connects", () => {
+  test("double from about 50 ms to about 5 s, each drawn from its upper half", () => {
+    const delays = (random: number) => {
+      const backoff = new ReconnectBackoff(undefined, () => random);
+      return Array.from({ length: 9 }, () => backoff.nextMs(0));
+    };
+    expect(delays(0)).toEqual([25, 50, 100, 200, 400, 800, 1_600, 2_500, 2_500]);
+    expect(delays(1)).toEqual([50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+  });
+
+  test("begin anew after a session that was up for a while, and only after such a one", () => {
+    const backoff = new ReconnectBackoff(undefined, () => 1);
+    for (let i = 0; i < 5; i += 1) backoff.nextMs(0);
+    expect(backoff.nextMs(9_999)).toBe(1_600);
+    expect(backoff.nextMs(10_000)).toBe(50);
+  });
+});
+
+describe("what is unconfirmed", () => {
+  const sent = (messageId: string, sentAtMs = 0) => ({ messageId, sentAtMs });
+
+  test("is settled one by one or all up to a tag, and unknown tags are nothing", () => {
+    const open = new Unconfirmed();
+    for (const tag of [1, 2, 3, 4, 5]) open.add(tag, sent(`m${tag}`));
+    const ids = (settled: { sent: { messageId: string } }[]) => settled.map((each) => each.sent.messageId);
+    expect(ids(open.settle(2, false))).toEqual(["m2"]);
+    expect(ids(open.settle(4, true))).toEqual(["m1", "m3", "m4"]);
+    expect(ids(open.settle(4, false))).toEqual([]);
+    expect(ids(open.settle(9, false))).toEqual([]);
+    expect(open.size).toBe(1);
+  });
+
+  test("keeps a return to the message it belongs to, the first of two with one id", () => {
+    const open = new Unconfirmed();
+    open.add(1, sent("same"));
+    open.add(2, sent("same"));
+    open.add(3, sent("other"));
+    open.markReturned("same", "NO_ROUTE");
+    open.markReturned("never sent", "NO_ROUTE");
+    expect(open.settle(3, true).map(({ returned }) => returned)).toEqual(["NO_ROUTE", undefined, undefined]);
+    // A later publish of that id starts clean.
+    open.add(4, sent("same"));
+    expect(open.settle(4, false)[0]?.returned).toBeUndefined();
+  });
+
+  test("names its oldest, and gives out what is older than a moment", () => {
+    const open = new Unconfirmed();
+    open.add(1, sent("a", 10));
+    open.add(2, sent("b", 20));
+    open.add(3, sent("c", 30));
+    open.settle(1, false);
+    expect(open.oldestSentAtMs).toBe(20);
+    expect(open.takeSentBefore(30).map(({ messageId }) => messageId)).toEqual(["b"]);
+    expect(open.takeAll().map(({ messageId }) => messageId)).toEqual(["c"]);
+    expect(open.oldestSentAtMs).toBeUndefined();
+  });
+});
