@@ -1,4 +1,4 @@
-import { type Outgoing, PublishError, type Publisher, type Session } from "@unacked/broker";
+import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
 import {
   type ControlMessage,
   EXCHANGES,
@@ -6,18 +6,15 @@ import {
   newMessageId,
   type ServiceId,
   STATE_KEY,
-  type WorkQueueType,
-  workQueue,
 } from "@unacked/contracts";
 import type { CommandSender, DueCommand, SendOutcome } from "../../flows/dispatcher.ts";
 import type { Log } from "../../flows/log.ts";
 import { type CommandGroup, groupCommands } from "./command-groups.ts";
+import type { WorkQueues } from "./work-queues.ts";
 
 export interface CommandSenderParts {
   publisher: Publisher;
-  /** The session that declares work queues; undefined while the broker is away. */
-  session(): Session | undefined;
-  workQueueType: WorkQueueType;
+  workQueues: WorkQueues;
   managerId: string;
   log: Log;
 }
@@ -25,8 +22,6 @@ export interface CommandSenderParts {
 /** Publishes commands: starts one by one, controls by the thousand in one message. */
 export class AmqpCommandSender implements CommandSender {
   readonly #parts: CommandSenderParts;
-  /** Pools whose work queue was declared, for the generation it was declared in. */
-  #declared = { generation: 0, pools: new Set<string>() };
 
   constructor(parts: CommandSenderParts) {
     this.#parts = parts;
@@ -56,7 +51,7 @@ export class AmqpCommandSender implements CommandSender {
       switch (group.kind) {
         case "start": {
           const { start } = group;
-          await this.#ensureWorkQueue(start.pool);
+          await this.#parts.workQueues.ensure(start.pool);
           const messageId = newMessageId();
           await this.#publish(EXCHANGES.start.name, start.pool, { ...start, messageId }, messageId, "StartObserver");
           return "sent";
@@ -92,22 +87,10 @@ export class AmqpCommandSender implements CommandSender {
     return this.#parts.publisher.publish(message);
   }
 
-  /** The first start of a pool makes its queue, so that an observer can wait for the first service. */
-  async #ensureWorkQueue(pool: string): Promise<void> {
-    const session = this.#parts.session();
-    if (!session) throw new Error("the broker session that declares work queues is down");
-    if (session.generation !== this.#declared.generation)
-      this.#declared = { generation: session.generation, pools: new Set() };
-    if (this.#declared.pools.has(pool)) return;
-    await session.declare(workQueue(pool, this.#parts.workQueueType));
-    this.#declared.pools.add(pool);
-  }
-
   #outcomeOf(group: CommandGroup, error: unknown): SendOutcome {
     const isReturned = error instanceof PublishError && error.code === "returned";
     if (isReturned && group.kind === "to-one") return "gone";
-    // A queue that was deleted under us is declared anew with the next try.
-    if (isReturned && group.kind === "start") this.#declared.pools.delete(group.start.pool);
+    if (isReturned && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);
     this.#parts.log.warn({ kind: group.kind, count: group.ids.length, err: error }, "a command could not be sent yet");
     return "failed";
   }

@@ -1,0 +1,119 @@
+import { type ConnectionStatus, Publisher, SupervisedConnection } from "@unacked/broker";
+import { ERROR_QUEUE, type QueueDepth, type ReadinessCheck, STATE_QUEUE, type WorkQueueType, workQueueName } from "@unacked/contracts";
+import type { CommandSender } from "../../flows/dispatcher.ts";
+import type { ErrorBook } from "../../flows/error-book.ts";
+import type { Ledger } from "../../flows/ledger.ts";
+import type { Log } from "../../flows/log.ts";
+import { CatchUp } from "./catch-up.ts";
+import { AmqpCommandSender } from "./command-sender.ts";
+import { ErrorConsumer } from "./error-consumer.ts";
+import { StateConsumer } from "./state-consumer.ts";
+import { declareTopology } from "./topology.ts";
+import { WorkQueues } from "./work-queues.ts";
+
+export interface BrokerSideSettings {
+  url: string;
+  heartbeatS: number;
+  workQueueType: WorkQueueType;
+  managerId: string;
+  log: Log;
+}
+
+export interface BrokerSideParts {
+  ledger: Ledger;
+  errors: ErrorBook;
+  /** Told after each commit of the ledger: commands may have been written. */
+  committed(): void;
+}
+
+/** A publish that is not confirmed by then is sent again; meanwhile its command's row is locked. */
+const CONFIRM_TIMEOUT_MS = 10_000;
+
+/** Everything of the manager that lives on the broker: one connection to consume, one to publish. */
+export class BrokerSide {
+  readonly sender: CommandSender;
+  readonly catchUp: CatchUp;
+  readonly #publisher: Publisher;
+  readonly #consumption: SupervisedConnection;
+  readonly #workQueues: WorkQueues;
+
+  constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
+    const { url, heartbeatS, workQueueType, managerId, log } = settings;
+    const states = new StateConsumer({ ...parts, log });
+    const errors = new ErrorConsumer(parts.errors, log);
+    this.catchUp = new CatchUp(() => states.isIdle);
+    this.#publisher = new Publisher(
+      { url, heartbeatS, log, connectionName: "unacked-manager-publish" },
+      { declare: declareTopology, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
+    );
+    this.#consumption = new SupervisedConnection(
+      { url, heartbeatS, log, connectionName: "unacked-manager-consume" },
+      {
+        build: async (session) => {
+          await declareTopology(session);
+          await states.begin(session);
+          await errors.begin(session);
+          this.catchUp.begin(session);
+        },
+        onLost: () => this.catchUp.end(),
+      },
+    );
+    this.#workQueues = new WorkQueues(() => this.#consumption.session, workQueueType);
+    this.sender = new AmqpCommandSender({
+      publisher: this.#publisher,
+      workQueues: this.#workQueues,
+      managerId,
+      log,
+    });
+  }
+
+  start(): void {
+    this.#publisher.start();
+    this.#consumption.start();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#consumption.close(), this.#publisher.close()]);
+  }
+
+  /** For readiness: broker, and whether the books have once caught up. */
+  checks(): Record<string, ReadinessCheck> {
+    return {
+      broker: brokerCheck(this.#publisher.status, this.#consumption.status),
+      stateQueue: this.catchUp.hasOnceCaughtUp
+        ? { ok: true, detail: `${this.catchUp.depth ?? "unknown"} batches wait in ${STATE_QUEUE}` }
+        : { ok: false, detail: "the state queue has not been read empty yet", remedy: "Wait; see the manager's log if it lasts." },
+    };
+  }
+
+  /** Ready messages and consumers of the pools' queues and of our own; null while the broker cannot be asked. */
+  async queueDepths(pools: string[]): Promise<QueueDepth[] | null> {
+    const session = this.#consumption.session;
+    if (!session) return null;
+    try {
+      // Looking at a queue that is not there would cost the session.
+      for (const pool of pools) await this.#workQueues.ensure(pool);
+      const depths: QueueDepth[] = [];
+      for (const queue of [...pools.map(workQueueName), STATE_QUEUE, ERROR_QUEUE]) {
+        const { messageCount, consumerCount } = await session.inspect(queue);
+        depths.push({ queue, ready: messageCount, consumers: consumerCount });
+      }
+      return depths;
+    } catch {
+      return null; // the session was lost while asking
+    }
+  }
+}
+
+function brokerCheck(publishing: ConnectionStatus, consuming: ConnectionStatus): ReadinessCheck {
+  if (publishing.up && consuming.up && !publishing.blocked) return { ok: true, detail: "connected" };
+  if (publishing.blocked)
+    return {
+      ok: false,
+      detail: "the broker blocks what is published (a memory or disk alarm)",
+      remedy: "Free memory or disk on the broker; starts and stops wait meanwhile.",
+    };
+  const loss = consuming.lastLoss ?? publishing.lastLoss;
+  const detail = loss ? `${loss.kind}: ${loss.detail}` : "connecting";
+  return { ok: false, detail, remedy: loss?.remedy ?? "Start RabbitMQ, or check AMQP_URL; the manager connects again by itself." };
+}

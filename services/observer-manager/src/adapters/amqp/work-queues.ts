@@ -1,0 +1,31 @@
+import type { Session } from "@unacked/broker";
+import { type WorkQueueType, workQueue } from "@unacked/contracts";
+
+/** The first that needs a pool's work queue makes it, so that an observer can wait for the first service of its pool. */
+export class WorkQueues {
+  readonly #session: () => Session | undefined;
+  readonly #type: WorkQueueType;
+  /** Pools whose queue was declared, for the generation it was declared in. */
+  #declared = { generation: 0, pools: new Set<string>() };
+
+  constructor(session: () => Session | undefined, type: WorkQueueType) {
+    this.#session = session;
+    this.#type = type;
+  }
+
+  /** Rejects while the broker is away. */
+  async ensure(pool: string): Promise<void> {
+    const session = this.#session();
+    if (!session) throw new Error("the broker session that declares work queues is down");
+    if (session.generation !== this.#declared.generation)
+      this.#declared = { generation: session.generation, pools: new Set() };
+    if (this.#declared.pools.has(pool)) return;
+    await session.declare(workQueue(pool, this.#type));
+    this.#declared.pools.add(pool);
+  }
+
+  /** A start of this pool came back: somebody deleted the queue. It is made anew with the next one. */
+  forget(pool: string): void {
+    this.#declared.pools.delete(pool);
+  }
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { Wakeups } from "../../flows/change-log.ts";
+import type { Log } from "../../flows/log.ts";
+import { describeDatabaseError } from "./database-error.ts";
+
+/**
+ * Every transaction that changes what clients see sends `NOTIFY unacked_changes`, one that writes a command
+ * `NOTIFY unacked_commands`, both without a payload.
+ */
+export type Channel = "unacked_changes" | "unacked_commands";
+
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * Listens on one connection of its own, for ever. What was notified while it was away is lost, so it also wakes when it is back.
+ * A connection that is dead without anybody saying so is found by TCP keepalive; meanwhile the hub's backstop does the work.
+ */
+export class Notifications {
+  readonly #databaseUrl: string;
+  readonly #log: Log;
+  readonly #listeners = new Map<Channel, (() => void)[]>();
+  readonly #closing = new AbortController();
+  #client: pg.Client | undefined;
+  #loop: Promise<void> | undefined;
+
+  constructor(databaseUrl: string, log: Log) {
+    this.#databaseUrl = databaseUrl;
+    this.#log = log;
+  }
+
+  of(channel: Channel): Wakeups {
+    const listeners = this.#listeners.get(channel) ?? [];
+    this.#listeners.set(channel, listeners);
+    return { onWake: (listener) => void listeners.push(listener) };
+  }
+
+  /** Returns at once. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#client?.end().catch(() => undefined); // it is already gone
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    let retryMs = FIRST_RETRY_MS;
+    while (!this.#closing.signal.aborted) {
+      const lived = await this.#listenOnce();
+      if (this.#closing.signal.aborted) return;
+      retryMs = lived ? FIRST_RETRY_MS : Math.min(retryMs * 2, MAX_RETRY_MS);
+      await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => undefined); // closing ends the wait
+    }
+  }
+
+  /** One connection from its beginning to its end. True when it had come so far as to listen. */
+  async #listenOnce(): Promise<boolean> {
+    const client = new pg.Client({
+      connectionString: this.#databaseUrl,
+      application_name: "unacked-manager-listener",
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    });
+    let listening = false;
+    const ended = new Promise<void>((resolve) => {
+      client.once("end", resolve);
+      client.on("error", (error) => {
+        this.#log.warn(describeDatabaseError(error).fields, "the connection that listens for notifications was lost");
+        resolve();
+      });
+    });
+    this.#client = client;
+    try {
+      await client.connect();
+      client.on("notification", ({ channel }) => this.#wake(channel as Channel));
+      for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${channel}`);
+      listening = true;
+      for (const channel of this.#listeners.keys()) this.#wake(channel);
+      await ended;
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#log.warn(describeDatabaseError(error).fields, "cannot listen for notifications");
+    }
+    client.end().catch(() => undefined); // whatever is left of it
+    return listening;
+  }
+
+  #wake(channel: Channel): void {
+    for (const listener of this.#listeners.get(channel) ?? []) listener();
+  }
+}

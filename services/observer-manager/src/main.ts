@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { BrokerSettingsError } from "@unacked/broker";
+import { loadSettings, SettingsError } from "@unacked/settings";
+import { v7 } from "uuid";
+import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
+import { createLog } from "./log.ts";
+import { ObserverManager } from "./wiring.ts";
+import { ManagerSettings } from "./settings.ts";
+
+/** What is wrong is wrong again after a restart: somebody has to change something. */
+const EXIT_CANNOT_START = 2;
+
+async function main(): Promise<void> {
+  const settings = loadSettings(ManagerSettings, { env: process.env, file: process.env["CONFIG_FILE"] });
+  const managerId = v7();
+  const log = createLog(settings.LOG_LEVEL, { manager: managerId });
+  log.info({ event: "starting", host: hostname(), pid: process.pid }, "observer-manager starts");
+  const manager = new ObserverManager({ settings, managerId, version: ownVersion(), log });
+  endOnSignals(manager, log);
+  await manager.listen();
+  while (!(await manager.openBooks())) await delay(1_000);
+  manager.start();
+}
+
+function endOnSignals(manager: ObserverManager, log: ReturnType<typeof createLog>): void {
+  let signals = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    signals += 1;
+    if (signals > 1) process.exit(1);
+    log.info({ event: "ending", signal }, "observer-manager ends");
+    manager.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "the end was not orderly");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+}
+
+function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  return version;
+}
+
+main().catch((error: unknown) => {
+  const log = createLog("info", {});
+  const isKnown = error instanceof SettingsError || error instanceof BrokerSettingsError || isListenError(error);
+  const message = isKnown ? (error as Error).message : describeDatabaseError(error).fields["message"];
+  log.fatal({ event: "cannot-start", err: error }, `observer-manager cannot start: ${message ?? String(error)}`);
+  process.exit(EXIT_CANNOT_START);
+});
+
+const isListenError = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && (error as NodeJS.ErrnoException).syscall === "listen";

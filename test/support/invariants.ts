@@ -1,0 +1,110 @@
+/**
+ * What must always hold (docs: design, "What must always hold"), judged from the observers' own acts and not from what the
+ * system says about itself. Pure: forged logs show in test/unit/invariants.test.ts that it can fail.
+ */
+
+/** A stamp that an observer made itself: at its start, every 20 ms of work, and as its signal aborted. */
+export interface Act {
+  observerId: string;
+  runId: string;
+  pid: number;
+  kind: "start" | "act" | "stop";
+  /** CLOCK_MONOTONIC of this machine, comparable between processes. */
+  monotonicNs: bigint;
+}
+
+export interface Expectations {
+  /** Observers that must be at work when the log ends. */
+  running: Iterable<string>;
+  /** Observers that are over, with the moment from which they must not act. */
+  over: Map<string, bigint>;
+  /** When the log was read. */
+  nowNs: bigint;
+  /** An observer is at work if it has acted within this time. Default 1 s. */
+  freshMs?: number;
+  /** How long two runs of one observer may act side by side. Default 0: never. */
+  maxOverlapMs?: number;
+}
+
+export interface Violation {
+  invariant: "lost" | "doubled" | "overlap" | "resurrected" | "unknown";
+  observerId: string;
+  detail: string;
+}
+
+interface RunSpan {
+  runId: string;
+  pid: number;
+  firstNs: bigint;
+  lastNs: bigint;
+}
+
+export function findViolations(acts: Act[], expectations: Expectations): Violation[] {
+  const { nowNs, over, freshMs = 1_000, maxOverlapMs = 0 } = expectations;
+  const freshSinceNs = nowNs - BigInt(freshMs) * 1_000_000n;
+  const spans = spansByObserver(acts);
+  const running = new Set(expectations.running);
+  const violations: Violation[] = [];
+  for (const observerId of running) {
+    const fresh = (spans.get(observerId) ?? []).filter((span) => span.lastNs >= freshSinceNs);
+    if (fresh.length === 0) violations.push({ invariant: "lost", observerId, detail: lostDetail(spans.get(observerId), nowNs) });
+  }
+  for (const [observerId, runs] of spans) {
+    if (!running.has(observerId) && !over.has(observerId))
+      violations.push({ invariant: "unknown", observerId, detail: "it acts, and nobody expects it" });
+    const overSinceNs = over.get(observerId);
+    for (const run of runs) {
+      if (overSinceNs !== undefined && run.lastNs > overSinceNs)
+        violations.push({ invariant: "resurrected", observerId, detail: `run ${run.runId} acted ${ms(run.lastNs - overSinceNs)} ms after its end` });
+    }
+    violations.push(...overlaps(observerId, runs, maxOverlapMs, freshSinceNs));
+  }
+  return violations;
+}
+
+/** The longest time that two runs of one observer acted side by side, in ms. */
+export function longestOverlapMs(acts: Act[]): number {
+  let longest = 0;
+  for (const runs of spansByObserver(acts).values())
+    for (const [a, b] of pairs(runs)) longest = Math.max(longest, ms(overlapNs(a, b)));
+  return longest;
+}
+
+function overlaps(observerId: string, runs: RunSpan[], maxOverlapMs: number, freshSinceNs: bigint): Violation[] {
+  return pairs(runs).flatMap(([a, b]): Violation[] => {
+    const overlapMs = ms(overlapNs(a, b));
+    if (overlapMs <= maxOverlapMs) return [];
+    const isStillSo = a.lastNs >= freshSinceNs && b.lastNs >= freshSinceNs;
+    const detail = `runs ${a.runId} (pid ${a.pid}) and ${b.runId} (pid ${b.pid}) acted side by side for ${overlapMs} ms`;
+    return [{ invariant: isStillSo ? "doubled" : "overlap", observerId, detail }];
+  });
+}
+
+function overlapNs(a: RunSpan, b: RunSpan): bigint {
+  const from = a.firstNs > b.firstNs ? a.firstNs : b.firstNs;
+  const to = a.lastNs < b.lastNs ? a.lastNs : b.lastNs;
+  return to > from ? to - from : 0n;
+}
+
+function spansByObserver(acts: Act[]): Map<string, RunSpan[]> {
+  const spans = new Map<string, Map<string, RunSpan>>();
+  for (const { observerId, runId, pid, kind, monotonicNs } of acts) {
+    const runs = spans.get(observerId) ?? new Map<string, RunSpan>();
+    spans.set(observerId, runs);
+    const span = runs.get(runId);
+    if (!span) runs.set(runId, { runId, pid, firstNs: monotonicNs, lastNs: monotonicNs });
+    else if (kind !== "stop") span.lastNs = monotonicNs > span.lastNs ? monotonicNs : span.lastNs;
+  }
+  return new Map([...spans].map(([observerId, runs]) => [observerId, [...runs.values()]]));
+}
+
+function lostDetail(runs: RunSpan[] | undefined, nowNs: bigint): string {
+  const last = runs?.reduce((latest, run) => (run.lastNs > latest ? run.lastNs : latest), 0n);
+  return last === undefined ? "it never acted" : `it acted last ${ms(nowNs - last)} ms ago`;
+}
+
+function pairs<T>(items: T[]): [T, T][] {
+  return items.flatMap((a, i) => items.slice(i + 1).map((b): [T, T] => [a, b]));
+}
+
+const ms = (ns: bigint): number => Number(ns / 1_000n) / 1_000;

@@ -1,0 +1,286 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ObserverView, ProblemDetails, ServiceView, Stats } from "@unacked/contracts";
+import { expect } from "vitest";
+import { eventually } from "./eventually.ts";
+import { type Act, findViolations, longestOverlapMs } from "./invariants.ts";
+import type { Management } from "./management.ts";
+import { type RunningProcess, startProcess } from "./processes.ts";
+import { freshDatabase, freshVhost, temporaryFolder } from "./servers.ts";
+
+export interface SystemOptions {
+  amqpUrl: string;
+  databaseUrl: string;
+  management?: Management;
+  /** Heartbeat of services and managers in s. Default 4. */
+  heartbeatS?: number;
+}
+
+export interface Answer<T> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+/** A vhost and a database of the file's own on the run's servers. */
+export async function freshSystem(options: Partial<SystemOptions> = {}): Promise<System> {
+  const { amqpUrl, management } = await freshVhost();
+  const { databaseUrl } = await freshDatabase();
+  return new System({ amqpUrl, databaseUrl, management, ...options });
+}
+
+/**
+ * The whole of Unacked as its users run it: real processes on a real broker and database. Observers are of the type
+ * `stamp`, which writes its acts into a file; `check()` holds these acts, the queue and the books against what must be.
+ */
+export class System {
+  readonly #options: SystemOptions;
+  readonly #actsFile = join(temporaryFolder("acts"), "acts.jsonl");
+  readonly managers: RunningProcess[] = [];
+  readonly services = new Map<string, RunningProcess>();
+  /** Where REST is spoken to; the first manager unless changed. */
+  url = "";
+  /** Observers that must not act any more, and since when. */
+  readonly #over = new Map<string, bigint>();
+
+  constructor(options: SystemOptions) {
+    this.#options = options;
+  }
+
+  get management(): Management {
+    if (!this.#options.management) throw new Error("this system was not given a management client");
+    return this.#options.management;
+  }
+
+  get env(): Record<string, string> {
+    return {
+      AMQP_URL: this.#options.amqpUrl,
+      DATABASE_URL: this.#options.databaseUrl,
+      HEARTBEAT_S: String(this.#options.heartbeatS ?? 4),
+      HOST: "127.0.0.1",
+      PORT: "0",
+    };
+  }
+
+  /** Starts a manager and waits until it listens (and, unless told otherwise, is ready). */
+  async startManager(options: { port?: number; untilReady?: boolean; env?: Record<string, string> } = {}): Promise<RunningProcess> {
+    const { port = 0, untilReady = true, env = {} } = options;
+    const manager = startProcess({
+      file: "services/observer-manager/dist/main.js",
+      name: "manager",
+      env: { ...this.env, PORT: String(port), ...env },
+    });
+    this.managers.push(manager);
+    const { url } = await manager.waitForEvent("listening");
+    this.url = String(url);
+    if (untilReady) await this.untilReady(String(url));
+    return manager;
+  }
+
+  async untilReady(url = this.url): Promise<void> {
+    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), {
+      timeoutMs: 20_000,
+      what: "the manager's readiness",
+    });
+  }
+
+  /** Starts a service and waits until the books know it with this boot's pid. */
+  async startService(name: string, options: { workers?: number; env?: Record<string, string>; untilKnown?: boolean } = {}) {
+    const { workers = 10, env = {}, untilKnown = true } = options;
+    const service = startProcess({
+      file: "services/observer-service/dist/main.js",
+      name,
+      env: {
+        ...this.env,
+        SERVICE_NAME: name,
+        WORKER_COUNT: String(workers),
+        OBSERVERS_DIR: "test/fixtures/observers",
+        ...env,
+      },
+    });
+    this.services.set(name, service);
+    if (untilKnown) await this.untilServiceKnown(name);
+    return service;
+  }
+
+  async untilServiceKnown(name: string): Promise<void> {
+    const { pid } = this.service(name);
+    await eventually(
+      async () => {
+        const known = await this.listServices();
+        expect(known.map((one) => [one.name, one.pid, one.state])).toContainEqual([name, pid, "Alive"]);
+      },
+      { what: `service ${name} in the books`, timeoutMs: 20_000 },
+    );
+  }
+
+  service(name: string): RunningProcess {
+    const service = this.services.get(name);
+    if (!service) throw new Error(`no service ${name} was started`);
+    return service;
+  }
+
+  // REST
+
+  async call<T = unknown>(method: string, path: string, body?: unknown, url = this.url): Promise<Answer<T>> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(20_000),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: (text === "" ? undefined : JSON.parse(text)) as T };
+  }
+
+  /** Creates a stamping observer. `params` are those of the type `stamp`. */
+  create(name: string, params: object = {}, more: object = {}): Promise<Answer<ObserverView & ProblemDetails>> {
+    return this.call("POST", "/api/v1/observers", {
+      name,
+      type: "stamp",
+      params: { file: this.#actsFile, ...params },
+      ...more,
+    });
+  }
+
+  /** Creates `count` of them, `<prefix>-0` …, and waits until all are Processing. */
+  async createMany(prefix: string, count: number, params: object = {}, more: object = {}): Promise<ObserverView[]> {
+    const created: ObserverView[] = [];
+    for (let i = 0; i < count; i += 1) {
+      const { status, body } = await this.create(`${prefix}-${i}`, params, more);
+      expect(status, JSON.stringify(body)).toBe(201);
+      created.push(body);
+    }
+    await this.untilStatus(created.map((one) => one.id), "Processing");
+    return this.observers(created.map((one) => one.id));
+  }
+
+  async get(ref: string): Promise<ObserverView> {
+    const { status, body } = await this.call<ObserverView>("GET", `/api/v1/observers/${ref}`);
+    if (status !== 200) throw new Error(`GET ${ref} answered ${status}: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  async observers(ids: string[]): Promise<ObserverView[]> {
+    const all = new Map((await this.listObservers()).map((one) => [one.id, one]));
+    return ids.map((id) => all.get(id) as ObserverView);
+  }
+
+  async listObservers(query = ""): Promise<ObserverView[]> {
+    const found: ObserverView[] = [];
+    let cursor = "";
+    do {
+      const path = `/api/v1/observers?limit=1000${query}${cursor && `&cursor=${cursor}`}`;
+      const { status, body } = await this.call<{ items: ObserverView[]; nextCursor: string | null }>("GET", path);
+      if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${JSON.stringify(body)}`);
+      found.push(...body.items);
+      cursor = body.nextCursor ?? "";
+    } while (cursor !== "");
+    return found;
+  }
+
+  async listServices(query = ""): Promise<ServiceView[]> {
+    const { status, body } = await this.call<{ items: ServiceView[] }>("GET", `/api/v1/services${query}`);
+    if (status !== 200) throw new Error(`GET services answered ${status}`);
+    return body.items;
+  }
+
+  async stats(): Promise<Stats> {
+    return (await this.call<Stats>("GET", "/api/v1/stats")).body;
+  }
+
+  async untilStatus(refs: string[], status: string, timeoutMs = 20_000): Promise<void> {
+    await eventually(
+      async () => {
+        const all = await this.listObservers();
+        const of = new Map(all.flatMap((one) => [[one.id, one.status] as const, [one.name, one.status] as const]));
+        const others = refs.filter((ref) => of.get(ref) !== status).map((ref) => `${ref}: ${of.get(ref)}`);
+        expect(others).toEqual([]);
+      },
+      { timeoutMs, what: `status ${status} of ${refs.length} observers` },
+    );
+  }
+
+  /** Deletes, waits until it is Deleted, and remembers that it must not act from then on. */
+  async remove(ref: string): Promise<void> {
+    const { status, body } = await this.call<ObserverView>("DELETE", `/api/v1/observers/${ref}`);
+    expect(status, JSON.stringify(body)).toBe(202);
+    await this.untilStatus([body.id], "Deleted");
+    this.isOver(body.id);
+  }
+
+  isOver(id: string): void {
+    this.#over.set(id, process.hrtime.bigint());
+  }
+
+  // Acts
+
+  acts(): Act[] {
+    let text: string;
+    try {
+      text = readFileSync(this.#actsFile, "utf8");
+    } catch {
+      return []; // nobody has acted yet
+    }
+    return text
+      .split("\n")
+      .filter((line) => line.endsWith("}"))
+      .map((line) => {
+        const act = JSON.parse(line) as Omit<Act, "monotonicNs"> & { monotonicNs: string };
+        return { ...act, monotonicNs: BigInt(act.monotonicNs) };
+      });
+  }
+
+  /** Observers that acted within the last `withinMs`, by process. */
+  actingByPid(withinMs = 300): Map<number, Set<string>> {
+    const since = process.hrtime.bigint() - BigInt(withinMs) * 1_000_000n;
+    const byPid = new Map<number, Set<string>>();
+    for (const act of this.acts()) {
+      if (act.monotonicNs < since || act.kind === "stop") continue;
+      const set = byPid.get(act.pid) ?? new Set();
+      byPid.set(act.pid, set.add(act.observerId));
+    }
+    return byPid;
+  }
+
+  /**
+   * The invariants, held against the acts, the queue and the books, until they hold together (they settle within seconds)
+   * and, for overlap and resurrection, over everything that ever happened.
+   */
+  async check(options: { maxOverlapMs?: number; timeoutMs?: number; pool?: string } = {}): Promise<void> {
+    const { maxOverlapMs = 0, timeoutMs = 20_000, pool = "default" } = options;
+    await eventually(
+      async () => {
+        const all = await this.listObservers(`&pool=${pool}`);
+        const running = all.filter((one) => one.status === "Processing").map((one) => one.id);
+        const waiting = all.filter((one) => one.status === "Created").length;
+        const over = new Map(this.#over);
+        for (const one of all) {
+          if (["Deleted", "Failed", "Completed"].includes(one.status) && !over.has(one.id))
+            over.set(one.id, process.hrtime.bigint());
+        }
+        const expectations = { running, over, nowNs: process.hrtime.bigint(), maxOverlapMs };
+        expect(findViolations(this.acts(), expectations).slice(0, 10)).toEqual([]);
+        const unsettled = all.filter((one) => ["OnDeleting", "Redistributing", "Retrying"].includes(one.status));
+        expect(unsettled.map((one) => `${one.name} ${one.status}`)).toEqual([]);
+        const services = await this.listServices();
+        expect(services.reduce((sum, one) => sum + one.running, 0), "running by the books' services").toBe(running.length);
+        const queue = await this.management.queue(`unacked.work.${pool}`);
+        expect({ unacked: queue.unacked, ready: queue.ready }, "the work queue").toEqual({ unacked: running.length, ready: waiting });
+        const stateQueue = await this.management.queue("unacked.state");
+        expect(stateQueue.total, "the state queue").toBe(0);
+      },
+      { timeoutMs, what: "the invariants" },
+    );
+  }
+
+  longestOverlapMs(): number {
+    return longestOverlapMs(this.acts());
+  }
+
+  /** Everything ends: services drained, managers ended, in order. */
+  async close(): Promise<void> {
+    await Promise.all([...this.services.values()].map((service) => service.exit() ?? service.kill("SIGKILL")));
+    await Promise.all(this.managers.map((manager) => manager.exit() ?? manager.kill("SIGKILL")));
+  }
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { type Act, findViolations, longestOverlapMs } from "../support/invariants.ts";
+
+const MS = 1_000_000n;
+
+/** A run that stamped every 20 ms from `fromMs` to `toMs`. */
+function run(observerId: string, runId: string, fromMs: number, toMs: number): Act[] {
+  const acts: Act[] = [{ observerId, runId, pid: 1, kind: "start", monotonicNs: BigInt(fromMs) * MS }];
+  for (let at = fromMs + 20; at <= toMs; at += 20)
+    acts.push({ observerId, runId, pid: 1, kind: "act", monotonicNs: BigInt(at) * MS });
+  return acts;
+}
+
+const healthy = [...run("a", "a1", 0, 2_000), ...run("a", "a2", 2_020, 5_000), ...run("b", "b1", 0, 5_000), ...run("c", "c1", 0, 1_000)];
+const expectations = { running: ["a", "b"], over: new Map([["c", 1_000n * MS]]), nowNs: 5_010n * MS };
+
+describe("the invariant checker", () => {
+  it("finds nothing where nothing is wrong", () => {
+    expect(findViolations(healthy, expectations)).toEqual([]);
+  });
+
+  it("finds an observer that was lost", () => {
+    const acts = healthy.filter((act) => act.observerId !== "b" || act.monotonicNs < 3_000n * MS);
+    expect(findViolations(acts, expectations)).toMatchObject([{ invariant: "lost", observerId: "b" }]);
+  });
+
+  it("finds an observer that never ran", () => {
+    expect(findViolations(healthy, { ...expectations, running: ["a", "b", "d"] })).toMatchObject([
+      { invariant: "lost", observerId: "d", detail: "it never acted" },
+    ]);
+  });
+
+  it("finds two runs of one observer side by side, however short", () => {
+    const acts = [...healthy, ...run("b", "b2", 1_000, 1_040)];
+    expect(findViolations(acts, expectations)).toMatchObject([{ invariant: "overlap", observerId: "b" }]);
+    expect(longestOverlapMs(acts)).toBe(40);
+    expect(findViolations(acts, { ...expectations, maxOverlapMs: 40 })).toEqual([]);
+  });
+
+  it("finds two runs that are still side by side", () => {
+    const acts = [...healthy, ...run("b", "b2", 1_000, 5_000)];
+    expect(findViolations(acts, expectations)).toMatchObject([{ invariant: "doubled", observerId: "b" }]);
+  });
+
+  it("finds an observer that is back from the dead", () => {
+    const acts = [...healthy, ...run("c", "c2", 3_000, 3_020)];
+    expect(findViolations(acts, expectations)).toMatchObject([{ invariant: "resurrected", observerId: "c" }]);
+  });
+
+  it("finds an observer that nobody created", () => {
+    expect(findViolations([...healthy, ...run("z", "z1", 0, 100)], expectations)).toMatchObject([
+      { invariant: "unknown", observerId: "z" },
+    ]);
+  });
+});
