@@ -50,14 +50,13 @@ export default defineObserver({
     const pause = backoff({ initialMs: 250, maxMs: reconnectMaxMs, jitter: 0.5 });
 
     while (!signal.aborted) {
-      let firstOfConnection = true;
+      detector.reconnected();
       const onMessage = (message: FeedMessage) => {
         if (message.kind === "subscribed") log.info("subscribed", { url, products: message.products });
         if (message.kind === "unreadable") log.warn("ignored a message of the exchange", { why: message.why });
         if (message.kind !== "ticker" || message.ticker.product !== product) return;
         const { price, sequence, time } = message.ticker;
-        const reading = detector.read(message.ticker, firstOfConnection);
-        firstOfConnection = false;
+        const reading = detector.read(message.ticker);
         pause.reset();
         if (reading.kind === "not-a-tick") return;
         const { ticks, move } = reading;

@@ -71,9 +71,10 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
   const state = () => ({ ...subscriptions.state(), replay: recorded.size === 0 ? null : replay.state() });
 
   const server = createServer((request, response) => answerControl(request, response, { state, startReplay }));
+  await listen(server, port);
+  // Not before: it would take a port in use for an error of its own.
   const sockets = new WebSocketServer({ server, maxPayload: maxRequestBytes });
   sockets.on("connection", (socket) => serve(socket, subscriptions, startReplayIfAwaited));
-  await listen(server, port);
   const stopWalking = startWalkingMarket(subscriptions, seed, tickMs);
   startReplayIfAwaited();
 

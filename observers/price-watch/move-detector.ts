@@ -16,15 +16,17 @@ export type Reading =
   | { readonly kind: "tick"; readonly ticks: number; readonly move?: Move };
 
 export type MoveDetector = {
-  /** Takes the next ticker message of the product. `firstOfConnection`: no other came since the last (re)connect. */
-  read(ticker: TickerMessage, firstOfConnection: boolean): Reading;
+  /** Takes the next ticker message of the product. */
+  read(ticker: TickerMessage): Reading;
+  /** What is read from now on comes from a new connection. */
+  reconnected(): void;
 };
 
 /**
  * Finds the moves in a row of ticker messages. Exactly:
  *
- * 1. A message without a trade id tells the last price and is no tick; nor is the first one of a connection when it
- *    repeats the sequence of the last tick, which is how a reconnect hands out a price that was seen before.
+ * 1. A message without a trade id tells the last price and is no tick; nor is the first one with a trade of a
+ *    new connection when it repeats the sequence of the last tick: the exchange hands out a price that was seen before.
  * 2. The first tick's price is the reference; it is no move.
  * 3. A later tick is a move when |price − reference| × 100 ≥ movePercent × reference, calculated in decimals without
  *    rounding. Its price becomes the reference.
@@ -36,12 +38,18 @@ export function createMoveDetector(movePercent: number): MoveDetector {
   const threshold = decimalOf(movePercent.toFixed(9));
   let reference: string | undefined;
   let lastSequence: number | undefined;
+  let mayBeOld = false;
   let ticks = 0;
 
   return {
-    read(ticker, firstOfConnection) {
-      const seenBefore = firstOfConnection && ticks > 0 && ticker.sequence === lastSequence;
-      if (ticker.tradeId === undefined || seenBefore) return { kind: "not-a-tick" };
+    reconnected() {
+      mayBeOld = ticks > 0;
+    },
+    read(ticker) {
+      if (ticker.tradeId === undefined) return { kind: "not-a-tick" };
+      const seenBefore = mayBeOld && ticker.sequence === lastSequence;
+      mayBeOld = false;
+      if (seenBefore) return { kind: "not-a-tick" };
       ticks++;
       lastSequence = ticker.sequence;
       const move = reference === undefined ? undefined : moveBetween(reference, ticker.price, threshold);

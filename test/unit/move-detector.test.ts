@@ -4,7 +4,7 @@ import { createMoveDetector } from "../../observers/price-watch/move-detector.ts
 function movesOf(movePercent: number, prices: readonly string[]) {
   const detector = createMoveDetector(movePercent);
   return prices.flatMap((price, index) => {
-    const reading = detector.read({ product: "X", price, sequence: index, tradeId: index }, index === 0);
+    const reading = detector.read({ product: "X", price, sequence: index, tradeId: index });
     return reading.kind === "tick" && reading.move ? [reading.move] : [];
   });
 }
@@ -30,16 +30,19 @@ test("exactly the percentage is a move, without binary rounding", () => {
 
 test("a message without a trade is no tick: neither counted nor a reference", () => {
   const detector = createMoveDetector(1);
-  expect(detector.read({ product: "X", price: "50", sequence: 1 }, true)).toEqual({ kind: "not-a-tick" });
-  expect(detector.read({ product: "X", price: "100", sequence: 2, tradeId: 1 }, false)).toEqual({ kind: "tick", ticks: 1 });
+  expect(detector.read({ product: "X", price: "50", sequence: 1 })).toEqual({ kind: "not-a-tick" });
+  expect(detector.read({ product: "X", price: "100", sequence: 2, tradeId: 1 })).toEqual({ kind: "tick", ticks: 1 });
 });
 
 test("after a reconnect the price that was seen before is no tick, but a new one is", () => {
   const detector = createMoveDetector(1);
   const seen = { product: "X", price: "100", sequence: 7, tradeId: 1 };
-  detector.read(seen, true);
-  expect(detector.read(seen, true)).toEqual({ kind: "not-a-tick" });
-  expect(detector.read({ ...seen, sequence: 9, price: "102" }, true)).toMatchObject({
+  detector.read(seen);
+  detector.reconnected();
+  expect(detector.read({ product: "X", price: "100", sequence: 7 })).toEqual({ kind: "not-a-tick" });
+  expect(detector.read(seen)).toEqual({ kind: "not-a-tick" });
+  detector.reconnected();
+  expect(detector.read({ ...seen, sequence: 9, price: "102" })).toMatchObject({
     ticks: 2,
     move: { reference: "100", price: "102" },
   });
@@ -48,6 +51,6 @@ test("after a reconnect the price that was seen before is no tick, but a new one
 test("a replay that begins again on the same connection is counted again", () => {
   const detector = createMoveDetector(1);
   const only = { product: "X", price: "100", sequence: 7, tradeId: 1 };
-  detector.read(only, false);
-  expect(detector.read(only, false)).toEqual({ kind: "tick", ticks: 2 });
+  detector.read(only);
+  expect(detector.read(only)).toEqual({ kind: "tick", ticks: 2 });
 });

@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { startExchange } from "@unacked/demo";
+import { type HarnessRun, runObserver } from "@unacked/sdk";
+import { afterEach, expect, test } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
+import observer from "../../observers/price-watch.ts";
+import { eventually } from "../support/eventually.ts";
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+function watch(params: object): HarnessRun {
+  const run = runObserver(observer, { params: { product: "BTC-USD", movePercent: 1, reconnectMaxMs: 100, ...params } });
+  cleanUps.push(() => run.stop());
+  return run;
+}
+
+async function exchange(port = 0) {
+  const running = await startExchange({ port, tickMs: 5 });
+  cleanUps.push(() => running.close());
+  return running;
+}
+
+/** An exchange that does only what the test tells it to. */
+async function puppet(onConnection: (socket: WebSocket, connections: number) => void) {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0, autoPong: false });
+  let connections = 0;
+  server.on("connection", (socket) => onConnection(socket, ++connections));
+  await once(server, "listening");
+  cleanUps.push(() => {
+    for (const socket of server.clients) socket.terminate();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections };
+}
+
+const ticker = (price: string, trade?: number) =>
+  JSON.stringify({ type: "ticker", product_id: "BTC-USD", price, sequence: trade ?? 0, ...(trade && { trade_id: trade }) });
+
+test("it subscribes, emits the moves of its product, and leaves when it is stopped", async () => {
+  const { url, subscriptions } = await exchange();
+  const run = watch({ url, movePercent: 0.05 });
+  const move = await run.waitForEvent<Record<string, unknown>>();
+  expect(move).toMatchObject({ kind: "move", product: "BTC-USD", price: expect.stringMatching(/^\d+\.\d\d$/) });
+  expect(Math.abs(Number(move.changePercent))).toBeGreaterThanOrEqual(0.05);
+  expect(subscriptions()).toEqual({ "BTC-USD": 1 });
+  expect(await run.stop()).toEqual({ outcome: "stopped" });
+  await eventually(() => expect(subscriptions()).toEqual({}));
+});
+
+test("two seeds alike give two watchers the same prices, tick by tick", async () => {
+  const prices = async () => {
+    const { url } = await exchange();
+    const run = watch({ url, emitTicks: true });
+    await run.waitForEvent<{ sequence: number }>(({ sequence }) => sequence >= 20);
+    return new Map((run.events as { sequence: number; price: string }[]).map(({ sequence, price }) => [sequence, price]));
+  };
+  const [first, second] = [await prices(), await prices()];
+  const common = [...first.keys()].filter((sequence) => second.has(sequence));
+  expect(common.length).toBeGreaterThan(5);
+  for (const sequence of common) expect(first.get(sequence)).toBe(second.get(sequence));
+});
+
+test("a product that the exchange does not have fails the run with the exchange's words", async () => {
+  const { url } = await exchange();
+  expect(await watch({ url, product: "NO-SUCH" }).finished).toMatchObject({
+    outcome: "failed",
+    error: { code: "subscription-refused", message: expect.stringContaining("NO-SUCH is not a valid product") },
+  });
+});
+
+test("it outlives its exchange: with none it tries again and again, and goes on with the next", async () => {
+  const first = await exchange();
+  const run = watch({ url: first.url, emitTicks: true });
+  await run.waitForEvent();
+  await first.close();
+  await eventually(() => run.logs.filter(({ level }) => level === "warn").length >= 3);
+  const seen = run.events.length;
+  const second = await exchange(Number(new URL(first.url).port));
+  await eventually(() => run.events.length > seen + 3);
+  expect(second.subscriptions()).toEqual({ "BTC-USD": 1 });
+});
+
+test("over a reconnect the reference is kept, and the price handed out again is no second tick", async () => {
+  const { url } = await puppet((socket, connection) => {
+    socket.send(ticker("90"));
+    socket.send(ticker("100", 1));
+    if (connection === 1) return socket.close();
+    socket.send(ticker("101", 2));
+  });
+  const run = watch({ url });
+  expect(await run.waitForEvent()).toMatchObject({ price: "101", reference: "100", ticks: 2 });
+});
+
+test("a socket that says nothing, not even a pong, is given up and made anew", async () => {
+  const { url, connections } = await puppet(() => {});
+  const run = watch({ url, silentAfterMs: 200 });
+  await eventually(() => connections() >= 3);
+  expect(run.logs).toContainEqual(expect.objectContaining({ fields: expect.objectContaining({ why: "silent for 200 ms" }) }));
+});
+
+test("a quiet market is no dead one: pongs keep the connection", async () => {
+  const { url, connections } = await puppet((socket) => {
+    socket.send(ticker("100", 1));
+    let pings = 0;
+    socket.on("ping", (data) => {
+      socket.pong(data);
+      if (++pings === 8) socket.send(ticker("102", 2));
+    });
+  });
+  const run = watch({ url, silentAfterMs: 200 });
+  expect(await run.waitForEvent()).toMatchObject({ ticks: 2 });
+  expect(connections()).toBe(1);
+});
+
+test("rubbish from the exchange is passed over", async () => {
+  const { url } = await puppet((socket) => {
+    for (const text of ["", "{", "[]", '{"type":"ticker"}', ticker("100", 1), ticker("0", 2), ticker("102", 3)]) socket.send(text);
+  });
+  expect(await watch({ url }).waitForEvent()).toMatchObject({ price: "102", ticks: 2 });
+});
+
+test("it ends while the exchange is still shaking hands, and when the exchange does not answer a close", async () => {
+  const { url } = await puppet((socket) => socket.pause());
+  for (const waitFirst of [false, true]) {
+    const run = watch({ url, silentAfterMs: 60_000 });
+    if (waitFirst) await new Promise((resolve) => setImmediate(resolve));
+    expect(await run.stop()).toEqual({ outcome: "stopped" });
+  }
+});
