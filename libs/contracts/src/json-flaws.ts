@@ -21,24 +21,21 @@ export function findJsonFlaws(value: unknown): JsonFlaw[] {
   const waiting: { value: unknown; path: (string | number)[] }[] = [{ value, path: [] }];
   for (let next = waiting.pop(); next !== undefined && flaws.length < MAX_FLAWS; next = waiting.pop()) {
     const { value: item, path } = next;
+    const key = path.at(-1);
+    report(flaws, path, typeof key === "string" ? keyFlaw(key) : undefined);
+    if (key === "__proto__") continue;
     if (typeof item === "string") report(flaws, path, textFlaw(item));
     if (typeof item === "number" && !Number.isFinite(item)) report(flaws, path, "the number is too large");
     if (typeof item !== "object" || item === null) continue;
-    if (path.length >= MAX_JSON_DEPTH) {
-      report(flaws, path, `nested deeper than ${MAX_JSON_DEPTH} levels`);
-      continue;
-    }
-    if (Array.isArray(item)) {
-      for (let index = item.length - 1; index >= 0; index--) waiting.push({ value: item[index], path: [...path, index] });
-      continue;
-    }
-    for (const key of Object.keys(item).reverse()) {
-      const at = [...path, key];
-      report(flaws, at, key === "__proto__" ? "the key __proto__ is not allowed" : keyFlaw(key));
-      if (key !== "__proto__") waiting.push({ value: (item as Record<string, unknown>)[key], path: at });
-    }
+    if (path.length >= MAX_JSON_DEPTH) report(flaws, path, `nested deeper than ${MAX_JSON_DEPTH} levels`);
+    else for (const child of childrenOf(item, path).reverse()) waiting.push(child); // may be too many for a spread
   }
   return flaws;
+}
+
+function childrenOf(item: object, path: (string | number)[]): { value: unknown; path: (string | number)[] }[] {
+  if (Array.isArray(item)) return item.map((value: unknown, index) => ({ value, path: [...path, index] }));
+  return Object.entries(item).map(([key, value]) => ({ value, path: [...path, key] }));
 }
 
 function report(flaws: JsonFlaw[], path: (string | number)[], message: string | undefined): void {
@@ -51,6 +48,7 @@ function textFlaw(text: string): string | undefined {
 }
 
 function keyFlaw(key: string): string | undefined {
+  if (key === "__proto__") return "the key __proto__ is not allowed";
   const flaw = textFlaw(key);
   return flaw === undefined ? undefined : `in the key: ${flaw}`;
 }

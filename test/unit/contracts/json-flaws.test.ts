@@ -1,0 +1,36 @@
+import { findJsonFlaws, MAX_JSON_DEPTH } from "@unacked/contracts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+const flawsOf = (json: string) => findJsonFlaws(JSON.parse(json));
+
+describe("what of a JSON value could not be kept", () => {
+  it("names NUL and half surrogate pairs, in values and in keys", () => {
+    expect(flawsOf(String.raw`{"a":[1,"x\u0000"],"b\u0000":1,"c":"\ud800"}`).map((flaw) => flaw.path)).toEqual([
+      ["a", 1],
+      ["b\0"],
+      ["c"],
+    ]);
+    expect(flawsOf(String.raw`"\ud83d\ude00"`)).toEqual([]);
+  });
+
+  it("names a key __proto__ and a number that became infinite", () => {
+    const flaws = flawsOf('{"labels":{"__proto__":"x"},"n":1e999}');
+    expect(flaws).toEqual([
+      { path: ["labels", "__proto__"], message: "the key __proto__ is not allowed" },
+      { path: ["n"], message: "the number is too large" },
+    ]);
+  });
+
+  it("names what is nested too deep, however deep it is", () => {
+    const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    expect(flawsOf(nested(MAX_JSON_DEPTH))).toEqual([]);
+    expect(flawsOf(nested(MAX_JSON_DEPTH + 1))).toHaveLength(1);
+    expect(flawsOf(nested(100_000))).toHaveLength(1);
+  });
+
+  it("finds nothing in honest JSON", () => {
+    const honest = fc.jsonValue({ maxDepth: 5, stringUnit: fc.constantFrom("a", "é", "😀", " ") });
+    fc.assert(fc.property(honest, (value) => findJsonFlaws(value).length === 0));
+  });
+});
