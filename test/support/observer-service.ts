@@ -1,4 +1,3 @@
-import { afterAll } from "vitest";
 import { Publisher, SupervisedConnection } from "@unacked/broker";
 import {
   type ControlMessage,
@@ -63,6 +62,7 @@ export interface StandIn extends FreshVhost {
     matches?: (event: Extract<ServiceEvent, { kind: K }>) => boolean,
     timeoutMs?: number,
   ): Promise<Extract<ServiceEvent, { kind: K }>>;
+  close(): Promise<void>;
 }
 
 export function startMessage(fields: Partial<StartObserver> = {}): StartObserver {
@@ -82,7 +82,7 @@ export function startMessage(fields: Partial<StartObserver> = {}): StartObserver
   };
 }
 
-/** A fresh vhost with a stand-in for the manager on it; closed at the end of the file. */
+/** A fresh vhost with a stand-in for the manager on it. Close it. */
 export async function standIn(): Promise<StandIn> {
   const vhost = await freshVhost();
   const batches: EventBatch[] = [];
@@ -111,7 +111,6 @@ export async function standIn(): Promise<StandIn> {
   publisher.start();
   consumer.start();
   await Promise.all([publisher.writable(), consumer.up()]);
-  afterAll(() => Promise.all([publisher.close(), consumer.close()]));
 
   const events = (): ServiceEvent[] => batches.flatMap((batch) => batch.events);
   const publish = (exchange: string, routingKey: string, type: string, body: unknown, messageId = newMessageId() as string) =>
@@ -122,6 +121,7 @@ export async function standIn(): Promise<StandIn> {
     batches,
     reports,
     events,
+    close: async () => void (await Promise.all([publisher.close(), consumer.close()])),
     start: async (fields = {}) => {
       const message = startMessage(fields);
       await publish(EXCHANGES.start.name, message.pool, "StartObserver", message, message.messageId);

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { BrokerSettingsError } from "@unacked/broker";
 import { newServiceId } from "@unacked/contracts";
 import { loadSettings, SettingsError } from "@unacked/settings";
 import { machineCapacity } from "./capacity.ts";
@@ -73,7 +72,7 @@ function ownVersion(): string {
 
 main().catch((error: unknown) => {
   const log = createLog("info");
-  const known = error instanceof SettingsError || error instanceof LoadObserversError || error instanceof BrokerSettingsError;
+  const known = error instanceof SettingsError || error instanceof LoadObserversError;
   const fields = known ? { code: error.code } : { err: error };
   log.fatal({ event: "cannot-start", ...fields }, `observer-service cannot start: ${errorText(error).message}`);
   process.exit(EXIT_CANNOT_START);

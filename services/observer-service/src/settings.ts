@@ -7,9 +7,11 @@ const workerCount = z.union([z.literal("auto"), wholeNumber(1, MAX_WORKERS)], {
   error: `must be a whole number from 1 to ${MAX_WORKERS}, or auto`,
 });
 
+const amqpUrl = z.url({ protocol: /^amqps?$/, error: "must look like amqp://user:password@host:5672/vhost (or amqps://)" });
+
 /** Every setting of an observer-service: from the environment, or from the file that CONFIG_FILE names. */
 export const ServiceSettings = z.object({
-  AMQP_URL: withTraits(text().describe("The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`."), {
+  AMQP_URL: withTraits(amqpUrl.describe("The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`."), {
     secret: true,
     orFile: true,
   }),
