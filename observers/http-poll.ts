@@ -32,9 +32,20 @@ export default defineObserver({
       .regex(jsonPointerPattern, "must be a JSON pointer, for example /data/price")
       .max(1_024)
       .optional()
-      .describe("JSON pointer of the value to watch in the answer, for example /data/price. Leave out to watch the status alone."),
+      .describe(
+        "JSON pointer of the value to watch in the answer, for example /data/price. Leave out to watch the status alone.",
+      ),
     headers: z
-      .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/).max(128), z.string().regex(/^[\t\x20-\x7e]*$/).max(4_096))
+      .record(
+        z
+          .string()
+          .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)
+          .max(128),
+        z
+          .string()
+          .regex(/^[\t\x20-\x7e]*$/)
+          .max(4_096),
+      )
       .default({})
       .describe("Request headers to send along."),
   }),

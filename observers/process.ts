@@ -16,7 +16,10 @@ const inheritedVariables = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMP
 
 const text = (maxLength: number) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the operating system's texts end at a NUL
-  z.string().max(maxLength).regex(/^[^\x00]*$/, "must not hold a NUL character");
+  z
+    .string()
+    .max(maxLength)
+    .regex(/^[^\x00]*$/, "must not hold a NUL character");
 
 /**
  * Runs a command for ever, in a process group of its own that never outlives the service: the way to write an observer in

@@ -119,8 +119,7 @@ export function createSubscriptions() {
       }
     },
     /** How many of these products somebody is subscribed to. */
-    watched: (names: Iterable<string>): number =>
-      [...names].filter((name) => productOf(name).subscribers.size > 0).length,
+    watched: (names: Iterable<string>): number => [...names].filter((name) => productOf(name).subscribers.size > 0).length,
 
     state: (): ExchangeState => ({
       products: Object.fromEntries([...products].map(([name, product]) => [name, productState(product)])),
@@ -131,8 +130,9 @@ export function createSubscriptions() {
 
 const noCounts = { maxConnections: 0, ticks: 0, ticksToNobody: 0, ticksToSeveral: 0 };
 
-function productState({ subscribers, lastSequence: _, ...rest }: Product): ProductState {
-  return { ...rest, connections: subscribers.size };
+function productState(product: Product): ProductState {
+  const { lastPrice, subscribers, maxConnections, ticks, ticksToNobody, ticksToSeveral } = product;
+  return { lastPrice, connections: subscribers.size, maxConnections, ticks, ticksToNobody, ticksToSeveral };
 }
 
 function connectionState({ id, openedAtMs, closedAtMs, products, ticksSent }: Connection): ConnectionState {

@@ -23,10 +23,7 @@ export function failureOf(exit: CommandExit, stderrTail: readonly string[]): Pro
     case "not-started":
       return new ProcessFailed("process-not-started", `the command could not be started: ${exit.message}`);
     case "guardian-lost":
-      return new ProcessFailed(
-        "guardian-lost",
-        `the guardian process was killed, and the command with it${lastWords}`,
-      );
+      return new ProcessFailed("guardian-lost", `the guardian process was killed, and the command with it${lastWords}`);
     default:
       return exit satisfies never;
   }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { readRecording, type RecordedTicker, startExchange } from "@unacked/demo";
+import { type RecordedTicker, readRecording, startExchange } from "@unacked/demo";
 import { runObserver } from "@unacked/sdk";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -12,8 +12,16 @@ import { temporaryFolder } from "../support/servers.ts";
 
 const recordingFile = resolve(ROOT, "../shared/data/coinbase-2021-04-17.ws.gz");
 const recordedCounts = {
-  "DASH-BTC": 16, "SKL-USD": 53, "BAND-BTC": 9, "NMR-EUR": 9, "SKL-BTC": 9,
-  "BAND-GBP": 5, "NU-GBP": 2, "SKL-GBP": 2, "CRV-EUR": 1, "YFI-BTC": 1,
+  "DASH-BTC": 16,
+  "SKL-USD": 53,
+  "BAND-BTC": 9,
+  "NMR-EUR": 9,
+  "SKL-BTC": 9,
+  "BAND-GBP": 5,
+  "NU-GBP": 2,
+  "SKL-GBP": 2,
+  "CRV-EUR": 1,
+  "YFI-BTC": 1,
 };
 
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -26,7 +34,7 @@ type Emitted = { kind: "tick" | "move"; price: string; reference: string };
 /** The moves of a product, read straight from the recording with the usual formula. */
 function movesInFile(recording: readonly RecordedTicker[], product: string, movePercent: number): string[] {
   const prices = recording.filter((ticker) => ticker.product === product).map(({ price }) => price);
-  let reference = prices[0] as string;
+  let reference = prices[0] ?? "";
   const moves: string[] = [];
   for (const price of prices) {
     if ((Math.abs(Number(price) - Number(reference)) / Number(reference)) * 100 < movePercent) continue;
@@ -71,7 +79,10 @@ describe.skipIf(!existsSync(recordingFile))("with the recording", () => {
     await eventually(() => expectAllSeen(1));
     for (const { product, run } of watchers) {
       const moves = (run.events as Emitted[]).filter(({ kind }) => kind === "move");
-      expect(moves.map(({ reference, price }) => `${reference} → ${price}`), product).toEqual(movesInFile(recording, product, movePercent));
+      expect(
+        moves.map(({ reference, price }) => `${reference} → ${price}`),
+        product,
+      ).toEqual(movesInFile(recording, product, movePercent));
     }
     expect(watchers.some(({ run }) => (run.events as Emitted[]).some(({ kind }) => kind === "move"))).toBe(true);
 
@@ -86,7 +97,8 @@ describe.skipIf(!existsSync(recordingFile))("with the recording", () => {
 });
 
 describe("the program", () => {
-  const json = (product: string, n: number) => `{"type":"ticker","product_id":"${product}","price":"${n}","sequence":${n},"trade_id":${n}}`;
+  const json = (product: string, n: number) =>
+    `{"type":"ticker","product_id":"${product}","price":"${n}","sequence":${n},"trade_id":${n}}`;
   let file: string;
   beforeAll(async () => {
     file = join(temporaryFolder("exchange"), "recording.ws");
@@ -106,7 +118,8 @@ describe("the program", () => {
     const messages: Record<string, unknown>[] = [];
     socket.on("message", (data) => messages.push(JSON.parse(String(data))));
     await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-    const subscribe = (...productIds: string[]) => socket.send(JSON.stringify({ type: "subscribe", product_ids: productIds, channels: ["ticker"] }));
+    const subscribe = (...productIds: string[]) =>
+      socket.send(JSON.stringify({ type: "subscribe", product_ids: productIds, channels: ["ticker"] }));
     return { messages, subscribe };
   }
 
@@ -119,11 +132,15 @@ describe("the program", () => {
       { type: "subscriptions", channels: [{ name: "ticker", product_ids: ["A-B"] }] },
       { type: "ticker", product_id: "A-B", price: "1", sequence: 0 },
     ]);
-    expect(await (await fetch(`${http}/state`)).json()).toMatchObject({ replay: { state: "waiting", number: 0, sent: 0, total: 3 } });
+    expect(await (await fetch(`${http}/state`)).json()).toMatchObject({
+      replay: { state: "waiting", number: 0, sent: 0, total: 3 },
+    });
 
     client.subscribe("C-D");
     await eventually(() => client.messages.length === 7);
-    expect(client.messages.slice(4)).toEqual([json("A-B", 1), json("C-D", 2), json("A-B", 3)].map((text) => JSON.parse(text)));
+    expect(client.messages.slice(4)).toEqual(
+      [json("A-B", 1), json("C-D", 2), json("A-B", 3)].map((text) => JSON.parse(text)),
+    );
     expect(await (await fetch(`${http}/state`)).json()).toMatchObject({
       replay: { state: "ended", number: 1, sent: 3 },
       products: { "A-B": { lastPrice: "3", connections: 1, ticks: 2, ticksToSeveral: 0 } },

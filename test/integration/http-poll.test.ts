@@ -66,7 +66,9 @@ test("a change of the value at the JSON pointer is emitted, of the rest it is no
   await eventually(() => requests >= 3);
   expect(run.events).toHaveLength(1);
   value = null;
-  expect(await run.waitForEvent<Look>((event) => event.value === null)).toMatchObject({ previous: { value: { deep: [1] } } });
+  expect(await run.waitForEvent<Look>((event) => event.value === null)).toMatchObject({
+    previous: { value: { deep: [1] } },
+  });
 });
 
 test("a server that goes away is a state, and so is its return", async () => {
@@ -82,14 +84,20 @@ test("a server that goes away is a state, and so is its return", async () => {
 
 test("no answer within timeoutMs is unreachable too, in the body as well", async () => {
   answer = () => {};
-  expect(await poll({ timeoutMs: 100 }).waitForEvent()).toMatchObject({ status: "unreachable", error: "no answer within 100 ms" });
+  expect(await poll({ timeoutMs: 100 }).waitForEvent()).toMatchObject({
+    status: "unreachable",
+    error: "no answer within 100 ms",
+  });
   answer = (_, response) => response.write("{");
   expect(await poll({ timeoutMs: 100, pointer: "/a" }).waitForEvent()).toMatchObject({ status: "unreachable" });
 });
 
 test("a body without end is not read to its end", async () => {
   answer = (_, response) => response.end("x".repeat(maxBodyBytes + 1));
-  expect(await poll({ pointer: "/a" }).waitForEvent()).toMatchObject({ status: 200, error: expect.stringContaining("over") });
+  expect(await poll({ pointer: "/a" }).waitForEvent()).toMatchObject({
+    status: 200,
+    error: expect.stringContaining("over"),
+  });
 });
 
 test("a stop does not wait for an answer", async () => {
@@ -116,7 +124,10 @@ test.each([
   ["/everyMs", { everyMs: 1 }],
   ["/colour", { colour: "red" }],
 ])("a bad %s fails the run, named", async (pointer, params) => {
-  expect(await poll(params).finished).toMatchObject({ outcome: "failed", error: { message: expect.stringContaining(`${pointer}: `) } });
+  expect(await poll(params).finished).toMatchObject({
+    outcome: "failed",
+    error: { message: expect.stringContaining(`${pointer}: `) },
+  });
 });
 
 test("a ticker counts at its pace until it is stopped", async () => {

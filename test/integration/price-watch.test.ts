@@ -99,7 +99,9 @@ test("a socket that says nothing, not even a pong, is given up and made anew", a
   const { url, connections } = await puppet(() => {});
   const run = watch({ url, silentAfterMs: 200 });
   await eventually(() => connections() >= 3);
-  expect(run.logs).toContainEqual(expect.objectContaining({ fields: expect.objectContaining({ why: "silent for 200 ms" }) }));
+  expect(run.logs).toContainEqual(
+    expect.objectContaining({ fields: expect.objectContaining({ why: "silent for 200 ms" }) }),
+  );
 });
 
 test("a quiet market is no dead one: pongs keep the connection", async () => {
@@ -118,7 +120,8 @@ test("a quiet market is no dead one: pongs keep the connection", async () => {
 
 test("rubbish from the exchange is passed over", async () => {
   const { url } = await puppet((socket) => {
-    for (const text of ["", "{", "[]", '{"type":"ticker"}', ticker("100", 1), ticker("0", 2), ticker("102", 3)]) socket.send(text);
+    for (const text of ["", "{", "[]", '{"type":"ticker"}', ticker("100", 1), ticker("0", 2), ticker("102", 3)])
+      socket.send(text);
   });
   expect(await watch({ url }).waitForEvent()).toMatchObject({ price: "102", ticks: 2 });
 });

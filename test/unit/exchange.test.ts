@@ -87,9 +87,11 @@ test("the books of the exchange show a tick that two connections got, and one th
   expect(subscriptions.state().products.A).toMatchObject({ ticks: 0, ticksToSeveral: 0, maxConnections: 1 });
 });
 
-test.each([["--port", "70000"], ["--speed", "0"], ["--wait-for-subscriptions", "x"], ["--colour", "red"]])(
-  "the command line %s %s is refused, naming the option",
-  (option, value) => {
-    expect(parseCommandLine([option, value])).toMatchObject({ kind: "wrong", message: expect.stringContaining(option) });
-  },
-);
+test.each([
+  ["--port", "70000"],
+  ["--speed", "0"],
+  ["--wait-for-subscriptions", "x"],
+  ["--colour", "red"],
+])("the command line %s %s is refused, naming the option", (option, value) => {
+  expect(parseCommandLine([option, value])).toMatchObject({ kind: "wrong", message: expect.stringContaining(option) });
+});

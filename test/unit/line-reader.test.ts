@@ -17,7 +17,11 @@ test("a line without an end does not fill the memory: it is cut and marked, the 
 
 test("no more than the limit is unconfirmed: the sender waits, and goes on when one is confirmed", async () => {
   const confirms: (() => void)[] = [];
-  const emitter = createBoundedEmitter(() => new Promise<void>((resolve) => confirms.push(resolve)), 2, new AbortController().signal);
+  const emitter = createBoundedEmitter(
+    () => new Promise<void>((resolve) => confirms.push(resolve)),
+    2,
+    new AbortController().signal,
+  );
   await emitter.send(1);
   await emitter.send(2);
   const third = emitter.send(3);

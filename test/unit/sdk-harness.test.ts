@@ -63,7 +63,7 @@ test("a handler that throws fails, whether it had awaited or not, and whatever i
     throw new Error("at once");
   });
   expect(await runObserver(throwsAtOnce).finished).toMatchObject({ outcome: "failed", error: { message: "at once" } });
-  const throwsText = observer(() => Promise.reject("a text" as unknown as Error));
+  const throwsText = observer(() => Promise.reject("a text"));
   expect(await runObserver(throwsText).finished).toMatchObject({ outcome: "failed", error: expect.any(Error) });
 });
 

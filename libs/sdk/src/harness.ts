@@ -32,10 +32,7 @@ export type HarnessRun = {
    * The first event, of those emitted before as well, for which the predicate holds. Rejects with `event-not-seen` after
    * `timeoutMs` (default 5,000) or when the run ends without one.
    */
-  waitForEvent<E = unknown>(
-    predicate?: (event: E) => boolean,
-    options?: { readonly timeoutMs?: number },
-  ): Promise<E>;
+  waitForEvent<E = unknown>(predicate?: (event: E) => boolean, options?: { readonly timeoutMs?: number }): Promise<E>;
 };
 
 /** Runs an observer in memory, with no broker and no service: for tests of a handler. One attempt, no retries. */

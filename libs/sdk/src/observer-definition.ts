@@ -39,9 +39,7 @@ export type ObserverDefinition<P = unknown> = {
  * Defines an observer type; the file's default export. Throws {@link SdkError} `invalid-type` or `invalid-definition`
  * naming the part that is wrong.
  */
-export function defineObserver<S extends z.ZodType>(
-  draft: ObserverDraft<S>,
-): ObserverDefinition<z.output<S>> {
+export function defineObserver<S extends z.ZodType>(draft: ObserverDraft<S>): ObserverDefinition<z.output<S>> {
   if (typeof draft !== "object" || draft === null) {
     throw new SdkError("invalid-definition", "defineObserver takes an object with type, params and run");
   }
@@ -69,9 +67,7 @@ export function defineObserver<S extends z.ZodType>(
 
 /** Whether a value came from `defineObserver`, of this or another copy of the package. */
 export function isObserverDefinition(value: unknown): value is ObserverDefinition {
-  return (
-    typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === shapeVersion
-  );
+  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === shapeVersion;
 }
 
 function isSchema(value: unknown): value is z.ZodType {

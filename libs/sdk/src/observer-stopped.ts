@@ -8,14 +8,7 @@
  * - `draining`: the service is going down, another one takes the observer over
  * - `failed`: an error that nobody caught (a timer, a socket, a rejection) was attributed to this run; it is the `cause`
  */
-export const stopCodes = [
-  "stopped",
-  "restarted",
-  "superseded",
-  "lease-lost",
-  "draining",
-  "failed",
-] as const;
+export const stopCodes = ["stopped", "restarted", "superseded", "lease-lost", "draining", "failed"] as const;
 
 /** One of {@link stopCodes}. */
 export type StopCode = (typeof stopCodes)[number];

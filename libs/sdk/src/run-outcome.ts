@@ -15,17 +15,12 @@ export type RunOutcome =
   | { readonly outcome: "failed"; readonly error: Error };
 
 /** Runs the handler and turns its end into data; never rejects. */
-export async function settleRun<P>(
-  definition: ObserverDefinition<P>,
-  context: ObserverContext<P>,
-): Promise<RunOutcome> {
+export async function settleRun<P>(definition: ObserverDefinition<P>, context: ObserverContext<P>): Promise<RunOutcome> {
   try {
     await definition.run(context);
     return context.signal.aborted ? afterAbort(context.signal) : { outcome: "completed" };
   } catch (thrown) {
-    return context.signal.aborted
-      ? afterAbort(context.signal, thrown)
-      : { outcome: "failed", error: asError(thrown) };
+    return context.signal.aborted ? afterAbort(context.signal, thrown) : { outcome: "failed", error: asError(thrown) };
   }
 }
 
