@@ -17,8 +17,8 @@ export type SettingsSources = {
  */
 export function loadSettings<S extends z.ZodObject>(schema: S, sources: SettingsSources): z.output<S> {
   const problems: string[] = [];
+  const fromEnv = notEmpty(sources.env);
   const fromFile = sources.file ? readSettingsFile(sources.file, problems) : {};
-  const given = { ...fromFile, ...notEmpty(sources.env) };
   const names = Object.keys(schema.shape);
 
   const known = new Set(names.flatMap((name) => [name, ...fileVariant(schema, name)]));
@@ -27,8 +27,9 @@ export function loadSettings<S extends z.ZodObject>(schema: S, sources: Settings
   }
   const values: Record<string, unknown> = {};
   for (const name of names) {
-    const [variant] = fileVariant(schema, name);
-    const value = variant && given[variant] !== undefined ? readSecret(name, variant, given, problems) : given[name];
+    const variants = fileVariant(schema, name);
+    const inEnv = [name, ...variants].some((each) => fromEnv[each] !== undefined);
+    const value = readValue(name, variants[0], inEnv ? fromEnv : fromFile, problems);
     if (value !== undefined) values[name] = value;
   }
   const parsed = schema.safeParse(values);
@@ -83,13 +84,16 @@ function readSettingsFile(path: string, problems: string[]): Record<string, unkn
   return {};
 }
 
-function readSecret(name: string, variant: string, given: Record<string, unknown>, problems: string[]): unknown {
+/** The value as it is given, or out of the file that `variant` names. */
+function readValue(name: string, variant: string | undefined, given: Record<string, unknown>, problems: string[]): unknown {
+  const path = variant === undefined ? undefined : given[variant];
+  if (path === undefined) return given[name];
   if (given[name] !== undefined) {
     problems.push(`${name}: give it or ${variant}, not both`);
     return given[name];
   }
   try {
-    return readFileSync(String(given[variant]), "utf8").trim();
+    return readFileSync(String(path), "utf8").trim();
   } catch (error) {
     problems.push(`${variant}: ${firstLine(error)}`);
     return undefined;
