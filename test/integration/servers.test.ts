@@ -90,6 +90,16 @@ describe("a private PostgreSQL", () => {
     expect(await query(databaseUrl, "SELECT n FROM kept")).toEqual([{ n: 1 }]);
   });
 
+  // Only root has to, and can, hand PostgreSQL to another user; most containers forbid root the user namespaces that
+  // are used elsewhere.
+  test.runIf(process.getuid?.() === 0)("runs as another user where root may not make a user namespace", async () => {
+    const server = await privatePostgres({ runAs: "other-user" });
+    await query(server.databaseUrl, "CREATE TABLE kept (n int)");
+    await server.kill();
+    await server.start();
+    expect(await query(server.databaseUrl, "SELECT count(*)::int AS n FROM kept")).toEqual([{ n: 0 }]);
+  });
+
   test("stops although clients are connected", async () => {
     const server = await privatePostgres();
     const client = new pg.Client({ connectionString: server.databaseUrl });

@@ -11,6 +11,8 @@ declare module "vitest" {
     amqpUrl: string;
     managementUrl: string;
     databaseUrl: string;
+    /** Everything that the run writes is in there, so that it goes even if a file could not clean up. */
+    runDir: string;
   }
 }
 
@@ -28,13 +30,14 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     const running = [broker, database].filter((server) => server.status === "fulfilled");
     await Promise.all(running.map((server) => server.value.end()));
     removePostgresData(join(dir, "postgres"));
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   }
 
   if (broker.status === "rejected" || database.status === "rejected") {
     await teardown();
     throw broker.status === "rejected" ? broker.reason : (database as PromiseRejectedResult).reason;
   }
+  provide("runDir", dir);
   provide("amqpUrl", broker.value.amqpUrl);
   provide("managementUrl", broker.value.managementUrl);
   provide("databaseUrl", database.value.databaseUrl);

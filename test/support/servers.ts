@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, inject } from "vitest";
@@ -78,8 +77,8 @@ function withManagement(broker: Rabbitmq): Rabbitmq & { management: Management }
 
 /** A folder for the file's own use, removed at its end. */
 export function temporaryFolder(name: string): string {
-  const dir = mkdtempSync(join(tmpdir(), `unacked-${name}-`));
-  cleanUps.push(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = mkdtempSync(join(inject("runDir"), `${name}-`));
+  cleanUps.push(() => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }));
   return dir;
 }
 

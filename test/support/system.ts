@@ -42,6 +42,8 @@ export class System {
   url = "";
   /** Observers that must not act any more, and since when. */
   readonly #over = new Map<string, bigint>();
+  /** Deleted by force: its message may start it once more, and that run is stopped as soon as the manager hears of it. */
+  readonly #forced = new Set<string>();
 
   constructor(options: SystemOptions) {
     this.#options = options;
@@ -213,6 +215,10 @@ export class System {
     this.#over.set(id, process.hrtime.bigint());
   }
 
+  wasForced(id: string): void {
+    this.#forced.add(id);
+  }
+
   // Acts
 
   acts(): Act[] {
@@ -255,6 +261,7 @@ export class System {
         const running = all.filter((one) => one.status === "Processing").map((one) => one.id);
         const waiting = all.filter((one) => one.status === "Created").length;
         const over = new Map(this.#over);
+        for (const id of this.#forced) over.set(id, process.hrtime.bigint() - 200_000_000n);
         for (const one of all) {
           if (["Deleted", "Failed", "Completed"].includes(one.status) && !over.has(one.id))
             over.set(one.id, process.hrtime.bigint());
