@@ -45,7 +45,7 @@ export class ChangeHub {
     return this.#streams.size;
   }
 
-  /** @param lastEventId the last cursor the client saw; without one it hears what happens from now on */
+  /** @param lastEventId the last cursor the client saw; without one it hears what happens from now on, and perhaps of what has just happened */
   subscribe(sink: ChangeSink, lastEventId?: string): ChangeSubscription {
     const stream = new ChangeStream(this.#books, sink, lastEventId);
     // A cursor can come from a manager that looked later than our last poll: judge it only after a poll that begins now.

@@ -1,0 +1,271 @@
+import { randomUUID } from "node:crypto";
+import { OBSERVER_STATUSES } from "@unacked/contracts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
+import { decodeErrorCursor, decodeObserverCursor } from "../../services/observer-manager/src/flows/cursor.ts";
+import type { ManagerReads, ObserverQuery } from "../../services/observer-manager/src/flows/manager-api.ts";
+import { insert, openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
+
+let books: TestBooks;
+let reads: ManagerReads;
+
+beforeAll(async () => {
+  books = await openBooks();
+  reads = postgresReads(books.dataSource, async (pools) => [
+    ...pools.map((pool) => ({ queue: `unacked.work.${pool}`, ready: 0, consumers: 1 })),
+    { queue: "unacked.state", ready: 3, consumers: 1 },
+  ]);
+});
+afterAll(() => books.close());
+beforeEach(() => books.dataSource.query("TRUNCATE observers, services, errors CASCADE"));
+
+const put = (columns: Record<string, unknown> = {}) => putObserver(books.dataSource, columns);
+const list = (query: Partial<ObserverQuery> = {}) => reads.listObservers({ sort: "newest", limit: 100, ...query });
+const namesOf = async (query: Partial<ObserverQuery>) => (await list(query)).items.map((item) => item.name).toSorted();
+
+/** Reads all pages; `between` is called after each. */
+async function readAll(
+  query: { sort: ObserverQuery["sort"]; limit: number },
+  between: (page: number) => Promise<unknown> = async () => undefined,
+) {
+  const ids: string[] = [];
+  let after: ObserverQuery["after"];
+  for (let page = 1; ; page += 1) {
+    const { items, nextCursor } = await list({ ...query, after });
+    ids.push(...items.map((item) => item.id));
+    if (nextCursor === null) return ids;
+    after = decodeObserverCursor(nextCursor, query.sort);
+    await between(page);
+  }
+}
+
+describe("the list of observers", () => {
+  test("gives every observer once, newest first, also where many were made in one microsecond", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 25; count += 1) {
+      const createdAt = `2026-01-01T00:00:00.00000${Math.floor(count / 10)}Z`;
+      ids.push(await put({ created_at: createdAt }));
+    }
+    const read = await readAll({ sort: "newest", limit: 4 });
+    expect(read.toSorted()).toEqual(ids.toSorted());
+    const { items, total } = await list({ limit: 25 });
+    expect(read).toEqual(items.map((item) => item.id));
+    expect(total).toBe(25);
+    expect(ids.indexOf(read[0] ?? "")).toBeGreaterThanOrEqual(20);
+  });
+
+  test("neither repeats nor loses a row while others come and go", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 12; count += 1)
+      ids.push(await put({ created_at: new Date(Date.UTC(2026, 0, 1, 0, 0, count)) }));
+    const removed = ids[1];
+    const read = await readAll({ sort: "newest", limit: 3 }, async (page) => {
+      await put(); // newer than all: belongs to pages already read
+      if (page === 1) await books.dataSource.query("DELETE FROM observers WHERE id = $1", [removed]);
+      if (page === 2) await books.dataSource.query("DELETE FROM observers WHERE id = $1", [ids[6]]); // the last of page 2, its very cursor
+    });
+    expect(read).toEqual(ids.toReversed().filter((id) => id !== removed));
+  });
+
+  test("sorts by attempts, and pages through equal ones", async () => {
+    for (const attempts of [0, 3, 3, 3, 1, 0, 7]) await put({ attempts });
+    const read = await readAll({ sort: "attempts", limit: 2 });
+    const { items } = await list({ sort: "attempts" });
+    expect(items.map((item) => item.attempts)).toEqual([7, 3, 3, 3, 1, 0, 0]);
+    expect(read).toEqual(items.map((item) => item.id));
+  });
+
+  test("filters by status, type, pool, service, labels and a part of the name, and counts what matches", async () => {
+    const service = await putService(books.dataSource, { name: "s-1" });
+    await put({
+      name: "gold-USD",
+      type: "price-watch",
+      labels: { team: "a", env: "prod" },
+      status: "Processing",
+      current_service_id: service,
+    });
+    await put({ name: "gold_EUR", type: "price-watch", labels: { team: "a" }, pool: "gpu" });
+    await put({ name: "50%", status: "Failed" });
+    expect(await namesOf({ statuses: ["Processing", "Failed"] })).toEqual(["50%", "gold-USD"]);
+    expect(await namesOf({ type: "price-watch", pool: "gpu" })).toEqual(["gold_EUR"]);
+    expect(await namesOf({ service: { kind: "name", name: "s-1" } })).toEqual(["gold-USD"]);
+    expect(await namesOf({ service: { kind: "id", id: service } })).toEqual(["gold-USD"]);
+    expect(await namesOf({ service: { kind: "id", id: randomUUID() } })).toEqual([]);
+    const team = { key: "team", value: "a" };
+    expect(await namesOf({ labels: [team] })).toEqual(["gold-USD", "gold_EUR"]);
+    expect(await namesOf({ labels: [team, { key: "env", value: "prod" }] })).toEqual(["gold-USD"]);
+    expect(await namesOf({ labels: [team, { key: "team", value: "b" }] })).toEqual([]);
+    expect(await namesOf({ nameContains: "GOLD" })).toEqual(["gold-USD", "gold_EUR"]);
+    expect(await namesOf({ nameContains: "gold_" })).toEqual(["gold_EUR"]);
+    expect(await namesOf({ nameContains: "%" })).toEqual(["50%"]);
+    expect((await list({ type: "price-watch", limit: 1 })).total).toBe(2);
+  });
+
+  test("finds a page by the index, not by sorting the table", async () => {
+    await books.dataSource.query(`
+      INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash, created_at)
+      SELECT gen_random_uuid(), 'o' || n, 't', '{}', '{}', 'default', '{}', 'Created', '-', now() - n * interval '1 second'
+      FROM generate_series(1, 5000) n`);
+    await books.dataSource.query("ANALYZE observers");
+    const asked: [string, unknown[]][] = [];
+    const listening = {
+      query: (sql: string, parameters: unknown[]) => (
+        asked.push([sql, parameters]), books.dataSource.query(sql, parameters)
+      ),
+    };
+    const after = { sort: "newest", createdAtMicros: String((Date.now() - 3_600_000) * 1_000), id: randomUUID() } as const;
+    await postgresReads(listening as never, async () => null).listObservers({ sort: "newest", limit: 100, after });
+    const [sql = "", parameters] = asked.find(([text]) => text.includes("LIMIT")) ?? [];
+    const plan = await books.dataSource.query<{ "QUERY PLAN": string }[]>(`EXPLAIN ${sql}`, parameters);
+    const text = plan.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(text).toContain("observers_newest");
+    expect(text).not.toContain("Sort");
+  });
+});
+
+describe("one observer", () => {
+  test("is found by its id in any state, by its name only while it is not deleted", async () => {
+    const old = await put({ name: "gold", status: "Deleted" });
+    expect(await reads.findObserver({ kind: "name", name: "gold" })).toBeUndefined();
+    const service = await putService(books.dataSource, { name: "s-1" });
+    const living = await put({
+      ...{
+        name: "gold",
+        status: "Retrying",
+        current_service_id: service,
+        attempts: 2,
+        epoch: 3,
+        params: { __proto__x: [1, null] },
+      },
+      ...{
+        last_error: { name: "Error", message: "broken" },
+        last_error_at: new Date(1_000),
+        next_attempt_at: new Date(2_000),
+      },
+    });
+    expect(await reads.findObserver({ kind: "name", name: "gold" })).toMatchObject({
+      ...{ id: living, status: "Retrying", service: { id: service, name: "s-1" }, attempts: 2, epoch: 3 },
+      params: { __proto__x: [1, null] },
+      lastError: { name: "Error", message: "broken", at: "1970-01-01T00:00:01.000Z" },
+      nextAttemptAt: "1970-01-01T00:00:02.000Z",
+    });
+    expect(await reads.findObserver({ kind: "id", id: old as never })).toMatchObject({
+      id: old,
+      status: "Deleted",
+      service: null,
+      lastError: null,
+    });
+    expect(await reads.findObserver({ kind: "id", id: randomUUID() as never })).toBeUndefined();
+  });
+
+  test("shows its runs, the newest first, also on a service that the books never met", async () => {
+    const id = await put({ name: "gold" });
+    const service = await putService(books.dataSource, { name: "s-1" });
+    const run = { observer_id: id, generation: 1, revision: 1, started_at: new Date(1_000) };
+    const ids = () => ({ id: randomUUID(), message_id: randomUUID() });
+    const end = { ended_at: new Date(2_000), end_reason: "service-gone" };
+    await insert(books.dataSource, "runs", { ...run, ...ids(), epoch: 1, state: "Ended", service_id: service, ...end });
+    await insert(books.dataSource, "runs", { ...run, ...ids(), epoch: 2, state: "Current", service_id: randomUUID() });
+    const runs = await reads.listRuns({ kind: "name", name: "gold" });
+    expect(runs).toMatchObject({
+      total: 2,
+      items: [
+        { epoch: 2, state: "Current", endedAt: null, endReason: null, service: { name: null } },
+        { epoch: 1, state: "Ended", endReason: "service-gone", service: { id: service, name: "s-1" } },
+      ],
+    });
+    expect(await reads.listRuns({ kind: "name", name: "none" })).toBeUndefined();
+  });
+});
+
+describe("services", () => {
+  test("are those that live, or all with the ended ones last, with what the books place on them", async () => {
+    const types = [{ type: "ticker", description: "", paramsSchema: {} }];
+    const busy = await putService(books.dataSource, { name: "b", worker_count: 3, running: 9, types });
+    await putService(books.dataSource, { name: "a", state: "Suspect" });
+    await putService(books.dataSource, { name: "c", state: "Gone", ended_at: new Date(), end_reason: "crash", running: 2 });
+    await put({ status: "Processing", current_service_id: busy });
+    await put({ status: "OnDeleting", current_service_id: busy });
+    const living = await reads.listServices({ all: false });
+    expect(living.items.map(({ name, running, free, types: known }) => ({ name, running, free, known }))).toEqual([
+      { name: "a", running: 0, free: 10, known: [] },
+      { name: "b", running: 2, free: 1, known: ["ticker"] },
+    ]);
+    expect(living.items[1]).toMatchObject({ reportedRunning: 9 });
+    const all = await reads.listServices({ all: true });
+    expect(all.total).toBe(3);
+    expect(all.items.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    expect(all.items[2]).toMatchObject({ state: "Gone", free: 0, reportedRunning: 0, endReason: "crash" });
+  });
+});
+
+describe("the figures", () => {
+  test("of empty books are all nothing", async () => {
+    expect(await reads.stats()).toMatchObject({
+      observers: { total: 0, byType: [] },
+      workers: { total: 0, free: 0, byPool: [] },
+      survivesLargestService: true,
+      stateQueueLag: 3,
+      oldestWaiting: null,
+    });
+  });
+
+  test("count by status and type, and workers by pool: of Alive and Suspect services, less what occupies them", async () => {
+    await putService(books.dataSource, { worker_count: 10 });
+    await putService(books.dataSource, { worker_count: 4, state: "Suspect" });
+    await putService(books.dataSource, { worker_count: 50, state: "Gone", ended_at: new Date() });
+    await putService(books.dataSource, { worker_count: 2, pool: "gpu" });
+    for (const status of OBSERVER_STATUSES)
+      await put({ status, modified_at: new Date(status === "Redistributing" ? 1_000 : 2_000) });
+    await put({ status: "Processing", type: "other", pool: "gpu" });
+    await put({ status: "Created", pool: "nowhere" });
+    const stats = await reads.stats();
+    expect(stats.observers.total).toBe(10);
+    expect(stats.observers.byStatus).toMatchObject({ Created: 2, Processing: 2, Deleted: 1 });
+    expect(stats.observers.byType.map(({ type, total }) => ({ type, total }))).toEqual([
+      { type: "ticker", total: 9 },
+      { type: "other", total: 1 },
+    ]);
+    expect(stats.workers).toEqual({
+      total: 16,
+      free: 10,
+      byPool: [
+        { pool: "default", services: 2, workers: 14, occupied: 5, free: 9, survivesLargestService: false },
+        { pool: "gpu", services: 1, workers: 2, occupied: 1, free: 1, survivesLargestService: false },
+        { pool: "nowhere", services: 0, workers: 0, occupied: 1, free: 0, survivesLargestService: false },
+      ],
+    });
+    expect(stats.oldestWaiting).toMatchObject({ status: "Redistributing", since: "1970-01-01T00:00:01.000Z" });
+    expect(stats.queues?.map(({ queue }) => queue)).toContain("unacked.work.nowhere");
+  });
+
+  test("say that the largest service's death would be survived exactly as long as the others' workers suffice", async () => {
+    await putService(books.dataSource, { worker_count: 5 });
+    await putService(books.dataSource, { worker_count: 3 });
+    for (let count = 0; count < 3; count += 1) await put();
+    expect((await reads.stats()).survivesLargestService).toBe(true);
+    await put();
+    expect((await reads.stats()).survivesLargestService).toBe(false);
+  });
+});
+
+describe("errors", () => {
+  test("come newest first, page by page", async () => {
+    for (let count = 1; count <= 5; count += 1) {
+      await insert(books.dataSource, "errors", {
+        reason: "unreadable",
+        detail: `${count}`,
+        queue: "q",
+        reporter: "r",
+        body: "{",
+        body_bytes: 1,
+      });
+    }
+    const first = await reads.listErrors({ limit: 3 });
+    expect(first.items.map(({ detail }) => detail)).toEqual(["5", "4", "3"]);
+    expect(first.total).toBe(5);
+    const second = await reads.listErrors({ limit: 3, after: decodeErrorCursor(first.nextCursor ?? "") });
+    expect(second.items.map(({ detail }) => detail)).toEqual(["2", "1"]);
+    expect(second.nextCursor).toBeNull();
+  });
+});

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import type { DataSource } from "typeorm";
+import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
+import type { Log } from "../../services/observer-manager/src/flows/log.ts";
+import { freshDatabase } from "./servers.ts";
+
+/** A database of the file's own with the real schema, and rows put there by hand: for what only reads. */
+export interface TestBooks {
+  databaseUrl: string;
+  dataSource: DataSource;
+  close(): Promise<void>;
+}
+
+export interface LogLine {
+  level: "info" | "warn" | "error";
+  fields: object;
+  message: string;
+}
+
+/** A log that can be looked at afterwards. */
+export function keptLog(): Log & { lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const keep = (level: LogLine["level"]) => (fields: object, message: string) => void lines.push({ level, fields, message });
+  return { lines, info: keep("info"), warn: keep("warn"), error: keep("error") };
+}
+
+export async function openBooks(): Promise<TestBooks> {
+  const { databaseUrl } = await freshDatabase();
+  const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log: keptLog() }).initialize();
+  await migrate(dataSource);
+  return { databaseUrl, dataSource, close: () => dataSource.destroy() };
+}
+
+/** Anything that takes a query: the DataSource, or one connection's transaction. */
+export interface Queryable {
+  query(sql: string, parameters?: unknown[]): Promise<unknown>;
+}
+
+const OBSERVER = {
+  type: "ticker",
+  params: {},
+  labels: {},
+  pool: "default",
+  retry: { maxAttempts: "unlimited", delaysMs: [1_000], resetAfterMs: 600_000 },
+  status: "Created",
+  request_hash: "-",
+};
+
+/** Columns of `observers` over the defaults. Objects go in as JSON. A status that needs a run gets one, on `current_service_id`. */
+export async function putObserver(books: Queryable, columns: Record<string, unknown> = {}): Promise<string> {
+  const id = randomUUID();
+  const row: Record<string, unknown> = { id, name: `o-${id.slice(0, 8)}`, ...OBSERVER, ...columns };
+  const runs = row["status"] === "Processing" || row["status"] === "Retrying";
+  if (runs) row["current_service_id"] ??= randomUUID();
+  if (row["current_service_id"] !== undefined) row["current_run_id"] ??= randomUUID();
+  await insert(books, "observers", row);
+  return String(row["id"]);
+}
+
+export async function putService(books: Queryable, columns: Record<string, unknown> = {}): Promise<string> {
+  const id = randomUUID();
+  const defaults = {
+    id,
+    name: `s-${id.slice(0, 8)}`,
+    pool: "default",
+    state: "Alive",
+    generation: 1,
+    last_seq: 1,
+    worker_count: 10,
+  };
+  await insert(books, "services", { ...defaults, ...columns });
+  return String(columns["id"] ?? id);
+}
+
+export async function insert(books: Queryable, table: string, row: Record<string, unknown>): Promise<void> {
+  const columns = Object.keys(row);
+  const values = Object.values(row).map((value) => (isJson(value) ? JSON.stringify(value) : value));
+  const marks = columns.map((_, index) => `$${index + 1}`);
+  await books.query(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks.join(", ")})`, values);
+}
+
+const isJson = (value: unknown): boolean => typeof value === "object" && value !== null && !(value instanceof Date);
