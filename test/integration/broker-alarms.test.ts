@@ -11,7 +11,14 @@ import { temporaryFolder } from "../support/servers.ts";
 
 const CONSUMER_TIMEOUT_MS = 1_000;
 const dir = temporaryFolder("alarms");
-const message = (messageId: string) => ({ exchange: "test.direct", routingKey: "alarmed", body: {}, type: "Test", messageId, appId: "tests" });
+const message = (messageId: string) => ({
+  exchange: "test.direct",
+  routingKey: "alarmed",
+  body: {},
+  type: "Test",
+  messageId,
+  appId: "tests",
+});
 
 let broker: Rabbitmq;
 beforeAll(async () => {
@@ -49,7 +56,11 @@ test("a broker that cuts long unacked messages is recognised, with the setting t
 test("while an alarm blocks publishes they wait, without a time limit but bounded in number; proofs of life pass; all go through when it ends", async () => {
   const { connection } = supervised(broker.amqpUrl, { build: (session) => session.declare(queueNamed("alarmed")) });
   const consuming = await connection.up();
-  const started = publisher(broker.amqpUrl, { declare: (session) => session.declare(queueNamed("alarmed")), confirmTimeoutMs: 300, maxWaiting: 4 });
+  const started = publisher(broker.amqpUrl, {
+    declare: (session) => session.declare(queueNamed("alarmed")),
+    confirmTimeoutMs: 300,
+    maxWaiting: 4,
+  });
   await started.writable();
   await memoryAlarm(dir, true);
 
@@ -78,7 +89,10 @@ test("while an alarm blocks publishes they wait, without a time limit but bounde
 
 test("a publisher that connects while the alarm is on is found out blocked by its first publish, and loses nothing", async () => {
   await memoryAlarm(dir, true);
-  const started = publisher(broker.amqpUrl, { declare: (session) => session.declare(queueNamed("alarmed")), confirmTimeoutMs: 300 });
+  const started = publisher(broker.amqpUrl, {
+    declare: (session) => session.declare(queueNamed("alarmed")),
+    confirmTimeoutMs: 300,
+  });
   await started.writable();
   const publishing = started.publish(message("sixth"));
   await eventually(() => started.status.blocked);

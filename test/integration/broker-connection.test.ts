@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Delivery, LossReason, QueueDeclaration } from "../../libs/broker/src/index.ts";
 import { brokerSettings, logged, queueNamed, supervised } from "../support/broker-client.ts";
@@ -10,10 +12,26 @@ beforeAll(async () => {
   vhost = await freshVhost();
 });
 
-const connectionsNamed = async (name: string) => (await vhost.management.connections()).filter((each) => each.clientName === name);
+const connectionsNamed = async (name: string) =>
+  (await vhost.management.connections()).filter((each) => each.clientName === name);
 
 const put = (queue: string, ...bodies: string[]) =>
   Promise.all(bodies.map((body) => vhost.management.publish({ exchange: "test.direct", routingKey: queue, body })));
+
+/** The next socket of this process that connects to the port. */
+function nextSocketTo(port: number): Promise<Socket> {
+  return new Promise((resolve) => {
+    const look = (message: unknown) => {
+      const { socket } = message as { socket: Socket };
+      socket.once("connect", () => {
+        if (socket.remotePort !== port) return;
+        unsubscribe("net.client.socket", look);
+        resolve(socket);
+      });
+    };
+    subscribe("net.client.socket", look);
+  });
+}
 
 describe("a connection that closes", () => {
   test("comes back when the broker closes it, its owner told once and before the rebuild", async () => {
@@ -30,7 +48,8 @@ describe("a connection that closes", () => {
     const first = await connection.up();
     const [found] = await eventually(async () => {
       const all = await connectionsNamed("closed-by-operator");
-      return all.length === 1 && all;
+      expect(all).toHaveLength(1);
+      return all;
     });
     await vhost.management.closeConnection(found?.name ?? "", "maintenance");
 
@@ -45,7 +64,11 @@ describe("a connection that closes", () => {
     await proxy.refuse();
     const { connection, losses } = supervised(proxy.through(vhost.amqpUrl));
     const loss = await eventually(() => connection.status.lastLoss ?? false);
-    expect(loss).toMatchObject({ kind: "connect-failed", detail: expect.stringContaining("ECONNREFUSED"), remedy: expect.stringContaining("Start RabbitMQ") });
+    expect(loss).toMatchObject({
+      kind: "connect-failed",
+      detail: expect.stringContaining("ECONNREFUSED"),
+      remedy: expect.stringContaining("Start RabbitMQ"),
+    });
     await proxy.heal();
     await connection.up();
     expect(connection.status.generation).toBe(1);
@@ -54,23 +77,30 @@ describe("a connection that closes", () => {
 
   test("is noticed by heartbeat when the wire is cut without a word, and its socket does not stay half-open", async () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
+    const connecting = nextSocketTo(proxy.port);
     const { connection, losses } = supervised(proxy.through(vhost.amqpUrl), {}, { heartbeatS: 1 });
+    const socket = await connecting;
     await connection.up();
     proxy.blackhole();
     const sinceMs = performance.now();
     await eventually(() => losses.length === 1);
     expect(performance.now() - sinceMs).toBeLessThan(4_000);
     expect(losses[0]?.reason.detail).toMatch(/heartbeat/i);
+    // While the peer still says nothing: an end alone would wait for the other end.
+    await eventually(() => socket.destroyed, { what: "the socket being destroyed" });
     await proxy.heal();
     await eventually(() => connection.status.up && connection.status.generation === 2);
-    await eventually(() => proxy.openConnections === 1, { what: "the old socket being gone" });
+    await eventually(() => proxy.openConnections === 1, { what: "the old connection being gone" });
   });
 
   test("tells the broker the heartbeat and the name it was given, and logs no password", async () => {
     const { connection } = supervised(vhost.amqpUrl, {}, { heartbeatS: 7, connectionName: "heartbeat-of-7" });
     await connection.up();
     await eventually(async () => {
-      const all = (await vhost.management.call("GET", "/vhosts/{vhost}/connections")) as { timeout: number; client_properties: { connection_name?: string } }[];
+      const all = (await vhost.management.call("GET", "/vhosts/{vhost}/connections")) as {
+        timeout: number;
+        client_properties: { connection_name?: string };
+      }[];
       expect(all.find((each) => each.client_properties.connection_name === "heartbeat-of-7")?.timeout).toBe(7);
     });
     const password = new URL(vhost.amqpUrl).password;
@@ -118,12 +148,16 @@ describe("a set-up", () => {
 
   test("does not wait for an answer that never comes, although the heartbeats do not notice", async () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
-    const { connection, losses } = supervised(proxy.through(vhost.amqpUrl), {
-      build: async (session) => {
-        if (session.generation === 1) proxy.blackhole("to-server");
-        await session.declare(queueNamed("silence"));
+    const { connection, losses } = supervised(
+      proxy.through(vhost.amqpUrl),
+      {
+        build: async (session) => {
+          if (session.generation === 1) proxy.blackhole("to-server");
+          await session.declare(queueNamed("silence"));
+        },
       },
-    }, { heartbeatS: 3 });
+      { heartbeatS: 3 },
+    );
     await eventually(() => losses.length === 1, { timeoutMs: 15_000 });
     await proxy.heal();
     await eventually(() => connection.status.up);
@@ -137,20 +171,37 @@ describe("a set-up", () => {
       },
     });
     await connection.up();
-    expect(losses).toEqual([1, 2].map((generation) => ({ generation, reason: { kind: "setup-failed", detail: "not yet" } })));
+    expect(losses).toEqual(
+      [1, 2].map((generation) => ({ generation, reason: { kind: "setup-failed", detail: "not yet" } })),
+    );
     expect(connection.status.generation).toBe(3);
   });
 
   const refusals: [what: string, url: () => string, expected: Partial<LossReason>][] = [
-    ["a wrong password", () => vhost.amqpUrl.replace(/:[^:@]+@/, ":wrong@"), { kind: "connect-failed", detail: expect.stringContaining("Login was refused"), remedy: expect.stringContaining("user and password") }],
-    ["a vhost that is not there", () => `${vhost.amqpUrl}-not`, { kind: "connect-failed", detail: expect.stringContaining("-not'"), remedy: expect.stringContaining("add_vhost") }],
+    [
+      "a wrong password",
+      () => vhost.amqpUrl.replace(/:[^:@]+@/, ":wrong@"),
+      {
+        kind: "connect-failed",
+        detail: expect.stringContaining("Login was refused"),
+        remedy: expect.stringContaining("user and password"),
+      },
+    ],
+    [
+      "a vhost that is not there",
+      () => `${vhost.amqpUrl}-not`,
+      { kind: "connect-failed", detail: expect.stringContaining("-not'"), remedy: expect.stringContaining("add_vhost") },
+    ],
   ];
-  test.each(refusals)("refused for %s is named, with the remedy, and never with the password", async (_what, url, expected) => {
-    const { connection } = supervised(url());
-    const loss = await eventually(() => connection.status.lastLoss ?? false);
-    expect(loss).toMatchObject(expected);
-    expect(JSON.stringify(logged)).not.toContain(":wrong@");
-  });
+  test.each(refusals)(
+    "refused for %s is named, with the remedy, and never with the password",
+    async (_what, url, expected) => {
+      const { connection } = supervised(url());
+      const loss = await eventually(() => connection.status.lastLoss ?? false);
+      expect(loss).toMatchObject(expected);
+      expect(JSON.stringify(logged)).not.toContain(":wrong@");
+    },
+  );
 
   test("refused for a queue with other arguments names the queue and the difference, and goes through once that queue is gone", async () => {
     const wanted: QueueDeclaration = queueNamed("argued", { "x-max-length": 10 });
@@ -158,11 +209,11 @@ describe("a set-up", () => {
     await before.connection.up();
     const { connection, losses } = supervised(vhost.amqpUrl, { build: (session) => session.declare(wanted) });
     await eventually(() => losses.length >= 3);
-    const { kind, detail, remedy } = losses[0]?.reason as LossReason;
-    expect(kind).toBe("setup-failed");
-    expect(detail).toContain("inequivalent arg 'x-max-length' for queue 'argued'");
-    expect(detail).toContain("'10'");
-    expect(remedy).toContain("migrate");
+    expect(losses[0]?.reason).toMatchObject({
+      kind: "setup-failed",
+      detail: expect.stringMatching(/inequivalent arg 'x-max-length' for queue 'argued'.*'10'/),
+      remedy: expect.stringContaining("migrate"),
+    });
     await vhost.management.deleteQueue("argued");
     await connection.up();
   });
@@ -185,8 +236,13 @@ describe("a session", () => {
     await put("alone", "job");
     await eventually(() => deliveries.length === 1);
 
-    await expect(session.inspect("not-there")).rejects.toMatchObject({ code: "session-lost", reason: { kind: "channel-closed" } });
-    expect(losses.map(({ reason }) => reason)).toEqual([{ kind: "channel-closed", detail: expect.stringContaining("no queue 'not-there'") }]);
+    await expect(session.inspect("not-there")).rejects.toMatchObject({
+      code: "session-lost",
+      reason: { kind: "channel-closed" },
+    });
+    expect(losses.map(({ reason }) => reason)).toEqual([
+      { kind: "channel-closed", detail: expect.stringContaining("no queue 'not-there'") },
+    ]);
     await eventually(() => deliveries.length === 2);
     expect(deliveries[1]).toMatchObject({ generation: 2, redelivered: true });
     await eventually(async () => (await connectionsNamed("channel-closed-alone")).length === 1);
@@ -203,7 +259,11 @@ describe("a session", () => {
     await connection.up();
     await vhost.management.deleteQueue("deleted");
     await eventually(() => connection.status.generation === 2 && connection.status.up);
-    expect(losses[0]?.reason).toMatchObject({ kind: "consumer-cancelled", detail: expect.stringContaining("queue deleted"), remedy: expect.any(String) });
+    expect(losses[0]?.reason).toMatchObject({
+      kind: "consumer-cancelled",
+      detail: expect.stringContaining("queue deleted"),
+      remedy: expect.any(String),
+    });
     await put("deleted", "job");
     await eventually(() => deliveries.length === 1);
   });
@@ -283,7 +343,11 @@ describe("a session", () => {
     expect(deliveries[2]?.body.toString()).toBe("bad");
     expect(deliveries.find((delivery) => delivery.body.toString() === "good")?.settle("ack")).toBe(true);
     expect(losses).toEqual([]);
-    expect(logged.some(({ level, fields }) => level === "error" && (fields.err as Error | undefined)?.message === "handler broke")).toBe(true);
+    expect(
+      logged.some(
+        ({ level, fields }) => level === "error" && (fields.err as Error | undefined)?.message === "handler broke",
+      ),
+    ).toBe(true);
   });
 
   test("cancels a consumer: nothing new comes, what was handed out can be acked, and an ack before close() arrives", async () => {
@@ -308,7 +372,9 @@ describe("a session", () => {
   test("refuses a prefetch that AMQP cannot carry, and takes the highest that it can", async () => {
     const { connection } = supervised(vhost.amqpUrl, { build: (session) => session.declare(queueNamed("prefetch")) });
     const session = await connection.up();
-    await expect(session.consume("prefetch", { prefetch: 65_536 }, () => undefined)).rejects.toThrow("from 1 to 65535, not 65536");
+    await expect(session.consume("prefetch", { prefetch: 65_536 }, () => undefined)).rejects.toThrow(
+      "from 1 to 65535, not 65536",
+    );
     await session.consume("prefetch", { prefetch: 65_535 }, () => undefined);
     expect(await session.inspect("prefetch")).toEqual({ messageCount: 0, consumerCount: 1 });
   });
@@ -319,7 +385,10 @@ describe("close()", () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
     await proxy.refuse();
     const { connection } = supervised(proxy.through(vhost.amqpUrl));
-    const waiting = expect(connection.up()).rejects.toMatchObject({ code: "session-lost", reason: { kind: "ended-by-owner" } });
+    const waiting = expect(connection.up()).rejects.toMatchObject({
+      code: "session-lost",
+      reason: { kind: "ended-by-owner" },
+    });
     await Promise.all([connection.close(), connection.close()]);
     await waiting;
     await proxy.heal();
@@ -341,7 +410,8 @@ describe("close()", () => {
 
 test("settings that can never work are refused at once", async () => {
   const { SupervisedConnection } = await import("../../libs/broker/src/index.ts");
-  const make = (changes: object) => () => new SupervisedConnection({ ...brokerSettings("amqp://localhost"), ...changes }, { build: async () => undefined });
+  const make = (changes: object) => () =>
+    new SupervisedConnection({ ...brokerSettings("amqp://localhost"), ...changes }, { build: async () => undefined });
   expect(make({ url: "http://localhost" })).toThrow("amqp://user:password@host:5672/vhost");
   expect(make({ heartbeatS: 0 })).toThrow("whole number of seconds");
 });

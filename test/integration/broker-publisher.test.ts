@@ -22,13 +22,21 @@ const message = (queue: string, changes: Partial<Outgoing> = {}): Outgoing => ({
 });
 
 /** A publisher that is up and has declared the queue. */
-async function publisherTo(queue: string, options: PublisherOptions = {}, args: Record<string, unknown> = {}, url = vhost.amqpUrl): Promise<Publisher> {
+async function publisherTo(
+  queue: string,
+  options: PublisherOptions = {},
+  args: Record<string, unknown> = {},
+  url = vhost.amqpUrl,
+): Promise<Publisher> {
   const started = publisher(url, { declare: (session) => session.declare(queueNamed(queue, args)), ...options });
   await started.writable();
   return started;
 }
 
-async function proxiedPublisherTo(queue: string, options: PublisherOptions = {}): Promise<{ proxy: TcpProxy; started: Publisher }> {
+async function proxiedPublisherTo(
+  queue: string,
+  options: PublisherOptions = {},
+): Promise<{ proxy: TcpProxy; started: Publisher }> {
   const proxy = await tcpProxy(vhost.amqpUrl);
   return { proxy, started: await publisherTo(queue, options, {}, proxy.through(vhost.amqpUrl)) };
 }
@@ -39,7 +47,9 @@ describe("publish()", () => {
     let deliveries = 0;
     const started = await publisherTo("many");
     const sinceMs = performance.now();
-    await Promise.all(Array.from({ length: 10_000 }, (_, n) => started.publish(message("many", { body: { n, pad: "x".repeat(400) } }))));
+    await Promise.all(
+      Array.from({ length: 10_000 }, (_, n) => started.publish(message("many", { body: { n, pad: "x".repeat(400) } }))),
+    );
     console.log(`10,000 persistent publishes confirmed in ${Math.round(performance.now() - sinceMs)} ms`);
     const { connection } = supervised(vhost.amqpUrl, {
       build: async (session) => {
@@ -81,14 +91,20 @@ describe("publish()", () => {
     const started = await publisherTo("large");
     const body = Buffer.alloc(1024 * 1024, "0123456789");
     await started.publish(message("large", { body }));
-    supervised(vhost.amqpUrl, { build: async (session) => void (await session.consume("large", { prefetch: 1 }, (each) => deliveries.push(each))) });
+    supervised(vhost.amqpUrl, {
+      build: async (session) => void (await session.consume("large", { prefetch: 1 }, (each) => deliveries.push(each))),
+    });
     await eventually(() => deliveries.length === 1);
     expect(deliveries[0]?.body.equals(body)).toBe(true);
   });
 
   test("rejects a message that no queue took, and only that one", async () => {
     const started = await publisherTo("routed");
-    const outcomes = await Promise.allSettled([started.publish(message("routed")), started.publish(message("nobody")), started.publish(message("routed"))]);
+    const outcomes = await Promise.allSettled([
+      started.publish(message("routed")),
+      started.publish(message("nobody")),
+      started.publish(message("routed")),
+    ]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(outcomes[1]).toMatchObject({ reason: { code: "returned", message: expect.stringContaining("key 'nobody'") } });
     await started.publish(message("nobody", { mandatory: false }));
@@ -112,7 +128,14 @@ describe("publish()", () => {
       started.publish(message("invalid", { messageId: "i".repeat(256) })),
       started.publish(message("invalid")),
     ]);
-    expect(outcomes.map((each) => (each.status === "rejected" ? (each.reason as { code: string }).code : "ok"))).toEqual(["ok", "invalid", "invalid", "invalid", "invalid", "ok"]);
+    expect(outcomes.map((each) => (each.status === "rejected" ? (each.reason as { code: string }).code : "ok"))).toEqual([
+      "ok",
+      "invalid",
+      "invalid",
+      "invalid",
+      "invalid",
+      "ok",
+    ]);
     expect(started.status.generation).toBe(1);
   });
 
@@ -132,7 +155,9 @@ describe("publish()", () => {
   test("settles each of 5,000 when the wire is cut in the middle, although no drain comes any more", async () => {
     const { proxy, started } = await proxiedPublisherTo("cut");
     proxy.blackhole("to-server");
-    const publishing = Promise.allSettled(Array.from({ length: 5_000 }, () => started.publish(message("cut", { body: "x".repeat(2_000) }))));
+    const publishing = Promise.allSettled(
+      Array.from({ length: 5_000 }, () => started.publish(message("cut", { body: "x".repeat(2_000) }))),
+    );
     proxy.reset();
     const codes = new Map<string, number>();
     for (const each of await publishing) {
@@ -152,7 +177,10 @@ describe("publish()", () => {
     await started.publish(message("late"));
     proxy.blackhole("to-client");
     await expect(started.publish(message("late"))).rejects.toMatchObject({ code: "too-late" });
-    expect(started.status).toMatchObject({ up: false, lastLoss: { kind: "ended-by-owner", detail: "no confirm within 200 ms" } });
+    expect(started.status).toMatchObject({
+      up: false,
+      lastLoss: { kind: "ended-by-owner", detail: "no confirm within 200 ms" },
+    });
     await proxy.heal();
     await started.writable();
     await started.publish(message("late"));
@@ -182,7 +210,10 @@ describe("close()", () => {
     const started = await publisherTo("closing");
     const publishing = Promise.all(Array.from({ length: 500 }, () => started.publish(message("closing"))));
     const closing = started.close();
-    await expect(started.publish(message("closing"))).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("closed") });
+    await expect(started.publish(message("closing"))).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("closed"),
+    });
     await publishing;
     await closing;
     await eventually(async () => expect(await vhost.management.queue("closing")).toMatchObject({ ready: 500 }));

@@ -44,7 +44,11 @@ export interface Watched {
 }
 
 /** A started connection, closed after the test. */
-export function supervised(url: string, hooks: Partial<ConnectionHooks> = {}, changes: Partial<BrokerSettings> = {}): Watched {
+export function supervised(
+  url: string,
+  hooks: Partial<ConnectionHooks> = {},
+  changes: Partial<BrokerSettings> = {},
+): Watched {
   const losses: Watched["losses"] = [];
   const connection = new SupervisedConnection(brokerSettings(url, changes), {
     build: async () => undefined,

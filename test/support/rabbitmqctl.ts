@@ -7,8 +7,17 @@ const run = promisify(execFile);
 
 /** Of a node that startRabbitmq started in `dir` (installed, not in a container): what the management API cannot do. */
 export async function rabbitmqctl(dir: string, ...args: string[]): Promise<string> {
-  const { nodeName, epmdPort } = JSON.parse(readFileSync(join(dir, "node.json"), "utf8")) as { nodeName: string; epmdPort: number };
-  const env = { ...process.env, HOME: join(dir, "home"), ERL_EPMD_PORT: String(epmdPort), RABBITMQ_CONF_ENV_FILE: "/dev/null", LC_ALL: "C.UTF-8" };
+  const { nodeName, epmdPort } = JSON.parse(readFileSync(join(dir, "node.json"), "utf8")) as {
+    nodeName: string;
+    epmdPort: number;
+  };
+  const env = {
+    ...process.env,
+    HOME: join(dir, "home"),
+    ERL_EPMD_PORT: String(epmdPort),
+    RABBITMQ_CONF_ENV_FILE: "/dev/null",
+    LC_ALL: "C.UTF-8",
+  };
   // Not the wrapper on the PATH, which switches user.
   const { stdout } = await run("/usr/lib/rabbitmq/bin/rabbitmqctl", ["-n", nodeName, ...args], { env, timeout: 30_000 });
   return stdout;

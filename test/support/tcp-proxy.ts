@@ -1,4 +1,4 @@
-import { createServer, connect, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll } from "vitest";
 
@@ -45,7 +45,10 @@ afterAll(async () => {
 
 /** Listens on loopback. `target` is a URL with a port, or a port on loopback. */
 export async function tcpProxy(target: string | number): Promise<TcpProxy> {
-  const upstream = typeof target === "number" ? { host: "127.0.0.1", port: target } : { host: new URL(target).hostname, port: Number(new URL(target).port || 5672) };
+  const upstream =
+    typeof target === "number"
+      ? { host: "127.0.0.1", port: target }
+      : { host: new URL(target).hostname, port: Number(new URL(target).port || 5672) };
   const wire: Wire = { toServerHeld: false, toClientHeld: false, delayMs: 0, resetAfterBytes: Number.POSITIVE_INFINITY };
   const pairs = new Set<Pair>();
   let accepted = 0;
@@ -103,7 +106,12 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
       await untilRefused(port);
     },
     async heal() {
-      Object.assign(wire, { toServerHeld: false, toClientHeld: false, delayMs: 0, resetAfterBytes: Number.POSITIVE_INFINITY });
+      Object.assign(wire, {
+        toServerHeld: false,
+        toClientHeld: false,
+        delayMs: 0,
+        resetAfterBytes: Number.POSITIVE_INFINITY,
+      });
       server ??= await listen(port, accept);
       pumpAll();
     },

@@ -2,11 +2,17 @@ import { describe, expect, test } from "vitest";
 import { redactUrl } from "../../libs/broker/src/index.ts";
 import { lossReason } from "../../libs/broker/src/loss-reason.ts";
 
-const closedBy = (code: number, name: string, text: string) => new Error(`Channel closed by server: ${code} (${name}) with message "${text}"`);
+const closedBy = (code: number, name: string, text: string) =>
+  new Error(`Channel closed by server: ${code} (${name}) with message "${text}"`);
 
 describe("a loss reason", () => {
   test("takes the broker's own words out of the library's", () => {
-    expect(lossReason("connection-closed", closedBy(320, "CONNECTION-FORCED", "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'"))).toEqual({
+    expect(
+      lossReason(
+        "connection-closed",
+        closedBy(320, "CONNECTION-FORCED", "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'"),
+      ),
+    ).toEqual({
       kind: "connection-closed",
       detail: "320 CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'",
     });
@@ -23,14 +29,19 @@ describe("a loss reason", () => {
   });
 
   test("leaves another 406 what it is", () => {
-    expect(lossReason("channel-closed", closedBy(406, "PRECONDITION-FAILED", "PRECONDITION_FAILED - unknown delivery tag 7"))).toEqual({
+    expect(
+      lossReason("channel-closed", closedBy(406, "PRECONDITION-FAILED", "PRECONDITION_FAILED - unknown delivery tag 7")),
+    ).toEqual({
       kind: "channel-closed",
       detail: "406 PRECONDITION_FAILED - unknown delivery tag 7",
     });
   });
 
   test("is one line, also of several addresses that all refused", () => {
-    const refused = new AggregateError([new Error("connect ECONNREFUSED ::1:5672"), new Error("connect ECONNREFUSED\n127.0.0.1:5672")], "");
+    const refused = new AggregateError(
+      [new Error("connect ECONNREFUSED ::1:5672"), new Error("connect ECONNREFUSED\n127.0.0.1:5672")],
+      "",
+    );
     const { detail, remedy } = lossReason("connect-failed", refused);
     expect(detail).toBe("connect ECONNREFUSED ::1:5672, connect ECONNREFUSED 127.0.0.1:5672");
     expect(remedy).toContain("Start RabbitMQ");

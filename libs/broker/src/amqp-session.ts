@@ -84,7 +84,10 @@ export class AmqpSession implements Session {
     for (const { exchange } of queue.bindings) await this.declareExchange(exchange);
     const control = this.#controlChannel();
     const { name, durable, exclusive } = queue;
-    await this.#reply(`declare queue ${name}`, control.assertQueue(name, { durable, exclusive, arguments: queue.arguments }));
+    await this.#reply(
+      `declare queue ${name}`,
+      control.assertQueue(name, { durable, exclusive, arguments: queue.arguments }),
+    );
     for (const { exchange, routingKey } of queue.bindings) {
       await this.#reply(`bind queue ${name} to ${exchange.name}`, control.bindQueue(name, exchange.name, routingKey));
     }
@@ -96,9 +99,15 @@ export class AmqpSession implements Session {
     return { messageCount, consumerCount };
   }
 
-  async consume(queue: string, { prefetch, noAck = false }: ConsumeOptions, onDelivery: (delivery: Delivery) => void): Promise<Consumer> {
+  async consume(
+    queue: string,
+    { prefetch, noAck = false }: ConsumeOptions,
+    onDelivery: (delivery: Delivery) => void,
+  ): Promise<Consumer> {
     if (!Number.isInteger(prefetch) || prefetch < 1 || prefetch > MAX_PREFETCH) {
-      throw new BrokerSettingsError(`The prefetch of queue ${queue} must be a whole number from 1 to ${MAX_PREFETCH}, not ${prefetch}.`);
+      throw new BrokerSettingsError(
+        `The prefetch of queue ${queue} must be a whole number from 1 to ${MAX_PREFETCH}, not ${prefetch}.`,
+      );
     }
     const channel = await this.#openChannel("consume", () => this.#model.createChannel());
     await this.#reply(`set the prefetch of ${queue}`, channel.prefetch(prefetch));
@@ -142,6 +151,7 @@ export class AmqpSession implements Session {
     const timer = setTimeout(() => limit.abort(), limitMs);
     if (!this.disconnected.aborted) await Promise.race([this.#closeInOrder(), untilAborted(limit.signal)]);
     clearTimeout(timer);
+    // amqplib only ends its half of the socket; a peer that is gone would never end the other.
     this.#connection.destroy();
   }
 
@@ -154,8 +164,6 @@ export class AmqpSession implements Session {
   #connectionClosed(cause: unknown): void {
     this.lose(lossReason("connection-closed", cause));
     this.#disconnected.abort();
-    // amqplib only ends its half; a peer that is gone would keep the other half open.
-    this.#connection.destroy();
   }
 
   #controlChannel(): Channel {
@@ -175,7 +183,9 @@ export class AmqpSession implements Session {
       // When the whole connection closes, amqplib closes its channels first: let the connection say why.
       queueMicrotask(() => this.lose(lossReason(closedKind(), `the ${role} channel closed`)));
     });
-    channel.on("handler-error", (error: Error) => this.#owner.log.error({ err: error }, `a handler of the ${role} channel threw`));
+    channel.on("handler-error", (error: Error) =>
+      this.#owner.log.error({ err: error }, `a handler of the ${role} channel threw`),
+    );
     return channel;
   }
 

@@ -37,7 +37,10 @@ export class ConfirmChannel {
     channel.on("drain", () => hooks.onDrain());
     channel.on("return", ({ fields, properties }) => {
       const { replyText } = fields as { replyText?: string };
-      hooks.onReturn(String(properties.messageId), `${replyText ?? "NO_ROUTE"} for exchange '${fields.exchange}', key '${fields.routingKey}'`);
+      hooks.onReturn(
+        String(properties.messageId),
+        `${replyText ?? "NO_ROUTE"} for exchange '${fields.exchange}', key '${fields.routingKey}'`,
+      );
     });
   }
 

@@ -52,6 +52,13 @@ export class AmqpDelivery implements Delivery {
   }
 }
 
-function pickProperties({ type, messageId, appId, timestamp, contentType, headers }: ConsumeMessage["properties"]): DeliveryProperties {
+function pickProperties({
+  type,
+  messageId,
+  appId,
+  timestamp,
+  contentType,
+  headers,
+}: ConsumeMessage["properties"]): DeliveryProperties {
   return { type, messageId, appId, timestamp, contentType, headers: headers ?? {} };
 }

@@ -5,8 +5,8 @@ export { PublishError, type PublishErrorCode } from "./publish-error.ts";
 export { Publisher, type PublisherOptions } from "./publisher.ts";
 export { redactUrl } from "./redact-url.ts";
 export {
-  type Consumer,
   type ConsumeOptions,
+  type Consumer,
   type Delivery,
   type DeliveryProperties,
   type ExchangeDeclaration,

@@ -35,7 +35,9 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
     return { model, destroy: () => socket.abort() };
   } catch (error) {
     socket.abort();
-    throw isVhostRefusal(error) ? new Error(`the broker refused to open the vhost '${vhostOf(settings.url)}'`, { cause: error }) : error;
+    throw isVhostRefusal(error)
+      ? new Error(`the broker refused to open the vhost '${vhostOf(settings.url)}'`, { cause: error })
+      : error;
   }
 }
 

@@ -76,7 +76,11 @@ export class PublishLane {
     this.#disarm();
     const waiting = this.#waiting;
     this.#waiting = [];
-    rejectAll(this.#unconfirmed.takeAll(), "lost", `The connection went before the confirm, the outcome is unknown: ${detail}`);
+    rejectAll(
+      this.#unconfirmed.takeAll(),
+      "lost",
+      `The connection went before the confirm, the outcome is unknown: ${detail}`,
+    );
     rejectAll(waiting, "unavailable", `The connection went before this was sent: ${detail}`);
   }
 

@@ -25,9 +25,15 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   ],
   [/ACCESS_REFUSED/, "Give the user that permission: rabbitmqctl set_permissions -p VHOST USER CONFIGURE WRITE READ."],
   [/RESOURCE_LOCKED/, "Another connection holds that queue exclusively; it is free once that connection is gone."],
-  [/no exchange '/, "The exchange was deleted: it is declared anew by the programs that use it; if it stays away, restart them."],
+  [
+    /no exchange '/,
+    "The exchange was deleted: it is declared anew by the programs that use it; if it stays away, restart them.",
+  ],
   [/message size .* larger than/, "Raise `max_message_size` in rabbitmq.conf, or send less at once."],
-  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/, "Start RabbitMQ, or correct host and port in the broker's URL."],
+  [
+    /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/,
+    "Start RabbitMQ, or correct host and port in the broker's URL.",
+  ],
   [
     /Socket closed abruptly during opening handshake|Invalid frame|wrong version number/,
     "Check that the URL's port is RabbitMQ's AMQP port, and TLS on both sides or on none (amqps:// or amqp://).",

@@ -172,7 +172,10 @@ export class SupervisedConnection {
     session.markSetUp();
     this.#up = true;
     this.#lastLogged = undefined;
-    log.info({ connection: connectionName, generation: session.generation, url: redactUrl(url), broker: session.peer }, "connected to the broker");
+    log.info(
+      { connection: connectionName, generation: session.generation, url: redactUrl(url), broker: session.peer },
+      "connected to the broker",
+    );
     this.#guard("onUp", () => this.#hooks.onUp?.(session.generation));
     this.#changes.notify();
   }
@@ -183,7 +186,11 @@ export class SupervisedConnection {
     this.#lastLoss = reason;
     this.#hold = Promise.resolve();
     const ended = this.#closing.signal.aborted;
-    this.#logLoss(reason, { generation: session.generation }, ended ? "closing the broker connection" : "the broker session is lost; building a new one");
+    this.#logLoss(
+      reason,
+      { generation: session.generation },
+      ended ? "closing the broker connection" : "the broker session is lost; building a new one",
+    );
     this.#guard("onLost", () => {
       const hold = this.#hooks.onLost?.(session.generation, reason);
       if (hold !== undefined) this.#hold = hold.catch((error: unknown) => this.#logThrown("onLost", error));
@@ -194,7 +201,10 @@ export class SupervisedConnection {
     if (session.lost.aborted) return;
     this.#blocked = blocked;
     const { connectionName, log } = this.#settings;
-    log.warn({ connection: connectionName, generation: session.generation, blocked }, blocked ? "the broker blocks publishes: memory or disk alarm" : "the broker takes publishes again");
+    log.warn(
+      { connection: connectionName, generation: session.generation, blocked },
+      blocked ? "the broker blocks publishes: memory or disk alarm" : "the broker takes publishes again",
+    );
     this.#guard("onBlocked", () => this.#hooks.onBlocked?.(blocked));
   }
 
@@ -209,7 +219,11 @@ export class SupervisedConnection {
         onAbort: () => new Error("there is nothing to hold any more"),
       });
     } catch (error) {
-      if (!noMore.aborted) this.#settings.log.warn({ connection: this.#settings.connectionName, err: error }, "onLost is not awaited any longer");
+      if (!noMore.aborted)
+        this.#settings.log.warn(
+          { connection: this.#settings.connectionName, err: error },
+          "onLost is not awaited any longer",
+        );
     }
     await session.close(CLOSE_LIMIT_MS);
   }
