@@ -10,7 +10,7 @@ import { processIdentity } from "./identity.mjs";
  * @returns {{ release: () => void } | { ownerPid: number }} the pid of whoever has it, if that is somebody alive.
  */
 export function takeLock(path) {
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 }); // logs and data will lie beside it
   const own = JSON.stringify({ pid: process.pid, identity: processIdentity(process.pid) });
   for (;;) {
     try {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const PRODUCTS = ["BTC-USD", "ETH-USD", "SOL-USD", "DOGE-USD", "ADA-USD"];
 const MOVE_PERCENT = 0.1;
-const PATIENCE_MS = 20_000;
+// For all of them together: services tell their types and workers within a second or two.
+const PATIENCE_MS = 10_000;
 
 /**
  * Creates the price-watch observers of the demonstration, over REST as anybody would. Those of an earlier start go on by
@@ -13,6 +14,7 @@ const PATIENCE_MS = 20_000;
  * @returns {Promise<string[]>} what went otherwise than wished, in words; empty when all is well
  */
 export async function createDemonstration(managerUrl, exchangeUrl) {
+  const deadline = performance.now() + PATIENCE_MS;
   const complaints = [];
   for (const product of PRODUCTS) {
     const wanted = {
@@ -20,7 +22,7 @@ export async function createDemonstration(managerUrl, exchangeUrl) {
       type: "price-watch",
       params: { url: exchangeUrl, product, movePercent: MOVE_PERCENT },
     };
-    const complaint = await ensureObserver(`${managerUrl}/api/v1/observers`, wanted);
+    const complaint = await ensureObserver(`${managerUrl}/api/v1/observers`, wanted, deadline);
     if (complaint !== null) complaints.push(`${wanted.name}: ${complaint}`);
   }
   return complaints;
@@ -29,10 +31,10 @@ export async function createDemonstration(managerUrl, exchangeUrl) {
 /**
  * @param {string} observersUrl
  * @param {{ name: string, type: string, params: { url: string } }} wanted
+ * @param {number} deadline
  * @returns {Promise<string | null>} null when it is there
  */
-async function ensureObserver(observersUrl, wanted) {
-  const deadline = performance.now() + PATIENCE_MS;
+async function ensureObserver(observersUrl, wanted, deadline) {
   for (;;) {
     const { status, body } = await call("POST", observersUrl, wanted);
     if (status === 201 || status === 200) return null;
