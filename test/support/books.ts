@@ -46,7 +46,7 @@ const OBSERVER = {
   request_hash: "-",
 };
 
-/** Columns of `observers` over the defaults. Objects go in as JSON. A status that needs a run gets one, on `current_service_id`. */
+/** Columns of `observers` over the defaults. A status that needs a run gets one, on `current_service_id`. */
 export async function putObserver(books: Queryable, columns: Record<string, unknown> = {}): Promise<string> {
   const id = randomUUID();
   const row: Record<string, unknown> = { id, name: `o-${id.slice(0, 8)}`, ...OBSERVER, ...columns };
@@ -74,9 +74,9 @@ export async function putService(books: Queryable, columns: Record<string, unkno
 
 export async function insert(books: Queryable, table: string, row: Record<string, unknown>): Promise<void> {
   const columns = Object.keys(row);
-  const values = Object.values(row).map((value) => (isJson(value) ? JSON.stringify(value) : value));
+  const values = Object.entries(row).map(([column, value]) => (JSON_COLUMNS.has(column) ? JSON.stringify(value) : value));
   const marks = columns.map((_, index) => `$${index + 1}`);
   await books.query(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks.join(", ")})`, values);
 }
 
-const isJson = (value: unknown): boolean => typeof value === "object" && value !== null && !(value instanceof Date);
+const JSON_COLUMNS = new Set(["params", "labels", "retry", "last_error", "types", "error"]);

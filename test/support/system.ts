@@ -42,8 +42,8 @@ export class System {
   url = "";
   /** Observers that must not act any more, and since when. */
   readonly #over = new Map<string, bigint>();
-  /** Deleted by force: its message may start it once more, and that run is stopped as soon as the manager hears of it. */
-  readonly #forced = new Set<string>();
+  /** Their message may start them once more; that run is stopped as soon as the manager hears of it. */
+  readonly #mayStartOnceMore = new Set<string>();
 
   constructor(options: SystemOptions) {
     this.#options = options;
@@ -65,7 +65,9 @@ export class System {
   }
 
   /** Starts a manager and waits until it listens (and, unless told otherwise, is ready). */
-  async startManager(options: { port?: number; untilReady?: boolean; env?: Record<string, string> } = {}): Promise<RunningProcess> {
+  async startManager(
+    options: { port?: number; untilReady?: boolean; env?: Record<string, string> } = {},
+  ): Promise<RunningProcess> {
     const { port = 0, untilReady = true, env = {} } = options;
     const manager = startProcess({
       file: "services/observer-manager/dist/main.js",
@@ -153,7 +155,10 @@ export class System {
       expect(status, JSON.stringify(body)).toBe(201);
       created.push(body);
     }
-    await this.untilStatus(created.map((one) => one.id), "Processing");
+    await this.untilStatus(
+      created.map((one) => one.id),
+      "Processing",
+    );
     return this.observers(created.map((one) => one.id));
   }
 
@@ -215,8 +220,10 @@ export class System {
     this.#over.set(id, process.hrtime.bigint());
   }
 
-  wasForced(id: string): void {
-    this.#forced.add(id);
+  /** Deleted by force, or its ack died with the broker: it is enough that it does not act when the invariants are held. */
+  mayStartOnceMore(id: string): void {
+    this.#over.delete(id);
+    this.#mayStartOnceMore.add(id);
   }
 
   // Acts
@@ -263,7 +270,7 @@ export class System {
         const running = processing.filter((one) => one.type === "stamp").map((one) => one.id);
         const waiting = all.filter((one) => one.status === "Created").length;
         const over = new Map(this.#over);
-        for (const id of this.#forced) over.set(id, process.hrtime.bigint() - 200_000_000n);
+        for (const id of this.#mayStartOnceMore) over.set(id, process.hrtime.bigint() - 200_000_000n);
         for (const one of all) {
           if (["Deleted", "Failed", "Completed"].includes(one.status) && !over.has(one.id))
             over.set(one.id, process.hrtime.bigint());
@@ -273,9 +280,15 @@ export class System {
         const unsettled = all.filter((one) => ["OnDeleting", "Redistributing", "Retrying"].includes(one.status));
         expect(unsettled.map((one) => `${one.name} ${one.status}`)).toEqual([]);
         const services = await this.listServices();
-        expect(services.reduce((sum, one) => sum + one.running, 0), "running by the books' services").toBe(processing.length);
+        expect(
+          services.reduce((sum, one) => sum + one.running, 0),
+          "running by the books' services",
+        ).toBe(processing.length);
         const queue = await this.management.queue(`unacked.work.${pool}`);
-        expect({ unacked: queue.unacked, ready: queue.ready }, "the work queue").toEqual({ unacked: processing.length, ready: waiting });
+        expect({ unacked: queue.unacked, ready: queue.ready }, "the work queue").toEqual({
+          unacked: processing.length,
+          ready: waiting,
+        });
         const stateQueue = await this.management.queue("unacked.state");
         expect(stateQueue.total, "the state queue").toBe(0);
       },

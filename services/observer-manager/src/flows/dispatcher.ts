@@ -100,8 +100,7 @@ export class Dispatcher {
     const gone = new Map<string, { serviceId: ServiceId; generation: number }>();
     const settled = due.map((command) => {
       const outcome = outcomeOf.get(command.id);
-      if (outcome === "gone" && "serviceId" in command)
-        gone.set(`${command.serviceId} ${command.generation}`, command);
+      if (outcome === "gone" && "serviceId" in command) gone.set(`${command.serviceId} ${command.generation}`, command);
       return settle(command, outcome);
     });
     for (const { serviceId, generation } of gone.values()) await this.#sender.certifyDeath(serviceId, generation);

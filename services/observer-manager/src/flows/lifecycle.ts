@@ -93,7 +93,8 @@ async function insert(
   if (mustFindWorker) await tx.lockPool(observer.pool);
   if (!(await tx.insertObserver(observer))) return conflictOf(tx, observer);
   if (wrongType) throw new RolledBack(wrongType);
-  if (mustFindWorker && (await tx.freeWorkers(observer.pool)) < 0) throw new RolledBack({ kind: "problem", code: "no-free-worker" });
+  if (mustFindWorker && (await tx.freeWorkers(observer.pool)) < 0)
+    throw new RolledBack({ kind: "problem", code: "no-free-worker" });
   return { kind: "created", id: observer.id };
 }
 

@@ -25,7 +25,12 @@ export class TypeCheck {
     const candidates = types.filter((info) => info.type === request.type);
     if (candidates.length === 0) {
       const knownTypes = [...new Set(types.map((info) => info.type))].sort();
-      return { kind: "problem", code: "unknown-type", detail: `no living service knows the type ${request.type}`, knownTypes };
+      return {
+        kind: "problem",
+        code: "unknown-type",
+        detail: `no living service knows the type ${request.type}`,
+        knownTypes,
+      };
     }
     // During a rolling deploy two versions of a type live side by side: good for one is good.
     const problems = candidates.map((info) => checkParams(info.paramsSchema, request.params));

@@ -81,7 +81,9 @@ const WRITE_OBSERVERS = `
 export async function loadBooks(tx: EntityManager, messages: StateMessage[], inventories: InventoryParts): Promise<Books> {
   const books = new Books(inventories);
   const named = idsNamedIn(messages);
-  for (const row of await tx.query<(ServiceBook & { lastSeq: string; memoryBytes: string })[]>(LOCK_SERVICES, [named.services])) {
+  for (const row of await tx.query<(ServiceBook & { lastSeq: string; memoryBytes: string })[]>(LOCK_SERVICES, [
+    named.services,
+  ])) {
     books.services.set(row.id, { ...row, lastSeq: Number(row.lastSeq), memoryBytes: Number(row.memoryBytes) });
   }
   if (named.bornNames.length > 0) books.namesakes.push(...(await tx.query(NAMESAKES, [named.bornNames, named.services])));

@@ -91,7 +91,16 @@ class PostgresBooksTransaction implements BooksTransaction {
   async insertObserver(observer: NewObserver): Promise<boolean> {
     const { id, name, type, params, labels, pool, retry, requestHash } = observer;
     const json = [params, labels, retry].map((value) => JSON.stringify(value));
-    const rows = await this.#tx.query<unknown[]>(INSERT_OBSERVER, [id, name, type, json[0], json[1], pool, json[2], requestHash]);
+    const rows = await this.#tx.query<unknown[]>(INSERT_OBSERVER, [
+      id,
+      name,
+      type,
+      json[0],
+      json[1],
+      pool,
+      json[2],
+      requestHash,
+    ]);
     if (rows.length === 0) return false;
     await writeCommands(this.#tx, [{ want: { kind: "start", observerId: id, revision: 1, delayMs: 0 } }]);
     await this.#tx.query("NOTIFY unacked_changes");

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import type { ErrorEntry, ObserverView } from "@unacked/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+describe("malformed messages", () => {
+  let system: System;
+  let neighbours: ObserverView[];
+
+  beforeAll(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    await system.startService("service-1", { workers: 20 });
+    neighbours = await system.createMany("neighbour", 9);
+  });
+  afterAll(() => system.close());
+
+  const errors = async () => (await system.call<{ items: ErrorEntry[] }>("GET", "/api/v1/errors?limit=100")).body.items;
+
+  const neighboursGoOn = async () => {
+    const now = await system.observers(neighbours.map((one) => one.id));
+    expect(now.map((one) => one.currentRunId)).toEqual(neighbours.map((one) => one.currentRunId));
+    await system.check();
+  };
+
+  it("in the work queue end among the errors with a reason, and every neighbour keeps running", async () => {
+    const publish = (body: string | Buffer) =>
+      system.management.publish({ exchange: "unacked.start", routingKey: "default", body, properties: { delivery_mode: 2 } });
+    await publish("this is not JSON");
+    await publish(JSON.stringify({ observerId: "no-id", name: "half" }));
+    await publish(Buffer.alloc(1_048_576, "x"));
+    const found = await eventually(async () => {
+      const mine = (await errors()).filter((one) => one.queue === "unacked.work.default");
+      expect(mine).toHaveLength(3);
+      return mine;
+    });
+    expect(found.map((one) => one.reason)).toEqual(["unreadable", "unreadable", "unreadable"]);
+    expect(found.map((one) => one.detail).join("\n")).toMatch(/not JSON[\s\S]*\/observerId/);
+    expect(found.find((one) => one.bodyBytes === 1_048_576)?.body.length).toBeLessThanOrEqual(16_384);
+    expect((await system.management.queue("unacked.error")).total).toBe(0);
+    await neighboursGoOn();
+  });
+
+  it("in the state queue end among the errors with a reason, and the queue goes on", async () => {
+    const publish = (body: string | Buffer) =>
+      system.management.publish({ exchange: "unacked.events", routingKey: "state", body, properties: { delivery_mode: 2 } });
+    await publish("{");
+    await publish(JSON.stringify({ kind: "EventBatch", serviceId: randomUUID(), events: [] }));
+    await publish(Buffer.alloc(1_048_576, "y"));
+    await eventually(async () => {
+      const mine = (await errors()).filter((one) => one.queue === "unacked.state");
+      expect(mine.map((one) => one.reason)).toEqual(["unreadable", "unreadable", "unreadable"]);
+    });
+    await neighboursGoOn();
+  });
+
+  it("with an event that the database will never take cost only that event: the rest of its batch applies", async () => {
+    const { body } = await system.create("beside", {}, { whenFull: "queue" });
+    await system.untilStatus([body.id], "Processing");
+    const started = (await system.get(body.id)).currentRunId;
+    // A batch of a service nobody knows: one event with a NUL in its text between two good ones.
+    const [a, b] = neighbours as [ObserverView, ObserverView];
+    const run = (observer: ObserverView) => ({
+      observerId: observer.id,
+      runId: observer.currentRunId,
+      messageId: randomUUID(),
+      revision: 1,
+      at: Date.now(),
+    });
+    const retrying = (observer: ObserverView, message: string) => ({
+      kind: "RunRetrying",
+      ...run(observer),
+      attempt: 1,
+      error: { name: "Error", message },
+      delayMs: 10,
+    });
+    const batch = {
+      kind: "EventBatch",
+      serviceId: randomUUID(),
+      serviceName: "stranger",
+      pool: "elsewhere",
+      workerCount: 1,
+      generation: 1,
+      seq: 1,
+      events: [retrying(a, "fine"), retrying(b, "before\u0000after"), { ...run(a), kind: "RunStarted", attempt: 1 }],
+    };
+    await system.management.publish({ exchange: "unacked.events", routingKey: "state", body: JSON.stringify(batch) });
+    await eventually(async () => {
+      const mine = (await errors()).filter((one) => one.reason === "refused-by-database");
+      expect(mine).toMatchObject([{ queue: "unacked.state", observerId: b.id }]);
+      expect(mine[0]?.detail).toMatch(/SQLSTATE 22/);
+    });
+    expect(await system.get(a.id)).toMatchObject({ status: "Processing", lastError: { message: "fine" } });
+    expect(await system.get(b.id)).toMatchObject({ status: "Processing", lastError: null });
+    expect((await system.get(body.id)).currentRunId).toBe(started);
+    await neighboursGoOn();
+  });
+});

@@ -1,0 +1,80 @@
+import type { RunView, ServiceView } from "@unacked/contracts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+describe("when a service goes", () => {
+  let system: System;
+
+  beforeEach(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    await system.startService("service-1");
+  });
+  afterEach(() => system.close());
+
+  it("by kill -9, its ten observers run on the other, each exactly once, and the books say so", async () => {
+    const observers = await system.createMany("observer", 10);
+    const ids = observers.map((one) => one.id);
+    const other = await system.startService("service-2");
+    await system.service("service-1").kill("SIGKILL");
+    const killedNs = process.hrtime.bigint();
+
+    await eventually(() => expect(system.actingByPid().get(other.pid)).toEqual(new Set(ids)));
+    const firstActs = new Map<string, bigint>();
+    for (const act of system.acts()) if (act.pid === other.pid && !firstActs.has(act.observerId)) firstActs.set(act.observerId, act.monotonicNs);
+    const backMs = [...firstActs.values()].map((ns) => Number(ns - killedNs) / 1e6);
+    console.log(`kill -9 to running elsewhere: first ${Math.min(...backMs).toFixed(0)} ms, all ${Math.max(...backMs).toFixed(0)} ms`);
+
+    await eventually(async () => {
+      const after = await system.observers(ids);
+      expect(after.map((one) => [one.status, one.service?.name, one.epoch])).toEqual(ids.map(() => ["Processing", "service-2", 2]));
+      const services = await system.listServices("?all=true");
+      expect(services.find((one) => one.name === "service-1")).toMatchObject({ state: "Gone", running: 0 });
+      expect((await system.listServices()).map((one: ServiceView) => one.name)).toEqual(["service-2"]);
+    });
+    const runs = await system.call<{ items: RunView[] }>("GET", `/api/v1/observers/${ids[0]}/runs`);
+    expect(runs.body.items).toMatchObject([
+      { state: "Current", service: { name: "service-2" }, epoch: 2 },
+      { state: "Ended", service: { name: "service-1" }, epoch: 1, endReason: "service-gone" },
+    ]);
+    await system.check();
+  });
+
+  it("by SIGTERM, its observers stop first and then run elsewhere; it exits 0 within the deadline", async () => {
+    const observers = await system.createMany("observer", 10, { stopDelayMs: 100 });
+    await system.startService("service-2");
+    const startedMs = performance.now();
+    expect(await system.service("service-1").kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    expect(performance.now() - startedMs).toBeLessThan(25_000);
+    await eventually(async () => {
+      const after = await system.observers(observers.map((one) => one.id));
+      expect(after.map((one) => [one.status, one.service?.name])).toEqual(observers.map(() => ["Processing", "service-2"]));
+    });
+    expect((await system.listServices("?all=true")).find((one) => one.name === "service-1")).toMatchObject({ state: "Stopped" });
+    await system.check({ maxOverlapMs: 0 });
+  });
+
+  it("with nobody to take over, its observers wait as Redistributing and run on its successor", async () => {
+    const observers = await system.createMany("observer", 10);
+    const ids = observers.map((one) => one.id);
+    await system.service("service-1").kill("SIGKILL");
+    await system.untilStatus(ids, "Redistributing", 15_000);
+    await system.startService("service-1");
+    await system.untilStatus(ids, "Processing");
+    await system.check();
+  });
+
+  it("an observer can be stopped while it is redistributed: it never runs again", async () => {
+    const [observer] = await system.createMany("observer", 1);
+    const { id } = observer as { id: string };
+    await system.service("service-1").kill("SIGKILL");
+    await system.untilStatus([id], "Redistributing", 15_000);
+    expect((await system.call("DELETE", `/api/v1/observers/${id}`)).status).toBe(202);
+    system.isOver(id);
+    expect((await system.get(id)).status).toBe("OnDeleting");
+    await system.startService("service-2");
+    await system.untilStatus([id], "Deleted");
+    await eventually(async () => expect((await system.management.queue("unacked.work.default")).total).toBe(0));
+  });
+});
