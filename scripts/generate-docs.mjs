@@ -1,0 +1,115 @@
+/**
+ * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md.
+ * `--check` writes nothing and fails where a file differs, so that the docs cannot fall behind. Needs a build.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { OBSERVER_STATUSES, PROBLEMS } from "../libs/contracts/dist/index.js";
+import { describeSettings } from "../libs/settings/dist/index.js";
+import { OBSERVER_INPUTS, decide } from "../services/observer-manager/dist/domain/observer-machine.js";
+import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
+import { ServiceSettings } from "../services/observer-service/dist/settings.js";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
+
+const FILES = {
+  "docs/state-machine.md": stateMachine(),
+  "docs/settings.md": settings(),
+  "docs/problems.md": problems(),
+};
+
+const isCheck = process.argv.includes("--check");
+const stale = Object.entries(FILES).filter(([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), "utf8") !== text);
+if (!isCheck) for (const [file, text] of stale) writeFileSync(join(root, file), text);
+if (stale.length > 0) console.log(`docs: ${isCheck ? "out of date (npm run docs mends it)" : "written"}: ${stale.map(([file]) => file).join(", ")}`);
+else console.log(`docs: ${Object.keys(FILES).length} generated files are up to date`);
+process.exitCode = isCheck && stale.length > 0 ? 1 : 0;
+
+function stateMachine() {
+  return `${NOTE}# The states of an observer
+
+The machine is one table in
+[\`observer-machine.ts\`](../services/observer-manager/src/domain/observer-machine.ts): every cell is decided. Which run an
+event may speak for is decided before, in [\`run-events.ts\`](../services/observer-manager/src/domain/run-events.ts).
+
+${diagram()}
+
+| input | ${OBSERVER_STATUSES.join(" | ")} |
+| --- |${OBSERVER_STATUSES.map(() => " --- |").join("")}
+${OBSERVER_INPUTS.map((input) => `| \`${input}\` | ${OBSERVER_STATUSES.map((status) => cell(status, input)).join(" | ")} |`).join("\n")}
+
+In a cell: the next status and, after the colon, what is sent; · means that nothing changes; a 409 problem is in quotes.
+
+- \`run-current\`: a run has become the observer's own · \`run-retrying\`: its handler threw and waits, still unacked
+- \`run-stopped\`, \`run-failed\`, \`run-completed\`: the run is over and its message is acked
+- \`run-lost\`: the run ended without the observer being over; the broker has its message
+- \`start-refused\`: a service remembered a stop of this revision and acked the message
+- \`type-unknown\`: a service does not know the type and acked the message
+- \`absent\`: proven that neither the broker nor a service has it
+- \`delete\`, \`force-delete\`, \`restart\`: what a client asked for
+- \`send-start\`: a new message with revision + 1 · \`send-stop\`: broadcast, again until it is answered ·
+  \`stop-run\`: that run alone · \`restart-run\`: in place · \`forget\`: nothing more is to be sent
+`;
+}
+
+function diagram() {
+  const arrows = new Map();
+  for (const from of OBSERVER_STATUSES) {
+    for (const input of OBSERVER_INPUTS) {
+      const decision = decide(from, input);
+      if (decision.kind !== "go" || decision.to === from) continue;
+      const key = `${from} --> ${decision.to}`;
+      arrows.set(key, [...(arrows.get(key) ?? []), input]);
+    }
+  }
+  const lines = [...arrows].map(([arrow, inputs]) => `  ${arrow}: ${inputs.join(", ")}`);
+  return ["```mermaid", "stateDiagram-v2", "  [*] --> Created: create", ...lines, "  Deleted --> [*]", "```"].join("\n");
+}
+
+/** @param {import("../libs/contracts/dist/index.js").ObserverStatus} status @param {(typeof OBSERVER_INPUTS)[number]} input */
+function cell(status, input) {
+  const decision = decide(status, input);
+  if (decision.kind === "refuse") return `"${decision.problem}"`;
+  const actions = decision.actions.length > 0 ? `: ${decision.actions.join(", ")}` : "";
+  if (decision.kind === "ignore") return actions === "" ? "·" : `·${actions}`;
+  return `${decision.to}${actions}`;
+}
+
+function settings() {
+  return `${NOTE}# Settings
+
+Each can be given in the environment, or in a YAML or JSON file of \`NAME: value\` lines that \`CONFIG_FILE\` names; the
+environment wins. A wrong value, or an unknown name in the file, is named at start and ends the program with code 2.
+
+## observer-manager
+
+${settingsTable(ManagerSettings)}
+
+## observer-service
+
+${settingsTable(ServiceSettings)}
+`;
+}
+
+/** @param {import("zod").ZodObject} schema */
+function settingsTable(schema) {
+  const rows = describeSettings(schema).map(({ name, description, defaultValue, required, secret }) => {
+    const fallback = required ? "required" : defaultValue === undefined ? "not set" : `\`${defaultValue}\``;
+    return `| \`${name.replaceAll(" or ", "` or `")}\` | ${fallback} | ${description.replaceAll("|", "\\|")}${secret ? " Secret: never logged." : ""} |`;
+  });
+  return ["| setting | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+function problems() {
+  const rows = Object.entries(PROBLEMS).map(([code, { status, title, remedy }]) => `| \`${code}\` | ${status} | ${title} | ${remedy} |`);
+  return `${NOTE}# Problems that REST answers with
+
+\`application/problem+json\` (RFC 9457). The \`code\` is stable; texts may change.
+
+| code | status | what | what to do |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+`;
+}
