@@ -1,5 +1,5 @@
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { takeLock } from "./processes/lock.mjs";
 import { complain, PlainError, say } from "./progress.mjs";
 import { buildIfStale } from "./setup/build.mjs";
@@ -31,7 +31,9 @@ async function setUp() {
 function requireNode(leastMajor, leastMinor) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
-  throw new PlainError(`Node ${leastMajor}.${leastMinor} or newer is needed, this is ${process.versions.node}. See https://nodejs.org`);
+  throw new PlainError(
+    `Node ${leastMajor}.${leastMinor} or newer is needed, this is ${process.versions.node}. See https://nodejs.org`,
+  );
 }
 
 /** Two set-ups at once in one clone would install over each other. */

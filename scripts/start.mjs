@@ -27,7 +27,9 @@ async function main(args) {
 
   const lock = takeLock(join(dataDir, "run", "start.lock"));
   if ("ownerPid" in lock) {
-    throw new PlainError(`Unacked runs in this folder already (process ${lock.ownerPid}). Stop it with: kill ${lock.ownerPid}`);
+    throw new PlainError(
+      `Unacked runs in this folder already (process ${lock.ownerPid}). Stop it with: kill ${lock.ownerPid}`,
+    );
   }
   const stopping = new AbortController();
   const launch = launchOf({ root, dataDir, options, signal: stopping.signal });
@@ -50,9 +52,12 @@ async function main(args) {
 /** @param {import("./start/options.mjs").StartOptions} options */
 async function checkBeforeAnythingStarts(options) {
   const taken = options.port === 0 ? null : await whyPortIsTaken(options.port);
-  if (taken === "EACCES") throw new PlainError(`Port ${options.port} needs root. Choose one from 1024 on: npm start -- --port 8080`);
+  if (taken === "EACCES")
+    throw new PlainError(`Port ${options.port} needs root. Choose one from 1024 on: npm start -- --port 8080`);
   if (taken !== null) {
-    throw new PlainError(`Port ${options.port} on 127.0.0.1 is in use. Choose another: npm start -- --port ${options.port + 1}, or --port 0 for any free one.`);
+    throw new PlainError(
+      `Port ${options.port} on 127.0.0.1 is in use. Choose another: npm start -- --port ${options.port + 1}, or --port 0 for any free one.`,
+    );
   }
   if (options.recording === null) return;
   // npm runs us in the project's folder; the path was typed in another, perhaps.

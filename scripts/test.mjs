@@ -51,7 +51,12 @@ async function runVitest() {
   const reportFile = join(dir, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-    const exitCode = await runShown(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...reporters, ...chosen]);
+    const exitCode = await runShown(process.execPath, [
+      join(root, "node_modules/vitest/vitest.mjs"),
+      "run",
+      ...reporters,
+      ...chosen,
+    ]);
     return tallyOf(readReport(reportFile), exitCode);
   } finally {
     rmSync(dir, { recursive: true, force: true });

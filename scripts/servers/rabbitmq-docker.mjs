@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { holdOnLeash } from "../processes/leash.mjs";
+import { addresses } from "./rabbitmq-node.mjs";
 import { waitUntilReady } from "./server-process.mjs";
-import { addresses } from "./rabbitmq.mjs";
 
 const IMAGE = "rabbitmq:4-management";
 const docker = promisify(execFile);
@@ -14,7 +14,7 @@ const docker = promisify(execFile);
  * so the container itself is thrown away at every end.
  *
  * @param {string} dir
- * @param {import("./rabbitmq.mjs").NodeSettings} settings
+ * @param {import("./rabbitmq-node.mjs").NodeSettings} settings
  * @param {(name: string, logFile: string) => { name: string, logFiles: string[], timeoutMs: number, isReady: () => Promise<boolean> }} readiness
  * @returns {import("./rabbitmq.mjs").Rabbitmq}
  */
@@ -41,10 +41,16 @@ export function containerOf(dir, settings, readiness) {
     pid = Number((await docker("docker", ["inspect", "--format", "{{.State.Pid}}", container])).stdout);
     outcome = null;
     // Ends when the container ends, and ends the container when it is itself cut off from us.
-    const watch = spawn("/bin/sh", ["-c", `docker wait "$0"; docker kill "$0" 2>/dev/null`, container], { detached: true, stdio: "ignore" });
+    const watch = spawn("/bin/sh", ["-c", `docker wait "$0"; docker kill "$0" 2>/dev/null`, container], {
+      detached: true,
+      stdio: "ignore",
+    });
     holdOnLeash(watch);
     exited = new Promise((resolve) => watch.once("exit", () => resolve((outcome = "the container ended"))));
-    await waitUntilReady({ pid, exited, outcome: () => outcome }, readiness("RabbitMQ in Docker", join(dir, "container.log")));
+    await waitUntilReady(
+      { pid, exited, outcome: () => outcome },
+      readiness("RabbitMQ in Docker", join(dir, "container.log")),
+    );
   }
 
   /** @param {string[]} command */

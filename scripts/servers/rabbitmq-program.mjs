@@ -32,7 +32,9 @@ export function findRabbitmq() {
  */
 export function dockerAnswers() {
   return new Promise((resolve) => {
-    execFile("docker", ["version", "--format", "{{.Server.Version}}"], { timeout: 10_000 }, (error) => resolve(error === null));
+    execFile("docker", ["version", "--format", "{{.Server.Version}}"], { timeout: 10_000 }, (error) =>
+      resolve(error === null),
+    );
   });
 }
 

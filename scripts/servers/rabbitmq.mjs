@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { get } from "node:http";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
-import { freePort } from "./free-port.mjs";
 import { containerOf } from "./rabbitmq-docker.mjs";
+import { addresses, nodeEnvironment, nodeSettings, writeConfig } from "./rabbitmq-node.mjs";
 import { dockerAnswers, findRabbitmq } from "./rabbitmq-program.mjs";
 import { endServerProcess, startServerProcess, waitUntilReady } from "./server-process.mjs";
 
@@ -23,6 +22,8 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {() => Promise<void>} kill with SIGKILL; resolves when it is gone
  */
 
+/** @typedef {import("./rabbitmq-node.mjs").NodeSettings} NodeSettings */
+
 /**
  * @typedef {object} RabbitmqOptions
  * @property {string} dir everything it writes is in there; data of an earlier start is taken up again
@@ -31,17 +32,8 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {string[]} [plugins]
  */
 
-/** @typedef {{ nodeName: string, cookie: string, port: number, managementPort: number, distributionPort: number, epmdPort: number }} NodeSettings */
-
 const START_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 20_000;
-
-// An unacked message is a running job here. At the default of 30 minutes the broker would cut every job each half hour.
-// Ten years; `undefined` would do before 4.3, which refuses it.
-const CONSUMER_TIMEOUT_MS = 315_360_000_000;
-
-// Erlang's schedulers spin for a while before they sleep. On a small machine that others share this is time stolen.
-const ERLANG_ARGS = "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}";
 
 /**
  * Starts it from the installed `rabbitmq-server`, or as a container if only a Docker engine is there.
@@ -61,7 +53,12 @@ export async function startRabbitmq(options) {
     } catch (error) {
       await life.stop();
       // Somebody took one of the ports between our look and the broker's start.
-      if (attempt < 3 && options.port === undefined && /eaddrinuse|address already in use|already allocated/i.test(String(error))) continue;
+      if (
+        attempt < 3 &&
+        options.port === undefined &&
+        /eaddrinuse|address already in use|already allocated/i.test(String(error))
+      )
+        continue;
       throw error;
     }
   }
@@ -78,7 +75,9 @@ async function lifeOf(dir, settings, options) {
   writeConfig(dir, settings, options, program === null);
   if (program !== null) return installedNode(dir, settings, program);
   if (await dockerAnswers()) return containerOf(dir, settings, (name, logFile) => readiness(name, [logFile], settings));
-  throw new Error("RabbitMQ is not installed and no Docker engine answers. Install rabbitmq-server, start Docker, or set AMQP_URL.");
+  throw new Error(
+    "RabbitMQ is not installed and no Docker engine answers. Install rabbitmq-server, start Docker, or set AMQP_URL.",
+  );
 }
 
 /**
@@ -102,9 +101,23 @@ function installedNode(dir, settings, program) {
     if (mapper === undefined || mapper.outcome() !== null) {
       // Ours, in the foreground, rather than the one that the node would start as a daemon and leave behind.
       const args = ["-port", String(settings.epmdPort), "-address", "127.0.0.1"];
-      mapper = await startServerProcess({ program: program.epmd, args, env, cwd: dir, logFile: consoleFile, pidFile: join(dir, "epmd.pid.json") });
+      mapper = await startServerProcess({
+        program: program.epmd,
+        args,
+        env,
+        cwd: dir,
+        logFile: consoleFile,
+        pidFile: join(dir, "epmd.pid.json"),
+      });
     }
-    node = await startServerProcess({ program: program.server, args: [], env, cwd: dir, logFile: consoleFile, pidFile: join(dir, "node.pid.json") });
+    node = await startServerProcess({
+      program: program.server,
+      args: [],
+      env,
+      cwd: dir,
+      logFile: consoleFile,
+      pidFile: join(dir, "node.pid.json"),
+    });
     await waitUntilReady(node, readiness("RabbitMQ", [logFile, consoleFile], settings));
   }
 
@@ -130,103 +143,14 @@ function installedNode(dir, settings, program) {
   };
 }
 
-/** @param {NodeSettings} settings */
-export function addresses(settings) {
-  return {
-    amqpUrl: `amqp://guest:guest@127.0.0.1:${settings.port}`,
-    managementUrl: `http://guest:guest@127.0.0.1:${settings.managementPort}`,
-  };
-}
-
-/**
- * The settings that make the node itself again at the next start: its data lies under its name.
- *
- * @param {string} dir
- * @param {number | undefined} port
- * @returns {Promise<NodeSettings>}
- */
-async function nodeSettings(dir, port) {
-  const file = join(dir, "node.json");
-  /** @type {Partial<NodeSettings>} */
-  const earlier = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
-  const settings = {
-    // At localhost, as the machine's own name need not resolve to anything.
-    nodeName: earlier.nodeName ?? `unacked-${randomBytes(4).toString("hex")}@localhost`,
-    cookie: earlier.cookie ?? randomBytes(20).toString("hex"),
-    port: port ?? (await freePort(earlier.port)),
-    managementPort: await freePort(earlier.managementPort),
-    distributionPort: await freePort(earlier.distributionPort),
-    epmdPort: await freePort(earlier.epmdPort),
-  };
-  writeFileSync(file, JSON.stringify(settings, null, 2), { mode: 0o600 });
-  return settings;
-}
-
-/**
- * @param {string} dir
- * @param {NodeSettings} settings
- * @param {RabbitmqOptions} options
- * @param {boolean} inContainer where the listeners are the image's own and the engine does the publishing
- */
-function writeConfig(dir, settings, { config = {}, plugins = ["rabbitmq_management"] }, inContainer) {
-  const listeners = {
-    "listeners.tcp.1": `127.0.0.1:${settings.port}`,
-    "management.tcp.ip": "127.0.0.1",
-    "management.tcp.port": settings.managementPort,
-    "log.console": "false",
-    "log.file": "rabbitmq.log",
-  };
-  const lines = { consumer_timeout: CONSUMER_TIMEOUT_MS, ...(inContainer ? {} : listeners), ...config };
-  const text = Object.entries(lines).map(([key, value]) => `${key} = ${value}\n`);
-  writeFileSync(join(dir, "rabbitmq.conf"), text.join(""));
-  writeFileSync(join(dir, "enabled_plugins"), `[${plugins.join(",")}].\n`);
-}
-
-/**
- * @param {string} dir
- * @param {NodeSettings} settings
- * @returns {NodeJS.ProcessEnv}
- */
-function nodeEnvironment(dir, settings) {
-  const home = join(dir, "home");
-  const logs = join(dir, "log");
-  for (const folder of [home, logs]) mkdirSync(folder, { recursive: true });
-  const cookieFile = join(home, ".erlang.cookie");
-  if (!existsSync(cookieFile)) writeFileSync(cookieFile, settings.cookie);
-  chmodSync(cookieFile, 0o400); // Erlang refuses a cookie that others can read
-
-  // Whatever the shell says about another node must not reach this one.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|NOTIFY_SOCKET)/.test(name));
-  return {
-    ...Object.fromEntries(inherited),
-    HOME: home,
-    LC_ALL: "C.UTF-8",
-    ERL_EPMD_PORT: String(settings.epmdPort),
-    ERL_EPMD_ADDRESS: "127.0.0.1",
-    RABBITMQ_NODENAME: settings.nodeName,
-    RABBITMQ_DIST_PORT: String(settings.distributionPort),
-    RABBITMQ_MNESIA_BASE: join(dir, "data"),
-    RABBITMQ_LOG_BASE: logs,
-    RABBITMQ_CONFIG_FILE: join(dir, "rabbitmq.conf"),
-    RABBITMQ_ADVANCED_CONFIG_FILE: join(dir, "advanced.config"),
-    RABBITMQ_GENERATED_CONFIG_DIR: join(dir, "generated"),
-    RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, "enabled_plugins"),
-    RABBITMQ_PID_FILE: join(dir, "rabbitmq.pid"),
-    RABBITMQ_CONF_ENV_FILE: "/dev/null",
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: ERLANG_ARGS,
-    // Makes the start script become the virtual machine rather than wait for it, so that our child's pid is the node's
-    // and a signal reaches it.
-    RUNNING_UNDER_SYSTEMD: "true",
-  };
-}
-
 /**
  * @param {string} name
  * @param {string[]} logFiles
  * @param {NodeSettings} settings
  */
 function readiness(name, logFiles, settings) {
-  const isReady = async () => (await acceptsConnections(settings.port)) && (await managementAnswers(settings.managementPort));
+  const isReady = async () =>
+    (await acceptsConnections(settings.port)) && (await managementAnswers(settings.managementPort));
   return { name, logFiles, timeoutMs: START_TIMEOUT_MS, isReady };
 }
 

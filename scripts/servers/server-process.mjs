@@ -86,6 +86,8 @@ export function lastLines(logFiles, count = 8) {
  */
 function endOf(logFile, count) {
   if (!existsSync(logFile)) return "";
-  const lines = readFileSync(logFile, "utf8").split("\n").filter((line) => line.trim() !== "");
+  const lines = readFileSync(logFile, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
   return lines.length === 0 ? "" : `\nThe end of ${logFile}:\n  ${lines.slice(-count).join("\n  ")}`;
 }

@@ -39,5 +39,7 @@ function stampFile(root) {
 
 /** @param {string} root */
 function lockDigest(root) {
-  return createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  return createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
 }

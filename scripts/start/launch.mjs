@@ -81,7 +81,8 @@ export function launchOf({ root, dataDir, options, signal }) {
       };
       return program(name, "services/observer-service/dist/main.js", { env, readyPath: "/readyz" });
     });
-    if (services.length > 0) await startRank(`Starting ${services.length} observer service${services.length === 1 ? "" : "s"}`, services);
+    if (services.length > 0)
+      await startRank(`Starting ${services.length} observer service${services.length === 1 ? "" : "s"}`, services);
     return services;
   }
 
@@ -92,7 +93,9 @@ export function launchOf({ root, dataDir, options, signal }) {
     const exchange = program("exchange", "demo/dist/exchange.js", { env: {}, args: ["--port", String(port), ...recording] });
     await startRank("Starting the demonstration's exchange", [exchange]);
     if (options.services === 0) return say("No observer service, so no observers for the demonstration.");
-    const complaints = await step("Creating the demonstration's observers", () => createDemonstration(managerUrl, exchange.url));
+    const complaints = await step("Creating the demonstration's observers", () =>
+      createDemonstration(managerUrl, exchange.url),
+    );
     for (const complaint of complaints) say(`  ${complaint}`);
   }
 
@@ -112,7 +115,12 @@ export function launchOf({ root, dataDir, options, signal }) {
    * @param {{ env: Record<string, string>, args?: string[], readyPath?: string }} details
    */
   function program(name, file, { env, args, readyPath }) {
-    const paths = { file: join(root, file), cwd: root, logFile: join(logDir, `${name}.log`), pidFile: join(dataDir, "run", `${name}.pid.json`) };
+    const paths = {
+      file: join(root, file),
+      cwd: root,
+      logFile: join(logDir, `${name}.log`),
+      pidFile: join(dataDir, "run", `${name}.pid.json`),
+    };
     return programOf({ name, ...paths, args, readyPath, env: { ...process.env, ...env } });
   }
 

@@ -25,5 +25,7 @@ export async function endLeftovers(dataDir) {
 /** @param {string} folder */
 function pidFilesIn(folder) {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder).filter((name) => name.endsWith(".pid.json")).map((name) => join(folder, name));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".pid.json"))
+    .map((name) => join(folder, name));
 }

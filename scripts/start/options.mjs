@@ -83,5 +83,7 @@ function wholeNumber(name, text, fallback, least, most) {
   if (text === undefined) return fallback;
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
-  throw new OptionError(`${name} takes a whole number from ${least} to ${most}, not "${text}". Options: npm start -- --help`);
+  throw new OptionError(
+    `${name} takes a whole number from ${least} to ${most}, not "${text}". Options: npm start -- --help`,
+  );
 }

@@ -13,7 +13,13 @@ beforeAll(() => {
 });
 
 test("a process is awaited by its lines, and killed by the pid of node itself", async () => {
-  const running = startProcess({ file: script("speaker", 'console.log(JSON.stringify({ event: "listening", url: process.env.URL })); setInterval(() => {}, 1e6);'), env: { URL: "here" } });
+  const running = startProcess({
+    file: script(
+      "speaker",
+      'console.log(JSON.stringify({ event: "listening", url: process.env.URL })); setInterval(() => {}, 1e6);',
+    ),
+    env: { URL: "here" },
+  });
   expect(await running.waitForEvent("listening")).toMatchObject({ url: "here" });
   expect(processIdentity(running.pid)).not.toBeNull();
   expect(await running.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });

@@ -17,10 +17,13 @@ describe("the run's broker", () => {
     await channel.prefetch(1);
     await channel.consume("jobs", () => undefined);
 
-    await eventually(async () => expect(await management.queue("jobs")).toMatchObject({ ready: 1, unacked: 1, consumers: 1 }), {
-      what: "one ready and one unacked message",
-      timeoutMs: 3_000,
-    });
+    await eventually(
+      async () => expect(await management.queue("jobs")).toMatchObject({ ready: 1, unacked: 1, consumers: 1 }),
+      {
+        what: "one ready and one unacked message",
+        timeoutMs: 3_000,
+      },
+    );
     const [own] = await eventually(async () => {
       const found = (await management.connections()).filter((each) => each.clientName === "counter");
       expect(found).toHaveLength(1);
@@ -40,7 +43,9 @@ describe("the run's database", () => {
   test("gives each file an empty database of its own", async () => {
     const [first, second] = await Promise.all([freshDatabase(), freshDatabase()]);
     expect(first.databaseUrl).not.toBe(second.databaseUrl);
-    expect(await query(first.databaseUrl, "SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'")).toEqual([{ n: 0 }]);
+    expect(await query(first.databaseUrl, "SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'")).toEqual([
+      { n: 0 },
+    ]);
   });
 });
 

@@ -6,7 +6,10 @@ const STEP_MS = 25;
  * Calls `fn` every 25 ms until it neither throws nor returns `false`, and returns what it returned. When the time is up,
  * fails with `what` and the last error: the assertion's own message, rather than "timed out".
  */
-export async function eventually<T>(fn: () => T | Promise<T>, options: { timeoutMs?: number; what?: string } = {}): Promise<T> {
+export async function eventually<T>(
+  fn: () => T | Promise<T>,
+  options: { timeoutMs?: number; what?: string } = {},
+): Promise<T> {
   const { timeoutMs = 10_000, what = "the assertion" } = options;
   const deadline = performance.now() + timeoutMs;
   for (;;) {

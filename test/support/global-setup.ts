@@ -24,7 +24,10 @@ declare module "vitest" {
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), "unacked-test-"));
-  const [broker, database] = await Promise.allSettled([brokerForRun(join(dir, "rabbitmq")), databaseForRun(join(dir, "postgres"))]);
+  const [broker, database] = await Promise.allSettled([
+    brokerForRun(join(dir, "rabbitmq")),
+    databaseForRun(join(dir, "postgres")),
+  ]);
 
   async function teardown(): Promise<void> {
     const running = [broker, database].filter((server) => server.status === "fulfilled");
@@ -48,7 +51,9 @@ async function brokerForRun(dir: string) {
   const { AMQP_URL: amqpUrl, AMQP_MANAGEMENT_URL: managementUrl } = process.env;
   if (amqpUrl !== undefined) {
     if (managementUrl === undefined) {
-      throw new Error("AMQP_URL is set: set AMQP_MANAGEMENT_URL too (http://user:password@host:15672), the tests make their vhosts through it.");
+      throw new Error(
+        "AMQP_URL is set: set AMQP_MANAGEMENT_URL too (http://user:password@host:15672), the tests make their vhosts through it.",
+      );
     }
     return { amqpUrl, managementUrl, end: async () => undefined };
   }

@@ -15,7 +15,12 @@ export interface Management {
   /** Cuts a connection from the broker's side, as an operator would: the client sees 320 CONNECTION_FORCED. */
   closeConnection(name: string, reason?: string): Promise<void>;
   /** Resolves to whether a queue took it. */
-  publish(message: { exchange: string; routingKey: string; body: string | Buffer; properties?: Record<string, unknown> }): Promise<boolean>;
+  publish(message: {
+    exchange: string;
+    routingKey: string;
+    body: string | Buffer;
+    properties?: Record<string, unknown>;
+  }): Promise<boolean>;
   /** Takes messages away (or, with `requeue`, only looks; a look flags them as redelivered). */
   get(queue: string, options?: { count?: number; requeue?: boolean }): Promise<QueuedMessage[]>;
   purge(queue: string): Promise<void>;
@@ -61,7 +66,9 @@ export function managementOf(url: string, vhost: string): Management {
     // Without the plugin's statistics, with the queues' own counters: 20 ms behind instead of seconds.
     const queues = api("GET", `/queues/${inVhost}?disable_stats=true&enable_queue_totals=true`) as Promise<RawQueue[]>;
     const consumers = (await api("GET", `/consumers/${inVhost}`)) as RawConsumer[];
-    return (await queues).map((queue) => queueCounts(queue, consumers.filter((each) => each.queue.name === queue.name).length));
+    return (await queues).map((queue) =>
+      queueCounts(queue, consumers.filter((each) => each.queue.name === queue.name).length),
+    );
   }
 
   return {
@@ -151,7 +158,12 @@ interface RawConnection {
 }
 
 function connectionInfo(raw: RawConnection): ConnectionInfo {
-  return { name: raw.name, user: raw.user, peerPort: raw.peer_port, clientName: raw.client_properties?.connection_name ?? "" };
+  return {
+    name: raw.name,
+    user: raw.user,
+    peerPort: raw.peer_port,
+    clientName: raw.client_properties?.connection_name ?? "",
+  };
 }
 
 interface RawMessage {

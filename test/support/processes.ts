@@ -49,7 +49,9 @@ afterAll(async () => {
   const forgotten = started.splice(0).filter((each) => each.exit() === null);
   await Promise.all(forgotten.map((each) => each.kill("SIGKILL")));
   if (forgotten.length > 0) {
-    console.warn(`Killed at the end of the file, as still running: ${forgotten.map((each) => `${each.name} (${each.pid})`).join(", ")}`);
+    console.warn(
+      `Killed at the end of the file, as still running: ${forgotten.map((each) => `${each.name} (${each.pid})`).join(", ")}`,
+    );
   }
 });
 
@@ -77,9 +79,14 @@ export function startProcess({ file, args = [], env = {}, cwd = ROOT, name = fil
     lines: output.lines,
     exited,
     exit: () => exit,
-    waitForLine: (predicate, { timeoutMs = 20_000, what = "the line waited for" } = {}) => output.waitFor(predicate, timeoutMs, `${name}: ${what}`),
+    waitForLine: (predicate, { timeoutMs = 20_000, what = "the line waited for" } = {}) =>
+      output.waitFor(predicate, timeoutMs, `${name}: ${what}`),
     waitForEvent: async (event, { timeoutMs = 20_000 } = {}) => {
-      const line = await output.waitFor((each) => decoded(each)?.event === event, timeoutMs, `${name}: a line with event "${event}"`);
+      const line = await output.waitFor(
+        (each) => decoded(each)?.event === event,
+        timeoutMs,
+        `${name}: a line with event "${event}"`,
+      );
       return decoded(line) ?? {};
     },
     kill: async (signal = "SIGKILL") => {
@@ -113,7 +120,8 @@ function collectLines(streams: NodeJS.ReadableStream[]) {
         clearTimeout(timer);
         act();
       };
-      const fail = (why: string) => settle(() => reject(new Error(`${what} ${why}. Its last lines:\n  ${lines.slice(-15).join("\n  ")}`)));
+      const fail = (why: string) =>
+        settle(() => reject(new Error(`${what} ${why}. Its last lines:\n  ${lines.slice(-15).join("\n  ")}`)));
       const look = () => {
         for (; next < lines.length; next += 1) {
           const line = lines[next] as string;

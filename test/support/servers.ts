@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, inject } from "vitest";
-import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
 import type { Postgres, PostgresOptions } from "../../scripts/servers/postgres.mjs";
-import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
+import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
 import type { Rabbitmq, RabbitmqOptions } from "../../scripts/servers/rabbitmq.mjs";
-import { createVhost, deleteVhost, managementOf } from "./management.ts";
+import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import type { Management } from "./management.ts";
+import { createVhost, deleteVhost, managementOf } from "./management.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "./test-servers.ts";
 
 /**
@@ -51,7 +51,9 @@ export async function freshDatabase(): Promise<{ databaseUrl: string }> {
 }
 
 /** A broker of the file's own, for files that kill it. `management` is that of its vhost `/`. */
-export async function privateBroker(options: Omit<RabbitmqOptions, "dir"> = {}): Promise<Rabbitmq & { management: Management }> {
+export async function privateBroker(
+  options: Omit<RabbitmqOptions, "dir"> = {},
+): Promise<Rabbitmq & { management: Management }> {
   const dir = temporaryFolder("rabbitmq");
   const broker = await startRabbitmq({ ...options, dir, config: { ...BROKER_TEST_CONFIG, ...options.config } });
   cleanUps.push(async () => {
@@ -72,7 +74,9 @@ export async function privatePostgres(options: Omit<PostgresOptions, "dir"> = {}
 
 /** Keeps the getters of the broker alive, which a spread would freeze. */
 function withManagement(broker: Rabbitmq): Rabbitmq & { management: Management } {
-  return Object.defineProperty(broker, "management", { value: managementOf(broker.managementUrl, "/") }) as Rabbitmq & { management: Management };
+  return Object.defineProperty(broker, "management", { value: managementOf(broker.managementUrl, "/") }) as Rabbitmq & {
+    management: Management;
+  };
 }
 
 /** A folder for the file's own use, removed at its end. */

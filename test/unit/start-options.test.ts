@@ -3,12 +3,26 @@ import { OptionError, parseStartOptions } from "../../scripts/start/options.mjs"
 
 describe("npm start's options", () => {
   test("nothing said means two services of ten workers on port 8080, with the demonstration", () => {
-    expect(parseStartOptions([])).toEqual({ services: 2, workers: 10, port: 8080, demo: true, fresh: false, recording: null });
+    expect(parseStartOptions([])).toEqual({
+      services: 2,
+      workers: 10,
+      port: 8080,
+      demo: true,
+      fresh: false,
+      recording: null,
+    });
   });
 
   test("every option is taken, with an equals sign or without", () => {
     const args = ["--services", "3", "--workers=20", "--port", "0", "--no-demo", "--fresh", "--recording", "ticks.jsonl"];
-    expect(parseStartOptions(args)).toEqual({ services: 3, workers: 20, port: 0, demo: false, fresh: true, recording: "ticks.jsonl" });
+    expect(parseStartOptions(args)).toEqual({
+      services: 3,
+      workers: 20,
+      port: 0,
+      demo: false,
+      fresh: true,
+      recording: "ticks.jsonl",
+    });
   });
 
   test("--help wins over everything beside it", () => {

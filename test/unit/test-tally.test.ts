@@ -11,7 +11,10 @@ describe("the last line of npm test", () => {
   });
 
   test("a file that cannot be loaded is a failure, though no test in it failed", () => {
-    const testResults = [{ status: "failed", assertionResults: [] }, { status: "failed", assertionResults: [{ status: "failed" }] }];
+    const testResults = [
+      { status: "failed", assertionResults: [] },
+      { status: "failed", assertionResults: [{ status: "failed" }] },
+    ];
     expect(tallyOf({ ...REPORT, numFailedTests: 1, testResults }, 1).failed).toBe(2);
   });
 
