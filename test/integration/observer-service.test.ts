@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { newMessageId, newObserverId, newRunId, type ServiceEvent, workQueueName } from "@unacked/contracts";
@@ -348,10 +349,15 @@ describe("health", () => {
   });
 });
 
+test("a service that was given no name bears its host's", async () => {
+  const { manager } = await bornService({ env: { SERVICE_NAME: undefined } });
+  expect(manager.batches[0]?.serviceName).toBe(hostname());
+});
+
 describe("a service that cannot start", () => {
   test.each<[string, Record<string, string | undefined>, string]>([
     ["a setting is wrong", { WORKER_COUNT: "many" }, "WORKER_COUNT: must be a whole number from 1 to 65535, or auto"],
-    ["one is missing", { SERVICE_NAME: undefined }, "SERVICE_NAME: is required"],
+    ["one is missing", { AMQP_URL: undefined }, "AMQP_URL: is required"],
     ["the broker's address is none", { AMQP_URL: "http://secret:word@x" }, "AMQP_URL"],
     ["its folder is missing", { OBSERVERS_DIR: "nowhere" }, "nowhere"],
     ["a file does not load", { OBSERVERS_DIR: "test/fixtures/broken-observers" }, "broken.ts"],

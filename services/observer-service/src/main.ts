@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { newServiceId } from "@unacked/contracts";
 import { loadSettings, SettingsError } from "@unacked/settings";
 import { machineCapacity } from "./capacity.ts";
@@ -19,7 +20,7 @@ async function main(): Promise<void> {
   const settings = loadSettings(ServiceSettings, { env: process.env, file: process.env.CONFIG_FILE });
   const identity: ServiceIdentity = {
     serviceId: newServiceId(),
-    serviceName: settings.SERVICE_NAME,
+    serviceName: settings.SERVICE_NAME ?? hostname(),
     pool: settings.POOL,
     workerCount: settings.WORKER_COUNT === "auto" ? autoWorkerCount(machineCapacity()) : settings.WORKER_COUNT,
   };

@@ -15,7 +15,9 @@ export const ServiceSettings = z.object({
     secret: true,
     orFile: true,
   }),
-  SERVICE_NAME: ServiceName.describe("The stable name of this service; it outlives the process."),
+  SERVICE_NAME: ServiceName.optional().describe(
+    "The stable name of this service, its own alone; it outlives the process. Not set: the host's name, which is a container's id and a pod's name.",
+  ),
   WORKER_COUNT: workerCount
     .default("auto")
     .describe("How many observers run here at once, 1–65535, or `auto`: 100 a core, at most one per 4 MiB of memory left after 128 MiB."),
