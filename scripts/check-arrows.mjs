@@ -35,7 +35,7 @@ const PLACES = [
   },
   {
     in: "services/observer-service/src/",
-    may: ["@unacked/", "node:", "zod", "uuid", "pino", "tsx", "services/observer-service/src/"],
+    may: ["@unacked/", "node:", "zod", "uuid", "pino", "pino-pretty", "tsx", "services/observer-service/src/"],
   },
   { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "node:", "observers/"] },
   { in: "demo/src/", may: ["ws", "node:", "demo/src/"] },
@@ -65,7 +65,7 @@ const graph = new Map();
 
 for (const file of files) {
   const text = readFileSync(join(root, file), "utf8");
-  const targets = [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2]).map((spec) => resolveImport(file, spec));
+  const targets = [...text.matchAll(IMPORT)].map((match) => resolveImport(file, match[1] ?? match[2] ?? ""));
   graph.set(file, targets);
   const place = PLACES.find((one) => file.startsWith(one.in));
   for (const target of targets) {
@@ -105,6 +105,7 @@ function isAllowed(place, file, target) {
 }
 
 function circles() {
+  /** @type {string[][]} */
   const found = [];
   const done = new Set();
   /** @param {string} file @param {string[]} path */

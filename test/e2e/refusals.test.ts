@@ -1,7 +1,7 @@
 import type { ObserverView, ProblemDetails } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type ObserverOrProblem, type System } from "../support/system.ts";
 
 describe("what REST refuses", () => {
   let system: System;
@@ -14,7 +14,7 @@ describe("what REST refuses", () => {
   afterAll(() => system.close());
 
   const remove = (ref: string, query = "") =>
-    system.call<ObserverView & ProblemDetails>("DELETE", `/api/v1/observers/${ref}${query}`);
+    system.call<ObserverOrProblem>("DELETE", `/api/v1/observers/${ref}${query}`);
 
   it("a second delete while the first is under way, and after it", async () => {
     const [observer] = (await system.createMany("slow", 1, { stopDelayMs: 1_000 })) as [ObserverView];

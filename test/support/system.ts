@@ -16,6 +16,9 @@ export interface SystemOptions {
   heartbeatS?: number;
 }
 
+/** What a call about an observer answers: the observer, or a problem. */
+export type ObserverOrProblem = ObserverView & Pick<ProblemDetails, "code" | "errors" | "knownTypes">;
+
 export interface Answer<T> {
   status: number;
   headers: Headers;
@@ -138,7 +141,7 @@ export class System {
   }
 
   /** Creates a stamping observer. `params` are those of the type `stamp`. */
-  create(name: string, params: object = {}, more: object = {}): Promise<Answer<ObserverView & ProblemDetails>> {
+  create(name: string, params: object = {}, more: object = {}): Promise<Answer<ObserverOrProblem>> {
     return this.call("POST", "/api/v1/observers", {
       name,
       type: "stamp",

@@ -1,18 +1,8 @@
 import type { Readiness } from "@unacked/contracts";
-import type { DataSource } from "typeorm";
 import { BrokerSide } from "./adapters/amqp/broker-side.ts";
 import { type HttpServer, startHttpServer } from "./adapters/http/http-server.ts";
-import { PostgresChangeLog } from "./adapters/postgres/change-feed.ts";
-import { createDataSource, migrate } from "./adapters/postgres/data-source.ts";
-import { checkDatabase } from "./adapters/postgres/database-check.ts";
 import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
-import { recordErrors } from "./adapters/postgres/error-writes.ts";
-import { Notifications } from "./adapters/postgres/notifications.ts";
-import { PostgresBooksStore } from "./adapters/postgres/postgres-books-store.ts";
-import { PostgresCommandStore } from "./adapters/postgres/postgres-command-store.ts";
-import { postgresReads } from "./adapters/postgres/postgres-reads.ts";
-import { PostgresSilenceStore } from "./adapters/postgres/silence-store.ts";
-import { PostgresTypeDirectory } from "./adapters/postgres/type-reads.ts";
+import { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { ChangeHub } from "./flows/change-hub.ts";
 import { Dispatcher } from "./flows/dispatcher.ts";
 import { Ledger } from "./flows/ledger.ts";
@@ -33,8 +23,7 @@ export interface ManagerParts {
 /** Wires the flows to their adapters, and starts and ends them in order. It decides nothing. */
 export class ObserverManager {
   readonly #parts: ManagerParts;
-  readonly #dataSource: DataSource;
-  readonly #notifications: Notifications;
+  readonly #database: DatabaseSide;
   readonly #broker: BrokerSide;
   readonly #dispatcher: Dispatcher;
   readonly #prober: Prober;
@@ -45,34 +34,22 @@ export class ObserverManager {
   constructor(parts: ManagerParts) {
     const { settings, managerId, log } = parts;
     this.#parts = parts;
-    this.#dataSource = createDataSource({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
-    this.#notifications = new Notifications(settings.DATABASE_URL, log);
-    const books = new PostgresBooksStore(this.#dataSource);
+    this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
+    const { books, commands, errors, silence, types, changes } = this.#database;
     const wake = () => this.#dispatcher.wake();
+    const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
     this.#broker = new BrokerSide(
-      {
-        url: settings.AMQP_URL,
-        heartbeatS: settings.HEARTBEAT_S,
-        workQueueType: settings.WORK_QUEUE_TYPE,
-        managerId,
-        log,
-      },
-      {
-        ledger: new Ledger(books, managerId),
-        errors: { record: (errors) => recordErrors(this.#dataSource, errors) },
-        committed: wake,
-      },
+      { url, heartbeatS, workQueueType, managerId, log },
+      { ledger: new Ledger(books, managerId), errors, committed: wake },
     );
-    this.#dispatcher = new Dispatcher(new PostgresCommandStore(this.#dataSource), this.#broker.sender, log);
-    this.#notifications.of("unacked_commands").onWake(wake);
-    const isCaughtUp = () => this.#broker.catchUp.isCaughtUp;
-    this.#prober = new Prober({ store: new PostgresSilenceStore(this.#dataSource), isCaughtUp, probed: wake, log });
-    this.#changes = new ChangeHub(new PostgresChangeLog(this.#dataSource), this.#notifications.of("unacked_changes"), log);
-    const reads = postgresReads(this.#dataSource, (pools) => this.#broker.queueDepths(pools));
-    const types = new TypeCheck(new PostgresTypeDirectory(this.#dataSource));
+    this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log);
+    this.#database.notifications("unacked_commands").onWake(wake);
+    this.#prober = new Prober({ store: silence, isCaughtUp: () => this.#broker.catchUp.isCaughtUp, probed: wake, log });
+    this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
+    const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#api = {
-      lifecycle: new ObserverLifecycle({ store: books, reads, types, isReady, committed: wake }),
+      lifecycle: new ObserverLifecycle({ store: books, reads, types: new TypeCheck(types), isReady, committed: wake }),
       reads,
       changes: this.#changes,
       readiness: () => this.#readiness(),
@@ -82,33 +59,17 @@ export class ObserverManager {
   /** Answers HTTP from now on; readiness says what is still missing. Rejects when the port cannot be had. */
   async listen(): Promise<void> {
     const { settings, version, log } = this.#parts;
-    this.#http = await startHttpServer({
-      host: settings.HOST,
-      port: settings.PORT,
-      api: this.#api,
-      log,
-      version,
-      describeError: describeDatabaseError,
-    });
+    const { HOST: host, PORT: port } = settings;
+    this.#http = await startHttpServer({ host, port, api: this.#api, log, version, describeError: describeDatabaseError });
     log.info({ event: "listening", url: this.#http.url }, "listening");
   }
 
-  /** Connects to PostgreSQL and brings the schema up to date. @returns false while the database is away */
-  async openBooks(): Promise<boolean> {
-    try {
-      if (!this.#dataSource.isInitialized) await this.#dataSource.initialize();
-      const applied = await migrate(this.#dataSource);
-      this.#parts.log.info({ event: "books-open", applied }, "the schema is up to date");
-      return true;
-    } catch (error) {
-      if (!describeDatabaseError(error).unavailable) throw error;
-      this.#parts.log.warn({ err: error }, "PostgreSQL cannot be reached; trying again");
-      return false;
-    }
+  /** @returns false while the database is away */
+  openBooks(): Promise<boolean> {
+    return this.#database.open();
   }
 
   start(): void {
-    this.#notifications.start();
     this.#broker.start();
     this.#dispatcher.start();
     this.#prober.start();
@@ -119,12 +80,11 @@ export class ObserverManager {
     await Promise.all([this.#changes.close(), this.#http?.close()]);
     await this.#dispatcher.stop();
     await this.#broker.close();
-    await this.#notifications.close();
-    if (this.#dataSource.isInitialized) await this.#dataSource.destroy();
+    await this.#database.close();
   }
 
   async #readiness(): Promise<Readiness> {
-    const checks = { database: await checkDatabase(this.#dataSource), ...this.#broker.checks() };
+    const checks = { database: await this.#database.check(), ...this.#broker.checks() };
     return { ready: Object.values(checks).every((check) => check.ok), checks };
   }
 }

@@ -1,0 +1,84 @@
+import type { QueueDepth, ReadinessCheck } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { BooksStore } from "../../flows/books-store.ts";
+import type { ChangeLog, Wakeups } from "../../flows/change-log.ts";
+import type { CommandStore } from "../../flows/dispatcher.ts";
+import type { ErrorBook } from "../../flows/error-book.ts";
+import type { Log } from "../../flows/log.ts";
+import type { ManagerReads } from "../../flows/manager-api.ts";
+import type { SilenceStore } from "../../flows/prober.ts";
+import type { TypeDirectory } from "../../flows/type-check.ts";
+import { PostgresChangeLog } from "./change-feed.ts";
+import { createDataSource, migrate } from "./data-source.ts";
+import { checkDatabase } from "./database-check.ts";
+import { describeDatabaseError } from "./database-error.ts";
+import { recordErrors } from "./error-writes.ts";
+import { type Channel, Notifications } from "./notifications.ts";
+import { PostgresBooksStore } from "./postgres-books-store.ts";
+import { PostgresCommandStore } from "./postgres-command-store.ts";
+import { postgresReads } from "./postgres-reads.ts";
+import { PostgresSilenceStore } from "./silence-store.ts";
+import { PostgresTypeDirectory } from "./type-reads.ts";
+
+export interface DatabaseSideSettings {
+  databaseUrl: string;
+  poolSize: number;
+  log: Log;
+}
+
+/** Everything of the manager that lives in PostgreSQL: one pool of connections, and one that listens. */
+export class DatabaseSide {
+  readonly books: BooksStore;
+  readonly commands: CommandStore;
+  readonly errors: ErrorBook;
+  readonly silence: SilenceStore;
+  readonly types: TypeDirectory;
+  readonly changes: ChangeLog;
+  readonly #dataSource: DataSource;
+  readonly #notifications: Notifications;
+  readonly #log: Log;
+
+  constructor({ databaseUrl, poolSize, log }: DatabaseSideSettings) {
+    this.#log = log;
+    this.#dataSource = createDataSource({ databaseUrl, poolSize, log });
+    this.#notifications = new Notifications(databaseUrl, log);
+    this.books = new PostgresBooksStore(this.#dataSource);
+    this.commands = new PostgresCommandStore(this.#dataSource);
+    this.errors = { record: (errors) => recordErrors(this.#dataSource, errors) };
+    this.silence = new PostgresSilenceStore(this.#dataSource);
+    this.types = new PostgresTypeDirectory(this.#dataSource);
+    this.changes = new PostgresChangeLog(this.#dataSource);
+  }
+
+  reads(queueDepths: (pools: string[]) => Promise<QueueDepth[] | null>): ManagerReads {
+    return postgresReads(this.#dataSource, queueDepths);
+  }
+
+  notifications(channel: Channel): Wakeups {
+    return this.#notifications.of(channel);
+  }
+
+  /** Connects and brings the schema up to date. @returns false while the database is away */
+  async open(): Promise<boolean> {
+    try {
+      if (!this.#dataSource.isInitialized) await this.#dataSource.initialize();
+      const applied = await migrate(this.#dataSource);
+      this.#log.info({ event: "books-open", applied }, "the schema is up to date");
+      this.#notifications.start();
+      return true;
+    } catch (error) {
+      if (!describeDatabaseError(error).unavailable) throw error;
+      this.#log.warn({ err: error }, "PostgreSQL cannot be reached; trying again");
+      return false;
+    }
+  }
+
+  check(): Promise<ReadinessCheck> {
+    return checkDatabase(this.#dataSource);
+  }
+
+  async close(): Promise<void> {
+    await this.#notifications.close();
+    if (this.#dataSource.isInitialized) await this.#dataSource.destroy();
+  }
+}
