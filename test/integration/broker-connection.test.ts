@@ -164,6 +164,19 @@ describe("a set-up", () => {
     expect(losses[0]?.reason.detail).toBe('no answer to "declare exchange test.direct" within 6000 ms');
   });
 
+  test("whose connection goes is given up at once, whatever else the owner awaits in it", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    const { connection, losses } = supervised(proxy.through(vhost.amqpUrl), {
+      build: async (session) => {
+        if (session.generation > 1) return;
+        proxy.reset();
+        await new Promise(() => undefined);
+      },
+    });
+    await eventually(() => connection.status.up, { timeoutMs: 3_000 });
+    expect(losses.map(({ generation, reason }) => [generation, reason.kind])).toEqual([[1, "connection-closed"]]);
+  });
+
   test("that throws is set-up failed, with what it said, and is tried again on a new connection", async () => {
     const { connection, losses } = supervised(vhost.amqpUrl, {
       build: async (session) => {
@@ -293,6 +306,22 @@ describe("a session", () => {
     expect(deliveries.slice(2).map((delivery) => delivery.settle("ack"))).toEqual([true, true]);
     expect(deliveries.slice(2).map((delivery) => delivery.settle("ack"))).toEqual([false, false]);
     await eventually(async () => expect(await vhost.management.queue("stale")).toMatchObject({ total: 0 }));
+  });
+
+  test("that is lost answers at once what is still asked of it, before its connection is closed", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    const { connection } = supervised(proxy.through(vhost.amqpUrl));
+    const session = await connection.up();
+    proxy.blackhole();
+    const asked = session.inspect("whatever");
+    const sinceMs = performance.now();
+    session.end("a test");
+    await expect(asked).rejects.toMatchObject({
+      code: "session-lost",
+      reason: { kind: "ended-by-owner", detail: "a test" },
+    });
+    await expect(session.inspect("whatever")).rejects.toMatchObject({ code: "session-lost" });
+    expect(performance.now() - sinceMs).toBeLessThan(1_000);
   });
 
   test("keeps its messages from others until its owner, told of the loss, has let go", async () => {

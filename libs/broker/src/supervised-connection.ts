@@ -118,7 +118,8 @@ export class SupervisedConnection {
     const session = await this.#connect();
     if (session === undefined) return 0;
     let upSince: number | undefined;
-    if (await this.#build(session)) {
+    const built = await this.#build(session);
+    if (built && !session.lost.aborted) {
       upSince = performance.now();
       this.#goUp(session);
     }
@@ -152,6 +153,7 @@ export class SupervisedConnection {
     }
   }
 
+  /** Resolves to whether it was built; never rejects. */
   async #build(session: AmqpSession): Promise<boolean> {
     try {
       const building = session.openControlChannel().then(() => this.#hooks.build(session));
@@ -161,10 +163,11 @@ export class SupervisedConnection {
         signal: session.lost,
         onAbort: () => new SessionLostError(session.lost.reason as LossReason),
       });
+      return true;
     } catch (error) {
       session.lose(lossReason("setup-failed", error));
+      return false;
     }
-    return !session.lost.aborted;
   }
 
   #goUp(session: AmqpSession): void {
