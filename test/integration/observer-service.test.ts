@@ -1,3 +1,4 @@
+import { copyFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -254,6 +255,60 @@ describe("the end of a service", () => {
     const startedMs = performance.now();
     expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+});
+
+describe("an error that belongs to no observer", () => {
+  test("fences everything, is told, and ends the process with 1", async () => {
+    const { manager, service } = await bornService({ env: { OBSERVERS_DIR: "test/fixtures/unattributable-observers" } });
+    await manager.start({ type: "loose-timer" });
+    await manager.waitFor("RunStarted");
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    await manager.waitFor("ServiceDied");
+    expect(ofKind(manager, "RunReleased")).toMatchObject([{ reason: "lease-lost" }]);
+    await queueHolds(manager, { ready: 1, unacked: 0 });
+  });
+});
+
+describe("thousands of starts at once", () => {
+  test("are all run, while stops and inventories go through in between", async () => {
+    const { manager, service, key } = await bornService({ workers: 3_000 });
+    const starts = await Promise.all(Array.from({ length: 2_500 }, () => manager.start({ params: { everyMs: 60_000 } })));
+    const { observerId } = starts[7] as (typeof starts)[number];
+    await manager.control({ kind: "StopObservers", targets: [{ observerId, revision: 1 }] });
+    await eventually(() => expect(ofKind(manager, "RunStarted").length).toBeGreaterThanOrEqual(2_499), { timeoutMs: 20_000 });
+    await manager.waitFor("RunStopped");
+    await manager.control({ kind: "ReportInventory" }, key);
+    await manager.waitFor("Inventory", ({ part }) => part === 2);
+    expect(ofKind(manager, "Inventory").map(({ part, parts, runs }) => [part, parts, runs.length])).toEqual([[1, 2, 2_000], [2, 2, 499]]);
+    expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    await queueHolds(manager, { ready: 2_499, unacked: 0 });
+  });
+});
+
+describe("an observer's output", () => {
+  test("is published under its type and name", async () => {
+    const { manager } = await bornService();
+    await manager.management.call("PUT", "/queues/{vhost}/listener", { durable: true });
+    await manager.management.call("POST", "/bindings/{vhost}/e/unacked.output/q/listener", { routing_key: "stamp.#" });
+    const { observerId, name } = await manager.start({ params: { emit: true } });
+    const { runId } = await manager.waitFor("RunStarted");
+    const [message] = await eventually(async () => {
+      const messages = await manager.management.get("listener");
+      return messages.length > 0 && messages;
+    });
+    expect(message?.routingKey).toBe(`stamp.${name}`);
+    expect(JSON.parse(message?.body.toString() ?? "")).toEqual({ observerId, name, type: "stamp", runId, at: expect.any(Number), event: { hello: name } });
+  });
+});
+
+describe("an observers' folder outside of every package", () => {
+  test("gets what its files import from the service", async () => {
+    const folder = temporaryFolder("observers");
+    copyFileSync("test/fixtures/observers/stamp.ts", join(folder, "stamp.ts"));
+    const { manager } = await bornService({ env: { OBSERVERS_DIR: folder } });
+    await manager.start();
+    await manager.waitFor("RunStarted");
   });
 });
 

@@ -1,8 +1,9 @@
 import { readdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { register as registerHooks } from "node:module";
+import { extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isObserverDefinition, type ObserverDefinition } from "@unacked/sdk";
-import { register } from "tsx/esm/api";
+import { register as registerTypeScript } from "tsx/esm/api";
 import { errorText } from "./error-text.ts";
 
 /** One file that is no observer type, and why. */
@@ -31,7 +32,8 @@ const isObserverFile = (name: string): boolean =>
 /** Loads every top-level .ts, .js and .mjs file of a folder; TypeScript goes through tsx, so it needs no build. */
 export async function loadObservers(dir: string): Promise<ObserverTypes> {
   const files = observerFiles(dir);
-  if (files.some((file) => file.endsWith(".ts"))) register();
+  if (files.some((file) => file.endsWith(".ts"))) registerTypeScript();
+  registerHooks(new URL(`./resolve-sdk${extname(import.meta.url)}`, import.meta.url));
 
   const problems: LoadProblem[] = [];
   const types = new Map<string, ObserverDefinition>();

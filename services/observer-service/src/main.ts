@@ -26,7 +26,8 @@ async function main(): Promise<void> {
   };
   const log = createLog(settings.LOG_LEVEL, { service: identity.serviceName, serviceId: identity.serviceId });
   const types = await loadObservers(settings.OBSERVERS_DIR);
-  log.info({ event: "starting", ...identity, types: [...types.keys()], pid: process.pid }, "observer-service starts");
+  const { pool, workerCount } = identity;
+  log.info({ event: "starting", pool, workerCount, types: [...types.keys()], pid: process.pid }, "observer-service starts");
 
   const service = new ObserverService({
     identity,

@@ -31,6 +31,7 @@ export class Runner {
   readonly #parts: RunnerParts;
   readonly #pacer = new Pacer();
   readonly #watchers = new Set<() => void>();
+  #lookIsDue = false;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -84,6 +85,16 @@ export class Runner {
     });
   }
 
+  /** Once for all that settle in this turn of the event loop: each look goes through every run. */
+  #lookSoon(): void {
+    if (this.#lookIsDue || this.#watchers.size === 0) return;
+    this.#lookIsDue = true;
+    setImmediate(() => {
+      this.#lookIsDue = false;
+      for (const look of [...this.#watchers]) look();
+    });
+  }
+
   #giveTurn(run: LiveRun): void {
     this.#pacer.add(() => this.#takeTurn(run));
   }
@@ -106,8 +117,7 @@ export class Runner {
       clearTimeout(run.timer);
     }
     for (const effect of effects) this.#perform(run, effect);
-    // Whoever waits for handlers to settle looks after each settling, and after the end of a run that had no handler.
-    if (input.kind === "settled" || state.phase === "over") for (const look of [...this.#watchers]) look();
+    if (input.kind === "settled" || state.phase === "over") this.#lookSoon();
   }
 
   #perform(run: LiveRun, effect: RunEffect): void {

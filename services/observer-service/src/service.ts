@@ -1,8 +1,9 @@
 import { type BrokerSettings, type Consumer, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
-import type { WorkQueueType } from "@unacked/contracts";
+import type { ObserverTypeInfo, WorkQueueType } from "@unacked/contracts";
 import { ControlIntake } from "./control-intake.ts";
 import { declareForConsuming, declareForPublishing } from "./declare-topology.ts";
 import { ErrorReporter } from "./error-reporter.ts";
+import { errorText, stackOf } from "./error-text.ts";
 import { EventSender } from "./event-sender.ts";
 import type { HealthView } from "./health.ts";
 import type { ServiceIdentity } from "./identity.ts";
@@ -47,14 +48,17 @@ export class ObserverService {
   readonly #intake: Intake;
   readonly #control: ControlIntake;
   readonly #lag = new EventLoopLag();
+  readonly #typeInfos: ObserverTypeInfo[];
   #work: Consumer | undefined;
   #alive: NodeJS.Timeout | undefined;
   #draining = false;
+  #failing = false;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     const { identity, log, types, stopTimeoutMs, exit } = parts;
     const { serviceId, serviceName } = identity;
+    this.#typeInfos = describeTypes(types, log);
     const settings = (role: string): BrokerSettings => ({ ...parts.broker, log, connectionName: `${serviceName} ${role} ${serviceId}` });
 
     this.#publisher = new Publisher(settings("publishes"), { declare: declareForPublishing });
@@ -119,7 +123,9 @@ export class ObserverService {
   /** Something broke that is nobody's: fences everything, says so if it can, and ends the process with 1. */
   async fail(error: unknown): Promise<void> {
     const { log, exit, broker } = this.#parts;
-    log.fatal({ event: "process-failed", err: error }, "an error that belongs to no observer; this process ends");
+    log.fatal({ event: "process-failed", error: errorText(error), stack: stackOf(error) }, "an error that belongs to no observer; this process ends");
+    if (this.#failing) return;
+    this.#failing = true;
     this.#draining = true;
     this.#intake.drain();
     await within(0.4 * broker.heartbeatS * 1_000, this.#lease.processFailed());
@@ -128,12 +134,12 @@ export class ObserverService {
   }
 
   async #build(session: Session): Promise<void> {
-    const { identity, types, version, workQueueType, log, broker } = this.#parts;
+    const { identity, version, workQueueType, log, broker } = this.#parts;
     const queues = await declareForConsuming(session, { ...identity, workQueueType });
     await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => this.#control.take(delivery));
     await this.#lease.begin(session, queues.control);
     this.#events.enterGeneration(session.generation);
-    this.#events.tell(serviceBorn(identity, describeTypes(types, log), version, broker.heartbeatS * 1_000));
+    this.#events.tell(serviceBorn(identity, this.#typeInfos, version, broker.heartbeatS * 1_000));
     if (this.#draining) return;
     const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) => this.#intake.take(delivery));
     if (session.lost.aborted) return;
