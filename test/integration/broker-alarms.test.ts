@@ -21,16 +21,15 @@ const message = (messageId: string) => ({
 });
 
 let broker: Rabbitmq;
+let endBroker = async (): Promise<void> => undefined;
 beforeAll(async () => {
   // As a broker that nobody configured, but with a second for its 30 minutes.
   // The interval at which it looks has no name in rabbitmq.conf.
   writeFileSync(join(dir, "advanced.config"), "[{rabbit, [{channel_tick_interval, 1000}]}].\n");
   broker = await startRabbitmq({ dir, config: { consumer_timeout: CONSUMER_TIMEOUT_MS } });
+  endBroker = () => broker.kill().then(broker.stop);
 });
-afterAll(async () => {
-  await broker.kill();
-  await broker.stop();
-});
+afterAll(() => endBroker());
 
 test("a broker that cuts long unacked messages is recognised, with the setting that ends it, and the message comes again", async () => {
   const deliveries: Delivery[] = [];
