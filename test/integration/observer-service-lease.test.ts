@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
 import { workQueueName } from "@unacked/contracts";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type StandIn, standIn, startObserverService } from "../support/observer-service.ts";
 import type { RunningProcess } from "../support/processes.ts";
@@ -34,10 +34,14 @@ async function holderAndHeir(params: object = {}) {
 }
 
 const actingFor = (stamps: readonly Stamp[], service: string): number =>
-  new Set(stamps.filter((stamp) => stamp.serviceName === service && stamp.kind === "act").map((stamp) => stamp.observerId)).size;
+  new Set(stamps.filter((stamp) => stamp.serviceName === service && stamp.kind === "act").map((stamp) => stamp.observerId))
+    .size;
 
 const heirRunsAll = (file: string) =>
-  eventually(() => expect(actingFor(readStamps(file), "heir")).toBe(OBSERVERS), { timeoutMs: 10 * HEARTBEAT_MS, what: "the heir running everything" });
+  eventually(() => expect(actingFor(readStamps(file), "heir")).toBe(OBSERVERS), {
+    timeoutMs: 10 * HEARTBEAT_MS,
+    what: "the heir running everything",
+  });
 
 function longestOverlapMs(file: string): number {
   return Math.max(0, ...overlaps(readStamps(file)).map((overlap) => overlap.ms));
@@ -47,13 +51,16 @@ const workIs = (manager: StandIn, counts: object) =>
   eventually(async () => expect(await manager.management.queue(workQueueName("default"))).toMatchObject(counts));
 
 describe("a partition", () => {
-  test.each(["both", "to-client", "to-server"] as const)("by blackhole (%s): the old copy stops before the new one starts", async (direction) => {
-    const { wire, file, holder } = await holderAndHeir();
-    wire.blackhole(direction);
-    await heirRunsAll(file);
-    expect(longestOverlapMs(file)).toBe(0);
-    expect(holder.exit()).toBeNull();
-  });
+  test.each(["both", "to-client", "to-server"] as const)(
+    "by blackhole (%s): the old copy stops before the new one starts",
+    async (direction) => {
+      const { wire, file, holder } = await holderAndHeir();
+      wire.blackhole(direction);
+      await heirRunsAll(file);
+      expect(longestOverlapMs(file)).toBe(0);
+      expect(holder.exit()).toBeNull();
+    },
+  );
 
   test("with a handler that does not stop: its process ends before the new one starts", async () => {
     const { wire, file, holder } = await holderAndHeir({ stopDelayMs: 60_000 });
@@ -68,7 +75,11 @@ describe("a partition", () => {
     wire.blackhole();
     await heirRunsAll(file);
     await wire.heal();
-    await manager.waitFor("ServiceBorn", (event) => event.pid === holder.pid && bornTimes(manager, holder) > 1, 10 * HEARTBEAT_MS);
+    await manager.waitFor(
+      "ServiceBorn",
+      (event) => event.pid === holder.pid && bornTimes(manager, holder) > 1,
+      10 * HEARTBEAT_MS,
+    );
     expect(longestOverlapMs(file)).toBe(0);
     await workIs(manager, { ready: 0, unacked: OBSERVERS });
   });
@@ -81,8 +92,14 @@ describe("a process that is stopped (SIGSTOP) for longer than the broker waits",
     await heirRunsAll(file);
     const before = readStamps(file).filter((stamp) => stamp.serviceName === "holder").length;
     await holder.kill("SIGCONT");
-    await manager.waitFor("ServiceBorn", (event) => event.pid === holder.pid && bornTimes(manager, holder) > 1, 10 * HEARTBEAT_MS);
-    const after = readStamps(file).filter((stamp) => stamp.serviceName === "holder").slice(before);
+    await manager.waitFor(
+      "ServiceBorn",
+      (event) => event.pid === holder.pid && bornTimes(manager, holder) > 1,
+      10 * HEARTBEAT_MS,
+    );
+    const after = readStamps(file)
+      .filter((stamp) => stamp.serviceName === "holder")
+      .slice(before);
     const actsOfRun = (runId: string) => after.filter((stamp) => stamp.runId === runId && stamp.kind === "act").length;
     for (const { runId } of after) expect(actsOfRun(runId)).toBeLessThanOrEqual(2);
     await workIs(manager, { ready: 0, unacked: OBSERVERS });

@@ -1,10 +1,17 @@
 import { copyFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
 import { newMessageId, newObserverId, newRunId, type ServiceEvent, workQueueName } from "@unacked/contracts";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type ServiceOptions, type StandIn, standIn, startMessage, startObserverService } from "../support/observer-service.ts";
+import {
+  type ServiceOptions,
+  type StandIn,
+  standIn,
+  startMessage,
+  startObserverService,
+} from "../support/observer-service.ts";
+import type { RunningProcess } from "../support/processes.ts";
 import { temporaryFolder } from "../support/servers.ts";
 import { overlaps, readStamps } from "../support/stamps.ts";
 
@@ -26,7 +33,11 @@ async function bornService(options: ServiceOptions = {}) {
 }
 
 const queueHolds = (manager: StandIn, counts: object) =>
-  eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject(counts), { what: `the work queue holding ${JSON.stringify(counts)}` });
+  eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject(counts), {
+    what: `the work queue holding ${JSON.stringify(counts)}`,
+  });
+
+const healthUrl = async (service: RunningProcess) => String((await service.waitForEvent("listening")).url);
 
 const ofKind = <K extends ServiceEvent["kind"]>(manager: StandIn, kind: K) =>
   manager.events().filter((event): event is Extract<ServiceEvent, { kind: K }> => event.kind === kind);
@@ -34,14 +45,24 @@ const ofKind = <K extends ServiceEvent["kind"]>(manager: StandIn, kind: K) =>
 describe("a run", () => {
   test("starts when its message arrives, which stays unacked, and ends with an ack when it is stopped", async () => {
     const { manager, service } = await bornService();
-    expect(ofKind(manager, "ServiceBorn")[0]).toMatchObject({ pool: "default", workerCount: 10, pid: service.pid, heartbeatMs: 4_000 });
+    expect(ofKind(manager, "ServiceBorn")[0]).toMatchObject({
+      pool: "default",
+      workerCount: 10,
+      pid: service.pid,
+      heartbeatMs: 4_000,
+    });
     const { observerId, messageId } = await manager.start();
     const started = await manager.waitFor("RunStarted");
     expect(started).toMatchObject({ observerId, messageId, revision: 1, attempt: 1 });
     await queueHolds(manager, { ready: 0, unacked: 1 });
 
     await manager.control({ kind: "StopObservers", targets: [{ observerId, revision: 1 }] });
-    expect(await manager.waitFor("RunStopped")).toMatchObject({ observerId, messageId, runId: started.runId, reason: "stopped" });
+    expect(await manager.waitFor("RunStopped")).toMatchObject({
+      observerId,
+      messageId,
+      runId: started.runId,
+      reason: "stopped",
+    });
     await queueHolds(manager, { total: 0 });
   });
 
@@ -58,7 +79,14 @@ describe("a run", () => {
     const failed = await manager.waitFor("RunFailed");
     expect(failed).toMatchObject({ observerId, attempts: 3, error: { name: "Error", message: "before\uFFFDafter" } });
     const told = manager.events().filter((event) => "runId" in event && event.runId === failed.runId);
-    expect(told.map((event) => event.kind)).toEqual(["RunStarted", "RunRetrying", "RunStarted", "RunRetrying", "RunStarted", "RunFailed"]);
+    expect(told.map((event) => event.kind)).toEqual([
+      "RunStarted",
+      "RunRetrying",
+      "RunStarted",
+      "RunRetrying",
+      "RunStarted",
+      "RunFailed",
+    ]);
     await queueHolds(manager, { total: 0 });
     expect(manager.reports).toMatchObject([{ reason: "retries-used-up", observerId, runId: failed.runId }]);
     expect(JSON.parse(manager.reports[0]?.body ?? "")).toMatchObject({ observerId, type: "stamp" });
@@ -105,7 +133,9 @@ describe("a run", () => {
     const second = await manager.waitFor("RunStarted", (event) => event.runId !== runId);
     expect(second).toMatchObject({ observerId, messageId, revision: 1, attempt: 1 });
     expect(ofKind(manager, "RunStopped")).toMatchObject([{ runId, reason: "restarted" }]);
-    await eventually(() => expect(readStamps(file).filter((stamp) => stamp.runId === second.runId).length).toBeGreaterThan(3));
+    await eventually(() =>
+      expect(readStamps(file).filter((stamp) => stamp.runId === second.runId).length).toBeGreaterThan(3),
+    );
     expect(overlaps(readStamps(file))).toEqual([]);
     await queueHolds(manager, { ready: 0, unacked: 1 });
   });
@@ -129,7 +159,10 @@ describe("a run", () => {
     const { manager, key } = await bornService();
     const { observerId, messageId } = await manager.start();
     const { runId } = await manager.waitFor("RunStarted");
-    await manager.control({ kind: "StopRuns", targets: [{ observerId, runId, messageId, revision: 1, reason: "not-wanted" }] }, key);
+    await manager.control(
+      { kind: "StopRuns", targets: [{ observerId, runId, messageId, revision: 1, reason: "not-wanted" }] },
+      key,
+    );
     expect(await manager.waitFor("RunStopped")).toMatchObject({ runId, reason: "not-wanted" });
     await queueHolds(manager, { total: 0 });
   });
@@ -141,7 +174,11 @@ describe("a start", () => {
     const first = await manager.start();
     const { runId } = await manager.waitFor("RunStarted");
     const second = await manager.start({ ...first, messageId: newMessageId() });
-    expect(await manager.waitFor("DuplicateDropped")).toMatchObject({ observerId: first.observerId, messageId: second.messageId, keptRunId: runId });
+    expect(await manager.waitFor("DuplicateDropped")).toMatchObject({
+      observerId: first.observerId,
+      messageId: second.messageId,
+      keptRunId: runId,
+    });
     await queueHolds(manager, { ready: 0, unacked: 1 });
   });
 
@@ -197,18 +234,25 @@ describe("a start", () => {
 });
 
 describe("an observer's trouble", () => {
-  test.each(["timer", "rejection", "microtask"])("from a %s fails it alone; its neighbours' runs go on unbroken", async (throwFrom) => {
-    const { manager, service, file } = await bornService();
-    const neighbours = await Promise.all(Array.from({ length: 5 }, () => manager.start({ params: { file } })));
-    await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(5));
-    const bad = await manager.start({ params: { throwAfterMs: 20, throwFrom }, retry: { ...NO_JITTER, maxAttempts: 2 } });
-    expect(await manager.waitFor("RunFailed")).toMatchObject({ observerId: bad.observerId, attempts: 2, error: { message: "thrown on request" } });
-    await queueHolds(manager, { ready: 0, unacked: 5 });
-    const acts = readStamps(file).length;
-    await eventually(() => expect(readStamps(file).length).toBeGreaterThan(acts + 20));
-    expect(new Set(readStamps(file).map((stamp) => stamp.runId)).size).toBe(neighbours.length);
-    expect(service.exit()).toBeNull();
-  });
+  test.each(["timer", "rejection", "microtask"])(
+    "from a %s fails it alone; its neighbours' runs go on unbroken",
+    async (throwFrom) => {
+      const { manager, service, file } = await bornService();
+      const neighbours = await Promise.all(Array.from({ length: 5 }, () => manager.start({ params: { file } })));
+      await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(5));
+      const bad = await manager.start({ params: { throwAfterMs: 20, throwFrom }, retry: { ...NO_JITTER, maxAttempts: 2 } });
+      expect(await manager.waitFor("RunFailed")).toMatchObject({
+        observerId: bad.observerId,
+        attempts: 2,
+        error: { message: "thrown on request" },
+      });
+      await queueHolds(manager, { ready: 0, unacked: 5 });
+      const acts = readStamps(file).length;
+      await eventually(() => expect(readStamps(file).length).toBeGreaterThan(acts + 20));
+      expect(new Set(readStamps(file).map((stamp) => stamp.runId)).size).toBe(neighbours.length);
+      expect(service.exit()).toBeNull();
+    },
+  );
 
   test("from a listener on its signal harms nobody", async () => {
     const { manager, service } = await bornService();
@@ -227,7 +271,11 @@ describe("the end of a service", () => {
     await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(3));
     expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     await manager.waitFor("ServiceDied");
-    expect(ofKind(manager, "RunReleased")).toMatchObject([{ reason: "draining" }, { reason: "draining" }, { reason: "draining" }]);
+    expect(ofKind(manager, "RunReleased")).toMatchObject([
+      { reason: "draining" },
+      { reason: "draining" },
+      { reason: "draining" },
+    ]);
     expect(manager.events().at(-1)?.kind).toBe("ServiceDied");
     expect(readStamps(file).filter((stamp) => stamp.kind === "stop")).toHaveLength(3);
     await queueHolds(manager, { ready: 3, unacked: 0 });
@@ -276,11 +324,16 @@ describe("thousands of starts at once", () => {
     const starts = await Promise.all(Array.from({ length: 2_500 }, () => manager.start({ params: { everyMs: 60_000 } })));
     const { observerId } = starts[7] as (typeof starts)[number];
     await manager.control({ kind: "StopObservers", targets: [{ observerId, revision: 1 }] });
-    await eventually(() => expect(ofKind(manager, "RunStarted").length).toBeGreaterThanOrEqual(2_499), { timeoutMs: 20_000 });
+    await eventually(() => expect(ofKind(manager, "RunStarted").length).toBeGreaterThanOrEqual(2_499), {
+      timeoutMs: 20_000,
+    });
     await manager.waitFor("RunStopped");
     await manager.control({ kind: "ReportInventory" }, key);
     await manager.waitFor("Inventory", ({ part }) => part === 2);
-    expect(ofKind(manager, "Inventory").map(({ part, parts, runs }) => [part, parts, runs.length])).toEqual([[1, 2, 2_000], [2, 2, 499]]);
+    expect(ofKind(manager, "Inventory").map(({ part, parts, runs }) => [part, parts, runs.length])).toEqual([
+      [1, 2, 2_000],
+      [2, 2, 499],
+    ]);
     expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     await queueHolds(manager, { ready: 2_499, unacked: 0 });
   });
@@ -293,12 +346,20 @@ describe("an observer's output", () => {
     await manager.management.call("POST", "/bindings/{vhost}/e/unacked.output/q/listener", { routing_key: "stamp.#" });
     const { observerId, name } = await manager.start({ params: { emit: true } });
     const { runId } = await manager.waitFor("RunStarted");
-    const [message] = await eventually(async () => {
-      const messages = await manager.management.get("listener");
-      return messages.length > 0 && messages;
+    const message = await eventually(async () => {
+      const [first] = await manager.management.get("listener");
+      if (first === undefined) throw new Error("nothing was published yet");
+      return first;
     });
-    expect(message?.routingKey).toBe(`stamp.${name}`);
-    expect(JSON.parse(message?.body.toString() ?? "")).toEqual({ observerId, name, type: "stamp", runId, at: expect.any(Number), event: { hello: name } });
+    expect(message.routingKey).toBe(`stamp.${name}`);
+    expect(JSON.parse(message.body.toString())).toEqual({
+      observerId,
+      name,
+      type: "stamp",
+      runId,
+      at: expect.any(Number),
+      event: { hello: name },
+    });
   });
 });
 
@@ -327,7 +388,13 @@ describe("a lost session", () => {
     expect(ofKind(manager, "RunReleased")).toHaveLength(5);
     expect(ofKind(manager, "RunReleased").every((event) => event.reason === "lease-lost")).toBe(true);
     expect(manager.batches.map((batch) => batch.generation)).toContain(2);
-    expect(new Set(ofKind(manager, "RunStarted").slice(5).map((event) => event.observerId))).toEqual(new Set(starts.map((start) => start.observerId)));
+    expect(
+      new Set(
+        ofKind(manager, "RunStarted")
+          .slice(5)
+          .map((event) => event.observerId),
+      ),
+    ).toEqual(new Set(starts.map((start) => start.observerId)));
     await queueHolds(manager, { ready: 0, unacked: 5 });
     expect(overlaps(readStamps(file))).toEqual([]);
     expect(service.exit()).toBeNull();
@@ -376,14 +443,18 @@ describe("control", () => {
     const first = await manager.start();
     const { runId } = await manager.waitFor("RunStarted");
     await manager.control({ kind: "ReportInventory" }, key);
-    expect(await manager.waitFor("Inventory")).toMatchObject({ part: 1, parts: 1, runs: [{ observerId: first.observerId, runId, attempt: 1 }] });
+    expect(await manager.waitFor("Inventory")).toMatchObject({
+      part: 1,
+      parts: 1,
+      runs: [{ observerId: first.observerId, runId, attempt: 1 }],
+    });
   });
 });
 
 describe("health", () => {
   test("is ready while it takes observers, and says what it does", async () => {
     const { manager, service } = await bornService();
-    const { url } = await service.waitForEvent("listening");
+    const url = await healthUrl(service);
     await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
     await manager.start();
     await manager.waitFor("RunStarted");
@@ -395,7 +466,7 @@ describe("health", () => {
   test("is not ready without a broker, and says why", async () => {
     const service = startObserverService("amqp://guest:guest@127.0.0.1:1");
     onTestFinished(async () => void (await service.kill()));
-    const { url } = await service.waitForEvent("listening");
+    const url = await healthUrl(service);
     await eventually(async () => {
       const answer = await fetch(`${url}/readyz`);
       expect(answer.status).toBe(503);
@@ -425,4 +496,3 @@ describe("a service that cannot start", () => {
     expect(service.lines[0]).not.toContain("secret");
   });
 });
-

@@ -29,7 +29,10 @@ export interface ServiceOptions {
 }
 
 /** Starts the built observer-service with the tests' own observers, heartbeat 4 s, health on any free port. */
-export function startObserverService(amqpUrl: string, { name = "service-1", workers = 10, env = {} }: ServiceOptions = {}): RunningProcess {
+export function startObserverService(
+  amqpUrl: string,
+  { name = "service-1", workers = 10, env = {} }: ServiceOptions = {},
+): RunningProcess {
   return startProcess({
     file: "services/observer-service/dist/main.js",
     name,
@@ -113,8 +116,13 @@ export async function standIn(): Promise<StandIn> {
   await Promise.all([publisher.writable(), consumer.up()]);
 
   const events = (): ServiceEvent[] => batches.flatMap((batch) => batch.events);
-  const publish = (exchange: string, routingKey: string, type: string, body: unknown, messageId = newMessageId() as string) =>
-    publisher.publish({ exchange, routingKey, type, messageId, appId: "stand-in", body });
+  const publish = (
+    exchange: string,
+    routingKey: string,
+    type: string,
+    body: unknown,
+    messageId = newMessageId() as string,
+  ) => publisher.publish({ exchange, routingKey, type, messageId, appId: "stand-in", body });
 
   return {
     ...vhost,
@@ -128,12 +136,21 @@ export async function standIn(): Promise<StandIn> {
       return message;
     },
     sendRaw: (body, messageId) => publish(EXCHANGES.start.name, "default", "StartObserver", body, messageId),
-    control: (message, to) => publish(to === undefined ? EXCHANGES.control.name : EXCHANGES.service.name, to ?? "", "Control", message),
+    control: (message, to) =>
+      publish(to === undefined ? EXCHANGES.control.name : EXCHANGES.service.name, to ?? "", "Control", message),
     waitFor: (kind, matches = () => true, timeoutMs = 10_000) =>
       eventually(
         () => {
-          const found = events().find((event) => event.kind === kind && matches(event as Extract<ServiceEvent, { kind: typeof kind }>));
-          if (found === undefined) throw new Error(`${batches.length} batches, the last events: ${events().slice(-10).map((event) => JSON.stringify(event)).join("\n")}`);
+          const found = events().find(
+            (event) => event.kind === kind && matches(event as Extract<ServiceEvent, { kind: typeof kind }>),
+          );
+          if (found === undefined)
+            throw new Error(
+              `${batches.length} batches, the last events: ${events()
+                .slice(-10)
+                .map((event) => JSON.stringify(event))
+                .join("\n")}`,
+            );
           return found as Extract<ServiceEvent, { kind: typeof kind }>;
         },
         { timeoutMs, what: `a ${kind}` },

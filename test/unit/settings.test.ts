@@ -1,8 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import {
+  describeSettings,
+  flag,
+  loadSettings,
+  oneOf,
+  SettingsError,
+  text,
+  wholeNumber,
+  withTraits,
+} from "@unacked/settings";
 import { afterAll, describe, expect, test } from "vitest";
-import { describeSettings, flag, loadSettings, oneOf, SettingsError, text, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
 
 const Settings = z.object({
@@ -33,7 +42,12 @@ function problemsOf(env: Record<string, string>, file?: string): readonly string
 
 describe("settings", () => {
   test("come from the environment, as numbers and words, with their defaults", () => {
-    expect(loadSettings(Settings, { env: { URL: "x", PORT: "8080", LOUD: "true", OTHER: "y" } })).toEqual({ URL: "x", PORT: 8080, MODE: "safe", LOUD: true });
+    expect(loadSettings(Settings, { env: { URL: "x", PORT: "8080", LOUD: "true", OTHER: "y" } })).toEqual({
+      URL: "x",
+      PORT: 8080,
+      MODE: "safe",
+      LOUD: true,
+    });
   });
   test("come from a YAML or JSON file, and the environment wins", () => {
     const file = fileWith("URL: from-file\nPORT: 1\nMODE: fast\n");
@@ -60,7 +74,9 @@ describe("settings", () => {
     expect(problemsOf({ URL: "x", PORT: "65536" })).toHaveLength(1);
   });
   test("that the file has and nobody knows are named", () => {
-    expect(problemsOf({ URL: "x" }, fileWith("PROT: 1"))).toEqual([`PROT: there is no such setting (in ${join(dir, "config.yaml")})`]);
+    expect(problemsOf({ URL: "x" }, fileWith("PROT: 1"))).toEqual([
+      `PROT: there is no such setting (in ${join(dir, "config.yaml")})`,
+    ]);
   });
   test.each([["- a list"], ["just words"], ["{ broken"]])("in a file that is %j are refused with its name", (content) => {
     expect(problemsOf({ URL: "x" }, fileWith(content))[0]).toContain("config.yaml");

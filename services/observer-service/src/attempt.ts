@@ -1,5 +1,13 @@
 import type { RunId, StartObserver } from "@unacked/contracts";
-import { createRunContext, type LogFields, type LogLevel, type ObserverDefinition, ObserverStopped, type RunOutcome, settleRun } from "@unacked/sdk";
+import {
+  createRunContext,
+  type LogFields,
+  type LogLevel,
+  type ObserverDefinition,
+  ObserverStopped,
+  type RunOutcome,
+  settleRun,
+} from "@unacked/sdk";
 import { errorText, stackOf } from "./error-text.ts";
 import { type Owner, runAs } from "./isolation.ts";
 import type { Log } from "./log.ts";
@@ -39,14 +47,23 @@ export function startAttempt(parts: AttemptParts): Attempt {
 
   const owner: Owner = {
     uncaught(error) {
-      logTrouble(log, error, settled ? "a run that had ended threw; nothing depends on it" : "an error that nobody caught fails this attempt");
+      logTrouble(
+        log,
+        error,
+        settled ? "a run that had ended threw; nothing depends on it" : "an error that nobody caught fails this attempt",
+      );
       if (!settled) parts.onUncaught(error);
     },
   };
   const { context, end } = createRunContext({
     params: parts.params,
     signal: controller.signal,
-    observer: Object.freeze({ id: start.observerId, name: start.name, type: start.type, labels: Object.freeze({ ...start.labels }) }),
+    observer: Object.freeze({
+      id: start.observerId,
+      name: start.name,
+      type: start.type,
+      labels: Object.freeze({ ...start.labels }),
+    }),
     runId,
     writeLog: (level, message, fields) => writeLine(log, level, message, fields),
     publish: (eventJson) => parts.output(start, runId, eventJson),
@@ -55,7 +72,8 @@ export function startAttempt(parts: AttemptParts): Attempt {
     settled = true;
     end();
     clearTimeout(complaint);
-    if (outcome.outcome !== "completed" && outcome.error) logTrouble(log, outcome.error, `the handler ${outcome.outcome === "failed" ? "failed" : "threw while stopping"}`);
+    if (outcome.outcome !== "completed" && outcome.error)
+      logTrouble(log, outcome.error, `the handler ${outcome.outcome === "failed" ? "failed" : "threw while stopping"}`);
     parts.onSettled(outcome);
   };
 
@@ -67,7 +85,10 @@ export function startAttempt(parts: AttemptParts): Attempt {
 
   const complain = (afterMs: number, totalMs: number): void => {
     complaint = setTimeout(() => {
-      log.error({ event: "handler-does-not-stop", forMs: totalMs }, "the handler ignores its abort; it keeps its worker until it settles");
+      log.error(
+        { event: "handler-does-not-stop", forMs: totalMs },
+        "the handler ignores its abort; it keeps its worker until it settles",
+      );
       if (totalMs === afterMs) parts.onStuck();
       const nextMs = Math.min(totalMs, LONGEST_COMPLAINT_PAUSE_MS);
       complain(nextMs, totalMs + nextMs);
@@ -93,6 +114,9 @@ function writeLine(log: Log, level: LogLevel, message: string, fields: LogFields
   try {
     log[level]({ fields }, String(message));
   } catch (error) {
-    log.warn({ event: "log-fields-unwritable", error: errorText(error).message }, "a line of the observer's log could not be written");
+    log.warn(
+      { event: "log-fields-unwritable", error: errorText(error).message },
+      "a line of the observer's log could not be written",
+    );
   }
 }

@@ -1,5 +1,14 @@
 import type { Delivery } from "@unacked/broker";
-import { ControlMessage, decodeBody, type RestartRuns, type RunHeld, type RunStopped, type ServiceEvent, type StopObservers, type StopRuns } from "@unacked/contracts";
+import {
+  ControlMessage,
+  decodeBody,
+  type RestartRuns,
+  type RunHeld,
+  type RunStopped,
+  type ServiceEvent,
+  type StopObservers,
+  type StopRuns,
+} from "@unacked/contracts";
 import type { ErrorReporter } from "./error-reporter.ts";
 import { takeInventory } from "./inventory.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -103,7 +112,10 @@ export class ControlIntake {
 
   async #refuseUnreadable(delivery: Delivery, reason: string): Promise<void> {
     const { errors, log, closing } = this.#parts;
-    log.error({ event: "unreadable-message", queue: delivery.queue, reason }, "a control message could not be read; it goes to the error queue");
+    log.error(
+      { event: "unreadable-message", queue: delivery.queue, reason },
+      "a control message could not be read; it goes to the error queue",
+    );
     try {
       await errors.report({ reason: "unreadable", detail: reason }, delivery, closing);
     } catch (error) {

@@ -1,5 +1,13 @@
 import type { Session } from "@unacked/broker";
-import { controlQueue, errorQueue, EXCHANGES, type ServiceId, stateQueue, type WorkQueueType, workQueue } from "@unacked/contracts";
+import {
+  controlQueue,
+  EXCHANGES,
+  errorQueue,
+  type ServiceId,
+  stateQueue,
+  type WorkQueueType,
+  workQueue,
+} from "@unacked/contracts";
 
 /** Everything that events, error reports and outputs are published to: so that no manager need have been there first. */
 export async function declareForPublishing(session: Session): Promise<void> {

@@ -8,7 +8,13 @@ const REPLACEMENT = "\uFFFD";
 export function errorText(thrown: unknown): ErrorText {
   if (isErrorLike(thrown)) {
     const name = textOf(() => thrown.name) || "Error";
-    return { name: sendableText(name, MAX_NAME), message: sendableText(textOf(() => thrown.message), MAX_MESSAGE) };
+    return {
+      name: sendableText(name, MAX_NAME),
+      message: sendableText(
+        textOf(() => thrown.message),
+        MAX_MESSAGE,
+      ),
+    };
   }
   return { name: "NotAnError", message: sendableText(`the handler threw ${textOf(() => inWords(thrown))}`, MAX_MESSAGE) };
 }

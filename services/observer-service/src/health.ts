@@ -47,7 +47,9 @@ export class HealthServer {
       this.#server.once("error", reject);
       this.#server.listen(port, host, () => resolve());
     });
-    this.#server.on("error", (error) => this.#log.error({ event: "health-server-error", error: error.message }, "the health endpoints failed"));
+    this.#server.on("error", (error) =>
+      this.#log.error({ event: "health-server-error", error: error.message }, "the health endpoints failed"),
+    );
     const { address, port: actual, family } = this.#server.address() as AddressInfo;
     const url = `http://${family === "IPv6" ? `[${address}]` : address}:${actual}`;
     this.#log.info({ event: "listening", url }, `health endpoints on ${url}`);

@@ -85,7 +85,10 @@ export class Intake {
 
   async #refuseUnreadable(delivery: Delivery, reason: string): Promise<void> {
     const { errors, log, closing } = this.#parts;
-    log.error({ event: "unreadable-message", queue: delivery.queue, reason }, "a message could not be read; it goes to the error queue");
+    log.error(
+      { event: "unreadable-message", queue: delivery.queue, reason },
+      "a message could not be read; it goes to the error queue",
+    );
     try {
       await errors.report({ reason: "unreadable", detail: reason }, delivery, closing);
     } catch (error) {

@@ -1,5 +1,16 @@
 import type { LossReason, Session } from "@unacked/broker";
-import { deadlineMs, exitAtMs, grantLease, isHeld, isPastDeadline, type Lease, type LeaseLoss, loseLease, proofIntervalMs, renewLease } from "./lease.ts";
+import {
+  deadlineMs,
+  exitAtMs,
+  grantLease,
+  isHeld,
+  isPastDeadline,
+  type Lease,
+  type LeaseLoss,
+  loseLease,
+  proofIntervalMs,
+  renewLease,
+} from "./lease.ts";
 import type { Log } from "./log.ts";
 
 /** What the keeper asks of the runs. */
@@ -94,7 +105,10 @@ export class LeaseKeeper {
     const lost = loseLease(lease, why, this.#nowMs());
     this.#lease = lost;
     this.#stopTimers();
-    this.#parts.log.error({ event: "lease-lost", why, generation: lease.generation, ...fields }, "the lease is lost: every run is aborted");
+    this.#parts.log.error(
+      { event: "lease-lost", why, generation: lease.generation, ...fields },
+      "the lease is lost: every run is aborted",
+    );
     this.#parts.runs.fence();
     this.#watchFence(lost, session);
   }
@@ -102,12 +116,18 @@ export class LeaseKeeper {
   /** A session is ended only when nothing of it runs: until then the broker keeps its messages from others. */
   #watchFence(lost: Lease, session: Session | undefined): void {
     const { runs, log, exit } = this.#parts;
-    const timer = setTimeout(() => {
-      const observers = runs.unsettled(lost.generation);
-      if (observers.length === 0) return;
-      log.fatal({ event: "handlers-outlive-lease", observers }, "these observers did not stop in time; only the end of this process stops them for certain");
-      exit(1);
-    }, Math.max(0, exitAtMs(lost) - this.#nowMs()));
+    const timer = setTimeout(
+      () => {
+        const observers = runs.unsettled(lost.generation);
+        if (observers.length === 0) return;
+        log.fatal(
+          { event: "handlers-outlive-lease", observers },
+          "these observers did not stop in time; only the end of this process stops them for certain",
+        );
+        exit(1);
+      },
+      Math.max(0, exitAtMs(lost) - this.#nowMs()),
+    );
     void runs.settled(lost.generation).then(() => {
       clearTimeout(timer);
       if (lost.lost?.why === "deadline-passed") session?.end("the lease's deadline has passed");
@@ -118,11 +138,14 @@ export class LeaseKeeper {
     const lease = this.#lease;
     if (lease === undefined || lease.lost !== undefined) return;
     clearTimeout(this.#deadlineTimer);
-    this.#deadlineTimer = setTimeout(() => {
-      this.#checkDeadline();
-      // Timers may be a millisecond early.
-      this.#armDeadline();
-    }, Math.max(1, Math.ceil(deadlineMs(lease) - this.#nowMs())));
+    this.#deadlineTimer = setTimeout(
+      () => {
+        this.#checkDeadline();
+        // Timers may be a millisecond early.
+        this.#armDeadline();
+      },
+      Math.max(1, Math.ceil(deadlineMs(lease) - this.#nowMs())),
+    );
   }
 
   #armProof(session: Session, queue: string): void {

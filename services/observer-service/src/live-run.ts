@@ -25,7 +25,11 @@ export interface LiveRun {
   reporting?: AbortController;
 }
 
-export type AcceptedStart = { readonly start: StartObserver; readonly definition: ObserverDefinition; readonly delivery: Delivery };
+export type AcceptedStart = {
+  readonly start: StartObserver;
+  readonly definition: ObserverDefinition;
+  readonly delivery: Delivery;
+};
 
 export function newLiveRun({ start, definition, delivery }: AcceptedStart, log: Log): LiveRun {
   const runId = newRunId();

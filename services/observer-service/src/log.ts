@@ -10,5 +10,8 @@ export type Log = Logger;
 export function createLog(level: string, fields: Record<string, unknown> = {}): Log {
   const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime };
   if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: "service" }));
-  return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, pino.destination({ dest: 1, sync: true }));
+  return pino(
+    { ...options, formatters: { level: (label) => ({ level: label }) } },
+    pino.destination({ dest: 1, sync: true }),
+  );
 }

@@ -41,8 +41,8 @@ async function main(): Promise<void> {
   });
   installIsolation((error) => void service.fail(error));
   const health = new HealthServer(() => service.health, log);
-  await health.listen(settings.HOST, settings.PORT);
   drainOnSignals(service, health, log);
+  await health.listen(settings.HOST, settings.PORT);
   service.start();
 }
 

@@ -17,7 +17,8 @@ export type Output = (start: StartObserver, runId: RunId, eventJson: string) => 
 export function createOutput(publisher: Pick<Publisher, "publish">, serviceId: ServiceId): Output {
   let waiting = 0;
   return async ({ observerId, name, type }, runId, eventJson) => {
-    if (waiting >= MAX_WAITING) throw new OutputOverflowError(`${MAX_WAITING} emitted events wait for the broker already; this one is not sent`);
+    if (waiting >= MAX_WAITING)
+      throw new OutputOverflowError(`${MAX_WAITING} emitted events wait for the broker already; this one is not sent`);
     const about = JSON.stringify({ observerId, name, type, runId, at: Date.now() });
     const body = Buffer.from(`${about.slice(0, -1)},"event":${eventJson}}`);
     const message = {

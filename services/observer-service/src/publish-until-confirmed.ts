@@ -12,7 +12,11 @@ export type PublishTools = { readonly publisher: Pick<Publisher, "publish" | "wr
  * Publishes the same message again and again until the broker has confirmed it (so its receiver must bear doubles).
  * Rejects only with the signal's reason.
  */
-export async function publishUntilConfirmed(message: Outgoing, { publisher, log }: PublishTools, signal: AbortSignal): Promise<void> {
+export async function publishUntilConfirmed(
+  message: Outgoing,
+  { publisher, log }: PublishTools,
+  signal: AbortSignal,
+): Promise<void> {
   for (let failures = 0; ; failures += 1) {
     try {
       await publisher.writable(signal);
@@ -32,5 +36,8 @@ function logRarely(log: Log, failures: number, { exchange, type }: Outgoing, err
   const count = failures + 1;
   if ((count & (count - 1)) !== 0) return;
   const { message } = errorText(error);
-  log.warn({ event: "publish-failed", exchange, type, failures: count, error: message }, "a message was not confirmed; it is sent again");
+  log.warn(
+    { event: "publish-failed", exchange, type, failures: count, error: message },
+    "a message was not confirmed; it is sent again",
+  );
 }

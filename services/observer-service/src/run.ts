@@ -105,7 +105,10 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
       if (input.how.kind === "failed") return failedAttempt(state.failures + 1, input.how.error, input.random, policy);
       return { state: OVER, effects: [{ kind: "end", fact: { kind: "RunCompleted" }, settlement: "ack" }] };
     case "well":
-      return { state: { phase: "running", failures: 0 }, effects: [{ kind: "tell", fact: { kind: "RunStarted", attempt: 1 } }] };
+      return {
+        state: { phase: "running", failures: 0 },
+        effects: [{ kind: "tell", fact: { kind: "RunStarted", attempt: 1 } }],
+      };
     case "stop": {
       const { cause } = input;
       return {
@@ -146,7 +149,10 @@ function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, 
 function stuck(state: RunState & { phase: "stopping" }): RunStep {
   if (state.cause.kind !== "uncaught") return ignored(state);
   const { name, message } = state.cause.error;
-  const error = { name, message: `Its handler has not settled since an error that nobody caught: ${message}`.slice(0, 16_384) };
+  const error = {
+    name,
+    message: `Its handler has not settled since an error that nobody caught: ${message}`.slice(0, 16_384),
+  };
   const fact: RunFact = { kind: "RunRetrying", attempt: state.failures + 1, error, delayMs: 0 };
   return { state, effects: [{ kind: "tell", fact }] };
 }

@@ -1,4 +1,4 @@
-import type { RunEndEvent, RunStarted, RunRetrying, ServiceEvent } from "@unacked/contracts";
+import type { RunEndEvent, RunRetrying, RunStarted, ServiceEvent } from "@unacked/contracts";
 import { paramsIssuesText, parseParams, type RunOutcome } from "@unacked/sdk";
 import { startAttempt } from "./attempt.ts";
 import type { ErrorReporter } from "./error-reporter.ts";
@@ -191,14 +191,21 @@ export class Runner {
     const nobodyKnowsIt = fact.kind === "RunReleased" && !run.announced;
     if (nobodyKnowsIt) this.#settle(run, settlement);
     else this.#tell(run, fact, () => this.#settle(run, settlement));
-    run.log.info({ event: "run-ended", fact: fact.kind, ...("reason" in fact && { reason: fact.reason }) }, "the run has ended");
+    run.log.info(
+      { event: "run-ended", fact: fact.kind, ...("reason" in fact && { reason: fact.reason }) },
+      "the run has ended",
+    );
     const next = this.slots.remove(run);
     if (next !== undefined) this.#giveTurn(next);
   }
 
   #settle({ delivery, log }: LiveRun, settlement: Settlement): void {
     if (settlement === "leave" || !this.#parts.holds(delivery.generation)) return;
-    if (!delivery.settle(settlement)) log.warn({ event: "settled-too-late", settlement }, "its message belongs to a session that is gone; the broker gives it to someone again");
+    if (!delivery.settle(settlement))
+      log.warn(
+        { event: "settled-too-late", settlement },
+        "its message belongs to a session that is gone; the broker gives it to someone again",
+      );
   }
 
   /** Same message, a new run. The old handler has settled. */
@@ -211,7 +218,14 @@ export class Runner {
 
   #tell(run: LiveRun, fact: RunFact, onConfirmed?: () => void): void {
     const { observerId, messageId, revision } = run.start;
-    const event: RunStarted | RunRetrying | RunEndEvent = { ...fact, observerId, messageId, revision, runId: run.runId, at: Date.now() };
+    const event: RunStarted | RunRetrying | RunEndEvent = {
+      ...fact,
+      observerId,
+      messageId,
+      revision,
+      runId: run.runId,
+      at: Date.now(),
+    };
     if (fact.kind === "RunStarted") run.log.info({ event: "run-started", attempt: fact.attempt }, "the run has started");
     this.#parts.events.tell(event, onConfirmed);
   }
@@ -219,4 +233,3 @@ export class Runner {
 
 const settledBy = (outcome: RunOutcome): Settled =>
   outcome.outcome === "failed" ? { kind: "failed", error: errorText(outcome.error) } : { kind: "completed" };
-

@@ -9,7 +9,12 @@ import type { Log } from "./log.ts";
 
 export const ALIVE_INTERVAL_MS = 5_000;
 
-export function serviceBorn(identity: ServiceIdentity, types: readonly ObserverTypeInfo[], version: string, heartbeatMs: number): ServiceBorn {
+export function serviceBorn(
+  identity: ServiceIdentity,
+  types: readonly ObserverTypeInfo[],
+  version: string,
+  heartbeatMs: number,
+): ServiceBorn {
   const { pool, workerCount } = identity;
   return {
     kind: "ServiceBorn",
@@ -28,7 +33,8 @@ export function serviceBorn(identity: ServiceIdentity, types: readonly ObserverT
 export function describeTypes(types: ObserverTypes, log: Log): ObserverTypeInfo[] {
   return [...types.values()].map((definition) => {
     const { schema, reason } = paramsJsonSchema(definition);
-    if (reason !== undefined) log.warn({ event: "no-json-schema", type: definition.type, reason }, "the params of a type cannot be announced");
+    if (reason !== undefined)
+      log.warn({ event: "no-json-schema", type: definition.type, reason }, "the params of a type cannot be announced");
     return { type: definition.type, description: sendableText(definition.description ?? "", 1_000), paramsSchema: schema };
   });
 }
@@ -50,5 +56,12 @@ export class EventLoopLag {
 }
 
 export function serviceAlive(workerCount: number, running: number, eventLoopLagMs: number): ServiceAlive {
-  return { kind: "ServiceAlive", at: Date.now(), workerCount, running, memoryBytes: process.memoryUsage.rss(), eventLoopLagMs };
+  return {
+    kind: "ServiceAlive",
+    at: Date.now(),
+    workerCount,
+    running,
+    memoryBytes: process.memoryUsage.rss(),
+    eventLoopLagMs,
+  };
 }

@@ -59,7 +59,11 @@ export class ObserverService {
     const { identity, log, types, stopTimeoutMs, exit } = parts;
     const { serviceId, serviceName } = identity;
     this.#typeInfos = describeTypes(types, log);
-    const settings = (role: string): BrokerSettings => ({ ...parts.broker, log, connectionName: `${serviceName} ${role} ${serviceId}` });
+    const settings = (role: string): BrokerSettings => ({
+      ...parts.broker,
+      log,
+      connectionName: `${serviceName} ${role} ${serviceId}`,
+    });
 
     this.#publisher = new Publisher(settings("publishes"), { declare: declareForPublishing });
     this.#events = new EventSender(identity, { publisher: this.#publisher, log });
@@ -68,7 +72,15 @@ export class ObserverService {
     const output = createOutput(this.#publisher, serviceId);
     this.#runner = new Runner({ events: this.#events, errors, output, holds, log, stopTimeoutMs });
     this.#lease = new LeaseKeeper({ heartbeatMs: parts.broker.heartbeatS * 1_000, runs: this.#runner, log, exit });
-    const shared = { runner: this.#runner, tombstones: new Tombstones(), errors, events: this.#events, holds, log, closing: this.#closing.signal };
+    const shared = {
+      runner: this.#runner,
+      tombstones: new Tombstones(),
+      errors,
+      events: this.#events,
+      holds,
+      log,
+      closing: this.#closing.signal,
+    };
     this.#intake = new Intake({ ...shared, types });
     this.#control = new ControlIntake(shared);
     this.#consumer = new SupervisedConnection(settings("consumes"), {
@@ -106,7 +118,10 @@ export class ObserverService {
     this.#draining = true;
     const endMs = performance.now() + this.#parts.stopTimeoutMs;
     const leftMs = (): number => Math.max(0, endMs - performance.now());
-    this.#parts.log.info({ event: "draining", why, running: this.#runner.slots.size }, "draining: every run is stopped and given back");
+    this.#parts.log.info(
+      { event: "draining", why, running: this.#runner.slots.size },
+      "draining: every run is stopped and given back",
+    );
 
     this.#intake.drain();
     // The consumer first, or the broker hands the released messages straight back.
@@ -115,7 +130,11 @@ export class ObserverService {
     const farewellMs = Math.min(FAREWELL_MS, this.#parts.stopTimeoutMs / 4);
     await within(Math.max(0, leftMs() - farewellMs), this.#runner.idle());
     const observers = this.#runner.unsettled();
-    if (observers.length > 0) this.#parts.log.error({ event: "drained-without", observers }, "these observers did not stop in time; the end of the process stops them");
+    if (observers.length > 0)
+      this.#parts.log.error(
+        { event: "drained-without", observers },
+        "these observers did not stop in time; the end of the process stops them",
+      );
     await this.#sayFarewell(why, Math.min(leftMs(), farewellMs));
     await this.#close();
   }
@@ -123,7 +142,10 @@ export class ObserverService {
   /** Something broke that is nobody's: fences everything, says so if it can, and ends the process with 1. */
   async fail(error: unknown): Promise<void> {
     const { log, exit, broker } = this.#parts;
-    log.fatal({ event: "process-failed", error: errorText(error), stack: stackOf(error) }, "an error that belongs to no observer; this process ends");
+    log.fatal(
+      { event: "process-failed", error: errorText(error), stack: stackOf(error) },
+      "an error that belongs to no observer; this process ends",
+    );
     if (this.#failing) return;
     this.#failing = true;
     this.#draining = true;
@@ -136,15 +158,22 @@ export class ObserverService {
   async #build(session: Session): Promise<void> {
     const { identity, version, workQueueType, log, broker } = this.#parts;
     const queues = await declareForConsuming(session, { ...identity, workQueueType });
-    await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => this.#control.take(delivery));
+    await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) =>
+      this.#control.take(delivery),
+    );
     await this.#lease.begin(session, queues.control);
     this.#events.enterGeneration(session.generation);
     this.#events.tell(serviceBorn(identity, this.#typeInfos, version, broker.heartbeatS * 1_000));
     if (this.#draining) return;
-    const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) => this.#intake.take(delivery));
+    const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) =>
+      this.#intake.take(delivery),
+    );
     if (session.lost.aborted) return;
     this.#work = work;
-    log.info({ event: "consuming", generation: session.generation, queue: queues.work, workers: identity.workerCount }, "taking observers");
+    log.info(
+      { event: "consuming", generation: session.generation, queue: queues.work, workers: identity.workerCount },
+      "taking observers",
+    );
   }
 
   #onLost(...[generation, reason]: Parameters<LeaseKeeper["sessionLost"]>): Promise<void> {
@@ -172,4 +201,3 @@ export class ObserverService {
     await Promise.all([this.#consumer.close(), this.#publisher.close()]);
   }
 }
-

@@ -20,18 +20,28 @@ export const ServiceSettings = z.object({
   ),
   WORKER_COUNT: workerCount
     .default("auto")
-    .describe("How many observers run here at once, 1–65535, or `auto`: 100 a core, at most one per 4 MiB of memory left after 128 MiB."),
-  OBSERVERS_DIR: text().default("observers").describe("The folder of the observer types: every top-level .ts, .js and .mjs file."),
+    .describe(
+      "How many observers run here at once, 1–65535, or `auto`: 100 a core, at most one per 4 MiB of memory left after 128 MiB.",
+    ),
+  OBSERVERS_DIR: text()
+    .default("observers")
+    .describe("The folder of the observer types: every top-level .ts, .js and .mjs file."),
   POOL: PoolName.default("default").describe("The named work queue that this service consumes."),
   HEARTBEAT_S: wholeNumber(1, 600)
     .default(10)
-    .describe("The broker's heartbeat in seconds. A silent host's observers stop after 1.5 of them and run elsewhere after 2 to 3."),
+    .describe(
+      "The broker's heartbeat in seconds. A silent host's observers stop after 1.5 of them and run elsewhere after 2 to 3.",
+    ),
   HOST: text().default("127.0.0.1").describe("The address of the health endpoints."),
   PORT: wholeNumber(0, 65_535).default(8081).describe("The port of the health endpoints; 0: any free one."),
   STOP_TIMEOUT_MS: wholeNumber(100, 3_600_000)
     .default(25_000)
-    .describe("How long a handler may take to settle after its abort before that is an error, and how long draining may take, in ms."),
-  WORK_QUEUE_TYPE: oneOf(["classic", "quorum"]).default("classic").describe("The type of the work queue: `quorum` for clusters of RabbitMQ 4.3 and later."),
+    .describe(
+      "How long a handler may take to settle after its abort before that is an error, and how long draining may take, in ms.",
+    ),
+  WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
+    .default("classic")
+    .describe("The type of the work queue: `quorum` for clusters of RabbitMQ 4.3 and later."),
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });
 export type ServiceSettings = z.output<typeof ServiceSettings>;

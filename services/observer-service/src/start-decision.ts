@@ -22,7 +22,10 @@ export type StartDecision =
   | { kind: "drop-duplicate"; keptRunId: RunId };
 
 /** What is to be done with a start that arrived. */
-export function decideStart({ revision }: { revision: number }, { knowsType, isBuried, known }: StartCircumstances): StartDecision {
+export function decideStart(
+  { revision }: { revision: number },
+  { knowsType, isBuried, known }: StartCircumstances,
+): StartDecision {
   if (isBuried || known.some((run) => run.revision > revision)) return { kind: "refuse", reason: "stopped" };
   if (!knowsType) return { kind: "refuse", reason: "unknown-type" };
   // A run that lost its lease keeps nothing: its successor waits until it has settled.

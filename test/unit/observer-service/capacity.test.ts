@@ -17,7 +17,11 @@ describe("the limits of a container", () => {
     expect(cgroupLimits(read)).toEqual({ cores: 0.5, memoryBytes: GIB });
   });
   test("are read at the root when the path is the host's", () => {
-    const read = files({ "/proc/self/cgroup": "0::/../../elsewhere\n", "/sys/fs/cgroup/cpu.max": "150000 100000", "/sys/fs/cgroup/memory.max": "5" });
+    const read = files({
+      "/proc/self/cgroup": "0::/../../elsewhere\n",
+      "/sys/fs/cgroup/cpu.max": "150000 100000",
+      "/sys/fs/cgroup/memory.max": "5",
+    });
     expect(cgroupLimits(read)).toEqual({ cores: 1.5, memoryBytes: 5 });
   });
   test("are read from version 1, where unlimited is a huge number and -1", () => {

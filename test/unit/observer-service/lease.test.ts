@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { deadlineMs, exitAtMs, grantLease, isHeld, loseLease, proofIntervalMs, renewLease } from "../../../services/observer-service/src/lease.ts";
+import {
+  deadlineMs,
+  exitAtMs,
+  grantLease,
+  isHeld,
+  loseLease,
+  proofIntervalMs,
+  renewLease,
+} from "../../../services/observer-service/src/lease.ts";
 
 const HEARTBEAT_MS = 10_000;
 const lease = grantLease(1, HEARTBEAT_MS, 1_000);
@@ -16,7 +24,10 @@ describe("the lease", () => {
   });
   test("never comes back once it is lost", () => {
     expect(isHeld(renewLease(loseLease(lease, "session-lost", 2_000), 3_000), 3_001)).toBe(false);
-    expect(loseLease(loseLease(lease, "session-lost", 2_000), "deadline-passed", 9_000).lost).toEqual({ atMs: 2_000, why: "session-lost" });
+    expect(loseLease(loseLease(lease, "session-lost", 2_000), "deadline-passed", 9_000).lost).toEqual({
+      atMs: 2_000,
+      why: "session-lost",
+    });
   });
   test("proves life at least every half heartbeat", () => {
     expect(proofIntervalMs(lease)).toBeLessThanOrEqual(HEARTBEAT_MS / 2);

@@ -1,12 +1,25 @@
-import { describe, expect, test } from "vitest";
 import { newMessageId, newObserverId, newRunId, type RunId, type ServiceEvent } from "@unacked/contracts";
+import { describe, expect, test } from "vitest";
 import { Outbox } from "../../../services/observer-service/src/outbox.ts";
 
 const identity = (runId: RunId) => ({ observerId: newObserverId(), runId, messageId: newMessageId(), revision: 1, at: 0 });
 const started = (runId: RunId, attempt = 1): ServiceEvent => ({ kind: "RunStarted", ...identity(runId), attempt });
-const retrying = (runId: RunId, attempt: number): ServiceEvent => ({ kind: "RunRetrying", ...identity(runId), attempt, error: { name: "E", message: "" }, delayMs: 0 });
+const retrying = (runId: RunId, attempt: number): ServiceEvent => ({
+  kind: "RunRetrying",
+  ...identity(runId),
+  attempt,
+  error: { name: "E", message: "" },
+  delayMs: 0,
+});
 const completed = (runId: RunId): ServiceEvent => ({ kind: "RunCompleted", ...identity(runId) });
-const alive = (at: number): ServiceEvent => ({ kind: "ServiceAlive", at, workerCount: 1, running: 0, memoryBytes: 0, eventLoopLagMs: 0 });
+const alive = (at: number): ServiceEvent => ({
+  kind: "ServiceAlive",
+  at,
+  workerCount: 1,
+  running: 0,
+  memoryBytes: 0,
+  eventLoopLagMs: 0,
+});
 
 function outboxWith(...events: ServiceEvent[]): Outbox {
   const outbox = new Outbox();
@@ -14,7 +27,8 @@ function outboxWith(...events: ServiceEvent[]): Outbox {
   return outbox;
 }
 
-const sent = (outbox: Outbox) => outbox.next()?.events.map((event) => ("attempt" in event ? `${event.kind} ${event.attempt}` : event.kind));
+const sent = (outbox: Outbox) =>
+  outbox.next()?.events.map((event) => ("attempt" in event ? `${event.kind} ${event.attempt}` : event.kind));
 
 describe("batches", () => {
   test("give out the same batch with the same number until it is confirmed, whatever is told meanwhile", () => {
@@ -31,7 +45,8 @@ describe("batches", () => {
   test("tell each event's owner when it is confirmed, and not before", () => {
     const outbox = new Outbox();
     const confirmed: string[] = [];
-    for (const name of ["a", "b"]) outbox.add({ event: completed(newRunId()), generation: 1, onConfirmed: () => confirmed.push(name) });
+    for (const name of ["a", "b"])
+      outbox.add({ event: completed(newRunId()), generation: 1, onConfirmed: () => confirmed.push(name) });
     outbox.next();
     outbox.add({ event: completed(newRunId()), generation: 1, onConfirmed: () => confirmed.push("late") });
     expect(confirmed).toEqual([]);
@@ -46,10 +61,19 @@ describe("batches", () => {
       outbox.confirmed();
       return [batch?.seq, batch?.generation, batch?.events.length];
     });
-    expect(sizes).toEqual([[1, 1, 1_000], [2, 1, 1], [3, 2, 1]]);
+    expect(sizes).toEqual([
+      [1, 1, 1_000],
+      [2, 1, 1],
+      [3, 2, 1],
+    ]);
   });
   test("stay around a megabyte, but never stop at an event that is larger", () => {
-    const big = (): ServiceEvent => ({ kind: "RunFailed", ...identity(newRunId()), attempts: 1, error: { name: "E", message: "x".repeat(700_000) } });
+    const big = (): ServiceEvent => ({
+      kind: "RunFailed",
+      ...identity(newRunId()),
+      attempts: 1,
+      error: { name: "E", message: "x".repeat(700_000) },
+    });
     const outbox = outboxWith(big(), big());
     expect(outbox.next()?.events).toHaveLength(1);
     outbox.confirmed();
@@ -65,7 +89,11 @@ describe("what waits is coalesced", () => {
   });
   test("and an end makes a start after a retry superfluous, but not the first start", () => {
     const runId = newRunId();
-    expect(sent(outboxWith(started(runId), retrying(runId, 1), started(runId, 2), completed(runId)))).toEqual(["RunStarted 1", "RunRetrying 1", "RunCompleted"]);
+    expect(sent(outboxWith(started(runId), retrying(runId, 1), started(runId, 2), completed(runId)))).toEqual([
+      "RunStarted 1",
+      "RunRetrying 1",
+      "RunCompleted",
+    ]);
   });
   test("in the order of what happened, also when the first start was sent before", () => {
     const runId = newRunId();

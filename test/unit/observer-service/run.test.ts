@@ -1,6 +1,12 @@
-import { describe, expect, test } from "vitest";
 import { RetryPolicy } from "@unacked/contracts";
-import { NEW_RUN, type RunEffect, type RunInput, type RunState, stepRun } from "../../../services/observer-service/src/run.ts";
+import { describe, expect, test } from "vitest";
+import {
+  NEW_RUN,
+  type RunEffect,
+  type RunInput,
+  type RunState,
+  stepRun,
+} from "../../../services/observer-service/src/run.ts";
 import type { StopCause } from "../../../services/observer-service/src/stop-cause.ts";
 
 const policy = RetryPolicy.parse({ maxAttempts: 2, delaysMs: [100], resetAfterMs: 5_000 });
@@ -23,11 +29,15 @@ function live(...inputs: RunInput[]): { state: RunState; effects: RunEffect[]; a
   return { state, effects, all };
 }
 
-const endOf = (effects: RunEffect[]) => effects.flatMap((effect) => (effect.kind === "end" ? [{ ...effect.fact, settlement: effect.settlement }] : []));
+const endOf = (effects: RunEffect[]) =>
+  effects.flatMap((effect) => (effect.kind === "end" ? [{ ...effect.fact, settlement: effect.settlement }] : []));
 
 describe("a run that nobody stops", () => {
   test("tells its start, then starts its handler", () => {
-    expect(live(turn).effects).toEqual([{ kind: "tell", fact: { kind: "RunStarted", attempt: 1 } }, { kind: "start-handler" }]);
+    expect(live(turn).effects).toEqual([
+      { kind: "tell", fact: { kind: "RunStarted", attempt: 1 } },
+      { kind: "start-handler" },
+    ]);
   });
   test("completes when its handler returns, and its message is acked", () => {
     expect(endOf(live(turn, completed).effects)).toEqual([{ kind: "RunCompleted", settlement: "ack" }]);
@@ -45,8 +55,12 @@ describe("a run that nobody stops", () => {
   });
   test("reports before it says that it failed, when its attempts are used up", () => {
     const inputs = [turn, failed, { kind: "retry-due" }, failed] as const;
-    expect(live(...inputs).effects).toEqual([{ kind: "report", reason: "retries-used-up", fact: { kind: "RunFailed", attempts: 2, error } }]);
-    expect(endOf(live(...inputs, { kind: "reported" }).effects)).toEqual([{ kind: "RunFailed", attempts: 2, error, settlement: "ack" }]);
+    expect(live(...inputs).effects).toEqual([
+      { kind: "report", reason: "retries-used-up", fact: { kind: "RunFailed", attempts: 2, error } },
+    ]);
+    expect(endOf(live(...inputs, { kind: "reported" }).effects)).toEqual([
+      { kind: "RunFailed", attempts: 2, error, settlement: "ack" },
+    ]);
   });
   test("gets its attempts back when it was well for long enough", () => {
     const well = live(turn, failed, { kind: "retry-due" }, { kind: "well" });
@@ -79,7 +93,9 @@ describe("a run that is told to end", () => {
   });
   test("before its turn waits for it, so that its end is not told while an older run of the observer still acts", () => {
     expect(live(stop("stopped")).effects).toEqual([]);
-    expect(endOf(live(stop("stopped"), turn).effects)).toEqual([{ kind: "RunStopped", reason: "stopped", settlement: "ack" }]);
+    expect(endOf(live(stop("stopped"), turn).effects)).toEqual([
+      { kind: "RunStopped", reason: "stopped", settlement: "ack" },
+    ]);
   });
   test("before its turn is let go at once by a drain or a lost lease", () => {
     expect(endOf(live(stop("draining")).effects)).toMatchObject([{ settlement: "requeue" }]);
@@ -88,19 +104,31 @@ describe("a run that is told to end", () => {
   });
   test("by a lost lease is never acked, whatever it was told before", () => {
     for (const before of ["stopped", "restarted", "draining"] as const) {
-      expect(endOf(live(turn, stop(before), stop("lease-lost"), completed).effects)).toMatchObject([{ kind: "RunReleased", settlement: "leave" }]);
+      expect(endOf(live(turn, stop(before), stop("lease-lost"), completed).effects)).toMatchObject([
+        { kind: "RunReleased", settlement: "leave" },
+      ]);
     }
     const reporting = [turn, failed, { kind: "retry-due" }, failed, stop("lease-lost")] as const;
     expect(endOf(live(...reporting).effects)).toMatchObject([{ kind: "RunReleased", settlement: "leave" }]);
   });
   test("follows the stronger cause: a stop outdoes a drain, a drain a restart, and the first of two stops stays", () => {
     expect(endOf(live(turn, stop("draining"), stop("stopped"), completed).effects)).toMatchObject([{ kind: "RunStopped" }]);
-    expect(endOf(live(turn, stop("restarted"), stop("draining"), completed).effects)).toMatchObject([{ kind: "RunReleased" }]);
+    expect(endOf(live(turn, stop("restarted"), stop("draining"), completed).effects)).toMatchObject([
+      { kind: "RunReleased" },
+    ]);
     expect(endOf(live(turn, stop("stopped"), stop("obsolete"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
     expect(endOf(live(turn, stop("stopped"), stop("restarted"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
   });
   test("ignores everything once it is over", () => {
-    for (const late of [turn, failed, stop("stopped"), stop("lease-lost"), { kind: "retry-due" }, { kind: "well" }, { kind: "reported" }] as const) {
+    for (const late of [
+      turn,
+      failed,
+      stop("stopped"),
+      stop("lease-lost"),
+      { kind: "retry-due" },
+      { kind: "well" },
+      { kind: "reported" },
+    ] as const) {
       expect(live(turn, completed, late)).toMatchObject({ state: { phase: "over" }, effects: [] });
     }
   });
@@ -115,7 +143,9 @@ describe("an error that nobody caught", () => {
     expect(live(turn, uncaught, uncaught, failed).state).toEqual({ phase: "backing-off", failures: 1 });
   });
   test("is shown as a retry when the handler does not settle, since it cannot be started again", () => {
-    expect(live(turn, uncaught, { kind: "stuck" }).effects).toMatchObject([{ kind: "tell", fact: { kind: "RunRetrying", attempt: 1 } }]);
+    expect(live(turn, uncaught, { kind: "stuck" }).effects).toMatchObject([
+      { kind: "tell", fact: { kind: "RunRetrying", attempt: 1 } },
+    ]);
     expect(live(turn, stop("stopped"), { kind: "stuck" }).effects).toEqual([]);
   });
 });

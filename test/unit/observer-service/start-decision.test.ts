@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
 import { newObserverId, newRunId } from "@unacked/contracts";
+import { describe, expect, test } from "vitest";
 import { decideStart, type KnownRun } from "../../../services/observer-service/src/start-decision.ts";
-import { Tombstones, TOMBSTONE_MS } from "../../../services/observer-service/src/tombstones.ts";
+import { TOMBSTONE_MS, Tombstones } from "../../../services/observer-service/src/tombstones.ts";
 
 const run = (revision: number, live = true): KnownRun => ({ runId: newRunId(), revision, live });
-const decide = (revision: number, known: KnownRun[] = [], more: object = {}) => decideStart({ revision }, { knowsType: true, isBuried: false, known, ...more });
+const decide = (revision: number, known: KnownRun[] = [], more: object = {}) =>
+  decideStart({ revision }, { knowsType: true, isBuried: false, known, ...more });
 
 describe("a start", () => {
   test("of an unknown observer is run", () => {
