@@ -1,6 +1,6 @@
 import type { ReconnectDelays } from "./broker-settings.ts";
 
-export const DEFAULT_RECONNECT: ReconnectDelays = { initialMs: 50, maxMs: 5_000, resetAfterMs: 10_000 };
+export const DEFAULT_RECONNECT: ReconnectDelays = { initialMs: 50, maxMs: 1_000, resetAfterMs: 10_000 };
 
 /** The delays between attempts to connect: doubling, each drawn from its upper half, so that a herd spreads out. */
 export class ReconnectBackoff {

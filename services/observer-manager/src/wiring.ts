@@ -10,6 +10,7 @@ import { ObserverLifecycle } from "./flows/lifecycle.ts";
 import type { Log } from "./flows/log.ts";
 import type { ManagerApi } from "./flows/manager-api.ts";
 import { Prober } from "./flows/prober.ts";
+import { Reconciler } from "./flows/reconciler.ts";
 import { TypeCheck } from "./flows/type-check.ts";
 import type { ManagerSettings } from "./settings.ts";
 
@@ -27,6 +28,7 @@ export class ObserverManager {
   readonly #broker: BrokerSide;
   readonly #dispatcher: Dispatcher;
   readonly #prober: Prober;
+  readonly #reconciler: Reconciler;
   readonly #changes: ChangeHub;
   readonly #api: ManagerApi;
   #http: HttpServer | undefined;
@@ -35,7 +37,7 @@ export class ObserverManager {
     const { settings, managerId, log } = parts;
     this.#parts = parts;
     this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
-    const { books, commands, errors, silence, types, changes } = this.#database;
+    const { books, commands, errors, silence, reconciliation, types, changes } = this.#database;
     const wake = () => this.#dispatcher.wake();
     const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
     this.#broker = new BrokerSide(
@@ -44,7 +46,9 @@ export class ObserverManager {
     );
     this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log);
     this.#database.notifications("unacked_commands").onWake(wake);
-    this.#prober = new Prober({ store: silence, isCaughtUp: () => this.#broker.catchUp.isCaughtUp, probed: wake, log });
+    const isCaughtUp = () => this.#broker.catchUp.isCaughtUp;
+    this.#prober = new Prober({ store: silence, isCaughtUp, probed: wake, log });
+    this.#reconciler = new Reconciler({ store: reconciliation, books, queues: this.#broker, isCaughtUp, committed: wake, log });
     this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
     const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
@@ -73,10 +77,12 @@ export class ObserverManager {
     this.#broker.start();
     this.#dispatcher.start();
     this.#prober.start();
+    this.#reconciler.start();
   }
 
   async close(): Promise<void> {
     this.#prober.stop();
+    this.#reconciler.stop();
     await Promise.all([this.#changes.close(), this.#http?.close()]);
     await this.#dispatcher.stop();
     await this.#broker.close();

@@ -62,6 +62,8 @@ export interface ServiceBook {
   memoryBytes: number;
   eventLoopLagMs: number;
   endReason: string | null;
+  /** Its whole inventory was read just now. */
+  gaveInventory?: boolean;
 }
 
 /** What is to be sent. The key says what there can be only one of. */

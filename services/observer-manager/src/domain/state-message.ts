@@ -163,6 +163,8 @@ function applyInventory(books: Books, service: ServiceBook, source: Source, inve
   const listed = books.inventories.collect(inventory);
   if (inventory.part < inventory.parts) return;
   if (!listed) return askInventory(books, service);
+  service.gaveInventory = true;
+  books.changedServices.add(service);
   for (const run of books.livingRunsOf(service.id)) {
     if (listed.has(run.id)) continue;
     if (run.state === "Current") loseRun(books, run, "missing-from-inventory", null);

@@ -14,6 +14,8 @@ export interface BooksTransaction {
   loadFor(messages: StateMessage[], inventories: InventoryParts): Promise<Books>;
   /** Loads and locks one observer with its current run. By name: the one that is not Deleted, else the last that was. */
   loadObserver(ref: ObserverRef): Promise<{ books: Books; id: ObserverId } | null>;
+  /** Loads and locks those observers whose rows still bear the given mark (see ReconcilerStore.sight). */
+  loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books>;
   write(books: Books): Promise<void>;
   recordErrors(errors: NewError[]): Promise<void>;
   /** Runs `work` so that its failure undoes only its own writes. */

@@ -4,6 +4,7 @@ import type { CommandSender } from "../../flows/dispatcher.ts";
 import type { ErrorBook } from "../../flows/error-book.ts";
 import type { Ledger } from "../../flows/ledger.ts";
 import type { Log } from "../../flows/log.ts";
+import type { QueueLook } from "../../flows/reconciler.ts";
 import { CatchUp } from "./catch-up.ts";
 import { AmqpCommandSender } from "./command-sender.ts";
 import { ErrorConsumer } from "./error-consumer.ts";
@@ -30,7 +31,7 @@ export interface BrokerSideParts {
 const CONFIRM_TIMEOUT_MS = 10_000;
 
 /** Everything of the manager that lives on the broker: one connection to consume, one to publish. */
-export class BrokerSide {
+export class BrokerSide implements QueueLook {
   readonly sender: CommandSender;
   readonly catchUp: CatchUp;
   readonly #publisher: Publisher;
@@ -102,6 +103,15 @@ export class BrokerSide {
     } catch {
       return null; // the session was lost while asking
     }
+  }
+
+  /** For the reconciler. */
+  async look(pool: string): ReturnType<QueueLook["look"]> {
+    const depths = await this.queueDepths([pool]);
+    const work = depths?.find(({ queue }) => queue === workQueueName(pool));
+    const state = depths?.find(({ queue }) => queue === STATE_QUEUE);
+    if (!work || !state || !this.catchUp.isCaughtUp) return null;
+    return { queue: { ready: work.ready, consumers: work.consumers }, stateQueueDepth: state.ready };
   }
 }
 

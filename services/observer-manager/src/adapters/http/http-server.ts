@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createApp, type HttpParts } from "./app.ts";
+import { OpenConnections } from "./open-connections.ts";
 
 export interface HttpServerSettings extends HttpParts {
   /** Default 127.0.0.1. */
@@ -34,13 +35,14 @@ export async function startHttpServer(settings: HttpServerSettings): Promise<Htt
     },
     createApp(settings),
   );
+  const connections = new OpenConnections(server);
   const host = settings.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(settings.port, host, resolve);
   });
   let closed: Promise<void> | undefined;
-  return { url: urlOf(server, host), close: () => (closed ??= closeServer(server)) };
+  return { url: urlOf(server, host), close: () => (closed ??= closeServer(server, connections)) };
 }
 
 function urlOf(server: Server, host: string): string {
@@ -49,12 +51,11 @@ function urlOf(server: Server, host: string): string {
 }
 
 /** The streams end because the hub of changes is closed before or beside this; what is left after the grace is cut. */
-async function closeServer(server: Server): Promise<void> {
+async function closeServer(server: Server, connections: OpenConnections): Promise<void> {
   const grace = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-  server.prependListener("request", (_request, response) => response.setHeader("Connection", "close"));
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
-    server.closeIdleConnections();
+    connections.closeWhenIdle();
   });
   clearTimeout(grace);
 }

@@ -4,10 +4,16 @@ import { HttpProblem } from "./http-problem.ts";
 
 /** Reads a JSON body into `request.body`: any JSON value, as what it must be is for the schema to say. */
 export function jsonBody(): RequestHandler[] {
+  const limit = MAX_REQUEST_BODY_BYTES;
   return [
     requireJson,
-    express.json({ limit: MAX_REQUEST_BODY_BYTES, type: "application/json", strict: false, inflate: false }),
+    express.json({ limit, type: "application/json", strict: false, inflate: false, verify: requireContent }),
   ];
+}
+
+/** An empty body would be taken for `{}`. */
+function requireContent(_request: unknown, _response: unknown, body: Buffer): void {
+  if (body.length === 0) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
 }
 
 /** Without a body there is no type to be wrong: that is answered later, as an empty body. */

@@ -7,6 +7,7 @@ import type { ErrorBook } from "../../flows/error-book.ts";
 import type { Log } from "../../flows/log.ts";
 import type { ManagerReads } from "../../flows/manager-api.ts";
 import type { SilenceStore } from "../../flows/prober.ts";
+import type { ReconcilerStore } from "../../flows/reconciler.ts";
 import type { TypeDirectory } from "../../flows/type-check.ts";
 import { PostgresChangeLog } from "./change-feed.ts";
 import { createDataSource, migrate } from "./data-source.ts";
@@ -17,6 +18,7 @@ import { type Channel, Notifications } from "./notifications.ts";
 import { PostgresBooksStore } from "./postgres-books-store.ts";
 import { PostgresCommandStore } from "./postgres-command-store.ts";
 import { postgresReads } from "./postgres-reads.ts";
+import { PostgresReconcilerStore } from "./reconciler-store.ts";
 import { PostgresSilenceStore } from "./silence-store.ts";
 import { PostgresTypeDirectory } from "./type-reads.ts";
 
@@ -32,6 +34,7 @@ export class DatabaseSide {
   readonly commands: CommandStore;
   readonly errors: ErrorBook;
   readonly silence: SilenceStore;
+  readonly reconciliation: ReconcilerStore;
   readonly types: TypeDirectory;
   readonly changes: ChangeLog;
   readonly #dataSource: DataSource;
@@ -46,6 +49,7 @@ export class DatabaseSide {
     this.commands = new PostgresCommandStore(this.#dataSource);
     this.errors = { record: (errors) => recordErrors(this.#dataSource, errors) };
     this.silence = new PostgresSilenceStore(this.#dataSource);
+    this.reconciliation = new PostgresReconcilerStore(this.#dataSource);
     this.types = new PostgresTypeDirectory(this.#dataSource);
     this.changes = new PostgresChangeLog(this.#dataSource);
   }

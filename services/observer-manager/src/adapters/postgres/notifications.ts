@@ -70,7 +70,12 @@ export class Notifications {
       keepAliveInitialDelayMillis: 5_000,
     });
     let listening = false;
+    // pg's connect() never settles when end() comes in the middle of it: hence the race, and closing ends it too.
+    const { signal } = this.#closing;
+    let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
+      end = resolve;
+      signal.addEventListener("abort", end);
       client.once("end", resolve);
       client.on("error", (error) => {
         this.#log.warn(describeDatabaseError(error).fields, "the connection that listens for notifications was lost");
@@ -79,7 +84,7 @@ export class Notifications {
     });
     this.#client = client;
     try {
-      await client.connect();
+      await Promise.race([client.connect(), ended]);
       client.on("notification", ({ channel }) => this.#wake(channel as Channel));
       for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${channel}`);
       listening = true;

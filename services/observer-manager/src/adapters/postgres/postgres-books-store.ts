@@ -21,6 +21,10 @@ const INSERT_OBSERVER = `
 const BY_NAME = `
   SELECT id FROM observers WHERE name = $1 ORDER BY (status <> 'Deleted') DESC, created_at DESC LIMIT 1`;
 
+const LOCK_UNCHANGED = `
+  SELECT o.id FROM observers o JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id)
+  WHERE o.changed_xid = u.mark::xid8 ORDER BY o.id FOR UPDATE OF o`;
+
 /** Indexes: services_living, observers_occupying. */
 const FREE_WORKERS = `
   SELECT (SELECT coalesce(sum(worker_count), 0) FROM services WHERE pool = $1 AND state IN ('Alive', 'Suspect'))
@@ -68,6 +72,11 @@ class PostgresBooksTransaction implements BooksTransaction {
   async #idByName(name: string): Promise<ObserverId | undefined> {
     const rows = await this.#tx.query<{ id: ObserverId }[]>(BY_NAME, [name]);
     return rows[0]?.id;
+  }
+
+  async loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books> {
+    const rows = await this.#tx.query<{ id: ObserverId }[]>(LOCK_UNCHANGED, [ids, ids.map((id) => marks.get(id) ?? "0")]);
+    return loadObserverBooks(this.#tx, rows.map((row) => row.id), new InventoryParts());
   }
 
   write(books: Books): Promise<void> {

@@ -1,17 +1,19 @@
 import type { DataSource } from "typeorm";
 import type { SilenceStore } from "../../flows/prober.ts";
 
-/** Index: services_living. */
-const SUSPECT = `
-  UPDATE services SET state = 'Suspect', changed_xid = pg_current_xact_id()
-  WHERE state = 'Alive' AND last_seen_at < now() - $1 * interval '1 millisecond'`;
-
-const PROBE = `
-  INSERT INTO commands (kind, service_id, generation)
-  SELECT 'probe', id, generation FROM services
-  WHERE state IN ('Alive', 'Suspect') AND last_seen_at < now() - $1 * interval '1 millisecond'
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe') DO NOTHING
-  RETURNING id`;
+/** Index: services_living. One statement, as it runs for ever. */
+const PROBE_SILENT = `
+  WITH suspects AS (
+    UPDATE services SET state = 'Suspect', changed_xid = pg_current_xact_id()
+    WHERE state = 'Alive' AND last_seen_at < now() - $2 * interval '1 millisecond' RETURNING id
+  ), probes AS (
+    INSERT INTO commands (kind, service_id, generation)
+    SELECT 'probe', id, generation FROM services
+    WHERE state IN ('Alive', 'Suspect') AND last_seen_at < now() - $1 * interval '1 millisecond'
+    ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe') DO NOTHING RETURNING id
+  )
+  SELECT (SELECT count(*) FROM probes) AS probes,
+         CASE WHEN EXISTS (SELECT FROM suspects) THEN pg_notify('unacked_changes', '') END AS told`;
 
 export class PostgresSilenceStore implements SilenceStore {
   readonly #dataSource: DataSource;
@@ -20,13 +22,8 @@ export class PostgresSilenceStore implements SilenceStore {
     this.#dataSource = dataSource;
   }
 
-  probeSilent(limits: { probeAfterMs: number; suspectAfterMs: number }): Promise<number> {
-    return this.#dataSource.transaction(async (tx) => {
-      const [, suspects] = await tx.query<[unknown[], number]>(SUSPECT, [limits.suspectAfterMs]);
-      const probes = await tx.query<unknown[]>(PROBE, [limits.probeAfterMs]);
-      if (suspects > 0) await tx.query("NOTIFY unacked_changes");
-      if (probes.length > 0) await tx.query("NOTIFY unacked_commands");
-      return probes.length;
-    });
+  async probeSilent(limits: { probeAfterMs: number; suspectAfterMs: number }): Promise<number> {
+    const [row] = await this.#dataSource.query<{ probes: string }[]>(PROBE_SILENT, [limits.probeAfterMs, limits.suspectAfterMs]);
+    return Number(row?.probes ?? 0);
   }
 }

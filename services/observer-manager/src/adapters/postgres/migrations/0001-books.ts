@@ -86,6 +86,7 @@ const UP = [
      event_loop_lag_ms double precision NOT NULL DEFAULT 0,
      started_at timestamptz NOT NULL DEFAULT now(),
      last_seen_at timestamptz NOT NULL DEFAULT now(),
+     inventory_at timestamptz,
      ended_at timestamptz,
      end_reason text,
      changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),

@@ -1,0 +1,40 @@
+/** One look at a pool, taken by the reconciler. */
+export interface Sighting {
+  /** Observers without a current run and without a start that is still to be sent, each with a mark of its row's version. */
+  suspects: ReadonlyMap<string, string>;
+  /** The work queue: messages that nobody holds, and consumers. */
+  queue: { ready: number; consumers: number };
+  /** Events that services have sent and the books have not read. */
+  stateQueueDepth: number;
+  /** The pool's services that are not known to be gone. */
+  services: readonly { id: string; generation: number; isSuspect: boolean; inventoryAtMs: number | null }[];
+  /** PostgreSQL's clock. */
+  atMs: number;
+}
+
+/**
+ * The ids of observers that are proven absent: neither the broker nor a service has them. Seen twice with nothing changed
+ * between: no message is ready, the queue has as many consumers as services reported, every one of those has given its
+ * whole inventory since the first look, and the books have read everything that was said.
+ * A message in a frozen service's socket is in none of these, but then that service has not reported.
+ */
+export function provenAbsent(first: Sighting, second: Sighting): string[] {
+  if (!isQuiet(first) || !isQuiet(second)) return [];
+  if (first.services.length !== second.services.length) return [];
+  const before = new Set(first.services.map((service) => `${service.id} ${service.generation}`));
+  for (const service of second.services) {
+    if (!before.has(`${service.id} ${service.generation}`)) return [];
+    if (service.inventoryAtMs === null || service.inventoryAtMs <= first.atMs) return [];
+  }
+  return [...second.suspects].filter(([id, mark]) => first.suspects.get(id) === mark).map(([id]) => id);
+}
+
+/** Nothing is under way that could still bring a run. */
+function isQuiet({ queue, services, stateQueueDepth }: Sighting): boolean {
+  return (
+    queue.ready === 0 &&
+    stateQueueDepth === 0 &&
+    queue.consumers === services.length &&
+    services.every((service) => !service.isSuspect)
+  );
+}
