@@ -339,6 +339,26 @@ describe("thousands of starts at once", () => {
   });
 });
 
+describe("a state queue that takes nothing", () => {
+  test("keeps every message unacked until the end of its run has arrived there", async () => {
+    const { manager, service } = await bornService();
+    await manager.start({ params: { returnAfterMs: 500 } });
+    await manager.start({ params: { throwAfterMs: 0 }, retry: { ...NO_JITTER, maxAttempts: 1 } });
+    const binding = "/bindings/{vhost}/e/unacked.events/q/unacked.state";
+    await manager.management.call("DELETE", `${binding}/state`);
+    await service.waitForEvent("publish-failed");
+    await eventually(() => expect(service.lines.filter((line) => line.includes('"run-ended"'))).toHaveLength(2));
+    await queueHolds(manager, { ready: 0, unacked: 2 });
+    expect(ofKind(manager, "RunCompleted")).toEqual([]);
+
+    await manager.management.call("POST", binding, { routing_key: "state" });
+    await manager.waitFor("RunCompleted");
+    await manager.waitFor("RunFailed");
+    await queueHolds(manager, { total: 0 });
+    expect(manager.batches.map((batch) => batch.seq)).toEqual(manager.batches.map((_, index) => index + 1));
+  });
+});
+
 describe("an observer's output", () => {
   test("is published under its type and name", async () => {
     const { manager } = await bornService();
