@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { OBSERVER_STATUSES, PROBLEMS } from "../libs/contracts/dist/index.js";
 import { describeSettings } from "../libs/settings/dist/index.js";
-import { OBSERVER_INPUTS, decide } from "../services/observer-manager/dist/domain/observer-machine.js";
+import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domain/observer-machine.js";
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
 import { ServiceSettings } from "../services/observer-service/dist/settings.js";
 
@@ -21,9 +21,14 @@ const FILES = {
 };
 
 const isCheck = process.argv.includes("--check");
-const stale = Object.entries(FILES).filter(([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), "utf8") !== text);
+const stale = Object.entries(FILES).filter(
+  ([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), "utf8") !== text,
+);
 if (!isCheck) for (const [file, text] of stale) writeFileSync(join(root, file), text);
-if (stale.length > 0) console.log(`docs: ${isCheck ? "out of date (npm run docs mends it)" : "written"}: ${stale.map(([file]) => file).join(", ")}`);
+if (stale.length > 0)
+  console.log(
+    `docs: ${isCheck ? "out of date (npm run docs mends it)" : "written"}: ${stale.map(([file]) => file).join(", ")}`,
+  );
 else console.log(`docs: ${Object.keys(FILES).length} generated files are up to date`);
 process.exitCode = isCheck && stale.length > 0 ? 1 : 0;
 
@@ -103,7 +108,9 @@ function settingsTable(schema) {
 }
 
 function problems() {
-  const rows = Object.entries(PROBLEMS).map(([code, { status, title, remedy }]) => `| \`${code}\` | ${status} | ${title} | ${remedy} |`);
+  const rows = Object.entries(PROBLEMS).map(
+    ([code, { status, title, remedy }]) => `| \`${code}\` | ${status} | ${title} | ${remedy} |`,
+  );
   return `${NOTE}# Problems that REST answers with
 
 \`application/problem+json\` (RFC 9457). The \`code\` is stable; texts may change.

@@ -18,7 +18,9 @@ describe("an observer whose handler misbehaves", () => {
   /** The neighbours are still the same runs as at the beginning. */
   const neighboursGoOn = async () => {
     const now = await system.observers(neighbours.map((one) => one.id));
-    expect(now.map((one) => [one.status, one.currentRunId])).toEqual(neighbours.map((one) => ["Processing", one.currentRunId]));
+    expect(now.map((one) => [one.status, one.currentRunId])).toEqual(
+      neighbours.map((one) => ["Processing", one.currentRunId]),
+    );
   };
 
   it("is retried in place by its policy: Retrying, the attempts counted, the error kept", async () => {
@@ -38,7 +40,11 @@ describe("an observer whose handler misbehaves", () => {
     const retry = { maxAttempts: 2, delaysMs: [10] };
     const { body } = await system.create("hopeless", { throwAfterMs: 10, throwTimes: 2 }, { retry });
     await system.untilStatus([body.id], "Failed");
-    expect(await system.get(body.id)).toMatchObject({ attempts: 2, lastError: { message: "thrown on request" }, service: null });
+    expect(await system.get(body.id)).toMatchObject({
+      attempts: 2,
+      lastError: { message: "thrown on request" },
+      service: null,
+    });
     await eventually(async () => {
       const { body: errors } = await system.call<{ items: ErrorEntry[] }>("GET", "/api/v1/errors");
       const mine = errors.items.filter((one) => one.observerId === body.id);
@@ -55,7 +61,11 @@ describe("an observer whose handler misbehaves", () => {
 
   it("fails alone when it throws from a timer, or rejects a promise that nobody awaits", async () => {
     for (const throwFrom of ["timer", "rejection"]) {
-      const { body } = await system.create(`from-${throwFrom}`, { throwAfterMs: 20, throwFrom }, { retry: { maxAttempts: 1 } });
+      const { body } = await system.create(
+        `from-${throwFrom}`,
+        { throwAfterMs: 20, throwFrom },
+        { retry: { maxAttempts: 1 } },
+      );
       await system.untilStatus([body.id], "Failed");
       expect((await system.get(body.id)).lastError?.message).toContain("thrown on request");
     }
@@ -69,7 +79,9 @@ describe("an observer whose handler misbehaves", () => {
     await system.untilStatus([body.id], "Completed");
     await system.check();
     await system.call("POST", `/api/v1/observers/returning/restart`);
-    await eventually(async () => expect(await system.get(body.id)).toMatchObject({ status: "Completed", epoch: 2, revision: 2 }));
+    await eventually(async () =>
+      expect(await system.get(body.id)).toMatchObject({ status: "Completed", epoch: 2, revision: 2 }),
+    );
     await system.check();
   });
 

@@ -26,7 +26,12 @@ describe("malformed messages", () => {
 
   it("in the work queue end among the errors with a reason, and every neighbour keeps running", async () => {
     const publish = (body: string | Buffer) =>
-      system.management.publish({ exchange: "unacked.start", routingKey: "default", body, properties: { delivery_mode: 2 } });
+      system.management.publish({
+        exchange: "unacked.start",
+        routingKey: "default",
+        body,
+        properties: { delivery_mode: 2 },
+      });
     await publish("this is not JSON");
     await publish(JSON.stringify({ observerId: "no-id", name: "half" }));
     await publish(Buffer.alloc(1_048_576, "x"));

@@ -26,16 +26,22 @@ describe("when the manager is killed", () => {
 
     const startedMs = performance.now();
     await system.startManager();
-    await system.untilStatus(observers.map((one) => one.id), "Processing");
+    await system.untilStatus(
+      observers.map((one) => one.id),
+      "Processing",
+    );
     await system.untilStatus(["failing-0", "failing-1"], "Failed");
-    await eventually(async () => {
-      const services = await system.listServices("?all=true");
-      expect(services.map((one) => [one.name, one.state]).toSorted()).toEqual([
-        ["service-1", "Gone"],
-        ["service-2", "Gone"],
-        ["service-3", "Alive"],
-      ]);
-    }, { timeoutMs: 15_000 });
+    await eventually(
+      async () => {
+        const services = await system.listServices("?all=true");
+        expect(services.map((one) => [one.name, one.state]).toSorted()).toEqual([
+          ["service-1", "Gone"],
+          ["service-2", "Gone"],
+          ["service-3", "Alive"],
+        ]);
+      },
+      { timeoutMs: 15_000 },
+    );
     console.log(`books right ${(performance.now() - startedMs).toFixed(0)} ms after the manager's start`);
     await system.check();
   });
@@ -91,7 +97,10 @@ describe("when the manager is killed", () => {
     expect(viaBoth.map((one) => one.status)).toEqual([201, 201]);
     await system.untilStatus(["before-0", "before-1"], "Processing");
     for (const { body } of viaBoth) await system.call("DELETE", `/api/v1/observers/${body.id}`);
-    await system.untilStatus(viaBoth.map((one) => one.body.id), "Deleted");
+    await system.untilStatus(
+      viaBoth.map((one) => one.body.id),
+      "Deleted",
+    );
 
     const stateQueue = await system.management.queue("unacked.state");
     expect(stateQueue.arguments).toMatchObject({ "x-single-active-consumer": true });

@@ -13,8 +13,7 @@ describe("what REST refuses", () => {
   });
   afterAll(() => system.close());
 
-  const remove = (ref: string, query = "") =>
-    system.call<ObserverOrProblem>("DELETE", `/api/v1/observers/${ref}${query}`);
+  const remove = (ref: string, query = "") => system.call<ObserverOrProblem>("DELETE", `/api/v1/observers/${ref}${query}`);
 
   it("a second delete while the first is under way, and after it", async () => {
     const [observer] = (await system.createMany("slow", 1, { stopDelayMs: 1_000 })) as [ObserverView];
@@ -61,14 +60,20 @@ describe("what REST refuses", () => {
   });
 
   it("gives one of twenty simultaneous requests the name", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => system.create("contested", {}, { whenFull: "queue" })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => system.create("contested", {}, { whenFull: "queue" })),
+    );
     expect(answers.map((one) => one.status).toSorted()).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
     await system.untilStatus(["contested"], "Processing");
     await system.check();
   });
 
   it("a type nobody knows, and params that the type's schema refuses, each with its path", async () => {
-    const unknown = await system.call<ProblemDetails>("POST", "/api/v1/observers", { name: "x", type: "no-such-type", params: {} });
+    const unknown = await system.call<ProblemDetails>("POST", "/api/v1/observers", {
+      name: "x",
+      type: "no-such-type",
+      params: {},
+    });
     expect([unknown.status, unknown.body.code, unknown.body.knownTypes]).toEqual([422, "unknown-type", ["stamp"]]);
     const bad = await system.create("y", { everyMs: "often", colour: "red" });
     expect(bad.status).toBe(422);

@@ -69,35 +69,39 @@ describe("when a server is killed", () => {
     ["servers, manager, services", ["servers", "manager", "services"]],
     ["services, manager, servers", ["services", "manager", "servers"]],
     ["manager, servers, services", ["manager", "servers", "services"]],
-  ])("everything at once, and started again in the order %s: everything runs again, each once", async (_, order) => {
-    await startAll();
-    const before = await system.createMany("observer", 15);
-    const deleted = before[0] as ObserverView;
-    await system.remove(deleted.id);
-    // RabbitMQ writes acks to disk a moment later than it takes them: kill -9 may bring the message back.
-    system.mayStartOnceMore(deleted.id);
-    const port = Number(new URL(system.url).port);
-    await Promise.all([
-      broker.kill(),
-      database.kill(),
-      ...system.managers.map((manager) => manager.kill("SIGKILL")),
-      ...[...system.services.values()].map((service) => service.kill("SIGKILL")),
-    ]);
-    for (const part of order) await startPart(part, port);
-    await system.untilReady();
-    const ids = before.slice(1).map((one) => one.id);
-    await eventually(
-      async () => {
-        const after = await system.observers(ids);
-        expect(after.map((one) => one.status)).toEqual(ids.map(() => "Processing"));
-        expect(after.every((one) => [...system.services.keys()].includes(one.service?.name ?? ""))).toBe(true);
-        expect(system.acts().length).toBeGreaterThan(0);
-      },
-      { timeoutMs: 30_000 },
-    );
-    expect((await system.get(deleted.id)).status).toBe("Deleted");
-    await system.check({ timeoutMs: 30_000 });
-  }, 120_000);
+  ])(
+    "everything at once, and started again in the order %s: everything runs again, each once",
+    async (_, order) => {
+      await startAll();
+      const before = await system.createMany("observer", 15);
+      const deleted = before[0] as ObserverView;
+      await system.remove(deleted.id);
+      // RabbitMQ writes acks to disk a moment later than it takes them: kill -9 may bring the message back.
+      system.mayStartOnceMore(deleted.id);
+      const port = Number(new URL(system.url).port);
+      await Promise.all([
+        broker.kill(),
+        database.kill(),
+        ...system.managers.map((manager) => manager.kill("SIGKILL")),
+        ...[...system.services.values()].map((service) => service.kill("SIGKILL")),
+      ]);
+      for (const part of order) await startPart(part, port);
+      await system.untilReady();
+      const ids = before.slice(1).map((one) => one.id);
+      await eventually(
+        async () => {
+          const after = await system.observers(ids);
+          expect(after.map((one) => one.status)).toEqual(ids.map(() => "Processing"));
+          expect(after.every((one) => [...system.services.keys()].includes(one.service?.name ?? ""))).toBe(true);
+          expect(system.acts().length).toBeGreaterThan(0);
+        },
+        { timeoutMs: 30_000 },
+      );
+      expect((await system.get(deleted.id)).status).toBe("Deleted");
+      await system.check({ timeoutMs: 30_000 });
+    },
+    120_000,
+  );
 
   async function startPart(part: string, port: number): Promise<void> {
     if (part === "servers") await Promise.all([broker.start(), database.start()]);

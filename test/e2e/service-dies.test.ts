@@ -22,13 +22,18 @@ describe("when a service goes", () => {
 
     await eventually(() => expect(system.actingByPid().get(other.pid)).toEqual(new Set(ids)));
     const firstActs = new Map<string, bigint>();
-    for (const act of system.acts()) if (act.pid === other.pid && !firstActs.has(act.observerId)) firstActs.set(act.observerId, act.monotonicNs);
+    for (const act of system.acts())
+      if (act.pid === other.pid && !firstActs.has(act.observerId)) firstActs.set(act.observerId, act.monotonicNs);
     const backMs = [...firstActs.values()].map((ns) => Number(ns - killedNs) / 1e6);
-    console.log(`kill -9 to running elsewhere: first ${Math.min(...backMs).toFixed(0)} ms, all ${Math.max(...backMs).toFixed(0)} ms`);
+    console.log(
+      `kill -9 to running elsewhere: first ${Math.min(...backMs).toFixed(0)} ms, all ${Math.max(...backMs).toFixed(0)} ms`,
+    );
 
     await eventually(async () => {
       const after = await system.observers(ids);
-      expect(after.map((one) => [one.status, one.service?.name, one.epoch])).toEqual(ids.map(() => ["Processing", "service-2", 2]));
+      expect(after.map((one) => [one.status, one.service?.name, one.epoch])).toEqual(
+        ids.map(() => ["Processing", "service-2", 2]),
+      );
       const services = await system.listServices("?all=true");
       expect(services.find((one) => one.name === "service-1")).toMatchObject({ state: "Gone", running: 0 });
       expect((await system.listServices()).map((one: ServiceView) => one.name)).toEqual(["service-2"]);
@@ -51,7 +56,9 @@ describe("when a service goes", () => {
       const after = await system.observers(observers.map((one) => one.id));
       expect(after.map((one) => [one.status, one.service?.name])).toEqual(observers.map(() => ["Processing", "service-2"]));
     });
-    expect((await system.listServices("?all=true")).find((one) => one.name === "service-1")).toMatchObject({ state: "Stopped" });
+    expect((await system.listServices("?all=true")).find((one) => one.name === "service-1")).toMatchObject({
+      state: "Stopped",
+    });
     await system.check({ maxOverlapMs: 0 });
   });
 

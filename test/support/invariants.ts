@@ -47,7 +47,8 @@ export function findViolations(acts: Act[], expectations: Expectations): Violati
   const violations: Violation[] = [];
   for (const observerId of running) {
     const fresh = (spans.get(observerId) ?? []).filter((span) => span.lastNs >= freshSinceNs);
-    if (fresh.length === 0) violations.push({ invariant: "lost", observerId, detail: lostDetail(spans.get(observerId), nowNs) });
+    if (fresh.length === 0)
+      violations.push({ invariant: "lost", observerId, detail: lostDetail(spans.get(observerId), nowNs) });
   }
   for (const [observerId, runs] of spans) {
     if (!running.has(observerId) && !over.has(observerId))
@@ -55,7 +56,11 @@ export function findViolations(acts: Act[], expectations: Expectations): Violati
     const overSinceNs = over.get(observerId);
     for (const run of runs) {
       if (overSinceNs !== undefined && run.lastNs > overSinceNs)
-        violations.push({ invariant: "resurrected", observerId, detail: `run ${run.runId} acted ${ms(run.lastNs - overSinceNs)} ms after its end` });
+        violations.push({
+          invariant: "resurrected",
+          observerId,
+          detail: `run ${run.runId} acted ${ms(run.lastNs - overSinceNs)} ms after its end`,
+        });
     }
     violations.push(...overlaps(observerId, runs, maxOverlapMs, freshSinceNs));
   }

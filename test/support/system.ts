@@ -303,9 +303,9 @@ export class System {
     return longestOverlapMs(this.acts());
   }
 
-  /** Everything ends: services drained, managers ended, in order. */
+  /** Everything that still runs is killed. */
   async close(): Promise<void> {
-    await Promise.all([...this.services.values()].map((service) => service.exit() ?? service.kill("SIGKILL")));
-    await Promise.all(this.managers.map((manager) => manager.exit() ?? manager.kill("SIGKILL")));
+    const left = [...this.services.values(), ...this.managers].filter((each) => each.exit() === null);
+    await Promise.all(left.map((each) => each.kill("SIGKILL")));
   }
 }

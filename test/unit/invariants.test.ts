@@ -11,7 +11,12 @@ function run(observerId: string, runId: string, fromMs: number, toMs: number): A
   return acts;
 }
 
-const healthy = [...run("a", "a1", 0, 2_000), ...run("a", "a2", 2_020, 5_000), ...run("b", "b1", 0, 5_000), ...run("c", "c1", 0, 1_000)];
+const healthy = [
+  ...run("a", "a1", 0, 2_000),
+  ...run("a", "a2", 2_020, 5_000),
+  ...run("b", "b1", 0, 5_000),
+  ...run("c", "c1", 0, 1_000),
+];
 const expectations = { running: ["a", "b"], over: new Map([["c", 1_000n * MS]]), nowNs: 5_010n * MS };
 
 describe("the invariant checker", () => {

@@ -1,3 +1,4 @@
+import type { LossKind } from "./loss-kind.ts";
 import { remedyFor } from "./remedies.ts";
 
 /** Why a session was lost (or never came to be), as data for a log, a readiness answer, a page. */
@@ -14,15 +15,6 @@ export interface LossReason {
   /** What the operator should do, where that is known. */
   remedy?: string;
 }
-
-export type LossKind =
-  | "connect-failed"
-  | "connection-closed"
-  | "channel-closed"
-  | "consumer-cancelled"
-  | "consumer-timeout"
-  | "setup-failed"
-  | "ended-by-owner";
 
 // RabbitMQ's text since 3.8.15: "delivery acknowledgement on channel 1 timed out. Timeout value used: 1800000 ms. …"
 const CONSUMER_TIMEOUT = /delivery acknowledgement on channel \d+ timed out/i;

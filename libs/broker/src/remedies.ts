@@ -1,4 +1,4 @@
-import type { LossKind } from "./loss-reason.ts";
+import type { LossKind } from "./loss-kind.ts";
 
 const CONSUMER_TIMEOUT_REMEDY =
   "This broker takes messages back that stay unacked for long (by default 30 minutes), which ends every job. " +

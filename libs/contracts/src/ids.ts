@@ -52,11 +52,7 @@ export const PoolName = z
   .regex(/^[A-Za-z0-9_-]+$/, "only A-Z a-z 0-9 _ - are allowed");
 
 /** A stable name given to a service at deploy; it outlives the process, the serviceId does not. */
-export const ServiceName = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
+export const ServiceName = z.string().min(1).max(128).regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
 
 const labelPart = z.string().min(1).max(128).regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
 

@@ -6,8 +6,8 @@ import { loadSettings, SettingsError } from "@unacked/settings";
 import { v7 } from "uuid";
 import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
 import { createLog } from "./log.ts";
-import { ObserverManager } from "./wiring.ts";
 import { ManagerSettings } from "./settings.ts";
+import { ObserverManager } from "./wiring.ts";
 
 /** What is wrong is wrong again after a restart: somebody has to change something. */
 const EXIT_CANNOT_START = 2;

@@ -1,4 +1,4 @@
-import { oneOf, text, wholeNumber, withTraits } from "@unacked/settings";
+import { anyNumber, oneOf, text, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
 
 const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
@@ -17,6 +17,11 @@ export const ManagerSettings = z.object({
     .default("classic")
     .describe(
       "The type of the work queues: `quorum` for clusters of RabbitMQ 4.3 and later. The same for managers and services.",
+    ),
+  RETENTION_DAYS: anyNumber(0, 36_500)
+    .default(30)
+    .describe(
+      "How long Deleted observers, ended runs and services, and errors are kept, in days; then they are removed in small batches.",
     ),
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });

@@ -11,8 +11,11 @@ import type { Log } from "./flows/log.ts";
 import type { ManagerApi } from "./flows/manager-api.ts";
 import { Prober } from "./flows/prober.ts";
 import { Reconciler } from "./flows/reconciler.ts";
+import { Retention } from "./flows/retention.ts";
 import { TypeCheck } from "./flows/type-check.ts";
 import type { ManagerSettings } from "./settings.ts";
+
+const MS_PER_DAY = 86_400_000;
 
 export interface ManagerParts {
   settings: ManagerSettings;
@@ -29,6 +32,7 @@ export class ObserverManager {
   readonly #dispatcher: Dispatcher;
   readonly #prober: Prober;
   readonly #reconciler: Reconciler;
+  readonly #retention: Retention;
   readonly #changes: ChangeHub;
   readonly #api: ManagerApi;
   #http: HttpServer | undefined;
@@ -37,7 +41,7 @@ export class ObserverManager {
     const { settings, managerId, log } = parts;
     this.#parts = parts;
     this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
-    const { books, commands, errors, silence, reconciliation, types, changes } = this.#database;
+    const { books, commands, errors, silence, reconciliation, retention, types, changes } = this.#database;
     const wake = () => this.#dispatcher.wake();
     const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
     this.#broker = new BrokerSide(
@@ -48,7 +52,15 @@ export class ObserverManager {
     this.#database.notifications("unacked_commands").onWake(wake);
     const isCaughtUp = () => this.#broker.catchUp.isCaughtUp;
     this.#prober = new Prober({ store: silence, isCaughtUp, probed: wake, log });
-    this.#reconciler = new Reconciler({ store: reconciliation, books, queues: this.#broker, isCaughtUp, committed: wake, log });
+    this.#reconciler = new Reconciler({
+      store: reconciliation,
+      books,
+      queues: this.#broker,
+      isCaughtUp,
+      committed: wake,
+      log,
+    });
+    this.#retention = new Retention({ store: retention, retentionMs: settings.RETENTION_DAYS * MS_PER_DAY, log });
     this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
     const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
@@ -78,11 +90,13 @@ export class ObserverManager {
     this.#dispatcher.start();
     this.#prober.start();
     this.#reconciler.start();
+    this.#retention.start();
   }
 
   async close(): Promise<void> {
     this.#prober.stop();
     this.#reconciler.stop();
+    this.#retention.stop();
     await Promise.all([this.#changes.close(), this.#http?.close()]);
     await this.#dispatcher.stop();
     await this.#broker.close();

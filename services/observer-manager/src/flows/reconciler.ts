@@ -117,7 +117,10 @@ export class Reconciler {
     const sentAgain = [...repaired.values()].reduce((sum, count) => sum + count, 0) - deletionsConcluded;
     this.counts.sentAgain += sentAgain;
     this.counts.deletionsConcluded += deletionsConcluded;
-    this.#parts.log.warn({ event: "repaired", pool, sentAgain, deletionsConcluded }, "observers that nobody had were repaired");
+    this.#parts.log.warn(
+      { event: "repaired", pool, sentAgain, deletionsConcluded },
+      "observers that nobody had were repaired",
+    );
     this.#parts.committed();
   }
 
@@ -131,7 +134,10 @@ export class Reconciler {
     for (const service of again) await this.#parts.store.askInventory(service);
     this.counts.inventoriesAsked += again.length;
     const names = again.map(({ name }) => name);
-    this.#parts.log.warn({ event: "inventory-asked", services: names }, "services run more or less than the books say: asked for inventories");
+    this.#parts.log.warn(
+      { event: "inventory-asked", services: names },
+      "services run more or less than the books say: asked for inventories",
+    );
     this.#parts.committed();
   }
 }
@@ -139,6 +145,9 @@ export class Reconciler {
 /** The first look still stands: the same services, and nothing under way. */
 function isComparable(first: Sighting, now: Sighting): boolean {
   const key = (sighting: Sighting) =>
-    JSON.stringify([sighting.queue, sighting.services.map(({ id, generation, isSuspect }) => [id, generation, isSuspect]).toSorted()]);
+    JSON.stringify([
+      sighting.queue,
+      sighting.services.map(({ id, generation, isSuspect }) => [id, generation, isSuspect]).toSorted(),
+    ]);
   return key(first) === key(now) && now.atMs - first.atMs < 60_000;
 }

@@ -1,5 +1,12 @@
 import { type ConnectionStatus, Publisher, SupervisedConnection } from "@unacked/broker";
-import { ERROR_QUEUE, type QueueDepth, type ReadinessCheck, STATE_QUEUE, type WorkQueueType, workQueueName } from "@unacked/contracts";
+import {
+  ERROR_QUEUE,
+  type QueueDepth,
+  type ReadinessCheck,
+  STATE_QUEUE,
+  type WorkQueueType,
+  workQueueName,
+} from "@unacked/contracts";
 import type { CommandSender } from "../../flows/dispatcher.ts";
 import type { ErrorBook } from "../../flows/error-book.ts";
 import type { Ledger } from "../../flows/ledger.ts";
@@ -83,7 +90,11 @@ export class BrokerSide implements QueueLook {
       broker: brokerCheck(this.#publisher.status, this.#consumption.status),
       stateQueue: this.catchUp.hasOnceCaughtUp
         ? { ok: true, detail: `${this.catchUp.depth ?? "unknown"} batches wait in ${STATE_QUEUE}` }
-        : { ok: false, detail: "the state queue has not been read empty yet", remedy: "Wait; see the manager's log if it lasts." },
+        : {
+            ok: false,
+            detail: "the state queue has not been read empty yet",
+            remedy: "Wait; see the manager's log if it lasts.",
+          },
     };
   }
 
@@ -125,5 +136,9 @@ function brokerCheck(publishing: ConnectionStatus, consuming: ConnectionStatus):
     };
   const loss = consuming.lastLoss ?? publishing.lastLoss;
   const detail = loss ? `${loss.kind}: ${loss.detail}` : "connecting";
-  return { ok: false, detail, remedy: loss?.remedy ?? "Start RabbitMQ, or check AMQP_URL; the manager connects again by itself." };
+  return {
+    ok: false,
+    detail,
+    remedy: loss?.remedy ?? "Start RabbitMQ, or check AMQP_URL; the manager connects again by itself.",
+  };
 }

@@ -1,12 +1,5 @@
 import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
-import {
-  type ControlMessage,
-  EXCHANGES,
-  generationKey,
-  newMessageId,
-  type ServiceId,
-  STATE_KEY,
-} from "@unacked/contracts";
+import { type ControlMessage, EXCHANGES, generationKey, newMessageId, type ServiceId, STATE_KEY } from "@unacked/contracts";
 import type { CommandSender, DueCommand, SendOutcome } from "../../flows/dispatcher.ts";
 import type { Log } from "../../flows/log.ts";
 import { type CommandGroup, groupCommands } from "./command-groups.ts";

@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
+import type { RequestListener } from "node:http";
 import { fileURLToPath } from "node:url";
 import { Readiness } from "@unacked/contracts";
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Log } from "../../flows/log.ts";
-import type { ManagerApi } from "../../flows/manager-api.ts";
+import type { ManagerApi, Refusal } from "../../flows/manager-api.ts";
 import { eventStream } from "./event-stream.ts";
 import { HttpProblem, sendProblem } from "./http-problem.ts";
 import { observerRoutes } from "./observer-routes.ts";
@@ -25,7 +27,16 @@ export interface HttpParts {
 const PUBLIC_DIR = fileURLToPath(new URL("../../../public/", import.meta.url));
 
 /** Everything that the manager answers over HTTP. */
-export function createApp({ api, log, version, describeError }: HttpParts): Express {
+export function createApp(parts: HttpParts): RequestListener {
+  const app = createRouter(parts);
+  // A request line that express cannot read as a path ("//?#@!") passes by every handler, the one for errors included.
+  return (request, response) =>
+    app(request as Request, response as Response, () => sendProblem(response as Response, UNREADABLE_PATH, randomUUID()));
+}
+
+const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
+
+function createRouter({ api, log, version, describeError }: HttpParts): Express {
   const routes = [...observerRoutes(api.lifecycle, api.reads), ...overviewRoutes(api.reads)];
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");

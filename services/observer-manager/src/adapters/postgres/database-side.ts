@@ -8,6 +8,7 @@ import type { Log } from "../../flows/log.ts";
 import type { ManagerReads } from "../../flows/manager-api.ts";
 import type { SilenceStore } from "../../flows/prober.ts";
 import type { ReconcilerStore } from "../../flows/reconciler.ts";
+import type { RetentionStore } from "../../flows/retention.ts";
 import type { TypeDirectory } from "../../flows/type-check.ts";
 import { PostgresChangeLog } from "./change-feed.ts";
 import { createDataSource, migrate } from "./data-source.ts";
@@ -19,6 +20,7 @@ import { PostgresBooksStore } from "./postgres-books-store.ts";
 import { PostgresCommandStore } from "./postgres-command-store.ts";
 import { postgresReads } from "./postgres-reads.ts";
 import { PostgresReconcilerStore } from "./reconciler-store.ts";
+import { PostgresRetentionStore } from "./retention-store.ts";
 import { PostgresSilenceStore } from "./silence-store.ts";
 import { PostgresTypeDirectory } from "./type-reads.ts";
 
@@ -35,6 +37,7 @@ export class DatabaseSide {
   readonly errors: ErrorBook;
   readonly silence: SilenceStore;
   readonly reconciliation: ReconcilerStore;
+  readonly retention: RetentionStore;
   readonly types: TypeDirectory;
   readonly changes: ChangeLog;
   readonly #dataSource: DataSource;
@@ -50,6 +53,7 @@ export class DatabaseSide {
     this.errors = { record: (errors) => recordErrors(this.#dataSource, errors) };
     this.silence = new PostgresSilenceStore(this.#dataSource);
     this.reconciliation = new PostgresReconcilerStore(this.#dataSource);
+    this.retention = new PostgresRetentionStore(this.#dataSource);
     this.types = new PostgresTypeDirectory(this.#dataSource);
     this.changes = new PostgresChangeLog(this.#dataSource);
   }

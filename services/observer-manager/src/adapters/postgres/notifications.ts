@@ -13,6 +13,7 @@ export type Channel = "unacked_changes" | "unacked_commands";
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+const END_WITHIN_MS = 1_000;
 
 /**
  * Listens on one connection of its own, for ever. What was notified while it was away is lost, so it also wakes when it is back.
@@ -23,7 +24,6 @@ export class Notifications {
   readonly #log: Log;
   readonly #listeners = new Map<Channel, (() => void)[]>();
   readonly #closing = new AbortController();
-  #client: pg.Client | undefined;
   #loop: Promise<void> | undefined;
 
   constructor(databaseUrl: string, log: Log) {
@@ -45,7 +45,6 @@ export class Notifications {
   /** Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#client?.end().catch(() => undefined); // it is already gone
     await this.#loop;
   }
 
@@ -72,32 +71,37 @@ export class Notifications {
     let listening = false;
     // pg's connect() never settles when end() comes in the middle of it: hence the race, and closing ends it too.
     const { signal } = this.#closing;
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-      signal.addEventListener("abort", end);
-      client.once("end", resolve);
-      client.on("error", (error) => {
-        this.#log.warn(describeDatabaseError(error).fields, "the connection that listens for notifications was lost");
-        resolve();
-      });
+    const { promise: ended, resolve: end } = deferred();
+    signal.addEventListener("abort", end);
+    client.once("end", end);
+    client.on("error", (error) => {
+      this.#log.warn(describeDatabaseError(error).fields, "the connection that listens for notifications was lost");
+      end();
     });
-    this.#client = client;
     try {
       await Promise.race([client.connect(), ended]);
+      if (signal.aborted) return false;
       client.on("notification", ({ channel }) => this.#wake(channel as Channel));
       for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${channel}`);
       listening = true;
       for (const channel of this.#listeners.keys()) this.#wake(channel);
       await ended;
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#log.warn(describeDatabaseError(error).fields, "cannot listen for notifications");
+      if (!signal.aborted) this.#log.warn(describeDatabaseError(error).fields, "cannot listen for notifications");
+    } finally {
+      signal.removeEventListener("abort", end);
+      await Promise.race([client.end().catch(() => undefined), sleep(END_WITHIN_MS)]); // whatever is left of it
     }
-    client.end().catch(() => undefined); // whatever is left of it
     return listening;
   }
 
   #wake(channel: Channel): void {
     for (const listener of this.#listeners.get(channel) ?? []) listener();
   }
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
 }

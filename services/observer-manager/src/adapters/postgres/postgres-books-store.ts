@@ -76,7 +76,11 @@ class PostgresBooksTransaction implements BooksTransaction {
 
   async loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books> {
     const rows = await this.#tx.query<{ id: ObserverId }[]>(LOCK_UNCHANGED, [ids, ids.map((id) => marks.get(id) ?? "0")]);
-    return loadObserverBooks(this.#tx, rows.map((row) => row.id), new InventoryParts());
+    return loadObserverBooks(
+      this.#tx,
+      rows.map((row) => row.id),
+      new InventoryParts(),
+    );
   }
 
   write(books: Books): Promise<void> {

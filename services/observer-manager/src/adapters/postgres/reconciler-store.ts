@@ -54,7 +54,10 @@ export class PostgresReconcilerStore implements ReconcilerStore {
       return {
         atMs: Number(clock?.ms),
         suspects: new Map(suspects.map(({ id, mark }) => [id, mark])),
-        services: services.map((one) => ({ ...one, inventoryAtMs: one.inventoryAtMs === null ? null : Number(one.inventoryAtMs) })),
+        services: services.map((one) => ({
+          ...one,
+          inventoryAtMs: one.inventoryAtMs === null ? null : Number(one.inventoryAtMs),
+        })),
       };
     });
   }

@@ -23,7 +23,10 @@ export class PostgresSilenceStore implements SilenceStore {
   }
 
   async probeSilent(limits: { probeAfterMs: number; suspectAfterMs: number }): Promise<number> {
-    const [row] = await this.#dataSource.query<{ probes: string }[]>(PROBE_SILENT, [limits.probeAfterMs, limits.suspectAfterMs]);
+    const [row] = await this.#dataSource.query<{ probes: string }[]>(PROBE_SILENT, [
+      limits.probeAfterMs,
+      limits.suspectAfterMs,
+    ]);
     return Number(row?.probes ?? 0);
   }
 }

@@ -46,6 +46,7 @@ const UP = [
   `CREATE INDEX observers_occupying ON observers (pool)
      WHERE status IN ('Created', 'Processing', 'Retrying', 'Redistributing', 'OnDeleting')`,
   "CREATE INDEX observers_on_service ON observers (current_service_id) WHERE current_service_id IS NOT NULL",
+  "CREATE INDEX observers_deleted ON observers (modified_at) WHERE status = 'Deleted'",
   "CREATE INDEX observers_changed ON observers (changed_xid)",
 
   `CREATE TABLE runs (
@@ -66,6 +67,7 @@ const UP = [
        ((state = 'Ended') = (ended_at IS NOT NULL) AND (state = 'Ended') = (end_reason IS NOT NULL))
    )`,
   "CREATE UNIQUE INDEX runs_of_observer ON runs (observer_id, epoch DESC)",
+  "CREATE INDEX runs_ended ON runs (ended_at) WHERE state = 'Ended'",
   "CREATE INDEX runs_not_ended_on_service ON runs (service_id) WHERE state <> 'Ended'",
 
   `CREATE TABLE services (
@@ -139,6 +141,7 @@ const UP = [
      body_bytes integer NOT NULL,
      at timestamptz NOT NULL DEFAULT now()
    )`,
+  "CREATE INDEX errors_by_time ON errors (at)",
   "CREATE INDEX errors_of_observer ON errors (observer_id) WHERE observer_id IS NOT NULL",
 ];
 
