@@ -1,5 +1,6 @@
 export { type BrokerLog, type BrokerSettings, BrokerSettingsError, type ReconnectDelays } from "./broker-settings.ts";
-export type { LossKind, LossReason } from "./loss-reason.ts";
+export type { LossKind } from "./loss-kind.ts";
+export type { LossReason } from "./loss-reason.ts";
 export type { Outgoing } from "./outgoing.ts";
 export { PublishError, type PublishErrorCode } from "./publish-error.ts";
 export { Publisher, type PublisherOptions } from "./publisher.ts";
