@@ -92,6 +92,14 @@ export const ObserverTypeInfo = z.object({
 });
 export type ObserverTypeInfo = z.infer<typeof ObserverTypeInfo>;
 
+/** How a service lost its last broker session, when there is something that an operator can do about it. */
+export const BrokerLoss = z.object({
+  kind: z.string().max(64),
+  detail: z.string().max(2_000),
+  remedy: z.string().max(2_000),
+});
+export type BrokerLoss = z.infer<typeof BrokerLoss>;
+
 /** The first event of each generation: what this service is. */
 export const ServiceBorn = z.object({
   kind: z.literal("ServiceBorn"),
@@ -103,6 +111,8 @@ export const ServiceBorn = z.object({
   host: z.string().max(255),
   pid: z.int().min(0),
   heartbeatMs: z.int().min(1),
+  /** Why the generation before this one ended, if that has a remedy. */
+  brokerLoss: BrokerLoss.optional(),
 });
 export type ServiceBorn = z.infer<typeof ServiceBorn>;
 

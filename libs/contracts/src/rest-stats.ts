@@ -24,6 +24,24 @@ export const QueueDepth = z.object({
 });
 export type QueueDepth = z.infer<typeof QueueDepth>;
 
+export const WARNING_CODES = [
+  "broker-cuts-jobs",
+  "broker-trouble",
+  "broker-away",
+  "no-service",
+  "no-free-worker",
+  "service-suspect",
+  "same-service-name",
+  "state-queue-behind",
+  "would-not-survive",
+] as const;
+
+/** Something an operator should know of, with what to do about it. The code is stable. */
+export const Warning = z
+  .object({ code: z.enum(WARNING_CODES), subject: z.string().describe("the pool or service it is about"), message: z.string(), remedy: z.string() })
+  .meta({ id: "Warning" });
+export type Warning = z.infer<typeof Warning>;
+
 /** GET /stats */
 export const Stats = z
   .object({
@@ -34,6 +52,7 @@ export const Stats = z
     }),
     workers: z.object({ total: z.int(), free: z.int(), byPool: z.array(PoolStats) }),
     survivesLargestService: z.boolean().describe("true when every pool does"),
+    warnings: z.array(Warning).describe("what is wrong now, the worst first"),
     queues: z.array(QueueDepth).nullable().describe("null while the broker cannot be asked"),
     stateQueueLag: z
       .int()

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BrokerLoss } from "./events.ts";
 import { DEFAULT_POOL, Labels, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
 import { DEFAULT_RETRY, RetryPolicy } from "./retry.ts";
 import { ObserverStatus, RunEndReason, ServiceState } from "./states.ts";
@@ -92,6 +93,7 @@ export const ServiceView = z
     lastSeenAt: Timestamp,
     endedAt: Timestamp.nullable(),
     endReason: z.string().nullable(),
+    brokerLoss: BrokerLoss.nullable().describe("how it lost its last session with the broker, if that has a remedy"),
   })
   .meta({ id: "Service" });
 export type ServiceView = z.infer<typeof ServiceView>;

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
-import type { ObserverTypeInfo, ServiceAlive, ServiceBorn } from "@unacked/contracts";
+import type { LossReason } from "@unacked/broker";
+import type { BrokerLoss, ObserverTypeInfo, ServiceAlive, ServiceBorn } from "@unacked/contracts";
 import { paramsJsonSchema } from "@unacked/sdk";
 import { sendableText } from "./error-text.ts";
 import type { ServiceIdentity } from "./identity.ts";
@@ -14,6 +15,7 @@ export function serviceBorn(
   types: readonly ObserverTypeInfo[],
   version: string,
   heartbeatMs: number,
+  lastLoss?: LossReason,
 ): ServiceBorn {
   const { pool, workerCount } = identity;
   return {
@@ -26,8 +28,15 @@ export function serviceBorn(
     host: hostname().slice(0, 255),
     pid: process.pid,
     heartbeatMs,
+    ...(lastLoss?.remedy !== undefined && { brokerLoss: brokerLoss(lastLoss.kind, lastLoss.detail, lastLoss.remedy) }),
   };
 }
+
+const brokerLoss = (kind: string, detail: string, remedy: string): BrokerLoss => ({
+  kind,
+  detail: sendableText(detail, 2_000),
+  remedy: sendableText(remedy, 2_000),
+});
 
 /** The types as they are announced. A schema that has no JSON form is announced as one that accepts everything. */
 export function describeTypes(types: ObserverTypes, log: Log): ObserverTypeInfo[] {

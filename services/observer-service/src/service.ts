@@ -1,4 +1,4 @@
-import { type BrokerSettings, type Consumer, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import { type BrokerSettings, type Consumer, type LossReason, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
 import type { ObserverTypeInfo, WorkQueueType } from "@unacked/contracts";
 import { ControlIntake } from "./control-intake.ts";
 import { declareForConsuming, declareForPublishing } from "./declare-topology.ts";
@@ -38,6 +38,8 @@ const FAREWELL_MS = 3_000;
  * heartbeat), and what happens between them. Each new session of the consuming one is a generation.
  */
 export class ObserverService {
+  /** Why the last session was lost; told with the next birth. */
+  #lastLoss: LossReason | undefined;
   readonly #parts: ServiceParts;
   readonly #closing = new AbortController();
   readonly #consumer: SupervisedConnection;
@@ -163,7 +165,7 @@ export class ObserverService {
     );
     await this.#lease.begin(session, queues.control);
     this.#events.enterGeneration(session.generation);
-    this.#events.tell(serviceBorn(identity, this.#typeInfos, version, broker.heartbeatS * 1_000));
+    this.#events.tell(serviceBorn(identity, this.#typeInfos, version, broker.heartbeatS * 1_000, this.#lastLoss));
     if (this.#draining) return;
     const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) =>
       this.#intake.take(delivery),
@@ -177,6 +179,7 @@ export class ObserverService {
   }
 
   #onLost(...[generation, reason]: Parameters<LeaseKeeper["sessionLost"]>): Promise<void> {
+    this.#lastLoss = reason;
     this.#work = undefined;
     return this.#lease.sessionLost(generation, reason);
   }

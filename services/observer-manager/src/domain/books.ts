@@ -1,4 +1,5 @@
 import type {
+  BrokerLoss,
   ErrorText,
   Inventory,
   MessageId,
@@ -62,6 +63,7 @@ export interface ServiceBook {
   memoryBytes: number;
   eventLoopLagMs: number;
   endReason: string | null;
+  brokerLoss: BrokerLoss | null;
   /** Its whole inventory was read just now. */
   gaveInventory?: boolean;
 }

@@ -73,6 +73,7 @@ function insertService(books: Books, batch: EventBatch): ServiceBook {
     memoryBytes: 0,
     eventLoopLagMs: 0,
     endReason: null,
+    brokerLoss: null,
   };
   books.services.set(service.id, service);
   return service;
@@ -103,6 +104,7 @@ function applyBirth(books: Books, service: ServiceBook, event: ServiceBorn): voi
     host: event.host,
     pid: event.pid,
     heartbeatMs: event.heartbeatMs,
+    brokerLoss: event.brokerLoss ?? service.brokerLoss,
   });
   books.changedServices.add(service);
   // A rebirth under the same name raises a suspicion only; the probe settles it.

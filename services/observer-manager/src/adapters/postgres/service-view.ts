@@ -10,7 +10,7 @@ export const SERVICE_COLUMNS = `
   (SELECT count(*)::int FROM observers o WHERE o.current_service_id = s.id) AS running,
   (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.types) t) AS types,
   s.version, s.host, s.pid, s.generation, s.heartbeat_ms, s.memory_bytes, s.event_loop_lag_ms, s.started_at, s.last_seen_at,
-  s.ended_at, s.end_reason`;
+  s.ended_at, s.end_reason, s.broker_loss`;
 
 /** One row of SERVICE_COLUMNS. */
 export interface ServiceRow {
@@ -33,6 +33,7 @@ export interface ServiceRow {
   last_seen_at: Date;
   ended_at: Date | null;
   end_reason: string | null;
+  broker_loss: ServiceView["brokerLoss"];
 }
 
 export function toServiceView(row: ServiceRow): ServiceView {
@@ -51,5 +52,6 @@ export function toServiceView(row: ServiceRow): ServiceView {
     lastSeenAt: row.last_seen_at.toISOString(),
     endedAt: isoOf(row.ended_at),
     endReason: row.end_reason,
+    brokerLoss: row.broker_loss,
   };
 }

@@ -8,6 +8,8 @@ import {
   type Stats,
 } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import { warningsOf } from "../../domain/warnings.ts";
+import { listServices } from "./service-reads.ts";
 
 /** Asks the broker for the depths of these pools' work queues and of the state and error queue; null while it cannot be asked. Must not take long. */
 export type AskQueueDepths = (pools: string[]) => Promise<QueueDepth[] | null>;
@@ -48,14 +50,17 @@ export async function readStats(dataSource: DataSource, askQueueDepths: AskQueue
     ),
   ]);
   const byPool = pools.map(toPoolStats);
+  const { items: services } = await listServices(dataSource, { all: false });
   const queues = await askQueueDepths(byPool.map(({ pool }) => pool));
+  const stateQueueLag = queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null;
   const [oldest] = waiting;
   return {
     observers: countsOf(counts),
     workers: { total: sum(byPool.map((pool) => pool.workers)), free: sum(byPool.map((pool) => pool.free)), byPool },
     survivesLargestService: byPool.every((pool) => pool.survivesLargestService),
     queues,
-    stateQueueLag: queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null,
+    stateQueueLag,
+    warnings: warningsOf({ pools: byPool, services, stateQueueLag }),
     oldestWaiting: oldest
       ? {
           id: oldest.id,

@@ -89,6 +89,7 @@ const UP = [
      started_at timestamptz NOT NULL DEFAULT now(),
      last_seen_at timestamptz NOT NULL DEFAULT now(),
      inventory_at timestamptz,
+     broker_loss jsonb,
      ended_at timestamptz,
      end_reason text,
      changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
