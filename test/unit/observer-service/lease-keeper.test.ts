@@ -1,0 +1,116 @@
+import type { Session } from "@unacked/broker";
+import { newServiceId } from "@unacked/contracts";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { LeaseKeeper } from "../../../services/observer-service/src/lease-keeper.ts";
+
+const HEARTBEAT_MS = 10_000;
+const lostByOwner = { kind: "ended-by-owner", detail: "" } as const;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A keeper with one session, whose proofs are answered as `answer` says, and one handler that settles on demand. */
+async function keeperWith(answer: () => Promise<unknown>) {
+  let settle: () => void = () => undefined;
+  let isSettled = false;
+  const settled = new Promise<void>((resolve) => {
+    settle = () => {
+      isSettled = true;
+      resolve();
+    };
+  });
+  const runs = { fence: vi.fn(), unsettled: () => (isSettled ? [] : ["slow"]), settled: () => settled };
+  const exit = vi.fn();
+  const end = vi.fn();
+  let answers: () => Promise<unknown> = async () => undefined;
+  const inspect = () => answers().then(() => ({ messageCount: 0, consumerCount: 1 }));
+  const session = { generation: 1, lost: new AbortController().signal, inspect, end } as unknown as Session;
+  const keeper = new LeaseKeeper({
+    heartbeatMs: HEARTBEAT_MS,
+    runs,
+    exit,
+    log: pino({ enabled: false }),
+    nowMs: () => Date.now(),
+  });
+  await keeper.begin(session, `control.${newServiceId()}`);
+  answers = answer;
+  return { keeper, runs, exit, end, settle };
+}
+
+const never = () => new Promise<void>(() => undefined);
+
+describe("the keeper of the lease", () => {
+  test("lets the runs go on while proofs are answered", async () => {
+    const { runs, keeper } = await keeperWith(async () => undefined);
+    await vi.advanceTimersByTimeAsync(20 * HEARTBEAT_MS);
+    expect(runs.fence).not.toHaveBeenCalled();
+    expect([keeper.holds(1), keeper.holds(2)]).toEqual([true, false]);
+  });
+
+  test.each([
+    ["are not answered", never],
+    ["are answered with an error", () => Promise.reject(new Error("no"))],
+  ])("fences 1.5 heartbeats after the last answered proof when proofs %s", async (_how, answer) => {
+    const { runs, keeper } = await keeperWith(answer);
+    await vi.advanceTimersByTimeAsync(1.5 * HEARTBEAT_MS - 1);
+    expect(runs.fence).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(runs.fence).toHaveBeenCalledOnce();
+    expect(keeper.holds(1)).toBe(false);
+  });
+
+  test("counts from when a proof was sent, however late its answer comes", async () => {
+    const { runs } = await keeperWith(() => new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS)));
+    await vi.advanceTimersByTimeAsync(1.5 * HEARTBEAT_MS);
+    expect(runs.fence).not.toHaveBeenCalled();
+    // Sent at 1/3 of a heartbeat; the next one, sent at 5/3, would be answered only at 8/3.
+    await vi.advanceTimersByTimeAsync((1 / 3) * HEARTBEAT_MS + 1);
+    expect(runs.fence).toHaveBeenCalledOnce();
+  });
+
+  test("fences when it is asked, if the event loop was blocked past the deadline", async () => {
+    const { runs, keeper } = await keeperWith(async () => undefined);
+    vi.setSystemTime(Date.now() + 3 * HEARTBEAT_MS);
+    expect(keeper.holds(1)).toBe(false);
+    expect(runs.fence).toHaveBeenCalledOnce();
+  });
+
+  test("ends the session only when no handler runs any more", async () => {
+    const { end, exit, settle } = await keeperWith(never);
+    await vi.advanceTimersByTimeAsync(1.8 * HEARTBEAT_MS);
+    expect(end).not.toHaveBeenCalled();
+    settle();
+    await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
+    expect(end).toHaveBeenCalledOnce();
+    expect(exit).not.toHaveBeenCalled();
+  });
+
+  test("ends the process when a handler still runs 0.4 heartbeats after the fence", async () => {
+    const { exit } = await keeperWith(never);
+    await vi.advanceTimersByTimeAsync(1.9 * HEARTBEAT_MS - 1);
+    expect(exit).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(exit).toHaveBeenCalledExactlyOnceWith(1);
+  });
+
+  test("fences at once when the session is lost, and tells when the handlers have settled", async () => {
+    const { runs, keeper, settle } = await keeperWith(async () => undefined);
+    let isTold = false;
+    const told = keeper.sessionLost(1, lostByOwner).then(() => (isTold = true));
+    expect(runs.fence).toHaveBeenCalledOnce();
+    expect(keeper.holds(1)).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isTold).toBe(false);
+    settle();
+    await told;
+  });
+
+  test("does not care about the loss of another generation, nor of one that it retired", async () => {
+    const { runs, keeper } = await keeperWith(async () => undefined);
+    await keeper.sessionLost(2, lostByOwner);
+    keeper.retire();
+    await keeper.sessionLost(1, lostByOwner);
+    expect(runs.fence).not.toHaveBeenCalled();
+  });
+});
