@@ -1,0 +1,98 @@
+import { newMessageId, newRunId, newServiceId, OBSERVER_STATUSES, type ServiceEvent, type StateMessage } from "@unacked/contracts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { completed, failed, held, released, retrying, type RunIdentity, Scene, started, stopped } from "./books-fixture.ts";
+
+const SERVICES = [newServiceId(), newServiceId(), newServiceId()] as const;
+const OBSERVERS = 3;
+const RUNS_PER_OBSERVER = 4;
+const WORDS = [started, retrying, held, completed, failed, stopped, released] as const;
+const STOP_REASONS = ["stopped", "restarted", "superseded", "duplicate", "obsolete", "not-wanted"] as const;
+
+/** What a service may say, in any order and as often as it likes: duplicated, reordered and stale on purpose. */
+const word = fc.record({
+  service: fc.nat(SERVICES.length - 1),
+  observer: fc.nat(OBSERVERS - 1),
+  run: fc.nat(RUNS_PER_OBSERVER - 1),
+  word: fc.nat(WORDS.length - 1),
+  reason: fc.constantFrom(...STOP_REASONS),
+  revision: fc.integer({ min: 1, max: 3 }),
+});
+const death = fc.record({ service: fc.nat(SERVICES.length - 1), dies: fc.constant(true) });
+const story = fc.array(fc.oneof({ weight: 9, arbitrary: word }, { weight: 1, arbitrary: death }), { maxLength: 40 });
+const status = fc.constantFrom(...OBSERVER_STATUSES.filter((one) => one !== "Processing" && one !== "Retrying"));
+
+type Step = (typeof story extends fc.Arbitrary<infer S> ? S : never)[number];
+
+function setUp(statuses: readonly (typeof OBSERVER_STATUSES)[number][]) {
+  const scene = new Scene();
+  const observers = statuses.map((one) => scene.observer({ status: one, revision: 2 }));
+  // Two runs share a message (a redelivery), two have one of their own (a duplicate publish).
+  const runs = observers.map((observer) => {
+    const [shared, other, another] = [newMessageId(), newMessageId(), newMessageId()];
+    return [shared, shared, other, another].map((messageId) => ({ observerId: observer.id, runId: newRunId(), messageId }));
+  });
+  const messageOf = (step: Step): StateMessage => {
+    const serviceId = SERVICES[step.service] as (typeof SERVICES)[number];
+    if ("dies" in step) return { kind: "DeathCertificate", serviceId, generation: 1 };
+    const run = { ...runs[step.observer]?.[step.run], revision: step.revision } as RunIdentity;
+    const say = WORDS[step.word] as (typeof WORDS)[number];
+    const event: ServiceEvent = say === stopped ? stopped(run, step.reason) : say(run);
+    return scene.batch(serviceId, [event]);
+  };
+  return { scene, observers, messageOf };
+}
+
+function expectSound({ scene, observers }: ReturnType<typeof setUp>): void {
+  for (const observer of observers) {
+    const mine = [...scene.books.runs.values()].filter((run) => run.observerId === observer.id);
+    const current = mine.filter((run) => run.state === "Current");
+    expect(current.map((run) => run.id)).toEqual(observer.currentRunId === null ? [] : [observer.currentRunId]);
+    if (observer.status === "Processing" || observer.status === "Retrying") expect(current).toHaveLength(1);
+    if (observer.status !== "Processing" && observer.status !== "Retrying" && observer.status !== "OnDeleting")
+      expect(current).toHaveLength(0);
+    for (const run of mine) {
+      const isTold = scene.stopOf(run.id) !== undefined;
+      expect(isTold, `${run.state} run told to stop`).toBe(run.state === "Superseded");
+    }
+  }
+}
+
+describe("whatever services say, in whatever order", () => {
+  it("one run at most is an observer's own, every other that lives is being stopped, and what is over stays over", () => {
+    fc.assert(
+      fc.property(fc.array(status, { minLength: OBSERVERS, maxLength: OBSERVERS }), story, (statuses, steps) => {
+        const world = setUp(statuses);
+        for (const step of steps) {
+          const before = world.observers.map((one) => ({ ...one }));
+          world.scene.apply(world.messageOf(step));
+          expectSound(world);
+          world.observers.forEach((after, i) => {
+            const was = before[i] as (typeof before)[number];
+            if (["Deleted", "Failed", "Completed"].includes(was.status)) expect(after.status).toBe(was.status);
+            if (was.status === "OnDeleting") expect(["OnDeleting", "Deleted"]).toContain(after.status);
+            expect(after.revision).toBeGreaterThanOrEqual(was.revision);
+            expect(after.epoch).toBeGreaterThanOrEqual(was.epoch);
+          });
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("a batch that comes again changes nothing", () => {
+    fc.assert(
+      fc.property(fc.array(status, { minLength: OBSERVERS, maxLength: OBSERVERS }), story, (statuses, steps) => {
+        const world = setUp(statuses);
+        for (const step of steps) {
+          const message = world.messageOf(step);
+          world.scene.apply(message);
+          const books = JSON.stringify([...world.scene.books.observers.values(), ...world.scene.books.runs.values()]);
+          if (message.kind === "EventBatch") expect(world.scene.apply(message)).toBe("old");
+          expect(JSON.stringify([...world.scene.books.observers.values(), ...world.scene.books.runs.values()])).toBe(books);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
