@@ -1,0 +1,39 @@
+import { loadSettings } from "@unacked/settings";
+import type { z } from "zod";
+import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
+import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+
+export const PROGRAMS: Record<string, z.ZodObject> = {
+  "observer-manager": ManagerSettings,
+  "observer-service": ServiceSettings,
+};
+
+/** Environment names that are Node's rather than a setting. */
+const OF_NODE = ["NODE_ENV"];
+
+/**
+ * What is wrong with the environment that a deployment gives a program: names that are no setting of it, wrong values,
+ * required settings left out. `*_FILE` names count as their setting, given with the value `secrets` has for it.
+ */
+export function environmentFlaws(
+  program: string,
+  given: Readonly<Record<string, string>>,
+  secrets: Readonly<Record<string, string>> = {},
+): string[] {
+  const schema = PROGRAMS[program];
+  if (schema === undefined) return [`${program} is no program`];
+  const flaws: string[] = [];
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const setting = name.replace(/_FILE$/, "");
+    if (OF_NODE.includes(name)) continue;
+    if (!(setting in schema.shape)) flaws.push(`${name}: ${program} has no such setting`);
+    else env[setting] = name === setting ? value : (secrets[setting] ?? "");
+  }
+  try {
+    loadSettings(schema, { env });
+  } catch (error) {
+    flaws.push(error instanceof Error ? error.message : String(error));
+  }
+  return flaws;
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { environmentOf, lastOf } from "../support/dockerfile.ts";
+import { ROOT } from "../support/processes.ts";
+import { environmentFlaws, PROGRAMS } from "../support/program-settings.ts";
+
+interface ComposeService {
+  image: string;
+  build?: { context: string; target: string };
+  environment: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  healthcheck?: { test: string[] };
+  depends_on?: Record<string, { condition: string }>;
+  stop_grace_period?: string;
+  container_name?: string;
+  restart: string;
+}
+
+interface Compose {
+  services: Record<string, ComposeService>;
+  volumes: Record<string, unknown>;
+}
+
+const text = readFileSync(join(ROOT, "docker-compose.yml"), "utf8");
+/** With the default of every `${NAME:-default}`, as with nothing set. */
+const compose = parse(text.replace(/\$\{\w+:-([^}]*)\}/g, "$1"), { merge: true }) as Compose;
+const { services } = compose;
+const service = (name: string): ComposeService => services[name] ?? expect.fail(`no service ${name}`);
+const programs = Object.keys(PROGRAMS);
+
+describe("the compose file", () => {
+  it("holds a broker, a database and the two programs, and needs nothing set", () => {
+    expect(Object.keys(services).sort()).toEqual(["observer-manager", "observer-service", "postgres", "rabbitmq"]);
+    expect(text.match(/\$\{\w+\}/g) ?? []).toEqual([]);
+  });
+
+  it("opens ports on loopback alone, that of REST being the manager's", () => {
+    const open = Object.values(services).flatMap(({ ports = [] }) => ports);
+    expect(open).toEqual([`127.0.0.1:8080:${environmentOf("observer-manager").PORT}`]);
+  });
+
+  it("gives the broker our configuration, under which no job is cut for being unacked", () => {
+    expect(service("rabbitmq").volumes).toContain("./deploy/rabbitmq.conf:/etc/rabbitmq/conf.d/20-unacked.conf:ro");
+    const settings = readFileSync(join(ROOT, "deploy/rabbitmq.conf"), "utf8").match(/^[^#\n].*$/gm);
+    expect(settings).toEqual(["consumer_timeout = 315360000000"]);
+  });
+
+  it("starts each part when what it needs is healthy, and starts it again when it ends", () => {
+    for (const [name, { depends_on: needs = {}, restart }] of Object.entries(services)) {
+      expect(restart, name).toBe("unless-stopped");
+      for (const [other, { condition }] of Object.entries(needs)) {
+        expect(condition, `${name} needs ${other}`).toBe("service_healthy");
+        const { healthcheck, build } = service(other);
+        expect(healthcheck?.test ?? lastOf(build?.target ?? "", "HEALTHCHECK"), other).toBeDefined();
+      }
+    }
+    expect(Object.keys(service("observer-manager").depends_on ?? {}).sort()).toEqual(["postgres", "rabbitmq"]);
+    expect(Object.keys(service("observer-service").depends_on ?? {})).toEqual(["rabbitmq"]);
+  });
+
+  it("names volumes that it declares", () => {
+    const named = Object.values(services).flatMap(({ volumes = [] }) => volumes.filter((volume) => !volume.startsWith(".")));
+    expect(named.map((volume) => volume.split(":")[0]).sort()).toEqual(Object.keys(compose.volumes).sort());
+  });
+
+  it.each(programs)("builds %s from its target and gives it settings that it takes", (program) => {
+    const { build, image, environment } = service(program);
+    expect(build).toEqual({ context: ".", target: program });
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+    expect(image).toBe(`unacked/${program}:${version}`);
+    const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)]));
+    expect(environmentFlaws(program, { ...environmentOf(program), ...env })).toEqual([]);
+  });
+
+  it("gives the programs addresses of its own servers, with the passwords that these are told", () => {
+    const { RABBITMQ_DEFAULT_USER, RABBITMQ_DEFAULT_PASS } = service("rabbitmq").environment;
+    const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = service("postgres").environment;
+    for (const program of programs) {
+      expect(service(program).environment.AMQP_URL).toBe(
+        `amqp://${RABBITMQ_DEFAULT_USER}:${RABBITMQ_DEFAULT_PASS}@rabbitmq:5672/`,
+      );
+    }
+    expect(service("observer-manager").environment.DATABASE_URL).toBe(
+      `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`,
+    );
+  });
+
+  it("lets observer services be scaled: no name and no port is theirs alone, and time to drain", () => {
+    const { container_name: containerName, ports, environment, stop_grace_period: grace } = service("observer-service");
+    expect([containerName, ports, environment.SERVICE_NAME]).toEqual([undefined, undefined, undefined]);
+    const settings = ServiceSettings.parse(environment);
+    expect(Number.parseInt(grace ?? "", 10) * 1_000).toBeGreaterThanOrEqual(settings.STOP_TIMEOUT_MS + 10_000);
+  });
+});
