@@ -1,7 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
+import { describeDatabaseError } from "../../services/observer-manager/src/adapters/postgres/database-error.ts";
 import { keptLog } from "../support/books.ts";
+import { eventually } from "../support/eventually.ts";
 import { freshDatabase } from "../support/servers.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 
 /** As a manager of its own would have it. */
 async function connect(databaseUrl: string, options: { statementTimeoutMs?: number } = {}) {
@@ -17,6 +20,29 @@ test("managers that start at once migrate once, and one that comes later finds n
   expect(applied.flat().length).toBeGreaterThan(0);
   expect(new Set(applied.flat()).size).toBe(applied.flat().length);
   expect(await migrate(await connect(databaseUrl))).toEqual([]);
+});
+
+test("a query before the database was ever reached is one that may succeed later", async () => {
+  const { databaseUrl } = await freshDatabase();
+  const dataSource = createDataSource({ databaseUrl, log: keptLog() });
+  const failures = [dataSource.query("SELECT 1"), dataSource.transaction((tx) => tx.query("SELECT 1"))];
+  for (const failure of await Promise.allSettled(failures)) {
+    expect(failure.status).toBe("rejected");
+    expect(describeDatabaseError((failure as PromiseRejectedResult).reason).unavailable).toBe(true);
+  }
+});
+
+test("a query whose answer never comes ends its connection, so that nobody waits behind it", async () => {
+  const { databaseUrl } = await freshDatabase();
+  const wire = await tcpProxy(databaseUrl);
+  const dataSource = await connect(wire.through(databaseUrl), { statementTimeoutMs: 100 });
+  wire.blackhole();
+  await expect(dataSource.query("SELECT 1")).rejects.toSatisfy((error) => describeDatabaseError(error).unavailable);
+  const before = wire.acceptedConnections;
+  const next = dataSource.query("SELECT 1 AS one");
+  await eventually(() => wire.acceptedConnections > before, { what: "the next query has a connection of its own" });
+  await wire.heal();
+  expect(await next).toEqual([{ one: 1 }]);
 });
 
 test("a statement that runs too long is ended by PostgreSQL, and the connection still serves", async () => {

@@ -21,7 +21,7 @@ const NODE_CODES = new Set([
  */
 const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P03|28...|3D000|55P03)$/;
 
-/** pg and pg-pool have no codes for these. */
+/** pg, pg-pool and TypeORM (the last one: not connected yet) have no codes for these. */
 const PASSING_MESSAGES = [
   "Connection terminated",
   "timeout expired",
@@ -30,6 +30,7 @@ const PASSING_MESSAGES = [
   "Client has encountered a connection error",
   "Client was closed and is not queryable",
   "Cannot use a pool after calling end on the pool",
+  "Driver not Connected",
 ];
 
 /** TypeORM's, when the connection went away between two queries of one transaction, or before the first. */

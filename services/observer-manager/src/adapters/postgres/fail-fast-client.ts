@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import pg from "pg";
 
 /**
@@ -11,14 +12,18 @@ export class FailFastClient extends pg.Client {
     const query = this.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((...args: unknown[]) => {
       const answer = query(...args);
-      if (answer instanceof Promise) answer.catch((error: unknown) => this.#endIfUnanswered(error));
-      return answer;
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#rethrow(error)) : answer;
     }) as pg.Client["query"];
   }
 
-  #endIfUnanswered(error: unknown): void {
-    if (!(error instanceof Error) || error.message !== "Query read timeout") return;
-    const { connection } = this as unknown as { connection: { stream: { destroy(): void } } };
-    connection.stream.destroy();
+  /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
+  async #rethrow(error: unknown): Promise<never> {
+    const { stream } = (this as unknown as { connection: { stream: Socket } }).connection;
+    if (error instanceof Error && error.message === "Query read timeout" && !stream.destroyed) {
+      const ended = new Promise((resolve) => this.once("end", resolve));
+      stream.destroy();
+      await ended;
+    }
+    throw error;
   }
 }
