@@ -31,6 +31,11 @@ export const PROBLEMS = {
     title: "The id is taken by an observer with another body",
     remedy: "Repeat exactly the same body, or choose another id.",
   },
+  "batch-refused": {
+    status: 409,
+    title: "Another observer of the atomic batch was refused",
+    remedy: "Mend or leave out the ones that carry a problem of their own, and send the batch again.",
+  },
   "not-activated": {
     status: 409,
     title: "The observer has not started yet",

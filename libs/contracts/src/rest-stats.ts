@@ -38,7 +38,12 @@ export const WARNING_CODES = [
 
 /** Something an operator should know of, with what to do about it. The code is stable. */
 export const Warning = z
-  .object({ code: z.enum(WARNING_CODES), subject: z.string().describe("the pool or service it is about"), message: z.string(), remedy: z.string() })
+  .object({
+    code: z.enum(WARNING_CODES),
+    subject: z.string().describe("the pool or service it is about"),
+    message: z.string(),
+    remedy: z.string(),
+  })
   .meta({ id: "Warning" });
 export type Warning = z.infer<typeof Warning>;
 

@@ -40,7 +40,9 @@ function brokerAway({ stateQueueLag }: Facts): Warning[] {
 function lossOf({ name, brokerLoss }: Facts["services"][number]): Warning[] {
   if (brokerLoss === null) return [];
   const code = brokerLoss.kind === "consumer-timeout" ? "broker-cuts-jobs" : "broker-trouble";
-  return [{ code, subject: name, message: `${name} lost its broker session: ${brokerLoss.detail}`, remedy: brokerLoss.remedy }];
+  return [
+    { code, subject: name, message: `${name} lost its broker session: ${brokerLoss.detail}`, remedy: brokerLoss.remedy },
+  ];
 }
 
 function poolWarnings({ pool, services, free, occupied, workers }: PoolStats): Warning[] {

@@ -1,4 +1,4 @@
-import type { ObserverId, StateMessage } from "@unacked/contracts";
+import type { ObserverId, ObserverView, StateMessage } from "@unacked/contracts";
 import type { Books, InventoryParts } from "../domain/books.ts";
 import type { NewError } from "./error-book.ts";
 import type { ObserverRef } from "./manager-api.ts";
@@ -20,13 +20,17 @@ export interface BooksTransaction {
   recordErrors(errors: NewError[]): Promise<void>;
   /** Runs `work` so that its failure undoes only its own writes. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
-  /** True when an observer of this id or name was not there and now is; its start command is written with it. */
-  insertObserver(observer: NewObserver): Promise<boolean>;
+  /**
+   * Inserts those whose id and name are free (the indexes decide, not a look-up) with their start commands.
+   * @returns the observers that are there now because of this
+   */
+  insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>>;
   /** One decision about a pool's workers at a time: held until the transaction ends. Taken before any row lock. */
   lockPool(pool: string): Promise<void>;
   /** Workers of living services less observers that take or await one. */
   freeWorkers(pool: string): Promise<number>;
-  requestHashOf(id: ObserverId): Promise<string | null>;
+  /** The observers of these ids with the hash of the request that created each. */
+  findRequests(ids: ObserverId[]): Promise<Map<ObserverId, { requestHash: string; view: ObserverView }>>;
 }
 
 /** An observer about to be: already validated. */

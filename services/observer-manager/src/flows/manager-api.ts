@@ -29,9 +29,13 @@ export interface Lifecycle {
    * `exists`: an observer with this client-chosen id and the very same body is there already.
    * Problems: name-taken, id-taken, unknown-type (+ knownTypes), invalid-body (+ errors), no-free-worker, not-ready.
    */
-  createObserver(
-    request: CreateObserver,
-  ): Promise<{ kind: "created"; observer: ObserverView } | { kind: "exists"; observer: ObserverView } | Refusal>;
+  createObserver(request: CreateObserver): Promise<CreateOutcome>;
+
+  /**
+   * The same for many, answered one by one in order: a bad one does not cost the others, unless `atomic`. Then either all are
+   * created, or those that are to blame carry their problem and the others batch-refused.
+   */
+  createObservers(requests: CreateObserver[], options: { atomic: boolean }): Promise<CreateOutcome[] | Refusal>;
 
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
   deleteObserver(
@@ -42,6 +46,8 @@ export interface Lifecycle {
   /** Problems: observer-not-found, not-restartable, already-deleted, no-free-worker, not-ready. */
   restartObserver(ref: ObserverRef): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;
 }
+
+export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
 
 /** What a path takes: a name finds the living observer of that name, an id also a deleted one. */
 export type ObserverRef = { kind: "id"; id: ObserverId } | { kind: "name"; name: string };

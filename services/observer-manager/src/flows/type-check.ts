@@ -18,23 +18,26 @@ export class TypeCheck {
     this.#directory = directory;
   }
 
-  /** @returns why the request cannot be accepted, or null */
-  async check(request: CreateObserver): Promise<Refusal | null> {
-    const { services, types } = await this.#directory.liveTypes(request.pool);
-    if (services === 0) return null;
-    const candidates = types.filter((info) => info.type === request.type);
-    if (candidates.length === 0) {
-      const knownTypes = [...new Set(types.map((info) => info.type))].sort();
-      return {
-        kind: "problem",
-        code: "unknown-type",
-        detail: `no living service knows the type ${request.type}`,
-        knownTypes,
-      };
-    }
-    // During a rolling deploy two versions of a type live side by side: good for one is good.
-    const problems = candidates.map((info) => checkParams(info.paramsSchema, request.params));
-    if (problems.some((errors) => errors.length === 0)) return null;
-    return { kind: "problem", code: "invalid-body", errors: problems[0] as FieldProblem[] };
+  /** @returns for each request why it cannot be accepted, or null */
+  async check(requests: CreateObserver[]): Promise<(Refusal | null)[]> {
+    const directories = new Map<string, Awaited<ReturnType<TypeDirectory["liveTypes"]>>>();
+    for (const { pool } of requests)
+      if (!directories.has(pool)) directories.set(pool, await this.#directory.liveTypes(pool));
+    return requests.map((request) => {
+      const { services = 0, types = [] } = directories.get(request.pool) ?? {};
+      return services === 0 ? null : checkAgainst(types, request);
+    });
   }
+}
+
+function checkAgainst(types: ObserverTypeInfo[], request: CreateObserver): Refusal | null {
+  const candidates = types.filter((info) => info.type === request.type);
+  if (candidates.length === 0) {
+    const knownTypes = [...new Set(types.map((info) => info.type))].toSorted();
+    return { kind: "problem", code: "unknown-type", detail: `no living service knows the type ${request.type}`, knownTypes };
+  }
+  // During a rolling deploy two versions of a type live side by side: good for one is good.
+  const problems = candidates.map((info) => checkParams(info.paramsSchema, request.params));
+  if (problems.some((errors) => errors.length === 0)) return null;
+  return { kind: "problem", code: "invalid-body", errors: problems[0] as FieldProblem[] };
 }

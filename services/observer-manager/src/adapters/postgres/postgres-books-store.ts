@@ -1,4 +1,4 @@
-import type { ObserverId, StateMessage } from "@unacked/contracts";
+import type { ObserverId, ObserverView, StateMessage } from "@unacked/contracts";
 import { OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { Books } from "../../domain/books.ts";
@@ -7,15 +7,9 @@ import { type BooksStore, type BooksTransaction, type NewObserver, RefusedByData
 import type { NewError } from "../../flows/error-book.ts";
 import type { ObserverRef } from "../../flows/manager-api.ts";
 import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
-import { writeCommands } from "./command-writes.ts";
 import { sqlStateOf } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
-
-/** No look-up before it: the primary key and the partial unique index on the name decide. */
-const INSERT_OBSERVER = `
-  INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash)
-  VALUES ($1, $2, $3, $4::jsonb, $5::jsonb, $6, $7::jsonb, 'Created', $8)
-  ON CONFLICT DO NOTHING RETURNING id`;
+import { findRequests, insertObservers } from "./observer-inserts.ts";
 
 /** Index: observers_name_of_living, then observers_name_of_all. */
 const BY_NAME = `
@@ -101,23 +95,8 @@ class PostgresBooksTransaction implements BooksTransaction {
     }
   }
 
-  async insertObserver(observer: NewObserver): Promise<boolean> {
-    const { id, name, type, params, labels, pool, retry, requestHash } = observer;
-    const json = [params, labels, retry].map((value) => JSON.stringify(value));
-    const rows = await this.#tx.query<unknown[]>(INSERT_OBSERVER, [
-      id,
-      name,
-      type,
-      json[0],
-      json[1],
-      pool,
-      json[2],
-      requestHash,
-    ]);
-    if (rows.length === 0) return false;
-    await writeCommands(this.#tx, [{ want: { kind: "start", observerId: id, revision: 1, delayMs: 0 } }]);
-    await this.#tx.query("NOTIFY unacked_changes");
-    return true;
+  insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
+    return insertObservers(this.#tx, observers);
   }
 
   async lockPool(pool: string): Promise<void> {
@@ -129,9 +108,8 @@ class PostgresBooksTransaction implements BooksTransaction {
     return Number(row?.free ?? 0);
   }
 
-  async requestHashOf(id: ObserverId): Promise<string | null> {
-    const rows = await this.#tx.query<{ request_hash: string }[]>("SELECT request_hash FROM observers WHERE id = $1", [id]);
-    return rows[0]?.request_hash ?? null;
+  findRequests(ids: ObserverId[]): Promise<Map<ObserverId, { requestHash: string; view: ObserverView }>> {
+    return findRequests(this.#tx, ids);
   }
 }
 
