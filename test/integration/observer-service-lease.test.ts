@@ -56,6 +56,8 @@ describe("a partition", () => {
     async (direction) => {
       const { wire, file, holder } = await holderAndHeir();
       wire.blackhole(direction);
+      // By its own clock: a heartbeat that does not come shows later, and a one-way cut not at all.
+      expect(await holder.waitForEvent("lease-lost")).toMatchObject({ why: "deadline-passed" });
       await heirRunsAll(file);
       expect(longestOverlapMs(file)).toBe(0);
       expect(holder.exit()).toBeNull();
