@@ -1,8 +1,8 @@
 import type { Session } from "@unacked/broker";
 import { newServiceId } from "@unacked/contracts";
-import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LeaseKeeper } from "../../../services/observer-service/src/lease-keeper.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
 
 const HEARTBEAT_MS = 10_000;
 const lostByOwner = { kind: "ended-by-owner", detail: "" } as const;
@@ -30,7 +30,7 @@ async function keeperWith(answer: () => Promise<unknown>) {
     heartbeatMs: HEARTBEAT_MS,
     runs,
     exit,
-    log: pino({ enabled: false }),
+    log: createLog("silent"),
     nowMs: () => Date.now(),
   });
   await keeper.begin(session, `control.${newServiceId()}`);
