@@ -115,7 +115,7 @@ function runningOn(service) {
 }
 
 function drawObservers() {
-  const rows = [...observers.values()].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+  const rows = [...observers.values()].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id));
   element("observers-title").textContent =
     total > rows.length ? `Observers (${rows.length} of ${total})` : `Observers (${total})`;
   fill(element("observers"), rows, "No observer matches.", (observer) => [
