@@ -24,6 +24,11 @@ export interface Expectations {
   freshMs?: number;
   /** How long two runs of one observer may act side by side. Default 0: never. */
   maxOverlapMs?: number;
+  /**
+   * How many acts a run may still make after a younger one of its observer has begun, whatever the time between: a process
+   * that was frozen or blocked has timers that are due when it wakes, before it can look at a clock. Default 0.
+   */
+  maxLateActs?: number;
 }
 
 export interface Violation {
@@ -37,10 +42,11 @@ interface RunSpan {
   pid: number;
   firstNs: bigint;
   lastNs: bigint;
+  actsNs: bigint[];
 }
 
 export function findViolations(acts: Act[], expectations: Expectations): Violation[] {
-  const { nowNs, over, freshMs = 1_000, maxOverlapMs = 0 } = expectations;
+  const { nowNs, over, freshMs = 1_000, maxOverlapMs = 0, maxLateActs = 0 } = expectations;
   const freshSinceNs = nowNs - BigInt(freshMs) * 1_000_000n;
   const spans = spansByObserver(acts);
   const running = new Set(expectations.running);
@@ -62,27 +68,47 @@ export function findViolations(acts: Act[], expectations: Expectations): Violati
           detail: `run ${run.runId} acted ${ms(run.lastNs - overSinceNs)} ms after its end`,
         });
     }
-    violations.push(...overlaps(observerId, runs, maxOverlapMs, freshSinceNs));
+    violations.push(...overlaps(observerId, runs, { maxOverlapMs, maxLateActs }, freshSinceNs));
   }
   return violations;
 }
 
-/** The longest time that two runs of one observer acted side by side, in ms. */
-export function longestOverlapMs(acts: Act[]): number {
+/** The longest time that two runs of one observer acted side by side, in ms; up to `maxLateActs` late acts do not count. */
+export function longestOverlapMs(acts: Act[], maxLateActs = 0): number {
   let longest = 0;
   for (const runs of spansByObserver(acts).values())
-    for (const [a, b] of pairs(runs)) longest = Math.max(longest, ms(overlapNs(a, b)));
+    for (const [a, b] of pairs(runs)) longest = Math.max(longest, overlapMs(a, b, maxLateActs));
   return longest;
 }
 
-function overlaps(observerId: string, runs: RunSpan[], maxOverlapMs: number, freshSinceNs: bigint): Violation[] {
+/** The most acts that a run made after a younger one of its observer had begun. */
+export function mostLateActs(acts: Act[]): number {
+  const counts = [...spansByObserver(acts).values()].flatMap((runs) => pairs(runs).map(([a, b]) => lateActs(a, b)));
+  return counts.reduce((most, count) => Math.max(most, count), 0);
+}
+
+interface Limits {
+  maxOverlapMs: number;
+  maxLateActs: number;
+}
+
+function overlaps(observerId: string, runs: RunSpan[], limits: Limits, freshSinceNs: bigint): Violation[] {
   return pairs(runs).flatMap(([a, b]): Violation[] => {
-    const overlapMs = ms(overlapNs(a, b));
-    if (overlapMs <= maxOverlapMs) return [];
+    const forMs = overlapMs(a, b, limits.maxLateActs);
+    if (forMs <= limits.maxOverlapMs) return [];
     const isStillSo = a.lastNs >= freshSinceNs && b.lastNs >= freshSinceNs;
-    const detail = `runs ${a.runId} (pid ${a.pid}) and ${b.runId} (pid ${b.pid}) acted side by side for ${overlapMs} ms`;
+    const detail = `runs ${a.runId} (pid ${a.pid}) and ${b.runId} (pid ${b.pid}) acted side by side for ${forMs} ms, ${lateActs(a, b)} acts of the older one`;
     return [{ invariant: isStillSo ? "doubled" : "overlap", observerId, detail }];
   });
+}
+
+function overlapMs(a: RunSpan, b: RunSpan, maxLateActs: number): number {
+  return lateActs(a, b) <= maxLateActs ? 0 : ms(overlapNs(a, b));
+}
+
+function lateActs(a: RunSpan, b: RunSpan): number {
+  const [older, younger] = a.firstNs <= b.firstNs ? [a, b] : [b, a];
+  return older.actsNs.filter((atNs) => atNs > younger.firstNs).length;
 }
 
 function overlapNs(a: RunSpan, b: RunSpan): bigint {
@@ -97,8 +123,11 @@ function spansByObserver(acts: Act[]): Map<string, RunSpan[]> {
     const runs = spans.get(observerId) ?? new Map<string, RunSpan>();
     spans.set(observerId, runs);
     const span = runs.get(runId);
-    if (!span) runs.set(runId, { runId, pid, firstNs: monotonicNs, lastNs: monotonicNs });
-    else if (kind !== "stop") span.lastNs = monotonicNs > span.lastNs ? monotonicNs : span.lastNs;
+    if (!span) runs.set(runId, { runId, pid, firstNs: monotonicNs, lastNs: monotonicNs, actsNs: [monotonicNs] });
+    else if (kind !== "stop") {
+      span.lastNs = monotonicNs > span.lastNs ? monotonicNs : span.lastNs;
+      span.actsNs.push(monotonicNs);
+    }
   }
   return new Map([...spans].map(([observerId, runs]) => [observerId, [...runs.values()]]));
 }

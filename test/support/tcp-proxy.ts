@@ -17,6 +17,11 @@ export interface TcpProxy {
   /** The same URL, but through this proxy. */
   through(url: string): string;
   /**
+   * The connections, present and future, whose client has this text among its first bytes. AMQP clients say there what
+   * they are called: a service `<name> consumes` on one and `<name> publishes` on the other.
+   */
+  only(text: string): PartOfWire;
+  /**
    * A partition: nothing passes, no close and no reset either, and nobody is told. As TCP would, it loses nothing: what
    * was sent arrives after heal(), if the connection is still there then.
    */
@@ -35,6 +40,17 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
+export interface PartOfWire {
+  /** As of the whole wire, until its heal(). */
+  blackhole(direction?: Direction): void;
+  reset(): void;
+  /** Sends this to the server as if the client had sent it. AMQP clients write whole frames, so it comes between two. */
+  inject(bytes: Buffer): void;
+}
+
+/** How much of a connection's beginning `only` looks at. */
+const OPENING_BYTES = 4_096;
+
 /** Of what waits in a blackhole or a delay, per direction; then the sender feels it, as with full socket buffers. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
@@ -49,7 +65,13 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
     typeof target === "number"
       ? { host: "127.0.0.1", port: target }
       : { host: new URL(target).hostname, port: Number(new URL(target).port || 5672) };
-  const wire: Wire = { toServerHeld: false, toClientHeld: false, delayMs: 0, resetAfterBytes: Number.POSITIVE_INFINITY };
+  const wire: Wire = {
+    toServerHeld: false,
+    toClientHeld: false,
+    heldParts: [],
+    delayMs: 0,
+    resetAfterBytes: Number.POSITIVE_INFINITY,
+  };
   const pairs = new Set<Pair>();
   let accepted = 0;
   let passedBytes = 0;
@@ -86,10 +108,19 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
       changed.port = String(port);
       return changed.href;
     },
-    blackhole(direction = "both") {
-      wire.toServerHeld = direction !== "to-client";
-      wire.toClientHeld = direction !== "to-server";
+    only: (text) => {
+      const those = () => [...pairs].filter((pair) => pair.openedWith(text));
+      return {
+        blackhole: (direction = "both") => void wire.heldParts.push({ text, ...held(direction) }),
+        reset: () => {
+          for (const pair of those()) pair.reset();
+        },
+        inject: (bytes) => {
+          for (const pair of those()) pair.inject(bytes);
+        },
+      };
     },
+    blackhole: (direction = "both") => void Object.assign(wire, held(direction)),
     delay(ms) {
       wire.delayMs = ms;
     },
@@ -109,6 +140,7 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
       Object.assign(wire, {
         toServerHeld: false,
         toClientHeld: false,
+        heldParts: [],
         delayMs: 0,
         resetAfterBytes: Number.POSITIVE_INFINITY,
       });
@@ -126,9 +158,17 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
   return proxy;
 }
 
-interface Wire {
+interface HeldDirections {
   toServerHeld: boolean;
   toClientHeld: boolean;
+}
+
+function held(direction: Direction): HeldDirections {
+  return { toServerHeld: direction !== "to-client", toClientHeld: direction !== "to-server" };
+}
+
+interface Wire extends HeldDirections {
+  heldParts: (HeldDirections & { text: string })[];
   delayMs: number;
   resetAfterBytes: number;
 }
@@ -136,6 +176,8 @@ interface Wire {
 interface Pair {
   pump(): void;
   reset(): void;
+  openedWith(text: string): boolean;
+  inject(bytes: Buffer): void;
 }
 
 interface PairHooks {
@@ -156,8 +198,16 @@ function joinSockets(client: Socket, server: Socket, wire: Wire, { onPass, onGon
     onPass(bytes);
     if (passed >= limit) reset();
   };
-  const toServer = pipe(client, server, () => wire.toServerHeld, wire, count);
-  const toClient = pipe(server, client, () => wire.toClientHeld, wire, count);
+  let opening = "";
+  const openedWith = (text: string) => opening.includes(text);
+  const isHeld = (way: keyof HeldDirections) =>
+    wire[way] || wire.heldParts.some((part) => part[way] && openedWith(part.text));
+  // Before the pipe, so that what names the connection is known when it is to pass.
+  client.on("data", (chunk: Buffer) => {
+    if (opening.length < OPENING_BYTES) opening += chunk.toString("latin1");
+  });
+  const toServer = pipe(client, server, () => isHeld("toServerHeld"), wire, count);
+  const toClient = pipe(server, client, () => isHeld("toClientHeld"), wire, count);
   for (const socket of [client, server]) {
     socket.setNoDelay(true);
     socket.on("close", () => {
@@ -170,6 +220,8 @@ function joinSockets(client: Socket, server: Socket, wire: Wire, { onPass, onGon
       toClient();
     },
     reset,
+    openedWith,
+    inject: (bytes) => void server.write(bytes),
   };
 }
 

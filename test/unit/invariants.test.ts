@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Act, findViolations, longestOverlapMs } from "../support/invariants.ts";
+import { type Act, findViolations, longestOverlapMs, mostLateActs } from "../support/invariants.ts";
 
 const MS = 1_000_000n;
 
@@ -40,6 +40,18 @@ describe("the invariant checker", () => {
     expect(findViolations(acts, expectations)).toMatchObject([{ invariant: "overlap", observerId: "b" }]);
     expect(longestOverlapMs(acts)).toBe(40);
     expect(findViolations(acts, { ...expectations, maxOverlapMs: 40 })).toEqual([]);
+  });
+
+  it("counts the acts of a run after a younger one began, and forgives as many as it is told", () => {
+    const awoken = [0, 10].map((at): Act => ({ ...(healthy[0] as Act), kind: "act", monotonicNs: BigInt(3_900 + at) * MS }));
+    const acts = [...healthy, ...awoken];
+    expect(mostLateActs(acts)).toBe(2);
+    expect(findViolations(acts, { ...expectations, maxLateActs: 2 })).toEqual([]);
+    expect(longestOverlapMs(acts, 2)).toBe(0);
+    expect(findViolations(acts, { ...expectations, maxLateActs: 1 })).toMatchObject([
+      { invariant: "overlap", observerId: "a" },
+    ]);
+    expect(longestOverlapMs(acts, 1)).toBe(1_890);
   });
 
   it("finds two runs that are still side by side", () => {
