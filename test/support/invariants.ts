@@ -21,7 +21,7 @@ export interface Expectations {
   /** When the log was read. */
   nowNs: bigint;
   /** An observer is at work if it has acted within this time. Default 1 s. */
-  freshMs?: number;
+  freshMs?: number | undefined;
   /** How long two runs of one observer may act side by side. Default 0: never. */
   maxOverlapMs?: number;
   /**

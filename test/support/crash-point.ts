@@ -1,0 +1,12 @@
+import { pathToFileURL } from "node:url";
+import { ROOT } from "./processes.ts";
+
+const PRELOAD = pathToFileURL(`${ROOT}/test/fixtures/die-at.mjs`).href;
+
+/** See test/fixtures/die-at.mjs. */
+export type CrashPoint = `${"ack" | "publish" | "confirm"} ${string}`;
+
+/** The environment of a process that kills itself with SIGKILL at this point, when it has passed it `after` times. */
+export function diesAt(point: CrashPoint, after = 0): Record<string, string> {
+  return { NODE_OPTIONS: `--import=${PRELOAD}`, DIE_AT: point, DIE_AFTER: String(after) };
+}
