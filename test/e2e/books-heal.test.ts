@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { runStatement } from "../support/servers.ts";
 import { freshSystem, type System } from "../support/system.ts";
 
 describe("the books heal", () => {
@@ -45,4 +46,31 @@ describe("the books heal", () => {
     await system.management.purge("unacked.work.default");
     await system.untilStatus(["observer-0"], "Deleted", 20_000);
   }, 60_000);
+});
+
+describe("books restored from an older backup", () => {
+  let system: System;
+
+  beforeEach(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    await system.startService("service-1");
+  });
+  afterEach(() => system.close());
+
+  it("record again what services run: each observer goes on under its id and name", async () => {
+    const before = await system.createMany("observer", 5);
+    await runStatement(system.env.DATABASE_URL as string, "TRUNCATE observers, runs, services, commands, errors");
+    // The service speaks again within 5 s; its sequence number tells that something was lost.
+    await eventually(
+      async () => {
+        const after = await system.listObservers();
+        expect(after.map((one) => [one.id, one.name, one.status]).toSorted()).toEqual(
+          before.map((one) => [one.id, one.name, "Processing"]).toSorted(),
+        );
+      },
+      { timeoutMs: 20_000 },
+    );
+    await system.check({ maxOverlapMs: 0 });
+  });
 });

@@ -96,7 +96,7 @@ function withPath(url: string, path: string): string {
   return changed.href;
 }
 
-async function runStatement(databaseUrl: string, statement: string): Promise<void> {
+export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {

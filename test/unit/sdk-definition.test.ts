@@ -42,8 +42,6 @@ test.each<[string, object, RegExp]>([
   ["params that are no schema", { params: { movePercent: 1 } }, /params is not a zod schema/],
   ["no run", { run: undefined }, /run is not a function/],
   ["a description that is no text", { description: 7 }, /description/],
-  ["a retry policy with an unknown key", { retry: { attempts: 3 } }, /retry.*attempts/s],
-  ["a retry policy of no attempts", { retry: { maxAttempts: 0 } }, /retry.*maxAttempts/s],
 ])("%s: the definition is refused, naming the part", (_, wrong, message) => {
   const wrongDraft = { ...draft, ...wrong } as ObserverDraft<z.ZodType>;
   expect(() => defineObserver(wrongDraft)).toThrow(

@@ -7,8 +7,9 @@ export const MAX_REPORTED_BODY_BYTES = 16_384;
 /** What lands in `unacked.error`: an unreadable message, an event that could not be applied, a run that failed for good. */
 export const ErrorReport = z.object({
   kind: z.literal("ErrorReport"),
-  /** `unreadable`: did not decode · `refused-by-database`: an event PostgreSQL will never take · `retries-used-up` · `bad-params`. */
-  reason: z.enum(["unreadable", "refused-by-database", "retries-used-up", "bad-params"]),
+  /** `unreadable`: did not decode · `refused-by-database`: an event PostgreSQL will never take · `retries-used-up` · `bad-params` ·
+   * `unknown-observer`: a run that the books do not know; its body is the whole StartObserver. */
+  reason: z.enum(["unreadable", "refused-by-database", "retries-used-up", "bad-params", "unknown-observer"]),
   /** What was wrong, and where (a JSON pointer where there is one). */
   detail: z.string().max(16_384),
   /** The queue the message came from. */
@@ -17,7 +18,7 @@ export const ErrorReport = z.object({
   runId: RunId.optional(),
   /** Who reports: a serviceId or a manager's id. */
   reporter: z.string().max(128),
-  /** The message as it was, as text, cut at 16 KiB. */
+  /** The message as it was, as text, cut at 16 KiB (an unknown observer's is whole). */
   body: z.string(),
   bodyBytes: z.int().min(0),
 });
@@ -26,6 +27,6 @@ export type ErrorReport = z.infer<typeof ErrorReport>;
 type ReportedBody = Pick<ErrorReport, "body" | "bodyBytes">;
 
 /** The part of a body that is kept; bytes that are not UTF-8 become U+FFFD. */
-export function reportBody(body: Buffer): ReportedBody {
-  return { body: body.subarray(0, MAX_REPORTED_BODY_BYTES).toString("utf8"), bodyBytes: body.length };
+export function reportBody(body: Buffer, maxBytes = MAX_REPORTED_BODY_BYTES): ReportedBody {
+  return { body: body.subarray(0, maxBytes).toString("utf8"), bodyBytes: body.length };
 }

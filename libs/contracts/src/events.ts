@@ -29,7 +29,15 @@ export type RunRetrying = z.infer<typeof RunRetrying>;
 export const RunHeld = z.object({ kind: z.literal("RunHeld"), ...runIdentity });
 export type RunHeld = z.infer<typeof RunHeld>;
 
-export const RUN_STOPPED_REASONS = ["stopped", "restarted", "superseded", "duplicate", "obsolete", "not-wanted"] as const;
+export const RUN_STOPPED_REASONS = [
+  "stopped",
+  "restarted",
+  "superseded",
+  "duplicate",
+  "obsolete",
+  "not-wanted",
+  "unknown",
+] as const;
 
 /**
  * The run was told to stop and its handler has settled (or the service never had it). Its message is acked once this

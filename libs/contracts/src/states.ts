@@ -36,6 +36,7 @@ export const RUN_END_REASONS = [
   "duplicate",
   "obsolete",
   "not-wanted",
+  "unknown",
   "failed",
   "completed",
   "draining",

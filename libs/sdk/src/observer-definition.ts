@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { ObserverContext } from "./observer-context.ts";
-import { checkRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /** On a definition by this key stands the version of its shape, so that a loader knows it from any copy of the package. */
@@ -17,8 +16,6 @@ export type ObserverDraft<S extends z.ZodType> = {
   readonly description?: string;
   /** Checks the params of an observer; its `.describe()` texts and limits are shown where params are filled in. */
   readonly params: S;
-  /** The type's default for what happens when `run` throws. */
-  readonly retry?: RetryPolicy;
   /**
    * The job. It goes on until `ctx.signal` aborts. Returning earlier completes the observer, throwing is a failed
    * attempt that the retry policy answers; how it settles after the abort does not matter, only that it does.
@@ -31,7 +28,6 @@ export type ObserverDefinition<P = unknown> = {
   readonly type: string;
   readonly description?: string;
   readonly params: z.ZodType<P>;
-  readonly retry?: RetryPolicy;
   run(ctx: ObserverContext<P>): Promise<void>;
 };
 
@@ -59,7 +55,6 @@ export function defineObserver<S extends z.ZodType>(draft: ObserverDraft<S>): Ob
     type,
     ...(description !== undefined && { description }),
     params: params as z.ZodType<z.output<S>>,
-    ...(draft.retry !== undefined && { retry: Object.freeze(checkRetryPolicy(draft.retry)) }),
     run: (ctx) => run.call(draft, ctx),
   };
   return Object.freeze(Object.defineProperty(definition, brand, { value: shapeVersion }));

@@ -39,5 +39,15 @@ function comesFrom(thrown: unknown, reason: unknown): boolean {
 }
 
 function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(`something else than an Error was thrown: ${String(thrown)}`);
+  if (thrown instanceof Error) return thrown;
+  return new Error(`something else than an Error was thrown: ${textOf(thrown)}`, { cause: thrown });
+}
+
+/** An object without a prototype, or with a hostile `toString`, has no text. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
+  }
 }

@@ -10,6 +10,7 @@ import { ObserverLifecycle } from "./flows/lifecycle.ts";
 import type { Log } from "./flows/log.ts";
 import type { ManagerApi } from "./flows/manager-api.ts";
 import { Prober } from "./flows/prober.ts";
+import { Readoption } from "./flows/readoption.ts";
 import { Reconciler } from "./flows/reconciler.ts";
 import { Retention } from "./flows/retention.ts";
 import { TypeCheck } from "./flows/type-check.ts";
@@ -44,9 +45,11 @@ export class ObserverManager {
     const { books, commands, errors, silence, reconciliation, retention, types, changes } = this.#database;
     const wake = () => this.#dispatcher.wake();
     const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
+    const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
+    const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, log });
     this.#broker = new BrokerSide(
       { url, heartbeatS, workQueueType, managerId, log },
-      { ledger: new Ledger(books, managerId), errors, committed: wake },
+      { ledger: new Ledger(books, managerId), errors: readoption, committed: wake },
     );
     this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log);
     this.#database.notifications("unacked_commands").onWake(wake);
@@ -60,7 +63,7 @@ export class ObserverManager {
       committed: wake,
       log,
     });
-    this.#retention = new Retention({ store: retention, retentionMs: settings.RETENTION_DAYS * MS_PER_DAY, log });
+    this.#retention = new Retention({ store: retention, retentionMs, log });
     this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
     const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;

@@ -18,6 +18,8 @@ import type { Tombstones } from "./tombstones.ts";
 
 export interface ControlParts {
   readonly runner: Runner;
+  /** What this service is. */
+  readonly introduce: () => ServiceEvent;
   readonly tombstones: Tombstones;
   readonly errors: Pick<ErrorReporter, "report">;
   readonly events: { tell(event: ServiceEvent): void };
@@ -107,6 +109,8 @@ export class ControlIntake {
   #reportInventory(): void {
     const runs = this.#parts.runner.slots.all();
     for (const run of runs) run.announced = true;
+    // Whoever has to ask may not know who we are either.
+    this.#parts.events.tell(this.#parts.introduce());
     for (const part of takeInventory(runs, Date.now())) this.#parts.events.tell(part);
   }
 

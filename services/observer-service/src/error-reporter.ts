@@ -19,7 +19,9 @@ export class ErrorReporter {
 
   /** Resolves when the report is confirmed, however long that takes; rejects only when the signal aborts. */
   report(trouble: ReportedTrouble, message: Pick<Delivery, "body" | "queue">, signal: AbortSignal): Promise<void> {
-    const { body, bodyBytes } = reportBody(message.body);
+    // Nobody else has the message of an unknown observer.
+    const maxBytes = trouble.reason === "unknown-observer" ? message.body.length : undefined;
+    const { body, bodyBytes } = reportBody(message.body, maxBytes);
     const report: ErrorReport = {
       kind: "ErrorReport",
       ...trouble,

@@ -1,4 +1,4 @@
-import { type ErrorText, nextRetryDelayMs, type RetryPolicy } from "@unacked/contracts";
+import { type ErrorText, nextRetryDelayMs, type RetryPolicy, type RUN_STOPPED_REASONS } from "@unacked/contracts";
 import { isStronger, type StopCause } from "./stop-cause.ts";
 
 /**
@@ -16,8 +16,8 @@ export type RunState =
   | { phase: "backing-off"; failures: number }
   /** Told to end. With `handler`, the handler has been told and has not settled; else it waits for its turn to end. */
   | { phase: "stopping"; cause: StopCause; failures: number; handler: boolean }
-  /** Failed for good; its error report is on its way and RunFailed follows it. */
-  | { phase: "reporting"; fact: FailedFact }
+  /** Over for good; its error report is on its way and the fact follows it. */
+  | { phase: "reporting"; fact: ReportedFact }
   | { phase: "over" };
 
 export type Settled = { kind: "completed" } | { kind: "failed"; error: ErrorText };
@@ -35,12 +35,15 @@ export type RunInput =
   | { kind: "stop"; cause: StopCause };
 
 type FailedFact = { kind: "RunFailed"; attempts: number; error: ErrorText };
+type StoppedFact = { kind: "RunStopped"; reason: Exclude<(typeof RUN_STOPPED_REASONS)[number], "superseded"> };
+/** What is told only after the message was put to the errors. */
+type ReportedFact = FailedFact | StoppedFact;
 
 /** What is told about a run; who it is and when it was is added outside. */
 export type RunFact =
   | { kind: "RunStarted"; attempt: number }
   | { kind: "RunRetrying"; attempt: number; error: ErrorText; delayMs: number }
-  | { kind: "RunStopped"; reason: "stopped" | "restarted" | "duplicate" | "obsolete" | "not-wanted" }
+  | StoppedFact
   | { kind: "RunCompleted" }
   | { kind: "RunReleased"; reason: "draining" | "lease-lost" }
   | FailedFact;
@@ -55,7 +58,7 @@ export type RunEffect =
   /** Tell me with `well` when the handler has run this long. */
   | { kind: "watch-health"; afterMs: number }
   | { kind: "tell"; fact: RunFact }
-  | { kind: "report"; reason: "retries-used-up" | "bad-params"; fact: FailedFact }
+  | { kind: "report"; reason: "retries-used-up" | "bad-params" | "unknown-observer"; fact: ReportedFact }
   | { kind: "end"; fact: RunFact; settlement: Settlement }
   /** Tell RunStopped(restarted); a new run takes over the message. */
   | { kind: "restart" };
@@ -186,8 +189,13 @@ function failedAttempt(failures: number, error: ErrorText, random: number, polic
 
 function failedForGood(reason: "retries-used-up" | "bad-params", attempts: number, error: ErrorText): RunStep {
   const fact: FailedFact = { kind: "RunFailed", attempts, error };
-  return { state: { phase: "reporting", fact }, effects: [{ kind: "report", reason, fact }] };
+  return reported(reason, fact);
 }
+
+const reported = (reason: (RunEffect & { kind: "report" })["reason"], fact: ReportedFact): RunStep => ({
+  state: { phase: "reporting", fact },
+  effects: [{ kind: "report", reason, fact }],
+});
 
 type RetryChance = { random: number; policy: RetryPolicy };
 
@@ -207,6 +215,8 @@ function finished(cause: StopCause, failures: number, chance: RetryChance | unde
     case "obsolete":
     case "not-wanted":
       return ended({ kind: "RunStopped", reason: cause.kind }, "ack");
+    case "unknown":
+      return reported("unknown-observer", { kind: "RunStopped", reason: "unknown" });
     default:
       return cause satisfies never;
   }

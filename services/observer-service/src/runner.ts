@@ -177,7 +177,8 @@ export class Runner {
     const waiting = new AbortController();
     run.reporting = waiting;
     const { observerId } = run.start;
-    const trouble = { reason, detail: `${fact.error.name}: ${fact.error.message}`, observerId, runId: run.runId };
+    const detail = fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
+    const trouble = { reason, detail, observerId, runId: run.runId };
     // Rejects only when a lost lease has ended the run meanwhile.
     this.#parts.errors.report(trouble, run.delivery, waiting.signal).then(
       () => this.#apply(run, { kind: "reported" }),

@@ -1,5 +1,5 @@
 import { type BrokerSettings, type Consumer, type LossReason, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
-import type { ObserverTypeInfo, WorkQueueType } from "@unacked/contracts";
+import type { ObserverTypeInfo, WorkQueueType, ServiceBorn } from "@unacked/contracts";
 import { ControlIntake } from "./control-intake.ts";
 import { declareForConsuming, declareForPublishing } from "./declare-topology.ts";
 import { ErrorReporter } from "./error-reporter.ts";
@@ -84,7 +84,7 @@ export class ObserverService {
       closing: this.#closing.signal,
     };
     this.#intake = new Intake({ ...shared, types });
-    this.#control = new ControlIntake(shared);
+    this.#control = new ControlIntake({ ...shared, introduce: () => this.#introduction() });
     this.#consumer = new SupervisedConnection(settings("consumes"), {
       build: (session) => this.#build(session),
       onLost: (generation, reason) => this.#onLost(generation, reason),
@@ -157,15 +157,20 @@ export class ObserverService {
     exit(1);
   }
 
+  #introduction(): ServiceBorn {
+    const { identity, version, broker } = this.#parts;
+    return serviceBorn(identity, this.#typeInfos, version, broker.heartbeatS * 1_000, this.#lastLoss);
+  }
+
   async #build(session: Session): Promise<void> {
-    const { identity, version, workQueueType, log, broker } = this.#parts;
+    const { identity, workQueueType, log } = this.#parts;
     const queues = await declareForConsuming(session, { ...identity, workQueueType });
     await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) =>
       this.#control.take(delivery),
     );
     await this.#lease.begin(session, queues.control);
     this.#events.enterGeneration(session.generation);
-    this.#events.tell(serviceBorn(identity, this.#typeInfos, version, broker.heartbeatS * 1_000, this.#lastLoss));
+    this.#events.tell(this.#introduction());
     if (this.#draining) return;
     const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) =>
       this.#intake.take(delivery),

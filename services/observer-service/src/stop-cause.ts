@@ -29,6 +29,7 @@ function strength(cause: StopCause): number {
     case "duplicate":
     case "obsolete":
     case "not-wanted":
+    case "unknown":
       return 4;
     case "lease-lost":
       return 5;
@@ -46,6 +47,7 @@ export function stopCodeOf(cause: StopCause): StopCode {
     case "obsolete":
       return "superseded";
     case "not-wanted":
+    case "unknown":
       return "stopped";
     case "restarted":
     case "draining":

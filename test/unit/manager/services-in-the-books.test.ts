@@ -150,6 +150,14 @@ describe("an inventory", () => {
     expect(scene.wanted).toContainEqual({ kind: "report-inventory", serviceId: service, generation: 1 });
   });
 
+  it("tells the run of an unknown observer to stop, by a command that is addressed to its service", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    const run = runOf(new Scene().observer());
+    scene.say(service, [inventory([run])]);
+    expect(scene.wanted).toEqual([{ kind: "stop-run", ...run, serviceId: service, generation: 1, reason: "unknown" }]);
+  });
+
   it("takes up a run that the books do not know", () => {
     const scene = new Scene();
     const observer = scene.observer();
@@ -165,8 +173,8 @@ describe("a run of an observer that the books do not have", () => {
     const service = newServiceId();
     const run = runOf(new Scene().observer());
     scene.say(service, [started(run)]);
-    expect(scene.stopOf(run.runId)).toMatchObject({ reason: "not-wanted" });
-    scene.say(service, [stopped(run, "not-wanted")]);
+    expect(scene.stopOf(run.runId)).toMatchObject({ reason: "unknown" });
+    scene.say(service, [stopped(run, "unknown")]);
     expect(scene.wanted).toEqual([]);
   });
 });

@@ -283,7 +283,7 @@ function applyEnd(
 ): void {
   const isCurrent = observer.currentRunId === run.id;
   const speaksForObserver = isCurrent || (observer.currentRunId === null && run.revision === observer.revision);
-  const isAnswerToOther = reason === "duplicate" || reason === "obsolete" || reason === "not-wanted";
+  const isAnswerToOther = ["duplicate", "obsolete", "not-wanted", "unknown"].includes(reason);
   endRun(books, run, reason, atMs, failure?.error ?? null);
   if (!speaksForObserver || (isAnswerToOther && !isCurrent)) return;
   if (failure) {
@@ -305,10 +305,13 @@ export function applyStartNotRun(books: Books, event: StartNotRun): void {
   feedObserver(books, observer, event.reason === "stopped" ? "start-refused" : "type-unknown");
 }
 
-/** A run of an observer that the books do not have: nobody could ever stop it but us, now. */
+/**
+ * A run of an observer that the books do not have: nobody could ever stop it but us, now. Its message comes back among the
+ * errors, and if the books have lost it rather than removed it, it is recorded from there (readoption.ts).
+ */
 function stopUnknown(books: Books, source: Source, event: RunEvent): void {
   const { observerId, runId, messageId, revision } = event;
   if (event.kind === "RunStarted" || event.kind === "RunRetrying" || event.kind === "RunHeld")
-    return books.want({ kind: "stop-run", observerId, runId, messageId, revision, ...source, reason: "not-wanted" });
+    return books.want({ kind: "stop-run", observerId, runId, messageId, revision, ...source, reason: "unknown" });
   books.forget({ kind: "stop-run", runId });
 }

@@ -25,14 +25,15 @@ export function applyStateMessage(books: Books, message: StateMessage): Applied 
   const isGap = message.seq > current.lastSeq + 1;
   noteSign(books, current, message);
   if (isGap) askInventory(books, current);
-  for (const event of message.events) applyEvent(books, current, message, event);
+  const source = sourceOf(message);
+  for (const event of message.events) applyEvent(books, current, source, event);
   return "applied";
 }
 
 /** One event of a batch, for callers that have to split a batch because the database refuses one of its events. */
 export function applySingleEvent(books: Books, batch: EventBatch, event: ServiceEvent): void {
   const service = books.services.get(batch.serviceId) ?? insertService(books, batch);
-  applyEvent(books, service, batch, event);
+  applyEvent(books, service, sourceOf(batch), event);
 }
 
 function applyEvent(books: Books, service: ServiceBook, source: Source, event: ServiceEvent): void {
@@ -50,7 +51,7 @@ function applyEvent(books: Books, service: ServiceBook, source: Source, event: S
     case "DuplicateDropped":
       return;
     default:
-      return applyRunEvent(books, { serviceId: source.serviceId, generation: source.generation }, event);
+      return applyRunEvent(books, source, event);
   }
 }
 
@@ -126,14 +127,15 @@ function applyAlive(books: Books, service: ServiceBook, event: ServiceAlive): vo
 function applyDeath(books: Books, message: DeathCertificate): Applied {
   const service = books.services.get(message.serviceId);
   if (!service) return "old";
-  books.forget({ kind: "probe", ...pick(message) });
-  books.forget({ kind: "report-inventory", ...pick(message) });
+  books.forget({ kind: "probe", ...sourceOf(message) });
+  books.forget({ kind: "report-inventory", ...sourceOf(message) });
   if (service.generation !== message.generation || service.state === "Gone" || service.state === "Stopped") return "old";
   endService(books, service, "Gone", "its control queue is gone: the connection was lost");
   return "applied";
 }
 
-const pick = ({ serviceId, generation }: DeathCertificate) => ({ serviceId, generation });
+/** Just these two: whatever else the message holds must not slip into what is made from it. */
+const sourceOf = ({ serviceId, generation }: StateMessage): Source => ({ serviceId, generation });
 
 function endService(books: Books, service: ServiceBook, state: "Stopped" | "Gone", reason: string): void {
   service.state = state;

@@ -44,6 +44,9 @@ export interface NewObserver {
   retry: unknown;
   /** SHA-256 of the request, to tell a repeated POST from another one with the same id. */
   requestHash: string;
+  /** Only of one that is recorded again: 1 and now otherwise. */
+  revision?: number;
+  createdAt?: string;
 }
 
 /** PostgreSQL will never take this value (SQLSTATE class 22 or 23: a NUL in a text, say): trying again is of no use. */

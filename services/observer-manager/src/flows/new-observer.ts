@@ -6,12 +6,15 @@ import type { NewObserver } from "./books-store.ts";
 export function newObserver(request: CreateObserver): NewObserver {
   const { name, type, params, labels, pool, retry } = request;
   const content = { name, type, params, labels, pool, retry };
-  const requestHash = createHash("sha256").update(canonicalJson(content)).digest("hex");
-  return { ...content, id: request.id ?? newObserverId(), requestHash };
+  return { ...content, id: request.id ?? newObserverId(), requestHash: requestHashOf(content) };
+}
+
+export function requestHashOf(content: Pick<CreateObserver, "name" | "type" | "params" | "labels" | "pool" | "retry">): string {
+  return createHash("sha256").update(canonicalJson(content)).digest("hex");
 }
 
 /** JSON with sorted keys: the order in which a client writes its fields is not a difference. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -9,10 +9,12 @@ import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } 
  */
 const INSERT = `
   WITH o AS (
-    INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash)
-    SELECT id, name, type, params::jsonb, labels::jsonb, pool, retry::jsonb, 'Created', request_hash
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-      AS u (id, name, type, params, labels, pool, retry, request_hash)
+    INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash, revision, created_at)
+    SELECT id, name, type, params::jsonb, labels::jsonb, pool, retry::jsonb, 'Created', request_hash,
+           coalesce(revision, 1), coalesce(created_at, now())
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                $9::int[], $10::timestamptz[])
+      AS u (id, name, type, params, labels, pool, retry, request_hash, revision, created_at)
     ON CONFLICT DO NOTHING RETURNING *
   ), starts AS (
     INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, revision FROM o
@@ -34,6 +36,8 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
     observers.map((o) => o.pool),
     observers.map((o) => JSON.stringify(o.retry)),
     observers.map((o) => o.requestHash),
+    observers.map((o) => o.revision ?? null),
+    observers.map((o) => o.createdAt ?? null),
   ]);
   if (rows.length > 0) {
     await tx.query("NOTIFY unacked_commands");
