@@ -37,7 +37,8 @@ function stateMachine() {
 
 The machine is one table in
 [\`observer-machine.ts\`](../services/observer-manager/src/domain/observer-machine.ts): every cell is decided. Which run an
-event may speak for is decided before, in [\`run-events.ts\`](../services/observer-manager/src/domain/run-events.ts).
+event may speak for is decided before, in [\`currency.ts\`](../services/observer-manager/src/domain/currency.ts)
+and [\`run-events.ts\`](../services/observer-manager/src/domain/run-events.ts).
 
 ${diagram()}
 

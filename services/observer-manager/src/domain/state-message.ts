@@ -8,7 +8,10 @@ import type {
   StateMessage,
 } from "@unacked/contracts";
 import type { Books, ServiceBook } from "./books.ts";
-import { applyRunEvent, applyStartNotRun, endRun, loseRun, type Source, supersede } from "./run-events.ts";
+import type { Source } from "./currency.ts";
+import { loseRun } from "./feed-observer.ts";
+import { applyRunEvent, applyStartNotRun } from "./run-events.ts";
+import { endRun, supersede } from "./run-fate.ts";
 
 /** What became of a message: an `old` one is a redelivery that was applied before. */
 export type Applied = "applied" | "old";

@@ -1,6 +1,6 @@
 import type { ObserverId, ObserverStatus, ServiceId } from "@unacked/contracts";
 import { provenAbsent, type Sighting } from "../domain/absence.ts";
-import { feedObserver } from "../domain/run-events.ts";
+import { feedObserver } from "../domain/feed-observer.ts";
 import type { BooksStore } from "./books-store.ts";
 import type { Log } from "./log.ts";
 

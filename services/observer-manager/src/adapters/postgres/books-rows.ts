@@ -66,7 +66,7 @@ const WRITE_RUNS = `
     generation = excluded.generation, state = excluded.state, ended_at = excluded.ended_at,
     end_reason = excluded.end_reason, error = excluded.error`;
 
-/** The rows are locked; which run may speak for its observer was decided under that lock (run-events.ts). */
+/** The rows are locked; which run may speak for its observer was decided under that lock (domain/currency.ts). */
 const WRITE_OBSERVERS = `
   UPDATE observers o SET
     status = u.status, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,

@@ -1,0 +1,92 @@
+import type { RunStopReason, ServiceEvent, ServiceId } from "@unacked/contracts";
+import type { Books, ObserverBook, RunBook } from "./books.ts";
+import { feedObserver } from "./feed-observer.ts";
+import { decide } from "./observer-machine.ts";
+import { supersede } from "./run-fate.ts";
+
+/** Where an event comes from. */
+export interface Source {
+  serviceId: ServiceId;
+  generation: number;
+}
+
+export type RunEvent = Extract<ServiceEvent, { runId: unknown }>;
+
+/** Who is current when a run appears that the books did not know. */
+export function meetRun(books: Books, observer: ObserverBook, run: RunBook): void {
+  if (run.revision < observer.revision) return supersede(books, run, "obsolete");
+  if (run.revision > observer.revision) {
+    // Only books restored from an older backup are behind a service: what runs is the truth.
+    observer.revision = run.revision;
+    books.changedObservers.add(observer);
+  }
+  const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
+  if (decide(observer.status, "run-current").kind === "ignore") return feedObserver(books, observer, "run-current", run);
+  makeCurrent(books, observer, run);
+  if (before && before.id !== run.id)
+    supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
+}
+
+function makeCurrent(books: Books, observer: ObserverBook, run: RunBook): void {
+  run.state = "Current";
+  books.changedRuns.add(run);
+  books.forget({ kind: "stop-run", runId: run.id });
+  observer.currentRunId = run.id;
+  books.changedObservers.add(observer);
+  feedObserver(books, observer, "run-current", run);
+}
+
+export function metRun(books: Books, observer: ObserverBook, source: Source, event: RunEvent): RunBook {
+  const run = record(books, observer, source, event);
+  meetRun(books, observer, run);
+  return run;
+}
+
+export function record(books: Books, observer: ObserverBook, source: Source, event: RunEvent): RunBook {
+  observer.epoch += 1;
+  books.changedObservers.add(observer);
+  const run: RunBook = {
+    id: event.runId,
+    observerId: event.observerId,
+    serviceId: source.serviceId,
+    generation: source.generation,
+    messageId: event.messageId,
+    revision: event.revision,
+    epoch: observer.epoch,
+    startedAtMs: event.at,
+    state: "Superseded",
+    endReason: null,
+    endedAtMs: null,
+    error: null,
+  };
+  books.runs.set(run.id, run);
+  books.changedRuns.add(run);
+  return run;
+}
+
+/**
+ * Arrival order at the manager is not lease order: the run that answers RunHeld holds the message on a live channel, so it
+ * is the one. It is the only way back for a run that was superseded or ended.
+ */
+export function takeBack(books: Books, observer: ObserverBook, run: RunBook, source: Source): void {
+  if (observer.currentRunId === run.id) return books.forget({ kind: "stop-run", runId: run.id });
+  if (run.revision < observer.revision) return reviveToStop(books, run, source, "obsolete");
+  if (decide(observer.status, "run-current").kind === "ignore") return reviveToStop(books, run, source, "not-wanted");
+  const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
+  revive(books, run, source);
+  makeCurrent(books, observer, run);
+  if (before) supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
+}
+
+function revive(books: Books, run: RunBook, source: Source): void {
+  run.generation = source.generation;
+  run.state = "Superseded";
+  run.endReason = null;
+  run.endedAtMs = null;
+  books.changedRuns.add(run);
+}
+
+function reviveToStop(books: Books, run: RunBook, source: Source, reason: RunStopReason): void {
+  revive(books, run, source);
+  supersede(books, run, reason);
+}
