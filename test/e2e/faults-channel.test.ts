@@ -1,0 +1,85 @@
+import type { ObserverView } from "@unacked/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { passiveDeclare } from "../support/amqp-frames.ts";
+import { eventually } from "../support/eventually.ts";
+import type { RunningProcess } from "../support/processes.ts";
+import { freshSystem, type System } from "../support/system.ts";
+import type { TcpProxy } from "../support/tcp-proxy.ts";
+
+/** A service opens them in this order on the connection that consumes. */
+const CHANNELS = { requests: 1, control: 2, work: 3 };
+/** The broker gives the messages of a closed channel away at once: the old handlers stop beside the new ones. */
+const MAX_OVERLAP_MS = 1_000;
+
+describe("a channel that goes alone, its connection still standing (fault 2)", () => {
+  let system: System;
+  let wire: TcpProxy;
+  let first: RunningProcess;
+  let second: RunningProcess;
+  let observers: ObserverView[];
+
+  beforeAll(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    wire = await system.wire();
+    first = await system.startService("service-1", { wire });
+    second = await system.startService("service-2");
+    observers = await system.createMany("observer", 10);
+  });
+  afterAll(() => system.close());
+
+  const generationOf = async (service: RunningProcess) =>
+    (await system.listServices()).find((one) => one.pid === service.pid)?.generation;
+
+  const allRunOn = async () => {
+    await system.untilStatus(
+      observers.map((one) => one.id),
+      "Processing",
+    );
+    expect([first.exit(), second.exit()]).toEqual([null, null]);
+    await system.check({ maxOverlapMs: MAX_OVERLAP_MS });
+    system.reportOverlap("channel closed alone", observers);
+  };
+
+  it("a malformed start among nine good ones ends among the errors: the nine stay, in the runs they are in", async () => {
+    const before = await system.observers(observers.map((one) => one.id));
+    const deliver = { exchange: "unacked.start", routingKey: "default", properties: { delivery_mode: 2 } };
+    await system.management.publish({ ...deliver, body: JSON.stringify({ observerId: before[0]?.id, revision: "first" }) });
+    await eventually(async () => {
+      const { body } = await system.call<{ items: { reason: string }[] }>("GET", "/api/v1/errors");
+      expect(body.items.map((one) => one.reason)).toEqual(["unreadable"]);
+    });
+    const after = await system.observers(observers.map((one) => one.id));
+    expect(after.map((one) => one.currentRunId)).toEqual(before.map((one) => one.currentRunId));
+    await allRunOn();
+  });
+
+  it.each(["work", "requests"] as const)(
+    "closed by the broker with 404, the one for %s: its runs are fenced, the session is built anew, every observer runs",
+    async (channel) => {
+      const before = await generationOf(first);
+      wire.only("service-1 consumes").inject(passiveDeclare(CHANNELS[channel], "not-there"));
+      await eventually(async () => expect(await generationOf(first)).toBe(Number(before) + 1));
+      expect(first.lines.some((line) => line.includes('"channel-closed"') && line.includes("not-there"))).toBe(true);
+      await allRunOn();
+    },
+  );
+
+  it("a null delivery, its queue deleted: both services fence and declare it again; what was in it is sent again", async () => {
+    const before = await Promise.all([first, second].map(generationOf));
+    await system.management.deleteQueue("unacked.work.default");
+    await eventually(async () =>
+      expect(await Promise.all([first, second].map(generationOf))).toEqual(before.map((one) => Number(one) + 1)),
+    );
+    for (const service of [first, second])
+      expect(service.lines.some((line) => line.includes('"consumer-cancelled"'))).toBe(true);
+    await eventually(
+      async () => {
+        const after = await system.observers(observers.map((one) => one.id));
+        expect(after.map((one) => [one.status, one.revision])).toEqual(observers.map(() => ["Processing", 2]));
+      },
+      { timeoutMs: 25_000 },
+    );
+    await allRunOn();
+  }, 60_000);
+});

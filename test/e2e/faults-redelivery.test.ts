@@ -1,0 +1,162 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ObserverView, RunView } from "@unacked/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import type { RunningProcess } from "../support/processes.ts";
+import { temporaryFolder } from "../support/servers.ts";
+import { freshSystem, type ServiceOptions, type System } from "../support/system.ts";
+import type { TcpProxy } from "../support/tcp-proxy.ts";
+
+let system: System;
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+});
+afterAll(() => system.close());
+
+/** Each test has a pool of its own, with a service on a wire of its own. */
+async function serviceOnWire(pool: string, { env = {}, ...options }: ServiceOptions = {}) {
+  const wire = await system.wire();
+  const service = await system.startService(pool, { wire, ...options, env: { POOL: pool, ...env } });
+  return { wire, service };
+}
+
+const idsOf = (observers: ObserverView[]) => observers.map((one) => one.id);
+
+describe("a stale ack (fault 3)", () => {
+  /** Its events wait while its messages are delivered anew: the old ends are confirmed when their tags belong to others. */
+  async function endsWhileDown(pool: string, end: (one: ObserverView, endFile: string) => unknown) {
+    const { wire, service } = await serviceOnWire(pool);
+    const endFile = join(temporaryFolder("end"), "end");
+    const neighbours = await system.createMany(`${pool}-neighbour`, 3, {}, { pool });
+    const [one] = (await system.createMany(`${pool}-ends`, 1, { returnWhenFile: endFile }, { pool })) as [ObserverView];
+    const more = await system.createMany(`${pool}-more`, 3, {}, { pool });
+    wire.only(`${pool} publishes`).blackhole();
+    await end(one, endFile);
+    const stopped = () => system.acts().some((act) => act.runId === one.currentRunId && act.kind === "stop");
+    await eventually(() => expect(stopped()).toBe(true), { what: "the end of its handler" });
+    await eventually(async () => expect((await system.management.queue(`unacked.work.${pool}`)).unacked).toBe(7));
+    wire.only(`${pool} consumes`).reset();
+    await eventually(() => expect(runsAgain(service, [...neighbours, ...more])).toBe(true), { what: "the second runs" });
+    await wire.heal();
+    return { one, others: [...neighbours, ...more] };
+  }
+
+  const runsAgain = (service: RunningProcess, observers: ObserverView[]) => {
+    const acting = system.actingByPid().get(service.pid) ?? new Set();
+    const old = new Set(observers.map((one) => one.currentRunId as string));
+    const fresh = new Set(
+      system
+        .acts()
+        .filter((act) => !old.has(act.runId))
+        .map((act) => act.observerId),
+    );
+    return observers.every((one) => acting.has(one.id) && fresh.has(one.id));
+  };
+
+  it("of an observer that completed while its connection was down acks no other's message", async () => {
+    const pool = "stale-completed";
+    const { one, others } = await endsWhileDown(pool, (_, endFile) => writeFileSync(endFile, ""));
+    await system.untilStatus([one.id], "Completed");
+    await system.untilStatus(idsOf(others), "Processing");
+    await system.check({ pool });
+    system.reportOverlap("completed while down", others);
+  });
+
+  it("of an observer that was stopped while its connection was down acks no other's message", async () => {
+    const pool = "stale-stopped";
+    const { one, others } = await endsWhileDown(pool, async ({ id }) => {
+      expect((await system.call("DELETE", `/api/v1/observers/${id}`)).status).toBe(202);
+    });
+    await system.untilStatus([one.id], "Deleted");
+    await system.untilStatus(idsOf(others), "Processing");
+    await system.check({ pool });
+    system.reportOverlap("stopped while down", others);
+  });
+});
+
+describe("a wire that is cut and healed, with a single service that gets its own messages again (fault 4)", () => {
+  async function cutAndHeal(wire: TcpProxy, service: RunningProcess) {
+    await wire.refuse();
+    wire.reset();
+    await service.waitForLine((line) => line.includes('"connect-failed"') || line.includes("handlers-outlive-lease"));
+    await wire.heal();
+  }
+
+  it("each observer runs again, and never two runs of one at a time", async () => {
+    const pool = "cut";
+    const { wire, service } = await serviceOnWire(pool);
+    const before = await system.createMany(pool, 10, {}, { pool });
+    await cutAndHeal(wire, service);
+    await untilSecondRun(before);
+    expect(service.exit()).toBeNull();
+    await system.check({ pool, maxOverlapMs: 0 });
+    system.reportOverlap("cut and healed", before);
+  });
+
+  it("a handler that takes 2 s to stop, within the 0.4 heartbeats of 6 s: the new run waits for the old one", async () => {
+    const pool = "cut-slow";
+    const { wire, service } = await serviceOnWire(pool, { env: { HEARTBEAT_S: "6" } });
+    const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
+    await cutAndHeal(wire, service);
+    await untilSecondRun(before);
+    expect(service.exit()).toBeNull();
+    await system.check({ pool, maxOverlapMs: 0 });
+    system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 6 s", before);
+  });
+
+  it("a handler that takes 2 s to stop, over the 0.4 heartbeats of 4 s: its process ends, and the next one runs all", async () => {
+    const pool = "cut-too-slow";
+    const { wire, service } = await serviceOnWire(pool);
+    const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
+    await cutAndHeal(wire, service);
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    expect(service.lines.some((line) => line.includes("handlers-outlive-lease"))).toBe(true);
+    // As Kubernetes would.
+    await system.startService(pool, { wire, env: { POOL: pool } });
+    await untilSecondRun(before);
+    await system.check({ pool, maxOverlapMs: 0 });
+    system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 4 s", before);
+  });
+
+  async function untilSecondRun(before: ObserverView[]) {
+    await eventually(
+      async () => {
+        const after = await system.observers(idsOf(before));
+        expect(after.map((one) => [one.status, one.epoch])).toEqual(before.map(() => ["Processing", 2]));
+      },
+      { timeoutMs: 20_000, what: "all Processing in their second run" },
+    );
+  }
+});
+
+describe("events that arrive in another order than the leases were held", () => {
+  it("a start that arrives late, of a run that is gone: the holder says that it holds, and keeps the job", async () => {
+    const pool = "late-start";
+    const { wire, service } = await serviceOnWire(pool);
+    // The old holder takes the job while nothing that it says gets through.
+    wire.only(`${pool} publishes`).blackhole();
+    const { body: created } = await system.create(pool, {}, { pool });
+    await eventually(() => expect(system.actingByPid().get(service.pid)).toContain(created.id));
+    const heir = await system.startService(`${pool}-heir`, { env: { POOL: pool } });
+    await wire.refuse();
+    wire.only(`${pool} consumes`).reset();
+    await system.untilStatus([created.id], "Processing");
+    const held = await system.get(created.id);
+    expect(held.service?.name).toBe(`${pool}-heir`);
+    await wire.heal();
+    // The late start makes its run current for a moment, until the holder answers that it holds the message.
+    await eventually(async () => {
+      const { body } = await system.call<{ items: RunView[] }>("GET", `/api/v1/observers/${created.id}/runs`);
+      expect(body.items.map((run) => [run.service?.name, run.state]).sort()).toEqual([
+        [pool, "Ended"],
+        [`${pool}-heir`, "Current"],
+      ]);
+      expect((await system.get(created.id)).currentRunId).toBe(held.currentRunId);
+    });
+    expect(system.actingByPid().get(heir.pid)).toContain(created.id);
+    await system.check({ pool, maxOverlapMs: 1_000 });
+    system.reportOverlap("start that arrives late", [held]);
+  });
+});
