@@ -90,6 +90,10 @@ function installedNode(dir, settings, program) {
   const env = nodeEnvironment(dir, settings);
   const logFile = join(dir, "log", "rabbitmq.log");
   const consoleFile = join(dir, "log", "console.log");
+  const startProgram = (/** @type {string[]} */ command, /** @type {string} */ pidFile) => {
+    const [first = "", ...args] = program.command(dir, command);
+    return startServerProcess({ program: first, args, env, cwd: dir, logFile: consoleFile, pidFile: join(dir, pidFile) });
+  };
   /** @type {import("./server-process.mjs").ServerProcess | undefined} */
   let mapper;
   /** @type {import("./server-process.mjs").ServerProcess | undefined} */
@@ -100,24 +104,10 @@ function installedNode(dir, settings, program) {
     for (const file of [logFile, consoleFile]) rmSync(file, { force: true }); // an error shows this start's lines alone
     if (mapper === undefined || mapper.outcome() !== null) {
       // Ours, in the foreground, rather than the one that the node would start as a daemon and leave behind.
-      const args = ["-port", String(settings.epmdPort), "-address", "127.0.0.1"];
-      mapper = await startServerProcess({
-        program: program.epmd,
-        args,
-        env,
-        cwd: dir,
-        logFile: consoleFile,
-        pidFile: join(dir, "epmd.pid.json"),
-      });
+      const command = [program.epmd, "-port", String(settings.epmdPort), "-address", "127.0.0.1"];
+      mapper = await startProgram(command, "epmd.pid.json");
     }
-    node = await startServerProcess({
-      program: program.server,
-      args: [],
-      env,
-      cwd: dir,
-      logFile: consoleFile,
-      pidFile: join(dir, "node.pid.json"),
-    });
+    node = await startProgram([program.server], "node.pid.json");
     await waitUntilReady(node, readiness("RabbitMQ", [logFile, consoleFile], settings));
   }
 

@@ -3,9 +3,9 @@ import { bold } from "../progress.mjs";
 /**
  * What is printed when all runs: where to look, what to try, how to stop. The lines can be pasted as they are.
  *
- * @param {{ managerUrl: string, services: { name: string, pid: number }[], logDir: string, dataDir: string }} running
+ * @param {{ managerUrl: string, brokerPage: string | null, services: { name: string, pid: number }[], logDir: string, dataDir: string }} running
  */
-export function greeting({ managerUrl, services, logDir, dataDir }) {
+export function greeting({ managerUrl, brokerPage, services, logDir, dataDir }) {
   const observers = `${managerUrl}/api/v1/observers`;
   const example = JSON.stringify({ name: "my-ticker", type: "ticker", params: { everyMs: 1000 } });
   const kills = services.map(({ name, pid }) => `    kill -9 ${pid}    # ${name}`);
@@ -23,8 +23,17 @@ export function greeting({ managerUrl, services, logDir, dataDir }) {
       ? []
       : ["", "  Kill a service: its observers go on elsewhere at once, and it is back after 3 s:", ...kills]),
     "",
+    ...(brokerPage === null ? [] : [`  RabbitMQ's own page: ${withoutCredentials(brokerPage)} (user and password: guest)`]),
     `  Logs: ${logDir}   Data: ${dataDir}`,
     "  Stop everything with Ctrl-C. The next npm start goes on where this one was.",
     "",
   ].join("\n");
+}
+
+/** @param {string} url */
+function withoutCredentials(url) {
+  const shown = new URL(url);
+  shown.username = "";
+  shown.password = "";
+  return shown.href;
 }

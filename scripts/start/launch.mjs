@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { say, step } from "../progress.mjs";
 import { freePort } from "../servers/free-port.mjs";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
@@ -23,6 +23,8 @@ export function launchOf({ root, dataDir, options, signal }) {
   /** A server that is just being started can be stopped only once it runs. @type {Promise<unknown>[]} */
   const starting = [];
   const logDir = join(dataDir, "logs");
+  /** Of the broker that we started. @type {string | null} */
+  let brokerPage = null;
 
   async function run() {
     if (options.fresh) emptyData(dataDir);
@@ -32,7 +34,7 @@ export function launchOf({ root, dataDir, options, signal }) {
     if (options.demo) await startDemonstration(managerUrl);
     signal.throwIfAborted();
     for (const part of ranks.flat()) void keepRunning(part, signal);
-    say(greeting({ managerUrl, services, logDir: shown(logDir), dataDir: shown(dataDir) }));
+    say(greeting({ managerUrl, brokerPage, services, logDir: shown(logDir), dataDir: shown(dataDir) }));
   }
 
   async function stop() {
@@ -52,6 +54,7 @@ export function launchOf({ root, dataDir, options, signal }) {
     const broker = givenOr("AMQP_URL", "RabbitMQ", async () => {
       const server = await startRabbitmq({ dir: join(dataDir, "rabbitmq") });
       ranks.push([named("RabbitMQ", server)]);
+      brokerPage = server.managementUrl;
       return server.amqpUrl;
     });
     starting.push(database, broker);
@@ -77,7 +80,7 @@ export function launchOf({ root, dataDir, options, signal }) {
       const name = `observer-service-${index + 1}`;
       const env = {
         ...{ AMQP_URL: amqpUrl, SERVICE_NAME: name, WORKER_COUNT: String(options.workers) },
-        ...{ OBSERVERS_DIR: join(root, "observers"), HOST: "127.0.0.1", PORT: "0" },
+        ...{ OBSERVERS_DIR: resolve(root, options.observers), HOST: "127.0.0.1", PORT: "0" },
       };
       return program(name, "services/observer-service/dist/main.js", { env, readyPath: "/readyz" });
     });

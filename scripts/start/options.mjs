@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
  * @property {boolean} demo whether to run the small exchange and the observers on it
  * @property {boolean} fresh whether to begin with empty data
  * @property {string | null} recording a file for the exchange to replay
+ * @property {string} observers the folder of the observer types
  */
 
 export const HELP = `Usage: npm start -- [options]
@@ -19,6 +20,7 @@ Starts everything on this machine: PostgreSQL, RabbitMQ, the manager, observer s
   --port N           port of the page and the REST interface on 127.0.0.1; 0 takes any free one (8080)
   --no-demo          without the small exchange and the price-watch observers on it
   --recording FILE   lets the exchange replay a recorded file instead of a random walk
+  --observers DIR    the folder of the observer types (observers)
   --fresh            empties the data of earlier starts first
   --help             this text
 
@@ -44,6 +46,7 @@ export function parseStartOptions(args) {
     demo: !values["no-demo"],
     fresh: values.fresh ?? false,
     recording: values.recording ?? null,
+    observers: values.observers ?? "observers",
   };
 }
 
@@ -59,6 +62,7 @@ function parse(args) {
         workers: { type: "string" },
         port: { type: "string" },
         recording: { type: "string" },
+        observers: { type: "string" },
         "no-demo": { type: "boolean" },
         fresh: { type: "boolean" },
         help: { type: "boolean", short: "h" },

@@ -85,9 +85,9 @@ export function programOf({ name, file, args = [], env, cwd, logFile, pidFile, r
   function failure(what, lines) {
     const said = meaningfulLines(lines);
     const quoted = said.length === 0 ? "It said nothing." : `It said:\n  ${said.join("\n  ")}`;
-    return new PlainError(
-      `${what}. ${quoted}\nAll it wrote is in ${log.path}. To begin with empty data instead: npm start -- --fresh`,
-    );
+    // Exit code 2 says that a setting or an observer file is wrong: other data would not help.
+    const advice = outcome?.includes("code 2") ? "" : " To begin with empty data instead: npm start -- --fresh";
+    return new PlainError(`${what}. ${quoted}\nAll it wrote is in ${log.path}.${advice}`);
   }
 
   async function stop() {

@@ -10,11 +10,13 @@ describe("npm start's options", () => {
       demo: true,
       fresh: false,
       recording: null,
+      observers: "observers",
     });
   });
 
   test("every option is taken, with an equals sign or without", () => {
     const args = ["--services", "3", "--workers=20", "--port", "0", "--no-demo", "--fresh", "--recording", "ticks.jsonl"];
+    args.push("--observers", "my-observers");
     expect(parseStartOptions(args)).toEqual({
       services: 3,
       workers: 20,
@@ -22,6 +24,7 @@ describe("npm start's options", () => {
       demo: false,
       fresh: true,
       recording: "ticks.jsonl",
+      observers: "my-observers",
     });
   });
 
@@ -30,7 +33,7 @@ describe("npm start's options", () => {
   });
 
   test.each([
-    [["--observers", "3"], "--observers"],
+    [["--observer", "3"], "--observer"],
     [["--services"], "--services"],
     [["--services", "two"], '"two"'],
     [["--services", "-1"], "--services"],

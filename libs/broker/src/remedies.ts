@@ -3,7 +3,8 @@ import type { LossKind } from "./loss-kind.ts";
 const CONSUMER_TIMEOUT_REMEDY =
   "This broker takes messages back that stay unacked for long (by default 30 minutes), which ends every job. " +
   "Set `consumer_timeout = 315360000000` in rabbitmq.conf on every node and restart it, " +
-  "or at once: rabbitmqctl eval 'application:set_env(rabbit, consumer_timeout, 315360000000).'";
+  "or, for connections made from then on, without a restart: " +
+  "rabbitmqctl eval 'application:set_env(rabbit, consumer_timeout, 315360000000).'";
 
 const CANCELLED_REMEDY =
   "Its queue was deleted or its node went down; it is declared anew. If this repeats on RabbitMQ 4.3 or later with a quorum " +

@@ -149,7 +149,7 @@ describe("who is current", () => {
         reason: "unknown-type",
       },
     ]);
-    expect(observer).toMatchObject({ status: "Created", revision: 2 });
+    expect(observer).toMatchObject({ status: "Created", revision: 2, lastError: { name: "UnknownType" } });
     expect(scene.wanted).toEqual([{ kind: "start", observerId: observer.id, revision: 2, delayMs: 3_000 }]);
   });
 

@@ -112,6 +112,11 @@ function applyEnd(
 export function applyStartNotRun(books: Books, event: StartNotRun): void {
   const observer = books.observers.get(event.observerId);
   if (!observer || observer.revision !== event.revision || observer.currentRunId !== null) return;
+  if (event.reason === "unknown-type") {
+    const message = "the service that had a free worker does not know the type; it is sent again";
+    observer.lastError = { name: "UnknownType", message };
+    books.changedObservers.add(observer);
+  }
   feedObserver(books, observer, event.reason === "stopped" ? "start-refused" : "type-unknown");
 }
 

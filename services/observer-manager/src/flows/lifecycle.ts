@@ -1,6 +1,6 @@
 import type { CreateObserver, ObserverId } from "@unacked/contracts";
-import { decide, type ObserverInput } from "../domain/observer-machine.ts";
 import { feedObserver } from "../domain/feed-observer.ts";
+import { decide, type ObserverInput } from "../domain/observer-machine.ts";
 import type { BooksStore, BooksTransaction } from "./books-store.ts";
 import { Creation } from "./creation.ts";
 import type { Lifecycle, ManagerReads, ObserverRef, Refusal } from "./manager-api.ts";

@@ -9,7 +9,9 @@ export function newObserver(request: CreateObserver): NewObserver {
   return { ...content, id: request.id ?? newObserverId(), requestHash: requestHashOf(content) };
 }
 
-export function requestHashOf(content: Pick<CreateObserver, "name" | "type" | "params" | "labels" | "pool" | "retry">): string {
+export function requestHashOf(
+  content: Pick<CreateObserver, "name" | "type" | "params" | "labels" | "pool" | "retry">,
+): string {
   return createHash("sha256").update(canonicalJson(content)).digest("hex");
 }
 

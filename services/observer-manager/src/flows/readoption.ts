@@ -38,7 +38,12 @@ export class Readoption implements ErrorBook {
     if (lost.length === 0) return;
     const recorded = await this.#parts.store.inTransaction((tx) => tx.insertObservers(lost));
     this.#parts.log.warn(
-      { event: "readopted", reported: lost.length, recorded: recorded.size, names: lost.slice(0, 20).map(({ name }) => name) },
+      {
+        event: "readopted",
+        reported: lost.length,
+        recorded: recorded.size,
+        names: lost.slice(0, 20).map(({ name }) => name),
+      },
       "services ran observers that the books had lost: recorded and started again",
     );
     this.#parts.committed();

@@ -1,0 +1,28 @@
+import { spawn } from "node:child_process";
+import { holdOnLeash } from "../processes/leash.mjs";
+import { complain } from "../progress.mjs";
+
+/**
+ * Runs a program to its end, its output shown as it comes.
+ *
+ * @param {string} program
+ * @param {string[]} args
+ * @param {string} cwd
+ * @returns {Promise<number>} its exit code; 1 if a signal ended it
+ */
+export function runShown(program, args, cwd) {
+  const child = spawn(program, args, { cwd, stdio: "inherit" });
+  holdOnLeash(child); // should we be killed with -9, it goes too, and with it the servers that it started
+  // Ctrl-C reaches it by itself, and we stay to count; SIGTERM comes to us alone.
+  const stay = () => undefined;
+  const passOn = () => void child.kill("SIGTERM");
+  process.on("SIGINT", stay);
+  process.on("SIGTERM", passOn);
+  return new Promise((resolve) => {
+    child.once("error", (error) => {
+      complain(String(error));
+      resolve(1);
+    });
+    child.once("exit", (code) => resolve(code ?? 1));
+  }).finally(() => process.off("SIGINT", stay).off("SIGTERM", passOn));
+}
