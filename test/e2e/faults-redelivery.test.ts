@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ObserverView, RunView } from "@unacked/contracts";
+import type { ObserverView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes.ts";
@@ -129,34 +129,4 @@ describe("a wire that is cut and healed, with a single service that gets its own
       { timeoutMs: 20_000, what: "all Processing in their second run" },
     );
   }
-});
-
-describe("events that arrive in another order than the leases were held", () => {
-  it("a start that arrives late, of a run that is gone: the holder says that it holds, and keeps the job", async () => {
-    const pool = "late-start";
-    const { wire, service } = await serviceOnWire(pool);
-    // The old holder takes the job while nothing that it says gets through.
-    wire.only(`${pool} publishes`).blackhole();
-    const { body: created } = await system.create(pool, {}, { pool });
-    await eventually(() => expect(system.actingByPid().get(service.pid)).toContain(created.id));
-    const heir = await system.startService(`${pool}-heir`, { env: { POOL: pool } });
-    await wire.refuse();
-    wire.only(`${pool} consumes`).reset();
-    await system.untilStatus([created.id], "Processing");
-    const held = await system.get(created.id);
-    expect(held.service?.name).toBe(`${pool}-heir`);
-    await wire.heal();
-    // The late start makes its run current for a moment, until the holder answers that it holds the message.
-    await eventually(async () => {
-      const { body } = await system.call<{ items: RunView[] }>("GET", `/api/v1/observers/${created.id}/runs`);
-      expect(body.items.map((run) => [run.service?.name, run.state]).sort()).toEqual([
-        [pool, "Ended"],
-        [`${pool}-heir`, "Current"],
-      ]);
-      expect((await system.get(created.id)).currentRunId).toBe(held.currentRunId);
-    });
-    expect(system.actingByPid().get(heir.pid)).toContain(created.id);
-    await system.check({ pool, maxOverlapMs: 1_000 });
-    system.reportOverlap("start that arrives late", [held]);
-  });
 });

@@ -45,6 +45,18 @@ async function untilTakenOver(observers: ObserverView[], heir: RunningProcess): 
   );
 }
 
+/** As the books have it: the run that each of them is in now. */
+async function untilListedOn(heir: RunningProcess, observers: ObserverView[]): Promise<ObserverView[]> {
+  return await eventually(
+    async () => {
+      const now = await system.observers(idsOf(observers));
+      expect(now.map((one) => [one.status, one.service?.name])).toEqual(now.map(() => ["Processing", heir.name]));
+      return now;
+    },
+    { what: "all Processing on the heir" },
+  );
+}
+
 async function untilBornAgain(service: RunningProcess): Promise<void> {
   await eventually(
     async () => {
@@ -74,9 +86,7 @@ describe.concurrent("a host that is silent for longer than the broker waits", ()
     const batches = await tapEvents();
     wire.blackhole();
     await untilTakenOver(observers, heir);
-    await system.untilStatus(idsOf(observers), "Processing");
-    const taken = await system.observers(idsOf(observers));
-    expect(taken.map((one) => one.service?.name)).toEqual(taken.map(() => "partition-heir"));
+    const taken = await untilListedOn(heir, observers);
 
     await wire.heal();
     await eventually(async () => {
@@ -100,9 +110,7 @@ describe.concurrent("a host that is silent for longer than the broker waits", ()
     await untilTakenOver(observers, heir);
     await holder.kill("SIGCONT");
     await untilBornAgain(holder);
-    await system.untilStatus(idsOf(observers), "Processing");
-    const after = await system.observers(idsOf(observers));
-    expect(after.map((one) => one.service?.name)).toEqual(after.map(() => "frozen-heir"));
+    await untilListedOn(heir, observers);
     expect(holder.exit()).toBeNull();
     await system.check({ pool: "frozen", maxOverlapMs: 0, maxLateActs: MAX_LATE_ACTS });
     system.reportOverlap("SIGSTOP", observers, MAX_LATE_ACTS);
@@ -130,12 +138,8 @@ describe.concurrent("a host that is silent for longer than the broker waits", ()
       else await eventually(() => expect(performance.now() - frozenMs).toBeGreaterThan(DEADLINE_MS + 300));
       await holder.kill("SIGCONT");
       await untilBornAgain(holder);
-      await system.untilStatus([first.id, second.id], "Processing");
-      if (when === "after")
-        expect((await system.observers([first.id, second.id])).map((one) => one.service?.name)).toEqual([
-          `${pool}-heir`,
-          `${pool}-heir`,
-        ]);
+      if (when === "after") await untilListedOn(heir, [first, second]);
+      else await system.untilStatus([first.id, second.id], "Processing");
       const { body } = await system.call<{ items: RunView[] }>("GET", `/api/v1/observers/${second.id}/runs`);
       expect(body.items.filter((run) => run.state !== "Ended")).toHaveLength(1);
       expect(system.acts().filter((act) => act.observerId === second.id && act.kind === "start")).toHaveLength(1);
