@@ -1,0 +1,133 @@
+import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent, type StartObserver } from "@unacked/contracts";
+import { defineObserver } from "@unacked/sdk";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { Intake } from "../../../services/observer-service/src/intake.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import { Runner } from "../../../services/observer-service/src/runner.ts";
+import { Tombstones } from "../../../services/observer-service/src/tombstones.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const GENERATION = 1;
+
+/** A service's inner parts with no broker: the test decides when the lease is held and when an event is confirmed. */
+function parts() {
+  let isHeld = true;
+  let endHandler: () => void = () => undefined;
+  const run = vi.fn(() => new Promise<void>((resolve) => (endHandler = resolve)));
+  const definition = defineObserver({ type: "guarded", params: z.strictObject({}), run });
+  const told: { event: ServiceEvent; confirm: () => void }[] = [];
+  const shared = {
+    events: {
+      tell: (event: ServiceEvent, onConfirmed: () => void = () => undefined) =>
+        void told.push({ event, confirm: onConfirmed }),
+    },
+    errors: { report: () => Promise.resolve() },
+    holds: (generation: number) => isHeld && generation === GENERATION,
+    log: createLog("silent"),
+  };
+  const runner = new Runner({ ...shared, output: () => Promise.resolve(), stopTimeoutMs: 1_000 });
+  const tombstones = new Tombstones();
+  const types = new Map([[definition.type, definition]]);
+  const intake = new Intake({ ...shared, runner, types, tombstones, closing: new AbortController().signal });
+  return {
+    intake,
+    runner,
+    tombstones,
+    run,
+    endHandler: () => endHandler(),
+    loseLease: () => {
+      isHeld = false;
+    },
+    /** The event of this kind, as soon as it was told. */
+    untilTold: (kind: ServiceEvent["kind"]) =>
+      eventually(() => {
+        const found = told.find(({ event }) => event.kind === kind);
+        if (found === undefined) throw new Error(`told: ${told.map(({ event }) => event.kind).join(", ")}`);
+        return found;
+      }),
+  };
+}
+
+function delivery(start: Partial<StartObserver> = {}) {
+  const body: StartObserver = {
+    observerId: newObserverId(),
+    revision: 1,
+    messageId: newMessageId(),
+    name: "guarded",
+    type: "guarded",
+    params: {},
+    labels: {},
+    retry: DEFAULT_RETRY,
+    pool: "default",
+    createdAt: new Date().toISOString(),
+    ...start,
+  };
+  const settle = vi.fn((_outcome: "ack" | "requeue") => true);
+  const properties = { headers: {} };
+  return {
+    start: body,
+    body: Buffer.from(JSON.stringify(body)),
+    redelivered: false,
+    queue: "work",
+    generation: GENERATION,
+    properties,
+    settle,
+  };
+}
+
+describe("a message whose generation has lost its lease", () => {
+  test("is neither started nor settled when it comes", () => {
+    const { intake, runner, loseLease } = parts();
+    const late = delivery();
+    loseLease();
+    intake.take(late);
+    expect(runner.slots.size).toBe(0);
+    expect(late.settle).not.toHaveBeenCalled();
+  });
+
+  test("is not started when the lease goes while it waits for its turn", async () => {
+    const { intake, run, runner, loseLease } = parts();
+    const waiting = delivery();
+    intake.take(waiting);
+    loseLease();
+    await eventually(() => expect(runner.slots.size).toBe(0));
+    expect(run).not.toHaveBeenCalled();
+    expect(waiting.settle).not.toHaveBeenCalled();
+  });
+
+  test("is not acked when the end of its run is confirmed", async () => {
+    const { intake, endHandler, untilTold, loseLease } = parts();
+    const ended = delivery();
+    intake.take(ended);
+    await untilTold("RunStarted");
+    endHandler();
+    const { confirm } = await untilTold("RunCompleted");
+    loseLease();
+    confirm();
+    expect(ended.settle).not.toHaveBeenCalled();
+  });
+
+  test("is not acked when its refusal is confirmed", async () => {
+    const { intake, tombstones, untilTold, loseLease } = parts();
+    const refused = delivery();
+    tombstones.remember(refused.start.observerId, 1, performance.now());
+    intake.take(refused);
+    const { confirm } = await untilTold("StartRefused");
+    loseLease();
+    confirm();
+    expect(refused.settle).not.toHaveBeenCalled();
+  });
+});
+
+test("a message whose lease is held is acked when the end of its run is confirmed, and not before", async () => {
+  const { intake, endHandler, untilTold } = parts();
+  const ended = delivery();
+  intake.take(ended);
+  await untilTold("RunStarted");
+  endHandler();
+  const { confirm } = await untilTold("RunCompleted");
+  expect(ended.settle).not.toHaveBeenCalled();
+  confirm();
+  expect(ended.settle.mock.calls).toEqual([["ack"]]);
+});
