@@ -31,6 +31,7 @@ export interface PublisherOptions {
  */
 export class Publisher {
   readonly #connection: SupervisedConnection;
+  readonly #declare: PublisherOptions["declare"];
   readonly #maxWaiting: number;
   #lane: PublishLane | undefined;
   #closing: Promise<void> | undefined;
@@ -40,6 +41,7 @@ export class Publisher {
   /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, options: PublisherOptions = {}) {
     const { declare, confirmTimeoutMs = DEFAULT_CONFIRM_TIMEOUT_MS, maxWaiting = DEFAULT_MAX_WAITING } = options;
+    this.#declare = declare;
     this.#maxWaiting = maxWaiting;
     this.#connection = new SupervisedConnection(settings, {
       build: async (session) => {
@@ -80,6 +82,21 @@ export class Publisher {
       }
       lane.publish({ messageId, wire: encodeOutgoing(message), sentAtMs: 0, resolve, reject });
     });
+  }
+
+  /**
+   * Declares once more what this publisher publishes to, if it is up: for a message that came back, since somebody has
+   * deleted or unbound its queue. Never rejects: a refusal costs the session, and is logged and in `status` by that.
+   */
+  async declareAgain(): Promise<void> {
+    const { session } = this.#connection;
+    if (session === undefined || this.#declare === undefined) return;
+    try {
+      await this.#declare(session);
+    } catch (error) {
+      // Whatever was refused closed the channel; else the fault is not the broker's, and the next session shows it again.
+      session.end(`what it publishes to could not be declared again: ${String(error)}`);
+    }
   }
 
   /** Resolves when up and not blocked. Rejects when closed, or with the signal's reason. */

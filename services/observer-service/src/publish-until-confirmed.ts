@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outgoing, Publisher } from "@unacked/broker";
+import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
 import { errorText } from "./error-text.ts";
 import type { Log } from "./log.ts";
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-export type PublishTools = { readonly publisher: Pick<Publisher, "publish" | "writable">; readonly log: Log };
+export type PublishTools = {
+  readonly publisher: Pick<Publisher, "publish" | "writable" | "declareAgain">;
+  readonly log: Log;
+};
 
 /**
  * Publishes the same message again and again until the broker has confirmed it (so its receiver must bear doubles).
+ * One that comes back has lost its queue or its binding: those are declared anew, with or without a manager.
  * Rejects only with the signal's reason.
  */
 export async function publishUntilConfirmed(
@@ -26,6 +30,7 @@ export async function publishUntilConfirmed(
     } catch (error) {
       signal.throwIfAborted();
       logRarely(log, failures, message, error);
+      if (error instanceof PublishError && error.code === "returned") await publisher.declareAgain();
       await sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), undefined, { signal });
     }
   }

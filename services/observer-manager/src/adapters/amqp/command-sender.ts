@@ -36,7 +36,13 @@ export class AmqpCommandSender implements CommandSender {
 
   async certifyDeath(serviceId: ServiceId, generation: number): Promise<void> {
     const body = { kind: "DeathCertificate", serviceId, generation };
-    await this.#publish(EXCHANGES.events.name, STATE_KEY, body, newMessageId());
+    try {
+      await this.#publish(EXCHANGES.events.name, STATE_KEY, body, newMessageId());
+    } catch (error) {
+      // Somebody unbound or deleted the state queue; perhaps no service is left whose next event would notice.
+      if (isReturned(error)) await this.#parts.publisher.declareAgain();
+      throw error;
+    }
   }
 
   async #sendGroup(group: CommandGroup): Promise<SendOutcome> {
@@ -81,10 +87,12 @@ export class AmqpCommandSender implements CommandSender {
   }
 
   #outcomeOf(group: CommandGroup, error: unknown): SendOutcome {
-    const isReturned = error instanceof PublishError && error.code === "returned";
-    if (isReturned && group.kind === "to-one") return "gone";
-    if (isReturned && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);
+    const cameBack = isReturned(error);
+    if (cameBack && group.kind === "to-one") return "gone";
+    if (cameBack && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);
     this.#parts.log.warn({ kind: group.kind, count: group.ids.length, err: error }, "a command could not be sent yet");
     return "failed";
   }
 }
+
+const isReturned = (error: unknown): boolean => error instanceof PublishError && error.code === "returned";

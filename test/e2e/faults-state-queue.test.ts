@@ -1,0 +1,90 @@
+import type { ObserverView } from "@unacked/contracts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import type { RunningProcess } from "../support/processes.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+const STATE = "/queues/{vhost}/unacked.state";
+
+describe("the state queue", () => {
+  let system: System;
+  let service: RunningProcess;
+
+  beforeEach(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    service = await system.startService("service-1", { workers: 20 });
+  });
+  afterEach(() => system.close());
+
+  const readiness = async () => {
+    const { url } = await service.waitForEvent("listening");
+    const answer = await fetch(`${String(url)}/readyz`);
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+
+  it("when somebody unbinds it under everybody's feet: the service whose event comes back binds it again, and nothing is lost", async () => {
+    const [kept, returning] = [
+      (await system.createMany("kept", 3)) as ObserverView[],
+      (await system.createMany("returning", 1, { returnAfterMs: 2_000 })) as [ObserverView],
+    ];
+    await system.management.call("DELETE", "/bindings/{vhost}/e/unacked.events/q/unacked.state/state");
+    await system.untilStatus([returning[0].id], "Completed");
+    await service.waitForEvent("publish-failed");
+    expect(service.lines.find((line) => line.includes("publish-failed"))).toContain("No queue took the message");
+    expect((await system.observers(kept.map((one) => one.id))).map((one) => one.epoch)).toEqual([1, 1, 1]);
+    await system.check();
+  });
+
+  it("when it is deleted: it is declared anew, and what was lost with it is made good by inventories", async () => {
+    const before = await system.createMany("observer", 8);
+    await system.management.deleteQueue("unacked.state");
+    await eventually(async () => expect((await system.management.queue("unacked.state")).consumers).toBe(1));
+    await system.createMany("after", 2);
+    expect((await system.observers(before.map((one) => one.id))).map((one) => one.epoch)).toEqual(before.map(() => 1));
+    await system.check();
+  });
+
+  it("when it cannot be had at all: services say so and ack nothing; once it is back all is well", async () => {
+    const survivor = service;
+    const before = await system.createMany("observer", 4);
+    const doomed = await system.startService("service-2");
+    const moving = await system.createMany("moving", 8);
+    expect(new Set(moving.map((one) => one.service?.name))).toContain("service-2");
+    const returning = (await system.createMany("returning", 1, { returnAfterMs: 4_000 })) as [ObserverView];
+    await system.managers[0]?.kill("SIGKILL");
+    await doomed.kill("SIGKILL");
+    // Its runs are told to a queue that then goes, with something of another kind in its place.
+    await eventually(() => expect(system.actingByPid().get(survivor.pid)?.size).toBe(13));
+    await eventually(async () => expect((await readiness()).body.eventsWaiting).toBe(0));
+    await system.management.deleteQueue("unacked.state");
+    await system.management.call("PUT", STATE, { durable: true, arguments: {} });
+
+    await eventually(
+      async () => {
+        const { status, body } = await readiness();
+        expect(status).toBe(503);
+        expect(body.eventsWaiting).toBeGreaterThan(0);
+        expect(body.publisher).toMatchObject({
+          up: false,
+          lastLoss: { kind: "setup-failed", remedy: expect.stringContaining("exists with other arguments") },
+        });
+      },
+      { timeoutMs: 15_000 },
+    );
+    await service.waitForEvent("publish-failed");
+    await eventually(() => expect(system.actingByPid().get(survivor.pid)?.has(returning[0].id)).toBe(false));
+    expect(await system.management.queue("unacked.work.default")).toMatchObject({ unacked: 13, ready: 0 });
+
+    await system.management.deleteQueue("unacked.state");
+    await system.startManager();
+    await system.untilStatus([returning[0].id], "Completed");
+    await system.untilStatus(
+      [...before, ...moving].map((one) => one.id),
+      "Processing",
+    );
+    const after = await system.observers([...before, ...moving].map((one) => one.id));
+    expect(new Set(after.map((one) => one.service?.name))).toEqual(new Set(["service-1"]));
+    await system.check();
+  }, 60_000);
+});
