@@ -12,14 +12,14 @@ export interface DatabaseSettings {
   log: Log;
   /** Shown in pg_stat_activity. Default "unacked-manager". */
   applicationName?: string;
-  /** PostgreSQL ends a statement that runs longer. Default 30 s. */
+  /** PostgreSQL ends a statement that runs longer. Default 10 s: so long a client waits for its 503 when nobody answers. */
   statementTimeoutMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const SLOW_STATEMENT_MS = 1_000;
 /** How much longer than PostgreSQL's own limit we wait before the network is taken for cut. */
-const ANSWER_GRACE_MS = 5_000;
+const ANSWER_GRACE_MS = 2_000;
 /** A frozen manager (SIGSTOP) must not hold its locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
@@ -28,7 +28,7 @@ const MIGRATION_LOCK_KEY = 7_026_517_001;
 
 /** A DataSource for the books, not yet connected: `await dataSource.initialize()`, which rejects while PostgreSQL is away. */
 export function createDataSource(settings: DatabaseSettings): DataSource {
-  const statementTimeoutMs = settings.statementTimeoutMs ?? 30_000;
+  const statementTimeoutMs = settings.statementTimeoutMs ?? 10_000;
   return new DataSource({
     type: "postgres",
     url: settings.databaseUrl,

@@ -1,0 +1,98 @@
+import type { ObserverView, ProblemDetails } from "@unacked/contracts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Postgres } from "../../scripts/servers/postgres.mjs";
+import { eventually } from "../support/eventually.ts";
+import { freshVhost, privatePostgres } from "../support/servers.ts";
+import { System } from "../support/system.ts";
+import { type TcpProxy, tcpProxy } from "../support/tcp-proxy.ts";
+
+/** How long the database is down. Longer than three missed ServiceAlive: the silence must not be held against a service. */
+const DOWN_MS = 20_000;
+/** How long the wire is dead: longer than a statement may take, so that the manager finds out by itself. */
+const PARTED_MS = 15_000;
+
+describe("a failover", () => {
+  let database: Postgres;
+  let wire: TcpProxy;
+  let system: System;
+
+  beforeEach(async () => {
+    database = await privatePostgres();
+    wire = await tcpProxy(database.databaseUrl);
+    const { amqpUrl, management } = await freshVhost();
+    system = new System({ amqpUrl, databaseUrl: wire.through(database.databaseUrl), management });
+    await system.startManager();
+    await Promise.all([system.startService("service-1"), system.startService("service-2", { workers: 20 })]);
+  });
+  afterEach(() => system.close());
+
+  /** All run on service-2, judged by their acts alone, for as long as `untilMs` is not reached. */
+  async function allRunOnTheOther(before: ObserverView[], untilMs: number): Promise<void> {
+    const { pid } = system.service("service-2");
+    const ids = new Set<string>(before.map((one) => one.id));
+    await eventually(() => expect(system.actingByPid().get(pid)).toEqual(ids));
+    await eventually(
+      () => {
+        expect(system.actingByPid(1_000).get(pid)).toEqual(ids);
+        return performance.now() >= untilMs;
+      },
+      { timeoutMs: DOWN_MS + 5_000 },
+    );
+  }
+
+  async function booksAreRight(before: ObserverView[]): Promise<number> {
+    const backMs = performance.now();
+    await eventually(
+      async () => {
+        const after = await system.observers(before.map((one) => one.id));
+        expect(after.map((one) => [one.status, one.service?.name, one.epoch])).toEqual(
+          before.map((one) => ["Processing", "service-2", one.service?.name === "service-1" ? 2 : 1]),
+        );
+        expect((await system.listServices("?all=true")).map((one) => [one.name, one.state]).toSorted()).toEqual([
+          ["service-1", "Gone"],
+          ["service-2", "Alive"],
+        ]);
+      },
+      { timeoutMs: 30_000 },
+    );
+    return performance.now() - backMs;
+  }
+
+  it("goes on while the database is down for 20 s in the middle of it, and the books are right soon after", async () => {
+    const before = await system.createMany("observer", 10);
+    const endMs = performance.now() + DOWN_MS;
+    await Promise.all([system.service("service-1").kill("SIGKILL"), database.kill()]);
+    await allRunOnTheOther(before, endMs);
+    await database.start();
+    console.log(`database down ${DOWN_MS} ms: books right ${(await booksAreRight(before)).toFixed(0)} ms after its start`);
+    await system.remove((before[0] as ObserverView).id);
+    await system.check();
+  }, 90_000);
+
+  it("goes on while the manager is parted from the database without a word: it answers 503, another keeps the books", async () => {
+    const partedUrl = system.url;
+    const standby = await system.startManager({ env: { DATABASE_URL: database.databaseUrl } });
+    const before = await system.createMany("observer", 10);
+    const endMs = performance.now() + PARTED_MS;
+    wire.blackhole();
+    await system.service("service-1").kill("SIGKILL");
+    const askedMs = performance.now();
+    const refused = system
+      .call<ProblemDetails>("POST", "/api/v1/observers", { name: "meanwhile", type: "stamp", params: {} }, partedUrl)
+      .then(({ status, body }) => ({ status, code: body.code, ms: performance.now() - askedMs }));
+    const [{ ms, ...answer }, bookMs] = await Promise.all([refused, booksAreRight(before), allRunOnTheOther(before, endMs)]);
+    console.log(`parted: 503 after ${ms.toFixed(0)} ms; books right by another manager after ${bookMs.toFixed(0)} ms`);
+    expect(answer).toEqual({ status: 503, code: "database-unavailable" });
+    expect(ms).toBeLessThan(15_000);
+    expect((await fetch(`${partedUrl}/readyz`)).status).toBe(503);
+
+    // What it had sent into the hole arrives now, long after another has gone on.
+    await wire.heal();
+    await system.untilReady(partedUrl);
+    await booksAreRight(before);
+    await standby.kill("SIGKILL");
+    system.url = partedUrl;
+    await system.remove((before[0] as ObserverView).id);
+    await system.check();
+  }, 90_000);
+});
