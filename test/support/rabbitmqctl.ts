@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { findRabbitmq } from "../../scripts/servers/rabbitmq-program.mjs";
 
 const run = promisify(execFile);
 
@@ -18,8 +19,10 @@ export async function rabbitmqctl(dir: string, ...args: string[]): Promise<strin
     RABBITMQ_CONF_ENV_FILE: "/dev/null",
     LC_ALL: "C.UTF-8",
   };
-  // Not the wrapper on the PATH, which switches user.
-  const { stdout } = await run("/usr/lib/rabbitmq/bin/rabbitmqctl", ["-n", nodeName, ...args], { env, timeout: 30_000 });
+  const program = findRabbitmq();
+  if (program === null) throw new Error("rabbitmqctl: RabbitMQ is not installed here.");
+  const [first = "", ...words] = program.command(dir, [program.ctl, "-n", nodeName, ...args]);
+  const { stdout } = await run(first, words, { env, timeout: 30_000 });
   return stdout;
 }
 
