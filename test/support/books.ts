@@ -57,6 +57,16 @@ export async function putObserver(books: Queryable, columns: Record<string, unkn
   return String(row["id"]);
 }
 
+/** One that runs: with its current run, on `current_service_id`. */
+export async function putRunning(books: Queryable, columns: Record<string, unknown> = {}): Promise<string> {
+  const [runId, serviceId] = [randomUUID(), columns["current_service_id"] ?? randomUUID()];
+  const own = { current_run_id: runId, current_service_id: serviceId, epoch: 1 };
+  const id = await putObserver(books, { status: "Processing", ...columns, ...own });
+  const run = { observer_id: id, service_id: serviceId, generation: 1, message_id: randomUUID(), revision: 1, epoch: 1 };
+  await insert(books, "runs", { id: runId, ...run, state: "Current", started_at: new Date() });
+  return id;
+}
+
 export async function putService(books: Queryable, columns: Record<string, unknown> = {}): Promise<string> {
   const id = randomUUID();
   const defaults = {

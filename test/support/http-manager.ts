@@ -53,7 +53,7 @@ export async function startHttpManager(
   const types = new TypeCheck(new PostgresTypeDirectory(dataSource));
   let ready = true;
   const store = new PostgresBooksStore(dataSource);
-  const lifecycle = new ObserverLifecycle({ store, reads, types, isReady: () => ready, committed: () => undefined });
+  const lifecycle = new ObserverLifecycle({ store, types, isReady: () => ready, committed: () => undefined });
   const readiness = async () => {
     const checks = { database: await checkDatabase(dataSource), stateConsumer: { ok: ready, detail: "of the test" } };
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };
@@ -73,7 +73,7 @@ export async function startHttpManager(
 
 export async function callHttp(url: string, method: string, { json, body, headers }: CallOptions = {}): Promise<Called> {
   const sent = json === undefined ? body : JSON.stringify(json);
-  const type = json === undefined ? {} : { "content-type": "application/json" };
+  const type: Record<string, string> = json === undefined ? {} : { "content-type": "application/json" };
   const response = await fetch(url, { method, body: sent, headers: { ...type, ...headers } });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: parsed(text) };

@@ -69,6 +69,11 @@ export const PROBLEMS = {
     title: "Something went wrong here",
     remedy: "Look in the manager's log for the request id.",
   },
+  "batch-interrupted": {
+    status: 503,
+    title: "The call was cut short before it came to this one",
+    remedy: "Send these again: what the answer calls accepted is done and stays so.",
+  },
   "no-free-worker": {
     status: 503,
     title: "No worker is free",

@@ -12,8 +12,11 @@ export interface BooksStore {
 export interface BooksTransaction {
   /** Loads and locks every row that these messages can touch. */
   loadFor(messages: StateMessage[], inventories: InventoryParts): Promise<Books>;
-  /** Loads and locks one observer with its current run. By name: the one that is not Deleted, else the last that was. */
-  loadObserver(ref: ObserverRef): Promise<{ books: Books; id: ObserverId } | null>;
+  /**
+   * Loads and locks observers with their current runs. By name: the one that is not Deleted, else the last that was.
+   * `ids` are in the order of the refs; undefined where there is none.
+   */
+  loadObservers(refs: ObserverRef[]): Promise<{ books: Books; ids: (ObserverId | undefined)[] }>;
   /** Loads and locks those observers whose rows still bear the given mark (see ReconcilerStore.sight). */
   loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books>;
   write(books: Books): Promise<void>;
@@ -29,6 +32,10 @@ export interface BooksTransaction {
   lockPool(pool: string): Promise<void>;
   /** Workers of living services less observers that take or await one. */
   freeWorkers(pool: string): Promise<number>;
+  /** Those of these names that an observer has which is not Deleted: a hint, as only the insert decides. */
+  namesTaken(names: string[]): Promise<Set<string>>;
+  /** As this transaction leaves them. */
+  viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;
   /** The observers of these ids with the hash of the request that created each. */
   findRequests(ids: ObserverId[]): Promise<Map<ObserverId, { requestHash: string; view: ObserverView }>>;
 }

@@ -1,15 +1,9 @@
-import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
-import { type BooksStore, type BooksTransaction, type NewObserver, RefusedByDatabase } from "./books-store.ts";
+import type { CreateObserver } from "@unacked/contracts";
+import { type BooksStore, RefusedByDatabase } from "./books-store.ts";
+import { type Candidate, createTogether, RolledBack } from "./create-together.ts";
 import type { CreateOutcome, Refusal } from "./manager-api.ts";
 import { newObserver } from "./new-observer.ts";
 import type { TypeCheck } from "./type-check.ts";
-
-/** One request with what was found out before the transaction. */
-interface Candidate {
-  request: CreateObserver;
-  observer: NewObserver;
-  wrongType: Refusal | null;
-}
 
 /** Requests that are answered together, waiting for their turn. */
 interface Submission {
@@ -22,15 +16,8 @@ interface Submission {
 /** How many single requests share a transaction when many arrive at once. */
 const MAX_TOGETHER = 1_000;
 
-/** Undoes an atomic submission's transaction and becomes its answers. */
-class RolledBack extends Error {
-  readonly outcomes: CreateOutcome[];
-
-  constructor(outcomes: CreateOutcome[]) {
-    super("rolled back");
-    this.outcomes = outcomes;
-  }
-}
+const UNSTORABLE: Refusal = { kind: "problem", code: "invalid-body", detail: "It holds a value that the database refuses." };
+const INTERRUPTED: Refusal = { kind: "problem", code: "batch-interrupted" };
 
 /**
  * What comes in: requests for observers, already valid. It guarantees: each that is answered "created" stands in the books
@@ -66,7 +53,7 @@ export class Creation {
 
   async #work(): Promise<void> {
     this.#isBusy = true;
-    while (this.#waiting.length > 0) await this.#transact(this.#takeTogether());
+    while (this.#waiting.length > 0) await this.#answer(this.#takeTogether());
     this.#isBusy = false;
   }
 
@@ -88,82 +75,52 @@ export class Creation {
     return together;
   }
 
-  async #transact(submissions: Submission[]): Promise<void> {
+  async #answer(submissions: Submission[]): Promise<void> {
     const candidates = submissions.flatMap((submission) => submission.candidates);
-    const atomic = submissions[0]?.atomic ?? false;
+    const [first] = submissions;
     try {
-      const outcomes = await this.#store.inTransaction((tx) => createAll(tx, candidates, atomic));
+      const outcomes = await this.#transact(candidates, first?.atomic ?? false);
       let next = 0;
       for (const submission of submissions) submission.resolve(outcomes.slice(next, (next += submission.candidates.length)));
-      if (outcomes.some((outcome) => outcome.kind === "created")) this.#committed();
     } catch (error) {
-      if (error instanceof RolledBack) return submissions[0]?.resolve(error.outcomes);
-      // One request with a value that PostgreSQL refuses must not cost its neighbours.
-      if (error instanceof RefusedByDatabase && submissions.length > 1)
-        for (const submission of submissions) await this.#transact([submission]);
-      else for (const submission of submissions) submission.reject(error);
+      if (!(error instanceof RefusedByDatabase)) for (const submission of submissions) submission.reject(error);
+      else if (submissions.length > 1) for (const submission of submissions) await this.#answer([submission]);
+      else if (first) await this.#sift(first).then(first.resolve, first.reject);
     }
   }
-}
 
-const problem = (code: ProblemCode): Refusal => ({ kind: "problem", code });
+  async #transact(candidates: Candidate[], atomic: boolean): Promise<CreateOutcome[]> {
+    try {
+      const outcomes = await this.#store.inTransaction((tx) => createTogether(tx, candidates, atomic));
+      if (outcomes.some((outcome) => outcome.kind === "created")) this.#committed();
+      return outcomes;
+    } catch (error) {
+      if (error instanceof RolledBack) return error.outcomes;
+      throw error;
+    }
+  }
 
-async function createAll(tx: BooksTransaction, candidates: Candidate[], atomic: boolean): Promise<CreateOutcome[]> {
-  const mustFindWorker = candidates.filter(({ request }) => request.whenFull === "reject");
-  const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
-  for (const pool of pools) await tx.lockPool(pool);
-  const outcomes = new Array<CreateOutcome | undefined>(candidates.length);
-  const known = await tx.findRequests(candidates.flatMap(({ request }) => request.id ?? []));
-  const free = new Map<string, number>();
-  for (const pool of pools) free.set(pool, await tx.freeWorkers(pool));
-
-  candidates.forEach(({ request, observer, wrongType }, i) => {
-    // A repeated request finds its observer, whatever has become of types and workers since.
-    outcomes[i] = repeated(known.get(observer.id), observer) ?? wrongType ?? undefined;
-    if (outcomes[i]) return;
-    const left = free.get(observer.pool) ?? 0;
-    if (request.whenFull === "reject" && left <= 0) outcomes[i] = problem("no-free-worker");
-    else free.set(observer.pool, left - 1);
-  });
-  if (atomic) refuseAllIfOne(outcomes);
-  const accepted = candidates.filter((_, i) => outcomes[i] === undefined);
-  const created = await tx.insertObservers(accepted.map(({ observer }) => observer));
-  await answerConflicts(tx, candidates, outcomes, created);
-  if (atomic) refuseAllIfOne(outcomes);
-  return outcomes as CreateOutcome[];
-}
-
-/** Those that the insert left out met an observer that is there: by name, or by an id that was taken a moment ago. */
-async function answerConflicts(
-  tx: BooksTransaction,
-  candidates: Candidate[],
-  outcomes: (CreateOutcome | undefined)[],
-  created: Map<ObserverId, ObserverView>,
-): Promise<void> {
-  const open = candidates.flatMap((candidate, i) => (outcomes[i] === undefined ? [{ ...candidate.observer, i }] : []));
-  const leftOut = open.filter(({ id }) => !created.has(id));
-  const known = leftOut.length > 0 ? await tx.findRequests(leftOut.map(({ id }) => id)) : new Map();
-  for (const observer of open) {
-    const view = created.get(observer.id);
-    // Of two with the same id in one batch, the first is created and the second is its repetition.
-    created.delete(observer.id);
-    if (view) known.set(observer.id, { requestHash: observer.requestHash, view });
-    outcomes[observer.i] = view
-      ? { kind: "created", observer: view }
-      : (repeated(known.get(observer.id), observer) ?? problem("name-taken"));
+  /**
+   * A value that PostgreSQL refuses must not cost its neighbours: the batch is halved until it is found. When the database
+   * goes away meanwhile, what has been created is answered so.
+   */
+  async #sift({ candidates, atomic }: Submission): Promise<CreateOutcome[]> {
+    if (atomic) return candidates.map(() => UNSTORABLE);
+    const outcomes: CreateOutcome[] = [];
+    const parts = halves(candidates);
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      try {
+        outcomes.push(...(part.length === 0 ? [] : await this.#transact(part, false)));
+      } catch (error) {
+        if (error instanceof RefusedByDatabase && part.length > 1) parts.unshift(...halves(part));
+        else if (error instanceof RefusedByDatabase) outcomes.push(UNSTORABLE);
+        else if (outcomes.some((outcome) => outcome.kind === "created"))
+          return [...outcomes, ...[part, ...parts].flat().map(() => INTERRUPTED)];
+        else throw error;
+      }
+    }
+    return outcomes;
   }
 }
 
-function repeated(
-  known: { requestHash: string; view: ObserverView } | undefined,
-  observer: NewObserver,
-): CreateOutcome | undefined {
-  if (!known) return undefined;
-  return known.requestHash === observer.requestHash ? { kind: "exists", observer: known.view } : problem("id-taken");
-}
-
-/** Throws when one is refused: then the others are refused because of it, and nothing is written. */
-function refuseAllIfOne(outcomes: (CreateOutcome | undefined)[]): void {
-  if (!outcomes.some((outcome) => outcome?.kind === "problem")) return;
-  throw new RolledBack(outcomes.map((outcome) => (outcome?.kind === "problem" ? outcome : problem("batch-refused"))));
-}
+const halves = <T>(items: T[]): T[][] => [items.slice(0, items.length >> 1), items.slice(items.length >> 1)];

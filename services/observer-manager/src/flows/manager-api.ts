@@ -38,16 +38,15 @@ export interface Lifecycle {
   createObservers(requests: CreateObserver[], options: { atomic: boolean }): Promise<CreateOutcome[] | Refusal>;
 
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
-  deleteObserver(
-    ref: ObserverRef,
-    options: { force: boolean },
-  ): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;
+  deleteObserver(ref: ObserverRef, options: { force: boolean }): Promise<ChangeOutcome>;
 
-  /** Problems: observer-not-found, not-restartable, already-deleted, no-free-worker, not-ready. */
-  restartObserver(ref: ObserverRef): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal>;
+  /** Problems: observer-not-found, not-restartable, already-deleting, already-deleted, not-ready. */
+  restartObserver(ref: ObserverRef): Promise<ChangeOutcome>;
 }
 
 export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
+
+export type ChangeOutcome = { kind: "accepted"; observer: ObserverView } | Refusal;
 
 /** What a path takes: a name finds the living observer of that name, an id also a deleted one. */
 export type ObserverRef = { kind: "id"; id: ObserverId } | { kind: "name"; name: string };

@@ -20,6 +20,7 @@ const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
   "no-free-worker": 5,
   "not-ready": 1,
   "database-unavailable": 2,
+  "batch-interrupted": 2,
 };
 
 export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDetails {

@@ -86,7 +86,7 @@ const restart = (lifecycle: Lifecycle) =>
   defineRoute({
     ...{ method: "post", path: `${ONE}/restart`, operationId: "restartObserver", summary: "Run it anew" },
     answers: { 202: { description: "It will run anew", schema: ObserverView } },
-    problems: ["observer-not-found", "not-restartable", "already-deleted", "no-free-worker", "not-ready", "cross-origin"],
+    problems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
     async handle({ ref }) {
       const outcome = await lifecycle.restartObserver(ref);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };

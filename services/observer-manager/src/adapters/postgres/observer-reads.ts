@@ -1,4 +1,4 @@
-import type { ObserverPage, ObserverView, RunList } from "@unacked/contracts";
+import type { ObserverId, ObserverPage, ObserverView, RunList } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { encodeObserverCursor } from "../../flows/cursor.ts";
 import type { ObserverPosition, ObserverQuery, ObserverRef, ObserverSort } from "../../flows/manager-api.ts";
@@ -57,6 +57,18 @@ export async function findObserver(dataSource: DataSource, ref: ObserverRef): Pr
       ? await dataSource.query<ObserverRow[]>(BY_ID, [ref.id])
       : await dataSource.query<ObserverRow[]>(BY_NAME, [ref.name]);
   return row && toObserverView(row);
+}
+
+/** Index: observers_pkey. */
+const BY_IDS = `SELECT ${OBSERVER_COLUMNS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1)`;
+
+export async function viewObservers(
+  tx: Pick<DataSource, "query">,
+  ids: ObserverId[],
+): Promise<Map<ObserverId, ObserverView>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.query<ObserverRow[]>(BY_IDS, [ids]);
+  return new Map(rows.map((row) => [row.id as ObserverId, toObserverView(row)]));
 }
 
 export async function listRuns(dataSource: DataSource, ref: ObserverRef): Promise<RunList | undefined> {

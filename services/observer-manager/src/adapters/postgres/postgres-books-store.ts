@@ -10,10 +10,15 @@ import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
 import { sqlStateOf } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
 import { findRequests, insertObservers } from "./observer-inserts.ts";
+import { viewObservers } from "./observer-reads.ts";
 
-/** Index: observers_name_of_living, then observers_name_of_all. */
-const BY_NAME = `
-  SELECT id FROM observers WHERE name = $1 ORDER BY (status <> 'Deleted') DESC, created_at DESC LIMIT 1`;
+/** Index: observers_name_of_all. */
+const BY_NAMES = `
+  SELECT DISTINCT ON (name) name, id FROM observers WHERE name = ANY($1)
+  ORDER BY name, (status <> 'Deleted') DESC, created_at DESC`;
+
+/** Index: observers_name_of_living. */
+const NAMES_TAKEN = "SELECT name FROM observers WHERE name = ANY($1) AND status <> 'Deleted'";
 
 const LOCK_UNCHANGED = `
   SELECT o.id FROM observers o JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id)
@@ -56,16 +61,18 @@ class PostgresBooksTransaction implements BooksTransaction {
     return loadBooks(this.#tx, messages, inventories);
   }
 
-  async loadObserver(ref: ObserverRef): Promise<{ books: Books; id: ObserverId } | null> {
-    const id = ref.kind === "id" ? ref.id : await this.#idByName(ref.name);
-    if (id === undefined) return null;
-    const books = await loadObserverBooks(this.#tx, [id], new InventoryParts());
-    return books.observers.has(id) ? { books, id } : null;
+  async loadObservers(refs: ObserverRef[]): Promise<{ books: Books; ids: (ObserverId | undefined)[] }> {
+    const idOf = await this.#idsByName(refs.flatMap((ref) => (ref.kind === "name" ? [ref.name] : [])));
+    const ids = refs.map((ref) => (ref.kind === "id" ? ref.id : idOf.get(ref.name)));
+    const known = [...new Set(ids.filter((id) => id !== undefined))];
+    const books = await loadObserverBooks(this.#tx, known, new InventoryParts());
+    return { books, ids: ids.map((id) => (id !== undefined && books.observers.has(id) ? id : undefined)) };
   }
 
-  async #idByName(name: string): Promise<ObserverId | undefined> {
-    const rows = await this.#tx.query<{ id: ObserverId }[]>(BY_NAME, [name]);
-    return rows[0]?.id;
+  async #idsByName(names: string[]): Promise<Map<string, ObserverId>> {
+    if (names.length === 0) return new Map();
+    const rows = await this.#tx.query<{ name: string; id: ObserverId }[]>(BY_NAMES, [names]);
+    return new Map(rows.map(({ name, id }) => [name, id]));
   }
 
   async loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books> {
@@ -106,6 +113,15 @@ class PostgresBooksTransaction implements BooksTransaction {
   async freeWorkers(pool: string): Promise<number> {
     const [row] = await this.#tx.query<{ free: string }[]>(FREE_WORKERS, [pool]);
     return Number(row?.free ?? 0);
+  }
+
+  async namesTaken(names: string[]): Promise<Set<string>> {
+    const rows = await this.#tx.query<{ name: string }[]>(NAMES_TAKEN, [names]);
+    return new Set(rows.map(({ name }) => name));
+  }
+
+  viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>> {
+    return viewObservers(this.#tx, ids);
   }
 
   findRequests(ids: ObserverId[]): Promise<Map<ObserverId, { requestHash: string; view: ObserverView }>> {

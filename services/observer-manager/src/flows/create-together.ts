@@ -1,0 +1,123 @@
+import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
+import type { BooksTransaction, NewObserver } from "./books-store.ts";
+import type { CreateOutcome, Refusal } from "./manager-api.ts";
+
+/** One request with what was found out before the transaction. */
+export interface Candidate {
+  request: CreateObserver;
+  observer: NewObserver;
+  wrongType: Refusal | null;
+}
+
+/** Undoes the transaction of an atomic batch and becomes its answers. */
+export class RolledBack extends Error {
+  readonly outcomes: CreateOutcome[];
+
+  constructor(outcomes: CreateOutcome[]) {
+    super("rolled back");
+    this.outcomes = outcomes;
+  }
+}
+
+type Outcomes = (CreateOutcome | undefined)[];
+
+const problem = (code: ProblemCode): Refusal => ({ kind: "problem", code });
+
+/** Answers in the order of the candidates. `atomic`: throws RolledBack when one is refused. */
+export async function createTogether(
+  tx: BooksTransaction,
+  candidates: Candidate[],
+  atomic: boolean,
+): Promise<CreateOutcome[]> {
+  const mustFindWorker = candidates.filter(({ request }) => request.whenFull === "reject");
+  const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
+  for (const pool of pools) await tx.lockPool(pool);
+  const known = await tx.findRequests(candidates.flatMap(({ request }) => request.id ?? []));
+  // A repeated request finds its observer, whatever has become of types and workers since.
+  const outcomes: Outcomes = candidates.map(
+    ({ observer, wrongType }) => repeated(known.get(observer.id), observer) ?? wrongType ?? undefined,
+  );
+  await shareOutWorkers(tx, candidates, outcomes, pools);
+  if (atomic) refuseAllIfOne(outcomes);
+  const accepted = candidates.filter((_, i) => outcomes[i] === undefined);
+  const created = await tx.insertObservers(accepted.map(({ observer }) => observer));
+  await answerConflicts(tx, candidates, outcomes, created);
+  if (atomic) refuseAllIfOne(outcomes);
+  return outcomes as CreateOutcome[];
+}
+
+/** First come, first served; one that cannot be created anyway takes no worker from those behind it. */
+async function shareOutWorkers(
+  tx: BooksTransaction,
+  candidates: Candidate[],
+  outcomes: Outcomes,
+  pools: string[],
+): Promise<void> {
+  const free = new Map<string, number>();
+  for (const pool of pools) free.set(pool, await tx.freeWorkers(pool));
+  const open = candidates.flatMap(({ request: { whenFull }, observer: { id, name, pool } }, i) =>
+    outcomes[i] ? [] : [{ id, name, pool, whenFull, i }],
+  );
+  // Names matter here only when there are not enough workers for all: else the insert alone tells.
+  const taken = wouldSuffice(free, open) ? undefined : await tx.namesTaken(open.map(({ name }) => name));
+  const claimed = new Set<ObserverId>();
+  for (const { id, name, pool, whenFull, i } of open) {
+    if (claimed.has(id)) continue; // a repetition within the batch, answered as such after the insert
+    const left = free.get(pool) ?? 0;
+    if (taken?.has(name)) outcomes[i] = problem("name-taken");
+    else if (whenFull === "reject" && left <= 0) outcomes[i] = problem("no-free-worker");
+    if (outcomes[i]) continue;
+    claimed.add(id);
+    taken?.add(name);
+    free.set(pool, left - 1);
+  }
+}
+
+function wouldSuffice(free: ReadonlyMap<string, number>, open: { pool: string }[]): boolean {
+  const left = new Map(free);
+  for (const { pool } of open) left.set(pool, (left.get(pool) ?? Number.POSITIVE_INFINITY) - 1);
+  return [...left.values()].every((count) => count >= 0);
+}
+
+/** Those that the insert left out met an observer that is there: by name, or by an id that was taken a moment ago. */
+async function answerConflicts(
+  tx: BooksTransaction,
+  candidates: Candidate[],
+  outcomes: Outcomes,
+  created: Map<ObserverId, ObserverView>,
+): Promise<void> {
+  const open = candidates.flatMap((candidate, i) => (outcomes[i] === undefined ? [{ ...candidate.observer, i }] : []));
+  const leftOut = open.filter(({ id }) => !created.has(id));
+  const known = leftOut.length > 0 ? await tx.findRequests(leftOut.map(({ id }) => id)) : new Map();
+  for (const observer of open) {
+    const view = created.get(observer.id);
+    // Of two with the same id in one batch, the first is created and the second is its repetition.
+    created.delete(observer.id);
+    if (view) known.set(observer.id, { requestHash: observer.requestHash, view });
+    outcomes[observer.i] = view
+      ? { kind: "created", observer: view }
+      : (repeated(known.get(observer.id), observer) ?? problem("name-taken"));
+  }
+}
+
+function repeated(
+  known: { requestHash: string; view: ObserverView } | undefined,
+  observer: NewObserver,
+): CreateOutcome | undefined {
+  if (!known) return undefined;
+  return known.requestHash === observer.requestHash ? { kind: "exists", observer: known.view } : problem("id-taken");
+}
+
+/** Throws when one is refused: then the others are refused because of it, and nothing is written. */
+function refuseAllIfOne(outcomes: Outcomes): void {
+  if (!outcomes.some((outcome) => outcome?.kind === "problem")) return;
+  throw new RolledBack(refuseTheInnocent(outcomes));
+}
+
+/** What an atomic batch is answered when some of it cannot be. */
+export function refuseTheInnocent(outcomes: readonly unknown[]): Refusal[] {
+  return outcomes.map((outcome) => (isRefusal(outcome) ? outcome : problem("batch-refused")));
+}
+
+const isRefusal = (outcome: unknown): outcome is Refusal =>
+  typeof outcome === "object" && outcome !== null && "kind" in outcome && outcome.kind === "problem";

@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { CreateObserver, newObserverId, type ObserverId } from "@unacked/contracts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/postgres-books-store.ts";
+import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/type-reads.ts";
+import type { BooksStore } from "../../services/observer-manager/src/flows/books-store.ts";
+import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
+import type { CreateOutcome } from "../../services/observer-manager/src/flows/manager-api.ts";
+import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
+import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
+
+let books: TestBooks;
+let store: BooksStore;
+let lifecycle: ObserverLifecycle;
+/** Commits that told the dispatcher. */
+let commits: number;
+
+beforeAll(async () => {
+  books = await openBooks();
+});
+afterAll(() => books.close());
+beforeEach(async () => {
+  await books.dataSource.query("TRUNCATE observers, services, commands CASCADE");
+  store = new PostgresBooksStore(books.dataSource);
+  lifecycle = lifecycleOn(store);
+});
+
+function lifecycleOn(on: BooksStore): ObserverLifecycle {
+  commits = 0;
+  const types = new TypeCheck(new PostgresTypeDirectory(books.dataSource));
+  return new ObserverLifecycle({ store: on, types, isReady: () => true, committed: () => (commits += 1) });
+}
+
+const request = (name: string, more: object = {}) => CreateObserver.parse({ name, type: "ticker", ...more });
+const workers = (count: number) =>
+  putService(books.dataSource, { worker_count: count, types: [{ type: "ticker", description: "", paramsSchema: {} }] });
+
+async function create(requests: CreateObserver[], atomic = false, by = lifecycle): Promise<string[]> {
+  const outcomes = (await by.createObservers(requests, { atomic })) as CreateOutcome[];
+  expect(outcomes).toHaveLength(requests.length);
+  return outcomes.map((outcome) => (outcome.kind === "problem" ? outcome.code : outcome.kind));
+}
+
+const inBooks = async () => {
+  const rows = await books.dataSource.query<{ name: string; commands: number }[]>(
+    "SELECT name, (SELECT count(*)::int FROM commands c WHERE c.observer_id = o.id) AS commands FROM observers o ORDER BY name",
+  );
+  expect(rows.filter(({ commands }) => commands !== 1)).toEqual([]);
+  return rows.map(({ name }) => name);
+};
+
+describe("many at once", () => {
+  test("are answered one by one, in order: the refused cost the others nothing", async () => {
+    await workers(10);
+    await putObserver(books.dataSource, { name: "taken" });
+    await books.dataSource.query("INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, 1 FROM observers");
+    const id = newObserverId();
+    const answers = await create([
+      request("a"),
+      request("taken"),
+      request("b", { id }),
+      request("b", { id }),
+      request("c", { id }),
+      request("d", { type: "unheard-of" }),
+      request("a"),
+      request("e"),
+    ]);
+    expect(answers).toEqual([
+      ...["created", "name-taken", "created", "exists", "id-taken", "unknown-type", "name-taken", "created"],
+    ]);
+    expect(await inBooks()).toEqual(["a", "b", "e", "taken"]);
+    expect(commits).toBe(1);
+  });
+
+  test("share the free workers in order, and one that cannot be created takes none", async () => {
+    await workers(3);
+    await putObserver(books.dataSource, { name: "taken", pool: "elsewhere" });
+    const id = newObserverId();
+    const requests = [
+      ...[request("taken"), request("a", { id }), request("a", { id }), request("a"), request("b")],
+      ...[request("waits", { whenFull: "queue" }), request("c"), request("waits-too", { whenFull: "queue" })],
+    ];
+    expect(await create(requests)).toEqual([
+      ...["name-taken", "created", "exists", "name-taken", "created"],
+      ...["created", "no-free-worker", "created"],
+    ]);
+    expect(await create([request("taken"), request("x")])).toEqual(["name-taken", "no-free-worker"]);
+  });
+
+  test("that are atomic are all created, or none, and only the guilty have a problem of their own", async () => {
+    await workers(2);
+    expect(await create([request("a"), request("b"), request("c")], true)).toEqual([
+      ...["batch-refused", "batch-refused", "no-free-worker"],
+    ]);
+    expect(await create([request("a"), request("a")], true)).toEqual(["batch-refused", "name-taken"]);
+    expect(await create([request("a"), request("b", { type: "unheard-of" })], true)).toEqual([
+      ...["batch-refused", "unknown-type"],
+    ]);
+    expect(await inBooks()).toEqual([]);
+    expect(commits).toBe(0);
+    const id = randomUUID() as ObserverId;
+    expect(await create([request("a", { id }), request("b")], true)).toEqual(["created", "created"]);
+    expect(await create([request("a", { id })], true)).toEqual(["exists"]);
+    expect(await inBooks()).toEqual(["a", "b"]);
+  });
+});
+
+describe("a value that only the database finds wrong", () => {
+  /** The schema of REST lets none through that PostgreSQL refuses; this one comes by another way. */
+  const nul = (name: string) => ({ ...request(name), params: "\0" });
+
+  test("is the request's own fault, and costs its neighbours nothing", async () => {
+    await workers(100);
+    expect(await create([nul("bad")])).toEqual(["invalid-body"]);
+    const requests = Array.from({ length: 11 }, (_, i) => (i === 3 || i === 9 ? nul(`n-${i}`) : request(`n-${i}`)));
+    const answers = await create(requests);
+    expect(answers.filter((answer) => answer === "created")).toHaveLength(9);
+    expect([answers[3], answers[9]]).toEqual(["invalid-body", "invalid-body"]);
+    expect(await inBooks()).toHaveLength(9);
+    expect(await create([request("p"), nul("q")], true)).toEqual(["invalid-body", "invalid-body"]);
+    const together = await Promise.all([create([request("s-1")]), create([nul("s-2")]), create([request("s-3")])]);
+    expect(together).toEqual([["created"], ["invalid-body"], ["created"]]);
+  });
+
+  test("with the database gone while it was looked for, what was created is answered so", async () => {
+    await workers(100);
+    let transactions = 0;
+    const breaking: BooksStore = {
+      inTransaction: (work) =>
+        ++transactions > 2 ? Promise.reject(new Error("the database went away")) : store.inTransaction(work),
+    };
+    const answers = await create([request("a"), nul("b")], false, lifecycleOn(breaking));
+    expect(answers).toEqual(["created", "batch-interrupted"]);
+    expect(await inBooks()).toEqual(["a"]);
+  });
+});
+
+test("what was committed is accepted, though the database goes away right after", async () => {
+  const service = await workers(10);
+  const id = (await putRunning(books.dataSource, { current_service_id: service })) as ObserverId;
+  let committed = false;
+  const breaking: BooksStore = {
+    async inTransaction(work) {
+      if (committed) throw new Error("the database went away");
+      const result = await store.inTransaction(work);
+      committed = true;
+      return result;
+    },
+  };
+  const outcome = await lifecycleOn(breaking).deleteObserver({ kind: "id", id }, { force: false });
+  expect(outcome).toMatchObject({ kind: "accepted", observer: { id, status: "OnDeleting", service: { id: service } } });
+});
