@@ -1,5 +1,10 @@
 import { defineConfig } from "vitest/config";
 
+const servers = { globalSetup: ["test/support/global-setup.ts"], testTimeout: 30_000, hookTimeout: 90_000 };
+
+/** Only for scripts/soak.mjs: it lasts as long as it is told. */
+const soak = { test: { ...servers, name: "soak", include: ["test/soak/*.test.ts"] } };
+
 /**
  * Two projects, so that the pure tests need not wait for a broker and a database. Real servers and processes that are
  * killed for real: two files at a time is what two cores carry without flicker.
@@ -13,13 +18,12 @@ export default defineConfig({
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {
         test: {
+          ...servers,
           name: "servers",
           include: ["test/{integration,e2e}/**/*.test.ts"],
-          globalSetup: ["test/support/global-setup.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 90_000,
         },
       },
+      ...(process.env.SOAK_MINUTES === undefined ? [] : [soak]),
     ],
   },
 });

@@ -15,6 +15,8 @@ export interface SystemOptions {
   management?: Management;
   /** Heartbeat of services and managers in s. Default 4. */
   heartbeatS?: number;
+  /** Settings of services and managers alike. */
+  env?: Record<string, string>;
 }
 
 export interface ServiceOptions {
@@ -78,6 +80,7 @@ export class System {
       HEARTBEAT_S: String(this.#options.heartbeatS ?? 4),
       HOST: "127.0.0.1",
       PORT: "0",
+      ...this.#options.env,
     };
   }
 
@@ -294,6 +297,13 @@ export class System {
       const act = JSON.parse(line) as Omit<Act, "monotonicNs"> & { monotonicNs: string };
       this.#acts.push({ ...act, monotonicNs: BigInt(act.monotonicNs) });
     }
+  }
+
+  /** Drops what is older, once it has been judged: for tests that go on for long. */
+  forgetActsBefore(ns: bigint): void {
+    this.#readActs();
+    const kept = this.#acts.filter((act) => act.monotonicNs >= ns);
+    this.#acts.splice(0, this.#acts.length, ...kept);
   }
 
   /** Observers that acted within the last `withinMs`, by process. */
