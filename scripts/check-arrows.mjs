@@ -44,6 +44,7 @@ const PLACES = [
 /** Packages that only one place may know. */
 const ONLY_IN = [
   { packages: ["amqplib"], places: ["libs/broker/src/"] },
+  { packages: ["prom-client"], places: ["services/observer-manager/src/adapters/metrics/"] },
   { packages: ["typeorm", "pg"], places: ["services/observer-manager/src/adapters/postgres/"] },
   {
     packages: ["express", "helmet", "@asteasolutions/zod-to-openapi"],

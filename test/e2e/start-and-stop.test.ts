@@ -26,6 +26,13 @@ describe("twenty observers on two services of ten workers", () => {
     await system.check();
   });
 
+  it("are counted for Prometheus", async () => {
+    const scrape = await (await fetch(`${system.url}/metrics`)).text();
+    expect(scrape).toContain('unacked_observers{status="Processing"} 20');
+    expect(scrape).toContain('unacked_workers_free{pool="default"} 0');
+    expect(scrape).toContain('unacked_warnings{code="no-free-worker"} 1');
+  });
+
   it("leave no worker for the twenty-first: 503, or it waits when it says so", async () => {
     const refused = await system.create("one-too-many");
     expect(refused.status).toBe(503);

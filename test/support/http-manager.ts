@@ -59,7 +59,15 @@ export async function startHttpManager(
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };
   };
   const api = change({ lifecycle, reads, changes, readiness });
-  const server = await startHttpServer({ port: 0, api, log, version: "0.0.0", describeError: describeDatabaseError });
+  const metrics = { contentType: "text/plain", render: () => Promise.resolve("") };
+  const server = await startHttpServer({
+    port: 0,
+    api,
+    log,
+    version: "0.0.0",
+    describeError: describeDatabaseError,
+    metrics,
+  });
   notifications.start();
   const close = async () => {
     await Promise.all([changes.close(), server.close()]);

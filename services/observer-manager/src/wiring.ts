@@ -1,6 +1,7 @@
 import type { Readiness } from "@unacked/contracts";
 import { BrokerSide } from "./adapters/amqp/broker-side.ts";
 import { type HttpServer, startHttpServer } from "./adapters/http/http-server.ts";
+import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
 import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { ChangeHub } from "./flows/change-hub.ts";
@@ -79,7 +80,16 @@ export class ObserverManager {
   async listen(): Promise<void> {
     const { settings, version, log } = this.#parts;
     const { HOST: host, PORT: port } = settings;
-    this.#http = await startHttpServer({ host, port, api: this.#api, log, version, describeError: describeDatabaseError });
+    const metrics = new ManagerMetrics({ stats: () => this.#api.reads.stats(), repairs: this.#reconciler.counts });
+    this.#http = await startHttpServer({
+      metrics,
+      host,
+      port,
+      api: this.#api,
+      log,
+      version,
+      describeError: describeDatabaseError,
+    });
     log.info({ event: "listening", url: this.#http.url }, "listening");
   }
 

@@ -21,6 +21,8 @@ export interface HttpParts {
   /** Shown in the OpenAPI document. */
   version: string;
   describeError: DescribeError;
+  /** What Prometheus scrapes. */
+  metrics: { contentType: string; render(): Promise<string> };
 }
 
 /** The same from src/ and from dist/. */
@@ -36,13 +38,14 @@ export function createApp(parts: HttpParts): RequestListener {
 
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
 
-function createRouter({ api, log, version, describeError }: HttpParts): Express {
+function createRouter({ api, log, version, describeError, metrics }: HttpParts): Express {
   const routes = [...observerRoutes(api.lifecycle, api.reads), ...overviewRoutes(api.reads)];
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
   app.use(requestContext(log), securityHeaders(), refuseForeignPages());
   registerPath(app, { path: "/healthz", handlers: { get: [sayAlive] } });
   registerPath(app, { path: "/readyz", handlers: { get: [sayReadiness(api)] } });
+  registerPath(app, { path: "/metrics", handlers: { get: [sendMetrics(metrics)] } });
   registerPath(app, { path: "/api/openapi.json", handlers: { get: [sendDocument(openApiDocument(routes, version))] } });
   registerPath(app, { path: "/api/v1/events", handlers: { get: [eventStream(api.changes)] } });
   registerRoutes(app, routes);
@@ -65,6 +68,12 @@ const sayReadiness =
     const readiness = Readiness.parse(await api.readiness());
     response.setHeader("Cache-Control", "no-store");
     response.status(readiness.ready ? 200 : 503).json(readiness);
+  };
+
+const sendMetrics =
+  (metrics: HttpParts["metrics"]): RequestHandler =>
+  async (_request, response) => {
+    response.type(metrics.contentType).send(await metrics.render());
   };
 
 const sendDocument =
