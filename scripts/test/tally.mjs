@@ -1,13 +1,15 @@
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
+ * @typedef {{ status: string, fullName?: string, duration?: number | null }} TestResult
+ * @typedef {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
+ *             testResults: { status: string, assertionResults: TestResult[] }[] }} Report Vitest's, in JSON
  */
 
 /**
  * Counts what Vitest's JSON report holds. A file that could not even be loaded holds no test that failed, and an error
  * outside every test belongs to none: each counts as one failure, so that no red run is ever counted green.
  *
- * @param {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
- *           testResults: { status: string, assertionResults: { status: string }[] }[] } | null} report null when there is none
+ * @param {Report | null} report null when there is none
  * @param {number} exitCode Vitest's own
  * @returns {Tally}
  */

@@ -30,7 +30,7 @@ describe.each(queueTypes)("on a %s work queue", (queueType) => {
     const [broker, database] = await Promise.all([privateBroker(), privatePostgres()]);
     const { amqpUrl, management } = broker;
     const { databaseUrl } = database;
-    const env = { WORK_QUEUE_TYPE: queueType, LOG_LEVEL: "warn" };
+    const env = { WORK_QUEUE_TYPE: queueType };
     system = new System({ amqpUrl, databaseUrl, management, heartbeatS: HEARTBEAT_S, env });
     return { system, broker, database };
   };
