@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ErrorEntry, ObserverView, RunView } from "@unacked/contracts";
+import type { ErrorEntry, ObserverView, RunView, ServiceView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { supervised } from "../support/broker-client.ts";
 import { diesAt } from "../support/crash-point.ts";
@@ -18,7 +18,7 @@ afterEach(() => system.close());
 const runsOf = async (id: string) =>
   (await system.call<{ items: RunView[] }>("GET", `/api/v1/observers/${id}/runs`)).body.items;
 
-describe("a service that dies between the confirmed end of a run and the ack of its message", () => {
+describe("a service that dies between the confirmed end of a run and the ack of its message", { timeout: 60_000 }, () => {
   const AGAIN_MS = 3_000; // in its second life the handler would go on for as long as in its first
 
   it.each([
@@ -50,8 +50,9 @@ describe("a service that dies between the confirmed end of a run and the ack of 
 
       await eventually(async () => expect((await runsOf(id))[0]).toMatchObject({ state: "Ended", endReason: "not-wanted" }));
       await eventually(async () => expect((await system.management.queue("unacked.work.default")).total).toBe(0));
-      const statuses = told.events.filter((one) => one.event === "observer").map((one) => one.data.status);
-      expect([...new Set(statuses), status]).toEqual(statuses.length > 0 ? [status, status] : [status]);
+      const statuses = () => told.events.filter((one) => one.event === "observer").map((one) => one.data.status);
+      await eventually(() => expect(statuses()).toContain(status));
+      expect(new Set(statuses())).toEqual(new Set([status]));
       const errors = await system.call<{ items: ErrorEntry[] }>("GET", "/api/v1/errors");
       expect(errors.body.items.map((one) => one.reason)).toEqual(status === "Failed" ? ["retries-used-up"] : []);
       await system.check();
@@ -59,7 +60,7 @@ describe("a service that dies between the confirmed end of a run and the ack of 
   );
 });
 
-describe("a manager that is killed", () => {
+describe("a manager that is killed", { timeout: 60_000 }, () => {
   it("after the commit of a create and before its publish leaves a command: its successor sends it", async () => {
     await system.startManager();
     await system.startService("service-1");
@@ -111,15 +112,15 @@ describe("a manager that is killed", () => {
     const before = await system.createMany("observer", 10);
     const moved = before.filter((one) => one.service?.name === "service-1").map((one) => one.id);
     expect(moved.length).toBeGreaterThan(0);
+    const known = await system.listServices();
     await first.kill("SIGKILL");
 
     // The inventory that is read again is older than the runs that come behind it: applied twice, it would end them.
-    await system.management.publish({
-      exchange: "unacked.control",
-      routingKey: "",
-      body: JSON.stringify({ kind: "ReportInventory" }),
-    });
-    await eventually(async () => expect((await system.management.queue("unacked.state")).ready).toBeGreaterThanOrEqual(2));
+    // It is not the first in the queue, which is a batch of its own.
+    for (const [i, name] of ["service-1", "service-2"].entries()) {
+      await ask(known.find((one) => one.name === name) as ServiceView);
+      await eventually(async () => expect((await system.management.queue("unacked.state")).ready).toBeGreaterThan(i));
+    }
     await system.service("service-1").kill("SIGKILL");
     await eventually(() => expect(system.actingByPid().get(survivor.pid)?.size).toBe(10));
     await eventually(() => untilTold(survivor));
@@ -142,6 +143,13 @@ describe("a manager that is killed", () => {
     await system.create("observer", {}, { id }).catch(() => undefined);
     return id;
   }
+
+  const ask = ({ id }: ServiceView) =>
+    system.management.publish({
+      exchange: "unacked.service",
+      routingKey: `${id}.1`,
+      body: JSON.stringify({ kind: "ReportInventory" }),
+    });
 
   const lately = () => {
     const sinceNs = process.hrtime.bigint() - 200_000_000n;

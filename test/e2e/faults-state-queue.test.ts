@@ -6,7 +6,7 @@ import { freshSystem, type System } from "../support/system.ts";
 
 const STATE = "/queues/{vhost}/unacked.state";
 
-describe("the state queue", () => {
+describe("the state queue", { timeout: 60_000 }, () => {
   let system: System;
   let service: RunningProcess;
 
@@ -86,5 +86,5 @@ describe("the state queue", () => {
     const after = await system.observers([...before, ...moving].map((one) => one.id));
     expect(new Set(after.map((one) => one.service?.name))).toEqual(new Set(["service-1"]));
     await system.check();
-  }, 60_000);
+  });
 });
