@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describeSettings } from "@unacked/settings";
 import { describe, expect, test } from "vitest";
-import { observerRoutes } from "../../services/observer-manager/src/adapters/http/observer-routes.ts";
+import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
 import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi.ts";
-import { overviewRoutes } from "../../services/observer-manager/src/adapters/http/overview-routes.ts";
 import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
 
@@ -86,7 +85,7 @@ function headingsOf(page: string): string[] {
 }
 
 function restPaths() {
-  const routes = [...observerRoutes(undefined as never, undefined as never), ...overviewRoutes(undefined as never)];
+  const routes = apiRoutes({} as never);
   const { paths } = openApiDocument(routes, "0.0.0") as { paths: Record<string, Record<string, unknown>> };
   return Object.entries(paths).map(([template, operations]) => {
     const pattern = new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`);

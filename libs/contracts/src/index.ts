@@ -7,6 +7,7 @@ export * from "./json-flaws.ts";
 export * from "./problem-details.ts";
 export * from "./problems.ts";
 export * from "./rest.ts";
+export * from "./rest-bulk.ts";
 export * from "./rest-stats.ts";
 export * from "./retry.ts";
 export * from "./start-observer.ts";

@@ -20,6 +20,11 @@ export const PROBLEMS = {
     title: "No such observer",
     remedy: "Check the name or id; a deleted observer is found by id only.",
   },
+  "error-not-found": {
+    status: 404,
+    title: "No such error",
+    remedy: "See GET /api/v1/errors; entries are removed when they are deleted, or after the retention.",
+  },
   "method-not-allowed": { status: 405, title: "This path does not take that method", remedy: "See the Allow header." },
   "name-taken": {
     status: 409,
@@ -52,7 +57,11 @@ export const PROBLEMS = {
     title: "The observer cannot be restarted now",
     remedy: "Restart works in Processing, Retrying, Failed and Completed.",
   },
-  "body-too-large": { status: 413, title: "The body is too large", remedy: "Bodies are at most 256 KiB." },
+  "body-too-large": {
+    status: 413,
+    title: "The body is too large",
+    remedy: "Bodies are at most 256 KiB; a batch's 32 MiB, with params of at most 256 KiB each; ids and names 2 MiB.",
+  },
   "unsupported-media-type": {
     status: 415,
     title: "The body is not application/json",

@@ -2,16 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROBLEMS, type ProblemCode, ProblemDetails, problemType } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
+import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api-routes.ts";
 import { toProblemDetails } from "../../../services/observer-manager/src/adapters/http/http-problem.ts";
-import { observerRoutes } from "../../../services/observer-manager/src/adapters/http/observer-routes.ts";
 import { openApiDocument } from "../../../services/observer-manager/src/adapters/http/openapi.ts";
-import { overviewRoutes } from "../../../services/observer-manager/src/adapters/http/overview-routes.ts";
 
 const CODES = Object.keys(PROBLEMS) as ProblemCode[];
 const SOURCES = join(import.meta.dirname, "../../../services/observer-manager/src");
 
 /** Routes are described before anything is asked of them. */
-const routes = [...observerRoutes(undefined as never, undefined as never), ...overviewRoutes(undefined as never)];
+const routes = apiRoutes({} as never);
 
 describe("the catalogue of problems", () => {
   it("holds no code that nothing in the manager answers with", () => {
@@ -66,6 +65,7 @@ describe("the OpenAPI document", () => {
       "get /healthz",
       "get /readyz",
       "post /api/v1/observers",
+      "post /api/v1/observers/batch",
       "post /api/v1/observers/{ref}/restart",
     ]);
     const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((call) => call.operationId));

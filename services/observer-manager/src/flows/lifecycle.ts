@@ -1,8 +1,9 @@
 import type { CreateObserver } from "@unacked/contracts";
 import type { ObserverInput } from "../domain/observer-machine.ts";
 import type { BooksStore } from "./books-store.ts";
+import { refuseTheInnocent } from "./create-together.ts";
 import { Creation } from "./creation.ts";
-import type { ChangeOutcome, Lifecycle, ObserverRef, Refusal } from "./manager-api.ts";
+import type { ChangeOutcome, CreateOutcome, Lifecycle, ObserverRef, Refusal } from "./manager-api.ts";
 import { changeObservers } from "./observer-change.ts";
 import type { TypeCheck } from "./type-check.ts";
 
@@ -37,9 +38,16 @@ export class ObserverLifecycle implements Lifecycle {
     return outcome ?? NOT_READY;
   }
 
-  async createObservers(requests: CreateObserver[], options: { atomic: boolean }): ReturnType<Lifecycle["createObservers"]> {
+  async createObservers(
+    requests: (CreateObserver | Refusal)[],
+    options: { atomic: boolean },
+  ): ReturnType<Lifecycle["createObservers"]> {
     if (!this.#parts.isReady()) return NOT_READY;
-    return this.#creation.create(requests, options);
+    const good = requests.flatMap((request) => ("kind" in request ? [] : [request]));
+    if (options.atomic && good.length < requests.length) return refuseTheInnocent(requests);
+    const outcomes = good.length === 0 ? [] : await this.#creation.create(good, options);
+    let next = 0;
+    return requests.map((request) => ("kind" in request ? request : (outcomes[next++] as CreateOutcome)));
   }
 
   deleteObserver(ref: ObserverRef, options: { force: boolean }): Promise<ChangeOutcome> {

@@ -33,9 +33,10 @@ export interface Lifecycle {
 
   /**
    * The same for many, answered one by one in order: a bad one does not cost the others, unless `atomic`. Then either all are
-   * created, or those that are to blame carry their problem and the others batch-refused.
+   * created, or those that are to blame carry their problem and the others batch-refused. One that was refused before it
+   * came here (by its shape) keeps its place and its problem.
    */
-  createObservers(requests: CreateObserver[], options: { atomic: boolean }): Promise<CreateOutcome[] | Refusal>;
+  createObservers(requests: (CreateObserver | Refusal)[], options: { atomic: boolean }): Promise<CreateOutcome[] | Refusal>;
 
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
   deleteObserver(ref: ObserverRef, options: { force: boolean }): Promise<ChangeOutcome>;

@@ -5,11 +5,10 @@ import { Readiness } from "@unacked/contracts";
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Log } from "../../flows/log.ts";
 import type { ManagerApi, Refusal } from "../../flows/manager-api.ts";
+import { apiRoutes } from "./api-routes.ts";
 import { eventStream } from "./event-stream.ts";
 import { HttpProblem, sendProblem } from "./http-problem.ts";
-import { observerRoutes } from "./observer-routes.ts";
 import { openApiDocument } from "./openapi.ts";
-import { overviewRoutes } from "./overview-routes.ts";
 import { type DescribeError, problemOfError } from "./problem-of-error.ts";
 import { registerPath, registerRoutes } from "./register-routes.ts";
 import { requestContext, requestIdOf } from "./request-context.ts";
@@ -39,7 +38,7 @@ export function createApp(parts: HttpParts): RequestListener {
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
 
 function createRouter({ api, log, version, describeError, metrics }: HttpParts): Express {
-  const routes = [...observerRoutes(api.lifecycle, api.reads), ...overviewRoutes(api.reads)];
+  const routes = apiRoutes(api);
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
   app.use(requestContext(log), securityHeaders(), refuseForeignPages());

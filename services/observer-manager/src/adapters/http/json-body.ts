@@ -1,10 +1,8 @@
-import { MAX_REQUEST_BODY_BYTES } from "@unacked/contracts";
 import express, { type RequestHandler } from "express";
 import { HttpProblem } from "./http-problem.ts";
 
 /** Reads a JSON body into `request.body`: any JSON value, as what it must be is for the schema to say. */
-export function jsonBody(): RequestHandler[] {
-  const limit = MAX_REQUEST_BODY_BYTES;
+export function jsonBody(limit: number): RequestHandler[] {
   return [
     requireJson,
     express.json({ limit, type: "application/json", strict: false, inflate: false, verify: requireContent }),

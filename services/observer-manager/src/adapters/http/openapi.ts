@@ -25,22 +25,34 @@ export function openApiDocument(routes: Route[], version: string): object {
 
 function toRouteConfig(route: Route): RouteConfig {
   const { method, path, operationId, summary } = route;
-  const takesRef = path.includes("{ref}");
   return {
     ...{ method, path, operationId, summary },
     request: {
-      ...(takesRef && { params: z.object({ ref: z.string().describe("name or id") }) }),
+      ...paramsOf(path),
       ...(route.query && { query: route.query }),
-      ...(route.body && { body: { required: true, content: { "application/json": { schema: route.body } } } }),
+      ...(route.body && {
+        body: { required: true, content: { "application/json": { schema: route.body, example: route.bodyExample } } },
+      }),
     },
     responses: { ...answersOf(route), ...problemsOf([...COMMON_PROBLEMS, ...route.problems]) },
   };
 }
 
+const PATH_PARAMETERS: Record<string, z.ZodType> = {
+  ref: z.string().describe("name or id"),
+  errorId: z.string().regex(/^[0-9]{1,18}$/),
+};
+
+function paramsOf(path: string): { params?: z.ZodObject } {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  if (names.length === 0) return {};
+  return { params: z.object(Object.fromEntries(names.map((name) => [name, PATH_PARAMETERS[name] ?? z.string()]))) };
+}
+
 function answersOf(route: Route): RouteConfig["responses"] {
   const answers = Object.entries(route.answers).map(([status, { description, schema }]) => {
     const location = status === "201" ? { headers: z.object({ Location: z.string() }) } : {};
-    return [status, { description, content: { "application/json": { schema } }, ...location }];
+    return [status, { description, ...(schema && { content: { "application/json": { schema } } }), ...location }];
   });
   return Object.fromEntries(answers);
 }

@@ -1,3 +1,4 @@
+import { MAX_REQUEST_BODY_BYTES } from "@unacked/contracts";
 import type { Express, Request, RequestHandler, Response } from "express";
 import { HttpProblem, sendProblem } from "./http-problem.ts";
 import { jsonBody } from "./json-body.ts";
@@ -12,18 +13,37 @@ export interface RegisteredPath {
   handlers: Partial<Record<Route["method"], RequestHandler[]>>;
 }
 
+/**
+ * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word has its own methods
+ * first, the others are those of the name. Hence all methods are registered before any path refuses those that it has not.
+ */
 export function registerRoutes(app: Express, routes: Route[]): void {
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const handlers: RegisteredPath["handlers"] = {};
-    for (const route of routes.filter((one) => one.path === path)) handlers[route.method] = handlersOf(route);
-    registerPath(app, { path: path.replaceAll(/\{(\w+)\}/g, ":$1"), handlers });
-  }
+  const paths = [...new Set(routes.map((route) => route.path))].toSorted(
+    (a, b) => countOfParameters(a) - countOfParameters(b),
+  );
+  for (const path of paths)
+    for (const route of routes.filter((one) => one.path === path))
+      app[route.method](expressPathOf(path), ...handlersOf(route));
+  for (const path of paths) refuseOtherMethods(app, expressPathOf(path), methodsAt(path, routes));
 }
 
-/** Any other method is answered 405 with Allow; OPTIONS with Allow alone. */
 export function registerPath(app: Express, { path, handlers }: RegisteredPath): void {
   const methods = Object.keys(handlers) as Route["method"][];
   for (const method of methods) app[method](path, ...(handlers[method] ?? []));
+  refuseOtherMethods(app, path, methods);
+}
+
+const countOfParameters = (path: string): number => path.split("{").length;
+const expressPathOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** Those of every path that fits this one. */
+function methodsAt(path: string, routes: Route[]): Route["method"][] {
+  const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path);
+  return [...new Set(routes.filter((route) => fits(route.path)).map((route) => route.method))];
+}
+
+/** Any other method is answered 405 with Allow; OPTIONS with Allow alone. */
+function refuseOtherMethods(app: Express, path: string, methods: Route["method"][]): void {
   const allow = methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])).join(", ");
   app.all(path, (request, response) => {
     response.setHeader("Allow", allow);
@@ -34,18 +54,20 @@ export function registerPath(app: Express, { path, handlers }: RegisteredPath): 
 
 function handlersOf(route: Route): RequestHandler[] {
   const answer = (request: Request, response: Response) => answerRoute(route, request, response);
-  return [...(route.body === undefined ? [] : jsonBody()), answer];
+  return [...(route.body === undefined ? [] : jsonBody(route.bodyLimitBytes ?? MAX_REQUEST_BODY_BYTES)), answer];
 }
 
 /** What goes out is shaped by the schema in the OpenAPI document: what is not in it stays here, what is missing is our error. */
 async function answerRoute(route: Route, request: Request, response: Response): Promise<void> {
-  const outcome = await route.handle(readInput(route, request) as Parameters<Route["handle"]>[0]);
+  const input = { ...readInput(route, request), requestId: requestIdOf(response) };
+  const outcome = await route.handle(input as Parameters<Route["handle"]>[0]);
   response.setHeader("Cache-Control", "no-store");
   if ("kind" in outcome) return sendProblem(response, outcome, requestIdOf(response));
-  const schema = route.answers[outcome.status]?.schema;
-  if (schema === undefined)
+  const described = route.answers[outcome.status];
+  if (described === undefined)
     throw new Error(`${route.operationId} answers ${outcome.status}, which its description does not know`);
-  const body = schema.parse(outcome.body);
+  const body = described.schema?.parse(outcome.body);
   for (const [name, value] of Object.entries(outcome.headers ?? {})) response.setHeader(name, value);
-  response.status(outcome.status).json(body);
+  if (described.schema) response.status(outcome.status).json(body);
+  else response.status(outcome.status).end();
 }

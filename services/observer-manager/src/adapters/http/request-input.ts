@@ -1,17 +1,21 @@
-import { findJsonFlaws, ObserverId, ObserverName, toPointer } from "@unacked/contracts";
+import { type FieldProblem, findJsonFlaws, ObserverId, ObserverName, toPointer } from "@unacked/contracts";
 import type { Request } from "express";
 import type { z } from "zod";
-import type { ObserverRef } from "../../flows/manager-api.ts";
+import type { ObserverRef, Refusal } from "../../flows/manager-api.ts";
 import { bodyProblems, queryProblems } from "./field-problems.ts";
 import { HttpProblem } from "./http-problem.ts";
 import type { Route } from "./route.ts";
 
 /** Everything that a route takes from outside, checked. Throws HttpProblem. */
-export function readInput(route: Route, request: Request): { ref: ObserverRef; query: unknown; body: unknown } {
+export function readInput(
+  route: Route,
+  request: Request,
+): { ref: ObserverRef; errorId: string; query: unknown; body: unknown } {
   return {
     ref: refOf(request.params["ref"]),
+    errorId: errorIdOf(request.params["errorId"]),
     query: readQuery(route.query, request),
-    body: route.body === undefined ? undefined : readBody(route.body, request.body),
+    body: readBody(route, request.body),
   };
 }
 
@@ -28,18 +32,33 @@ function readQuery(schema: z.ZodObject | undefined, request: Request): unknown {
   return parsed.data;
 }
 
-function readBody(schema: z.ZodType, body: unknown): unknown {
+function readBody(route: Route, body: unknown): unknown {
+  if (route.body === undefined) return undefined;
   if (body === undefined) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
-  const flaws = findJsonFlaws(body);
-  if (flaws.length > 0) {
-    throw new HttpProblem({
-      code: "invalid-body",
-      errors: flaws.map(({ path, message }) => ({ pointer: toPointer(path), message })),
-    });
-  }
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw new HttpProblem({ code: "invalid-body", errors: bodyProblems(parsed.error.issues) });
-  return parsed.data;
+  if (route.readBody) return route.readBody(body);
+  const checked = checkJson(route.body, body);
+  if (!checked.ok) throw new HttpProblem(checked.refusal);
+  return checked.value;
+}
+
+/** Holds a parsed JSON value against a schema, and against what the database could not keep. */
+export function checkJson<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { ok: true; value: z.output<Schema> } | { ok: false; refusal: Refusal } {
+  const refuse = (errors: FieldProblem[]) =>
+    ({ ok: false, refusal: { kind: "problem", code: "invalid-body", errors } }) as const;
+  const flaws = findJsonFlaws(value);
+  if (flaws.length > 0) return refuse(flaws.map(({ path, message }) => ({ pointer: toPointer(path), message })));
+  const parsed = schema.safeParse(value);
+  return parsed.success ? { ok: true, value: parsed.data } : refuse(bodyProblems(parsed.error.issues));
+}
+
+/** PostgreSQL's bigint, as it counts up. Routes without `{errorId}` do not look at it. */
+function errorIdOf(text: unknown): string {
+  if (text === undefined) return "";
+  if (typeof text === "string" && /^[0-9]{1,18}$/.test(text)) return text;
+  throw new HttpProblem({ code: "error-not-found" });
 }
 
 /** A text that can be neither a name nor an id names no observer. Routes without `{ref}` do not look at it. */

@@ -4,15 +4,19 @@ import type { ObserverRef, Refusal } from "../../flows/manager-api.ts";
 
 export interface Answer {
   status: number;
-  body: unknown;
+  /** Absent where the description of the answer has no schema. */
+  body?: unknown;
   headers?: Record<string, string>;
 }
 
 export interface RouteRequest<Query, Body> {
   /** The `{ref}` of the path; a text that can be neither name nor id has been answered 404 before. */
   ref: ObserverRef;
+  /** The `{errorId}` of the path. */
+  errorId: string;
   query: Query;
   body: Body;
+  requestId: string;
 }
 
 /**
@@ -27,18 +31,28 @@ export interface Route {
   summary: string;
   query?: z.ZodObject;
   body?: z.ZodType;
-  answers: Record<number, { description: string; schema: z.ZodType }>;
+  /** Default MAX_REQUEST_BODY_BYTES. */
+  bodyLimitBytes?: number;
+  /** Instead of `body`'s own parsing, for a body whose items are checked each for itself. */
+  readBody?(given: unknown): unknown;
+  bodyExample?: unknown;
+  answers: Record<number, { description: string; schema?: z.ZodType }>;
   /** Beside those that every route can answer with. */
   problems: ProblemCode[];
   handle(request: RouteRequest<never, never>): Promise<Answer | Refusal>;
 }
 
 /** Ties the types of query and body to their schemas. */
-export function defineRoute<Query extends z.ZodObject = z.ZodObject, Body extends z.ZodType = z.ZodType>(
-  route: Omit<Route, "query" | "body" | "handle"> & {
+export function defineRoute<
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodType,
+  Read = z.output<Body>,
+>(
+  route: Omit<Route, "query" | "body" | "readBody" | "handle"> & {
     query?: Query;
     body?: Body;
-    handle(request: RouteRequest<z.output<Query>, z.output<Body>>): Promise<Answer | Refusal>;
+    readBody?: (given: unknown) => Read;
+    handle(request: RouteRequest<z.output<Query>, Read>): Promise<Answer | Refusal>;
   },
 ): Route {
   return route;
