@@ -1,5 +1,5 @@
 import type { ObserverView } from "@unacked/contracts";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes.ts";
 import { freshSystem, type System } from "../support/system.ts";
@@ -85,6 +85,24 @@ describe("the state queue", { timeout: 60_000 }, () => {
     );
     const after = await system.observers([...before, ...moving].map((one) => one.id));
     expect(new Set(after.map((one) => one.service?.name))).toEqual(new Set(["service-1"]));
+    await system.check();
+  });
+});
+
+describe("the exchanges of orders", { timeout: 60_000 }, () => {
+  it("when somebody deletes them: a living service is not given up for long, and a stop arrives all the same", async () => {
+    const system = await freshSystem();
+    onTestFinished(() => system.close());
+    await system.startManager();
+    const service = await system.startService("service-1");
+    const before = await system.createMany("observer", 3);
+    for (const exchange of ["unacked.control", "unacked.service"])
+      await system.management.call("DELETE", `/exchanges/{vhost}/${exchange}`);
+    const [first] = before as [ObserverView];
+    expect((await system.call("DELETE", `/api/v1/observers/${first.id}`)).status).toBe(202);
+    await system.untilStatus([first.id], "Deleted", 30_000);
+    expect(service.exit()).toBeNull();
+    expect((await system.observers(before.map((one) => one.id))).map((one) => one.epoch)).toEqual([1, 1, 1]);
     await system.check();
   });
 });

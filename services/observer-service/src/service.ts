@@ -1,5 +1,12 @@
-import { type BrokerSettings, type Consumer, type LossReason, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
-import type { ObserverTypeInfo, WorkQueueType, ServiceBorn } from "@unacked/contracts";
+import {
+  type BrokerSettings,
+  type Consumer,
+  type LossReason,
+  Publisher,
+  type Session,
+  SupervisedConnection,
+} from "@unacked/broker";
+import type { ObserverTypeInfo, ServiceBorn, WorkQueueType } from "@unacked/contracts";
 import { ControlIntake } from "./control-intake.ts";
 import { declareForConsuming, declareForPublishing } from "./declare-topology.ts";
 import { ErrorReporter } from "./error-reporter.ts";
@@ -194,6 +201,20 @@ export class ObserverService {
     if (this.#consumer.status.generation === 0 || !this.#lease.held) return;
     const { workerCount } = this.#parts.identity;
     this.#events.tell(serviceAlive(workerCount, this.#runner.slots.size, this.#lag.takeWorstMs()));
+    void this.#stayReachable();
+  }
+
+  /**
+   * An exchange that somebody deletes takes its bindings along: no order would arrive, and the manager's probe would find
+   * this living service dead. Declaring what is there changes nothing.
+   */
+  async #stayReachable(): Promise<void> {
+    const { session } = this.#consumer;
+    if (session === undefined) return;
+    const { identity, workQueueType, log } = this.#parts;
+    await declareForConsuming(session, { ...identity, workQueueType }).catch((error: unknown) =>
+      log.debug({ event: "declare-refused", error: String(error) }, "the session is lost with it, and says why"),
+    );
   }
 
   async #sayFarewell(reason: string, limitMs: number): Promise<void> {
