@@ -7,7 +7,7 @@ import type { BooksStore } from "../../services/observer-manager/src/flows/books
 import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
 import type { CreateOutcome } from "../../services/observer-manager/src/flows/manager-api.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
-import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
+import { keptLog, openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
 
 let books: TestBooks;
 let store: BooksStore;
@@ -28,7 +28,7 @@ beforeEach(async () => {
 function lifecycleOn(on: BooksStore): ObserverLifecycle {
   commits = 0;
   const types = new TypeCheck(new PostgresTypeDirectory(books.dataSource));
-  return new ObserverLifecycle({ store: on, types, isReady: () => true, committed: () => (commits += 1) });
+  return new ObserverLifecycle({ store: on, types, isReady: () => true, committed: () => (commits += 1), log: keptLog() });
 }
 
 const request = (name: string, more: object = {}) => CreateObserver.parse({ name, type: "ticker", ...more });
@@ -126,6 +126,7 @@ describe("a value that only the database finds wrong", () => {
     await workers(100);
     let transactions = 0;
     const breaking: BooksStore = {
+      findMatching: (filter) => store.findMatching(filter),
       inTransaction: (work) =>
         ++transactions > 2 ? Promise.reject(new Error("the database went away")) : store.inTransaction(work),
     };
@@ -140,6 +141,7 @@ test("what was committed is accepted, though the database goes away right after"
   const id = (await putRunning(books.dataSource, { current_service_id: service })) as ObserverId;
   let committed = false;
   const breaking: BooksStore = {
+    findMatching: (filter) => store.findMatching(filter),
     async inTransaction(work) {
       if (committed) throw new Error("the database went away");
       const result = await store.inTransaction(work);

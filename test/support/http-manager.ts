@@ -53,7 +53,7 @@ export async function startHttpManager(
   const types = new TypeCheck(new PostgresTypeDirectory(dataSource));
   let ready = true;
   const store = new PostgresBooksStore(dataSource);
-  const lifecycle = new ObserverLifecycle({ store, types, isReady: () => ready, committed: () => undefined });
+  const lifecycle = new ObserverLifecycle({ store, types, isReady: () => ready, committed: () => undefined, log });
   const readiness = async () => {
     const checks = { database: await checkDatabase(dataSource), stateConsumer: { ok: ready, detail: "of the test" } };
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };

@@ -69,7 +69,7 @@ export class ObserverManager {
     const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#api = {
-      lifecycle: new ObserverLifecycle({ store: books, types: new TypeCheck(types), isReady, committed: wake }),
+      lifecycle: new ObserverLifecycle({ store: books, types: new TypeCheck(types), isReady, committed: wake, log }),
       reads,
       changes: this.#changes,
       readiness: () => this.#readiness(),

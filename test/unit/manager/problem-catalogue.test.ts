@@ -66,6 +66,8 @@ describe("the OpenAPI document", () => {
       "get /readyz",
       "post /api/v1/observers",
       "post /api/v1/observers/batch",
+      "post /api/v1/observers/restart",
+      "post /api/v1/observers/stop",
       "post /api/v1/observers/{ref}/restart",
     ]);
     const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((call) => call.operationId));

@@ -1,12 +1,14 @@
 import type { ObserverId, ObserverView, StateMessage } from "@unacked/contracts";
 import type { Books, InventoryParts } from "../domain/books.ts";
 import type { NewError } from "./error-book.ts";
-import type { ObserverRef } from "./manager-api.ts";
+import type { ObserverFilter, ObserverRef } from "./manager-api.ts";
 
 /** The books as a flow sees them: rows are loaded locked, decided upon in memory, and written by a few statements. */
 export interface BooksStore {
   /** Commits when `work` resolves, rolls back when it rejects. */
   inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T>;
+  /** In id order, which is that of locks. */
+  findMatching(filter: ObserverFilter): Promise<ObserverId[]>;
 }
 
 export interface BooksTransaction {
@@ -17,6 +19,8 @@ export interface BooksTransaction {
    * `ids` are in the order of the refs; undefined where there is none.
    */
   loadObservers(refs: ObserverRef[]): Promise<{ books: Books; ids: (ObserverId | undefined)[] }>;
+  /** Loads and locks, with their current runs, those of these observers that match. */
+  loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books>;
   /** Loads and locks those observers whose rows still bear the given mark (see ReconcilerStore.sight). */
   loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books>;
   write(books: Books): Promise<void>;

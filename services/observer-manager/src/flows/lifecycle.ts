@@ -1,9 +1,19 @@
 import type { CreateObserver } from "@unacked/contracts";
 import type { ObserverInput } from "../domain/observer-machine.ts";
 import type { BooksStore } from "./books-store.ts";
+import { Bulk } from "./bulk.ts";
 import { refuseTheInnocent } from "./create-together.ts";
 import { Creation } from "./creation.ts";
-import type { ChangeOutcome, CreateOutcome, Lifecycle, ObserverRef, Refusal } from "./manager-api.ts";
+import type { Log } from "./log.ts";
+import type {
+  BulkChange,
+  ChangeOutcome,
+  CreateOutcome,
+  Lifecycle,
+  ObserverFilter,
+  ObserverRef,
+  Refusal,
+} from "./manager-api.ts";
 import { changeObservers } from "./observer-change.ts";
 import type { TypeCheck } from "./type-check.ts";
 
@@ -14,6 +24,7 @@ export interface LifecycleParts {
   isReady(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
+  log: Log;
 }
 
 const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
@@ -26,10 +37,12 @@ const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
 export class ObserverLifecycle implements Lifecycle {
   readonly #parts: LifecycleParts;
   readonly #creation: Creation;
+  readonly #bulk: Bulk;
 
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
     this.#creation = new Creation(parts.store, parts.types, parts.committed);
+    this.#bulk = new Bulk(parts);
   }
 
   async createObserver(request: CreateObserver): ReturnType<Lifecycle["createObserver"]> {
@@ -56,6 +69,14 @@ export class ObserverLifecycle implements Lifecycle {
 
   restartObserver(ref: ObserverRef): Promise<ChangeOutcome> {
     return this.#change(ref, "restart");
+  }
+
+  async changeObservers(refs: ObserverRef[], change: BulkChange): ReturnType<Lifecycle["changeObservers"]> {
+    return this.#parts.isReady() ? this.#bulk.changeObservers(refs, change) : NOT_READY;
+  }
+
+  async changeMatching(filter: ObserverFilter, change: BulkChange): ReturnType<Lifecycle["changeMatching"]> {
+    return this.#parts.isReady() ? this.#bulk.changeMatching(filter, change) : NOT_READY;
   }
 
   async #change(ref: ObserverRef, input: ObserverInput): Promise<ChangeOutcome> {

@@ -43,9 +43,33 @@ export interface Lifecycle {
 
   /** Problems: observer-not-found, not-restartable, already-deleting, already-deleted, not-ready. */
   restartObserver(ref: ObserverRef): Promise<ChangeOutcome>;
+
+  /**
+   * The same for many, answered in the order of the refs. What was accepted stays so: when the database goes away in the
+   * middle, the rest is answered batch-interrupted.
+   */
+  changeObservers(refs: ObserverRef[], change: BulkChange): Promise<ChangeOutcome[] | Refusal>;
+
+  /** Of all that match now; one that no longer does when its turn comes is left alone. */
+  changeMatching(filter: ObserverFilter, change: BulkChange): Promise<BulkCount | Refusal>;
 }
 
 export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
+
+/** What is asked of many. */
+export interface BulkChange {
+  kind: "stop" | "restart";
+  /** Of a stop: also what has not started, or what nobody answers for. */
+  force: boolean;
+  /** Answers as if, and changes nothing. */
+  dryRun: boolean;
+}
+
+export interface BulkCount {
+  matched: number;
+  accepted: number;
+  refused: Partial<Record<ProblemCode, number>>;
+}
 
 export type ChangeOutcome = { kind: "accepted"; observer: ObserverView } | Refusal;
 
@@ -75,7 +99,7 @@ export interface ManagerReads {
 }
 
 /** Filters are combined by "and"; the values of one list by "or" (but all labels must match). */
-export interface ObserverQuery {
+export interface ObserverFilter {
   statuses?: ObserverStatus[];
   type?: string;
   /** The service it runs on now. */
@@ -84,6 +108,9 @@ export interface ObserverQuery {
   labels?: { key: string; value: string }[];
   /** A part of the name, in any case; taken literally. */
   nameContains?: string;
+}
+
+export interface ObserverQuery extends ObserverFilter {
   sort: ObserverSort;
   limit: number;
   after?: ObserverPosition;

@@ -1,11 +1,9 @@
-import { Labels, looksLikeUuid, ObserverStatus, PoolName, ServiceName, TypeName } from "@unacked/contracts";
+import { Labels, looksLikeUuid, NamePart, ObserverStatus, PoolName, ServiceName, TypeName } from "@unacked/contracts";
 import { z } from "zod";
 import { decodeObserverCursor } from "../../flows/cursor.ts";
 import type { ObserverQuery } from "../../flows/manager-api.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { flag, listOf, pageLimit } from "./query-fields.ts";
-
-const MAX_SEARCH_LENGTH = 128;
 
 /** GET /observers */
 export const ObserverListQuery = z.strictObject({
@@ -14,13 +12,7 @@ export const ObserverListQuery = z.strictObject({
   service: ServiceName.optional().describe("name or id of the service it runs on now"),
   pool: PoolName.optional(),
   label: listOf(z.string().max(260), false).optional().describe("`key=value` or `key:value`; repeat it: all must match"),
-  q: z
-    .string()
-    .min(1)
-    .max(MAX_SEARCH_LENGTH)
-    .refine((text) => !text.includes("\0"), "the character NUL is not allowed")
-    .optional()
-    .describe("a part of the name, in any case"),
+  q: NamePart.optional().describe("a part of the name, in any case"),
   sort: z.enum(["newest", "attempts"]).default("newest"),
   limit: pageLimit,
   cursor: z.string().max(256).optional().describe("`nextCursor` of the page before"),
@@ -42,12 +34,13 @@ export function toObserverQuery(query: z.output<typeof ObserverListQuery>): Obse
   }
   return {
     ...{ statuses: status, type, pool, nameContains: q, sort, limit, after },
-    ...(service !== undefined && {
-      service: looksLikeUuid(service) ? { kind: "id", id: service.toLowerCase() } : { kind: "name", name: service },
-    }),
+    service: service === undefined ? undefined : serviceRefOf(service),
     labels: label?.map(parseLabel),
   };
 }
+
+export const serviceRefOf = (nameOrId: string): NonNullable<ObserverQuery["service"]> =>
+  looksLikeUuid(nameOrId) ? { kind: "id", id: nameOrId.toLowerCase() } : { kind: "name", name: nameOrId };
 
 /** `=` cannot stand in a key or value, `:` can: with both, `=` is the separator; with `:` alone, the first one is. */
 function parseLabel(text: string): { key: string; value: string } {

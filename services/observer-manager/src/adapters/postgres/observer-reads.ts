@@ -2,9 +2,10 @@ import type { ObserverId, ObserverPage, ObserverView, RunList } from "@unacked/c
 import type { DataSource } from "typeorm";
 import { encodeObserverCursor } from "../../flows/cursor.ts";
 import type { ObserverPosition, ObserverQuery, ObserverRef, ObserverSort } from "../../flows/manager-api.ts";
+import { conditionsOf } from "./observer-filter.ts";
 import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "./observer-view.ts";
 import { type RunRow, toRunView } from "./run-view.ts";
-import { escapeLike, SqlConditions } from "./sql-condition.ts";
+import type { SqlConditions } from "./sql-condition.ts";
 
 const MICROS_OF_CREATED = "(extract(epoch FROM o.created_at) * 1000000)::bigint::text AS created_at_micros";
 
@@ -37,11 +38,11 @@ const RUN_COUNT = "SELECT count(*)::int AS total FROM runs WHERE observer_id = $
 
 /** One page, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
 export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
-  const filter = filterOf(query);
+  const filter = conditionsOf(query);
   const counted = dataSource.query<{ total: number }[]>(`SELECT count(*)::int AS total FROM observers o ${filter.where}`, [
     ...filter.parameters,
   ]);
-  const [[count], rows] = await Promise.all([counted, queryPage(dataSource, query, filterOf(query))]);
+  const [[count], rows] = await Promise.all([counted, queryPage(dataSource, query, conditionsOf(query))]);
   const items = rows.slice(0, query.limit);
   const last = rows.length > query.limit ? items.at(-1) : undefined;
   return {
@@ -90,22 +91,6 @@ function queryPage(dataSource: DataSource, query: ObserverQuery, conditions: Sql
   const sql = `SELECT ${OBSERVER_COLUMNS}, ${MICROS_OF_CREATED} FROM observers o ${OBSERVER_SERVICE}
     ${conditions.where} ORDER BY ${ORDER[query.sort]} LIMIT ${limit}`;
   return dataSource.query<PageRow[]>(sql, conditions.parameters);
-}
-
-function filterOf(query: ObserverQuery): SqlConditions {
-  const conditions = new SqlConditions();
-  if (query.statuses !== undefined) conditions.and("o.status = ANY(?)", query.statuses);
-  if (query.type !== undefined) conditions.and("o.type = ?", query.type);
-  if (query.pool !== undefined) conditions.and("o.pool = ?", query.pool);
-  if (query.service?.kind === "id") conditions.and("o.current_service_id = ?", query.service.id);
-  if (query.service?.kind === "name") {
-    conditions.and("o.current_service_id IN (SELECT id FROM services WHERE name = ?)", query.service.name); // services_by_name
-  }
-  for (const { key, value } of query.labels ?? []) {
-    conditions.and("o.labels @> ?::jsonb", JSON.stringify({ [key]: value })); // observers_by_labels
-  }
-  if (query.nameContains !== undefined) conditions.and("o.name ILIKE ?", `%${escapeLike(query.nameContains)}%`);
-  return conditions;
 }
 
 /** A row-wise comparison, so that the index on the same columns finds the place at once. */

@@ -5,10 +5,11 @@ import type { Books } from "../../domain/books.ts";
 import { InventoryParts } from "../../domain/books.ts";
 import { type BooksStore, type BooksTransaction, type NewObserver, RefusedByDatabase } from "../../flows/books-store.ts";
 import type { NewError } from "../../flows/error-book.ts";
-import type { ObserverRef } from "../../flows/manager-api.ts";
+import type { ObserverFilter, ObserverRef } from "../../flows/manager-api.ts";
 import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
 import { sqlStateOf } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
+import { conditionsOf } from "./observer-filter.ts";
 import { findRequests, insertObservers } from "./observer-inserts.ts";
 import { viewObservers } from "./observer-reads.ts";
 
@@ -48,8 +49,18 @@ export class PostgresBooksStore implements BooksStore {
         throw asRefused(error);
       });
   }
+
+  async findMatching(filter: ObserverFilter): Promise<ObserverId[]> {
+    const { where, parameters } = conditionsOf(filter);
+    const rows = await this.#dataSource.query<{ id: ObserverId }[]>(
+      `SELECT o.id FROM observers o ${where} ORDER BY o.id`,
+      parameters,
+    );
+    return rows.map(({ id }) => id);
+  }
 }
 
+/** Loads and locks rows for a flow's decision, and writes what it decided. */
 class PostgresBooksTransaction implements BooksTransaction {
   readonly #tx: EntityManager;
 
@@ -73,6 +84,17 @@ class PostgresBooksTransaction implements BooksTransaction {
     if (names.length === 0) return new Map();
     const rows = await this.#tx.query<{ name: string; id: ObserverId }[]>(BY_NAMES, [names]);
     return new Map(rows.map(({ name, id }) => [name, id]));
+  }
+
+  /** PostgreSQL looks at the conditions again once it has the lock. */
+  async loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books> {
+    const conditions = conditionsOf(filter).and("o.id = ANY(?)", ids);
+    const rows = await this.#tx.query<{ id: ObserverId }[]>(
+      `SELECT o.id FROM observers o ${conditions.where} ORDER BY o.id FOR UPDATE OF o`,
+      conditions.parameters,
+    );
+    const locked = rows.map(({ id }) => id);
+    return loadObserverBooks(this.#tx, locked, new InventoryParts());
   }
 
   async loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books> {

@@ -1,0 +1,100 @@
+import {
+  BulkCount,
+  BulkResults,
+  type ObserverFilter as FilterBody,
+  MAX_REFS_BODY_BYTES,
+  OBSERVER_STATUSES,
+  type ObserverId,
+  PROBLEMS,
+  RestartRequest,
+  StopRequest,
+} from "@unacked/contracts";
+import { z } from "zod";
+import type { BulkChange, ChangeOutcome, Lifecycle, ObserverFilter, ObserverRef, Refusal } from "../../flows/manager-api.ts";
+import { toProblemDetails } from "./http-problem.ts";
+import { serviceRefOf } from "./observer-query.ts";
+import { type Answer, BODY_PROBLEMS, defineRoute, type Route } from "./route.ts";
+
+/** Stop or restart many: some by ids and names, answered one by one, or all that match, counted. */
+export function bulkRoutes(lifecycle: Lifecycle): Route[] {
+  return [stopMany(lifecycle), restartMany(lifecycle)];
+}
+
+const answers = {
+  200: {
+    description: "Of ids and names: what became of each, in the order given. Of a filter: how many",
+    schema: z.union([BulkResults, BulkCount]),
+  },
+};
+
+const stopMany = (lifecycle: Lifecycle) =>
+  defineRoute({
+    ...{ method: "post", path: "/api/v1/observers/stop", operationId: "stopObservers", summary: "Stop many for good" },
+    body: StopRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    bodyExample: { filter: { type: "ticker", labels: { team: "a" } }, dryRun: true },
+    answers,
+    problems: [
+      ...[...BODY_PROBLEMS, ...(["observer-not-found", "not-activated", "already-deleting", "already-deleted"] as const)],
+      ...(["batch-interrupted", "not-ready", "cross-origin"] as const),
+    ],
+    handle: ({ body, requestId }) =>
+      changeMany(lifecycle, body, { kind: "stop", force: body.force, dryRun: body.dryRun }, requestId),
+  });
+
+const restartMany = (lifecycle: Lifecycle) =>
+  defineRoute({
+    ...{ method: "post", path: "/api/v1/observers/restart", operationId: "restartObservers", summary: "Run many anew" },
+    body: RestartRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    bodyExample: { filter: { status: "Failed" } },
+    answers,
+    problems: [
+      ...[...BODY_PROBLEMS, ...(["observer-not-found", "not-restartable", "already-deleting", "already-deleted"] as const)],
+      ...(["batch-interrupted", "not-ready", "cross-origin"] as const),
+    ],
+    handle: ({ body, requestId }) =>
+      changeMany(lifecycle, body, { kind: "restart", force: false, dryRun: body.dryRun }, requestId),
+  });
+
+async function changeMany(
+  lifecycle: Lifecycle,
+  { ids = [], names = [], filter = {} }: RestartRequest,
+  change: BulkChange,
+  requestId: string,
+): Promise<Answer | Refusal> {
+  const refs: ObserverRef[] = [
+    ...ids.map((id) => ({ kind: "id", id }) as const),
+    ...names.map((name) => ({ kind: "name", name }) as const),
+  ];
+  if (refs.length === 0) {
+    const count = await lifecycle.changeMatching(filterOf(filter), change);
+    return "kind" in count ? count : { status: 200, body: count };
+  }
+  const outcomes = await lifecycle.changeObservers(refs, change);
+  if ("kind" in outcomes) return outcomes;
+  const given: (ObserverId | string)[] = [...ids, ...names];
+  const results = outcomes.map((outcome, i) => ({ ref: given[i], ...resultOf(outcome, requestId) }));
+  return { status: 200, body: { results } };
+}
+
+function resultOf(outcome: ChangeOutcome, requestId: string) {
+  if (outcome.kind === "accepted") return { status: 202, observer: outcome.observer };
+  return { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) };
+}
+
+const NOT_DELETED = OBSERVER_STATUSES.filter((status) => status !== "Deleted");
+
+/** What is deleted already is not meant by "all of pool x": only who asks for it by status gets it. */
+function filterOf({ status = NOT_DELETED, type, service, pool, labels, q }: FilterBody): ObserverFilter {
+  return {
+    ...{
+      statuses: [status].flat(),
+      type,
+      pool,
+      nameContains: q,
+      service: service === undefined ? undefined : serviceRefOf(service),
+    },
+    labels: Object.entries(labels ?? {}).map(([key, value]) => ({ key, value })),
+  };
+}

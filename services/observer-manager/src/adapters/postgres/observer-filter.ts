@@ -1,0 +1,19 @@
+import type { ObserverFilter } from "../../flows/manager-api.ts";
+import { escapeLike, SqlConditions } from "./sql-condition.ts";
+
+/** A filter as conditions on `observers o`; empty where it asks for nothing. */
+export function conditionsOf(filter: ObserverFilter): SqlConditions {
+  const conditions = new SqlConditions();
+  if (filter.statuses !== undefined) conditions.and("o.status = ANY(?)", filter.statuses);
+  if (filter.type !== undefined) conditions.and("o.type = ?", filter.type);
+  if (filter.pool !== undefined) conditions.and("o.pool = ?", filter.pool);
+  if (filter.service?.kind === "id") conditions.and("o.current_service_id = ?", filter.service.id);
+  if (filter.service?.kind === "name") {
+    conditions.and("o.current_service_id IN (SELECT id FROM services WHERE name = ?)", filter.service.name); // services_by_name
+  }
+  for (const { key, value } of filter.labels ?? []) {
+    conditions.and("o.labels @> ?::jsonb", JSON.stringify({ [key]: value })); // observers_by_labels
+  }
+  if (filter.nameContains !== undefined) conditions.and("o.name ILIKE ?", `%${escapeLike(filter.nameContains)}%`);
+  return conditions;
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from "node:crypto";
+import type { ObserverStatus } from "@unacked/contracts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
+import { type Called, type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
+
+const OBSERVERS = "/api/v1/observers";
+
+let books: TestBooks;
+let manager: HttpManager;
+
+beforeAll(async () => {
+  books = await openBooks();
+});
+afterAll(() => books.close());
+beforeEach(async () => {
+  await books.dataSource.query("TRUNCATE observers, services, commands CASCADE");
+  manager = await startHttpManager(books.databaseUrl);
+});
+
+const post = (verb: "stop" | "restart", json: object) => manager.call("POST", `${OBSERVERS}/${verb}`, { json });
+const put = (name: string, status: ObserverStatus, more: object = {}) =>
+  status === "Processing"
+    ? putRunning(books.dataSource, { name, ...more })
+    : putObserver(books.dataSource, { name, status, ...more });
+const codesOf = ({ body, text }: Called): string[] => {
+  expect(body.results, text.slice(0, 300)).toBeDefined();
+  return body.results.map((one: { problem?: { code: string }; status: number }) => one.problem?.code ?? String(one.status));
+};
+const statuses = async (): Promise<Record<string, string>> => {
+  const rows = await books.dataSource.query<{ name: string; status: string }[]>("SELECT name, status FROM observers");
+  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
+};
+const commands = async (): Promise<string[]> => {
+  const rows = await books.dataSource.query<{ text: string }[]>(
+    "SELECT c.kind || ' ' || o.name AS text FROM commands c JOIN observers o ON o.id = c.observer_id ORDER BY 1",
+  );
+  return rows.map(({ text }) => text);
+};
+
+describe("stop and restart of some", () => {
+  test("answer each in the order given, ids first, as the single call would have", async () => {
+    const running = await put("running", "Processing");
+    const gone = await put("gone", "Deleted");
+    await put("fresh", "Created");
+    await put("over", "Completed");
+    const nobody = randomUUID();
+    const answer = await post("stop", {
+      ids: [running, nobody, gone],
+      names: ["fresh", "over", "running", "nobody", "gone"],
+    });
+    expect(answer.status).toBe(200);
+    expect(codesOf(answer)).toEqual([
+      ...["202", "observer-not-found", "already-deleted"],
+      ...["not-activated", "202", "already-deleting", "observer-not-found", "already-deleted"],
+    ]);
+    const { results } = answer.body;
+    expect(results.map((one: { ref: string }) => one.ref)).toEqual([
+      ...[running, nobody, gone, "fresh", "over", "running", "nobody", "gone"],
+    ]);
+    expect(results[0].observer).toEqual((await manager.call("GET", `${OBSERVERS}/running`)).body);
+    expect(results[0].observer.status).toBe("OnDeleting");
+    expect(results[1].problem).toMatchObject({ status: 404, requestId: answer.headers.get("x-request-id") });
+    expect(await statuses()).toEqual({ running: "OnDeleting", gone: "Deleted", fresh: "Created", over: "Deleted" });
+    expect(await commands()).toEqual(["stop running"]);
+    expect(codesOf(await post("stop", { names: ["fresh", "running"], force: true }))).toEqual(["202", "202"]);
+    expect(await statuses()).toMatchObject({ fresh: "Deleted", running: "Deleted" });
+  });
+
+  test("restart runs anew what runs or is over", async () => {
+    for (const [name, status] of Object.entries({ a: "Processing", b: "Failed", c: "Completed", d: "Created" } as const))
+      await put(name, status);
+    const answer = await post("restart", { names: ["a", "b", "c", "d"] });
+    expect(codesOf(answer)).toEqual(["202", "202", "202", "not-restartable"]);
+    expect(answer.body.results[1].observer).toMatchObject({ status: "Created", revision: 2 });
+    expect(await commands()).toEqual(["restart-run a", "start b", "start c"]);
+  });
+
+  test("finds the living one of a name, though others of that name were deleted", async () => {
+    for (let life = 0; life < 3; life += 1) await put("phoenix", "Deleted");
+    const living = await put("phoenix", "Failed", { created_at: new Date(0) });
+    const { body } = await post("stop", { names: ["phoenix"] });
+    expect(body.results).toMatchObject([{ ref: "phoenix", status: 202, observer: { id: living } }]);
+  });
+
+  test("dryRun answers the same and changes nothing", async () => {
+    await put("a", "Processing");
+    await put("b", "Created");
+    const before = await books.dataSource.query("SELECT * FROM observers ORDER BY id");
+    const dry = await post("stop", { names: ["a", "b"], dryRun: true });
+    expect(codesOf(dry)).toEqual(["202", "not-activated"]);
+    expect(dry.body.results[0].observer.status).toBe("Processing");
+    expect((await post("stop", { all: true, dryRun: true })).body).toEqual({
+      ...{ matched: 2, accepted: 1, refused: { "not-activated": 1 } },
+    });
+    expect(await books.dataSource.query("SELECT * FROM observers ORDER BY id")).toEqual(before);
+    expect(await commands()).toEqual([]);
+  });
+});
+
+describe("stop and restart by filter", () => {
+  test("count what matched, what was accepted, and the refused by their code", async () => {
+    const service = await putService(books.dataSource, { name: "s-1" });
+    await put("gold-1", "Processing", { labels: { team: "a" }, current_service_id: service });
+    await put("gold-2", "Created", { labels: { team: "a" } });
+    await put("gold-3", "OnDeleting", { labels: { team: "a" } });
+    await put("gold-4", "Deleted", { labels: { team: "a" } });
+    await put("tin", "Processing", { labels: { team: "b" }, type: "other", pool: "gpu" });
+    const count = async (filter: object) => (await post("stop", { filter, dryRun: true })).body.matched as number;
+    expect(await count({ service: "s-1" })).toBe(1);
+    expect(await count({ service })).toBe(1);
+    expect(await count({ type: "other", pool: "gpu" })).toBe(1);
+    expect(await count({ q: "GOLD" })).toBe(3);
+    expect(await count({ q: "gold", status: "Deleted" })).toBe(1);
+    expect(await count({ status: ["Created", "OnDeleting"] })).toBe(2);
+    expect(await count({ labels: { team: "c" } })).toBe(0);
+    const { body } = await post("stop", { filter: { labels: { team: "a" } } });
+    expect(body).toEqual({ matched: 3, accepted: 1, refused: { "not-activated": 1, "already-deleting": 1 } });
+    expect(await statuses()).toMatchObject({ "gold-1": "OnDeleting", "gold-2": "Created", tin: "Processing" });
+    expect((await post("stop", { filter: { q: "gold" }, force: true })).body).toEqual({
+      matched: 3,
+      accepted: 3,
+      refused: {},
+    });
+  });
+
+  test("need all: true for all, so that nobody stops everything by accident", async () => {
+    for (const name of ["a", "b"]) await put(name, "Failed");
+    for (const [json, pointer] of [
+      [{}, ""],
+      [{ filter: {} }, "/all"],
+      [{ filter: { labels: {} } }, "/all"],
+      [{ filter: {}, all: false }, "/all"],
+      [{ filter: { type: "ticker" }, all: true }, "/all"],
+      [{ names: ["a"], all: true }, "/all"],
+      [{ names: ["a"], filter: { type: "ticker" } }, "/filter"],
+      [{ names: [] }, "/names"],
+      [{ ids: ["a"] }, "/ids/0"],
+      [{ filter: { status: [] } }, "/filter/status"],
+      [{ filter: { typ: "ticker" } }, "/filter/typ"],
+      [{ filter: { labels: { "a b": "c" } } }, "/filter/labels/a b"],
+      [
+        { ids: Array.from({ length: 6_000 }, () => randomUUID()), names: Array.from({ length: 6_000 }, () => "a") },
+        "/names",
+      ],
+    ] as const) {
+      const refused = await post("restart", json);
+      expect([refused.status, refused.body.code], refused.text).toEqual([422, "invalid-body"]);
+      expect(refused.body.errors[0].pointer, refused.text).toBe(pointer);
+    }
+    expect((await post("restart", { all: true, force: true })).body.errors).toMatchObject([{ pointer: "/force" }]);
+    expect(await statuses()).toEqual({ a: "Failed", b: "Failed" });
+    expect((await post("restart", { filter: {}, all: true })).body).toEqual({ matched: 2, accepted: 2, refused: {} });
+    expect((await post("stop", { all: true, force: true })).body).toEqual({ matched: 2, accepted: 2, refused: {} });
+    manager.setReady(false);
+    expect((await post("stop", { all: true })).body.code).toBe("not-ready");
+    expect((await post("stop", { names: ["a"] })).body.code).toBe("not-ready");
+  });
+
+  test("leave alone what no longer matches when its turn comes", async () => {
+    await put("a", "Failed");
+    const before = await put("b", "Failed");
+    const other = books.dataSource.createQueryRunner();
+    await other.startTransaction();
+    await other.query("UPDATE observers SET status = 'Created' WHERE id = $1", [before]);
+    const answer = post("stop", { filter: { status: "Failed" } });
+    await waitForLock();
+    await other.commitTransaction();
+    await other.release();
+    expect((await answer).body).toEqual({ matched: 1, accepted: 1, refused: {} });
+    expect(await statuses()).toEqual({ a: "Deleted", b: "Created" });
+  });
+
+  async function waitForLock(): Promise<void> {
+    const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while ((await books.dataSource.query<unknown[]>(sql)).length === 0);
+  }
+});
+
+describe("ten thousand", () => {
+  const REFS = Array.from({ length: 10_000 }, (_, i) => `n-${i}`);
+
+  beforeEach(async () => {
+    const service = await putService(books.dataSource, { worker_count: 10_000 });
+    await books.dataSource.query(
+      `WITH o AS (
+         INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash, current_run_id, current_service_id)
+         SELECT gen_random_uuid(), 'n-' || n, 'ticker', '{"everyMs": 10}', '{}', 'default',
+                '{"maxAttempts": "unlimited", "delaysMs": [1000], "resetAfterMs": 600000}', 'Processing', '-', gen_random_uuid(), $1
+         FROM generate_series(0, 9999) n RETURNING *)
+       INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at)
+       SELECT current_run_id, id, $1, 1, gen_random_uuid(), 1, 1, 'Current', now() FROM o`,
+      [service],
+    );
+    await books.dataSource.query("ANALYZE observers, runs");
+  });
+
+  const timed = async <T>(what: string, call: Promise<T>): Promise<T> => {
+    const startedAt = performance.now();
+    const answer = await call;
+    const tookMs = Math.round(performance.now() - startedAt);
+    console.log(`10,000 ${what}: ${tookMs} ms`);
+    expect(tookMs).toBeLessThan(10_000); // with other tests beside it
+    return answer;
+  };
+
+  test("are stopped within a second or two, by name and by filter", async () => {
+    const dry = await timed("stops by filter, dry", post("stop", { filter: { type: "ticker" }, dryRun: true }));
+    expect(dry.body).toEqual({ matched: 10_000, accepted: 10_000, refused: {} });
+    const { body } = await timed("restarts by filter", post("restart", { filter: { type: "ticker" } }));
+    expect(body).toEqual({ matched: 10_000, accepted: 10_000, refused: {} });
+    const answer = await timed("stops by name", post("stop", { names: REFS }));
+    expect(answer.body.results.map((one: { ref: string }) => one.ref)).toEqual(REFS);
+    expect(new Set(codesOf(answer))).toEqual(new Set(["202"]));
+    expect((await commands()).filter((text) => text.startsWith("stop "))).toHaveLength(10_000);
+    const again = await timed("stops that are under way already", post("stop", { filter: { pool: "default" } }));
+    expect(again.body).toEqual({ matched: 10_000, accepted: 0, refused: { "already-deleting": 10_000 } });
+  });
+
+  test("with the database gone in the middle: what was accepted is told, and the call can be sent again", async () => {
+    const wire = await tcpProxy(books.databaseUrl);
+    const far = await startHttpManager(wire.through(books.databaseUrl));
+    const answer = far.call("POST", `${OBSERVERS}/stop`, { json: { names: REFS } });
+    const stopping = "SELECT count(*)::int AS count FROM observers WHERE status = 'OnDeleting'";
+    const countStopping = async () => (await books.dataSource.query<[{ count: number }]>(stopping))[0].count;
+    while ((await countStopping()) === 0);
+    wire.reset();
+    const codes = codesOf(await answer);
+    const accepted = codes.filter((code) => code === "202").length;
+    expect(accepted).toBeGreaterThanOrEqual(1_000);
+    expect(accepted).toBeLessThan(10_000);
+    expect(codes.filter((code) => code === "batch-interrupted")).toHaveLength(10_000 - accepted);
+    const again = codesOf(await far.call("POST", `${OBSERVERS}/stop`, { json: { names: REFS } }));
+    // A commit whose answer was cut off with the wire may have happened, or not.
+    expect(again.filter((code) => code === "already-deleting").length - accepted).toBeOneOf([0, 1_000]);
+    expect(await countStopping()).toBe(10_000);
+  });
+});
