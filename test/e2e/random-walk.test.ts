@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { RandomWalk } from "../support/random-walk.ts";
 import { freshSystem, type System } from "../support/system.ts";
-import { SLOW_STOP_MS } from "../support/walk-model.ts";
+import { MAX_OVERLAP_MS } from "../support/walk-model.ts";
 import { walkSteps } from "../support/walk-steps.ts";
 
 const WALKS = 3;
@@ -26,8 +26,7 @@ describe("a random walk", () => {
       steps.push(`-- seed ${seed}`);
       try {
         for (const step of walkSteps(seed, STEPS)) await walk.take(step);
-        // A closed connection requeues at once: the other may start while the old is told to stop.
-        await walk.settle({ maxOverlapMs: SLOW_STOP_MS + 1_000, maxLateActs: 0 });
+        await walk.settle({ maxOverlapMs: MAX_OVERLAP_MS, maxLateActs: 0 });
       } catch (error) {
         throw new Error(`WALK_SEED=${firstSeed}, after:\n${steps.join("\n")}\n${String(error)}`, { cause: error });
       }

@@ -24,7 +24,7 @@ const AT_REST: Record<Manner, ObserverStatus> = {
 
 /** Params of the type `stamp`, and the retry policy. */
 export function behaviour(manner: Manner): { params: object; retry?: object } {
-  const everyMs = 50;
+  const everyMs = ACT_EVERY_MS;
   switch (manner) {
     case "steady":
       return { params: { everyMs } };
@@ -41,7 +41,14 @@ export function behaviour(manner: Manner): { params: object; retry?: object } {
   }
 }
 
-export const SLOW_STOP_MS = 300;
+const ACT_EVERY_MS = 50;
+const SLOW_STOP_MS = 300;
+
+/** What a closed connection may cost: the broker requeues at once, and another starts while the old one stops. */
+export const MAX_OVERLAP_MS = SLOW_STOP_MS + 1_000;
+
+/** What a frozen process may still do when it wakes: two acts, and those of a handler that takes its time to stop. */
+export const MAX_LATE_ACTS = 2 + SLOW_STOP_MS / ACT_EVERY_MS;
 
 export class WalkModel {
   readonly observers: WalkObserver[] = [];
