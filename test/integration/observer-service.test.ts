@@ -344,14 +344,16 @@ describe("a state queue that takes nothing", () => {
     const { manager, service } = await bornService();
     await manager.start({ params: { returnAfterMs: 500 } });
     await manager.start({ params: { throwAfterMs: 0 }, retry: { ...NO_JITTER, maxAttempts: 1 } });
-    const binding = "/bindings/{vhost}/e/unacked.events/q/unacked.state";
-    await manager.management.call("DELETE", `${binding}/state`);
+    // A state queue that takes nothing: the broker nacks what is published to it.
+    const policy = "/policies/{vhost}/full";
+    const definition = { "max-length": 0, overflow: "reject-publish" };
+    await manager.management.call("PUT", policy, { pattern: "^unacked.state$", definition, "apply-to": "queues" });
     await service.waitForEvent("publish-failed");
     await eventually(() => expect(service.lines.filter((line) => line.includes('"run-ended"'))).toHaveLength(2));
     await queueHolds(manager, { ready: 0, unacked: 2 });
     expect(ofKind(manager, "RunCompleted")).toEqual([]);
 
-    await manager.management.call("POST", binding, { routing_key: "state" });
+    await manager.management.call("DELETE", policy);
     await manager.waitFor("RunCompleted");
     await manager.waitFor("RunFailed");
     await queueHolds(manager, { total: 0 });
