@@ -342,12 +342,16 @@ describe("thousands of starts at once", () => {
 describe("a state queue that takes nothing", () => {
   test("keeps every message unacked until the end of its run has arrived there", async () => {
     const { manager, service } = await bornService();
-    await manager.start({ params: { returnAfterMs: 500 } });
-    await manager.start({ params: { throwAfterMs: 0 }, retry: { ...NO_JITTER, maxAttempts: 1 } });
     // A state queue that takes nothing: the broker nacks what is published to it.
     const policy = "/policies/{vhost}/full";
     const definition = { "max-length": 0, overflow: "reject-publish" };
     await manager.management.call("PUT", policy, { pattern: "^unacked.state$", definition, "apply-to": "queues" });
+    await eventually(async () => {
+      const queue = await manager.management.call("GET", "/queues/{vhost}/unacked.state");
+      expect(queue).toMatchObject({ policy: "full" });
+    });
+    await manager.start({ params: { returnAfterMs: 500 } });
+    await manager.start({ params: { throwAfterMs: 0 }, retry: { ...NO_JITTER, maxAttempts: 1 } });
     await service.waitForEvent("publish-failed");
     await eventually(() => expect(service.lines.filter((line) => line.includes('"run-ended"'))).toHaveLength(2));
     await queueHolds(manager, { ready: 0, unacked: 2 });
