@@ -15,6 +15,7 @@ COPY services/observer-manager/package.json services/observer-manager/
 COPY services/observer-service/package.json services/observer-service/
 COPY observers/package.json observers/
 COPY demo/package.json demo/
+COPY cli/package.json cli/
 
 FROM manifests AS build
 RUN npm ci --ignore-scripts

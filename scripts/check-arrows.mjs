@@ -39,6 +39,13 @@ const PLACES = [
   },
   { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "node:", "observers/"] },
   { in: "demo/src/", may: ["ws", "node:", "demo/src/"] },
+  { in: "cli/src/input/", may: ["@unacked/contracts", "yaml", "zod", "node:", "cli/src/input/", "cli/src/failure.ts"] },
+  { in: "cli/src/output/", may: ["@unacked/contracts", "yaml", "cli/src/output/"] },
+  {
+    in: "cli/src/client/",
+    may: ["@unacked/contracts", "zod", "node:", "cli/src/client/", "cli/src/failure.ts"],
+  },
+  { in: "cli/", may: ["@unacked/contracts", "commander", "yaml", "zod", "node:", "cli/"] },
 ];
 
 /** Packages that only one place may know. */
@@ -52,7 +59,7 @@ const ONLY_IN = [
   },
 ];
 
-const files = ["libs", "services", "observers", "demo"]
+const files = ["libs", "services", "observers", "demo", "cli"]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((file) => `${folder}/${file}`.replaceAll("\\", "/")),
   )

@@ -1,0 +1,146 @@
+import {
+  type BatchResults,
+  type BulkCount,
+  type BulkResults,
+  type CreateObserver,
+  type ErrorEntry,
+  looksLikeUuid,
+  type ObserverView,
+  type RunView,
+  type ServiceView,
+  type Stats,
+} from "@unacked/contracts";
+import type { z } from "zod";
+import { type AnswerOf, CALLS, type Call, type CallName } from "./calls.ts";
+import { type ChangeNews, followChanges } from "./changes.ts";
+import type { Connection } from "./connection.ts";
+import { decodeAnswer } from "./decode-answer.ts";
+
+/** What a list can be narrowed to. Statuses are combined by "or", the rest by "and". */
+export interface ObserverFilter {
+  status?: string[];
+  type?: string;
+  service?: string;
+  pool?: string;
+  labels?: Record<string, string>;
+  /** A part of the name. */
+  q?: string;
+}
+
+export type NewObserver = z.input<typeof CreateObserver>;
+
+/** Which ones a bulk call is about: some that are named (by name or id), or all that match. */
+export type BulkTarget = { refs: string[] } | { filter: ObserverFilter } | { all: true };
+
+export interface BulkOptions {
+  dryRun: boolean;
+  force?: boolean;
+}
+
+const PAGE_LIMIT = 1_000;
+
+type Query = Record<string, string | number | boolean | string[] | undefined>;
+
+/** The REST API, typed. Every method fails with a CliFailure: refused, unreachable, or an answer of another shape. */
+export class UnackedApi {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  get url(): string {
+    return this.#connection.url;
+  }
+
+  createObserver(body: NewObserver): Promise<ObserverView> {
+    return this.#call("createObserver", { body, about: `observer ${body.name}` });
+  }
+
+  getObserver(ref: string): Promise<ObserverView> {
+    return this.#call("getObserver", { place: ref, about: `observer ${ref}` });
+  }
+
+  async listRuns(ref: string): Promise<RunView[]> {
+    return (await this.#call("listRuns", { place: ref, about: `observer ${ref}` })).items;
+  }
+
+  /** In the order given: each is answered for itself. */
+  async createObservers(observers: NewObserver[]): Promise<BatchResults["results"]> {
+    return (await this.#call("createObservers", { body: { observers } })).results;
+  }
+
+  stopObservers(target: BulkTarget, options: BulkOptions): Promise<BulkResults | BulkCount> {
+    return this.#call("stopObservers", { body: { ...toBody(target), ...options } });
+  }
+
+  restartObservers(target: BulkTarget, { dryRun }: BulkOptions): Promise<BulkResults | BulkCount> {
+    return this.#call("restartObservers", { body: { ...toBody(target), dryRun } });
+  }
+
+  /** Page by page, so that a list of any length costs no more memory than a page. */
+  observerPages(filter: ObserverFilter, more: { sort?: string; limit?: number } = {}): AsyncGenerator<ObserverView[]> {
+    const { sort, limit = Number.POSITIVE_INFINITY } = more;
+    return pages(limit, (page) => this.#call("listObservers", { query: { ...toQuery(filter), sort, ...page } }));
+  }
+
+  errorPages(limit = Number.POSITIVE_INFINITY): AsyncGenerator<ErrorEntry[]> {
+    return pages(limit, (page) => this.#call("listErrors", { query: page }));
+  }
+
+  async listServices(options: { all: boolean }): Promise<ServiceView[]> {
+    return (await this.#call("listServices", { query: options.all ? { all: true } : {} })).items;
+  }
+
+  stats(): Promise<Stats> {
+    return this.#call("getStats", {});
+  }
+
+  changes(signal: AbortSignal): AsyncGenerator<ChangeNews> {
+    return followChanges(this.#connection, signal);
+  }
+
+  async #call<Name extends CallName>(
+    name: Name,
+    { place, query = {}, body, about }: { place?: string; query?: Query; body?: unknown; about?: string },
+  ): Promise<AnswerOf<Name>> {
+    const call: Call = CALLS[name];
+    const path = call.path.replace(/\{\w+\}/, encodeURIComponent(place ?? ""));
+    const raw = await this.#connection.send({ method: call.method, path, query: toSearch(query), body });
+    return decodeAnswer(call.answer, raw, about) as AnswerOf<Name>;
+  }
+}
+
+function toQuery({ labels = {}, ...rest }: ObserverFilter): Query {
+  return { ...rest, label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) };
+}
+
+function toBody(target: BulkTarget): object {
+  if ("all" in target) return { all: true };
+  if ("filter" in target) return { filter: target.filter };
+  const ids = target.refs.filter(looksLikeUuid);
+  const names = target.refs.filter((ref) => !looksLikeUuid(ref));
+  return { ...(ids.length > 0 && { ids }), ...(names.length > 0 && { names }) };
+}
+
+function toSearch(query: Query): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const each of Array.isArray(value) ? value : [value]) search.append(key, String(each));
+  }
+  return search;
+}
+
+async function* pages<Item>(
+  limit: number,
+  read: (page: { limit: number; cursor?: string }) => Promise<{ items: Item[]; nextCursor: string | null }>,
+): AsyncGenerator<Item[]> {
+  let left = limit;
+  for (let cursor: string | null | undefined; left > 0 && cursor !== null; ) {
+    const page = await read({ limit: Math.min(PAGE_LIMIT, left), ...(cursor !== undefined && { cursor }) });
+    left -= page.items.length;
+    cursor = page.nextCursor;
+    yield page.items;
+  }
+}

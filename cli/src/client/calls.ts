@@ -1,0 +1,58 @@
+import {
+  BatchResults,
+  BulkCount,
+  BulkResults,
+  CreateObserver,
+  CreateObservers,
+  ErrorPage,
+  ObserverPage,
+  ObserverView,
+  Readiness,
+  RestartRequest,
+  RunList,
+  ServiceList,
+  Stats,
+  StopRequest,
+} from "@unacked/contracts";
+import { z } from "zod";
+
+export interface Call {
+  method: "GET" | "POST" | "DELETE";
+  /** As in OpenAPI, `{ref}` and `{id}` to be filled in. */
+  path: string;
+  /** The query parameters that this program sends. */
+  query?: readonly string[];
+  body?: z.ZodType;
+  answer: z.ZodType;
+}
+
+/** Of ids and names one by one, of a filter a count. */
+const BulkAnswer = z.union([BulkResults, BulkCount]);
+
+const OBSERVERS = "/api/v1/observers";
+
+/**
+ * Every call that this program makes, under its operationId, with the contracts' own schemas. A test holds it against the
+ * OpenAPI document: method, path, parameters and the schemas of body and answer.
+ */
+export const CALLS = {
+  createObserver: { method: "POST", path: OBSERVERS, body: CreateObserver, answer: ObserverView },
+  createObservers: { method: "POST", path: `${OBSERVERS}/batch`, body: CreateObservers, answer: BatchResults },
+  listObservers: {
+    method: "GET",
+    path: OBSERVERS,
+    query: ["status", "type", "service", "pool", "label", "q", "sort", "limit", "cursor"],
+    answer: ObserverPage,
+  },
+  getObserver: { method: "GET", path: `${OBSERVERS}/{ref}`, answer: ObserverView },
+  listRuns: { method: "GET", path: `${OBSERVERS}/{ref}/runs`, answer: RunList },
+  stopObservers: { method: "POST", path: `${OBSERVERS}/stop`, body: StopRequest, answer: BulkAnswer },
+  restartObservers: { method: "POST", path: `${OBSERVERS}/restart`, body: RestartRequest, answer: BulkAnswer },
+  listServices: { method: "GET", path: "/api/v1/services", query: ["all"], answer: ServiceList },
+  getStats: { method: "GET", path: "/api/v1/stats", answer: Stats },
+  listErrors: { method: "GET", path: "/api/v1/errors", query: ["limit", "cursor"], answer: ErrorPage },
+  isReady: { method: "GET", path: "/readyz", answer: Readiness },
+} as const satisfies Record<string, Call>;
+
+export type CallName = keyof typeof CALLS;
+export type AnswerOf<Name extends CallName> = z.output<(typeof CALLS)[Name]["answer"]>;

@@ -1,0 +1,51 @@
+import { Argument, type Command } from "commander";
+import { UnackedApi } from "../client/api.ts";
+import { Connection } from "../client/connection.ts";
+import { type Candidates, findCandidates } from "../completion/candidates.ts";
+import { COMPLETION_RULES } from "../completion/rules.ts";
+import { COMPLETION_SCRIPTS, SHELLS, type Shell } from "../completion/scripts.ts";
+import { contextFilePath, readContextFile } from "../config/context-file.ts";
+import { chooseAddress } from "../config/contexts.ts";
+import type { Io } from "../io.ts";
+
+/** Nobody waits longer for a completion. */
+const TIMEOUT_MS = 1_500;
+const MAX_NAMES = 200;
+
+export function addCompletion(program: Command, io: Io): void {
+  program
+    .command("completion")
+    .summary("completion for a shell")
+    .description("Print the script that completes commands, options and names. The script's first lines say how to load it.")
+    .addArgument(new Argument("<shell>").choices([...SHELLS]))
+    .action((shell: Shell) => io.out(COMPLETION_SCRIPTS[shell]));
+  program
+    .command("__complete", { hidden: true })
+    .argument("[words...]")
+    .action(async (words: string[]) => {
+      const candidates = findCandidates(program, words, COMPLETION_RULES);
+      const current = words.at(-1) ?? "";
+      const names = await findNames(io, candidates, current).catch(() => []); // nothing to offer is no error
+      const fitting = [...candidates.words, ...names].filter((word) => word.startsWith(current));
+      io.out(fitting.map((word) => `${word}\n`).join(""));
+      if (candidates.names === "files") io.out(":files\n");
+    });
+}
+
+async function findNames(io: Io, { names, given }: Candidates, current: string): Promise<string[]> {
+  const file = readContextFile(contextFilePath(io.env));
+  if (names === "contexts") return Object.keys(file.contexts);
+  if (names === undefined || names === "files") return [];
+  const { url, token } = chooseAddress(file, { url: given.url, token: given.token, context: given.context, env: io.env });
+  const api = new UnackedApi(new Connection({ url, token }, { timeoutMs: TIMEOUT_MS }));
+  if (names === "observers") return observerNames(api, current);
+  const services = await api.listServices({ all: false });
+  return names === "services" ? services.map(({ name }) => name) : [...new Set(services.flatMap(({ types }) => types))];
+}
+
+async function observerNames(api: UnackedApi, current: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const page of api.observerPages(current === "" ? {} : { q: current }, { limit: MAX_NAMES }))
+    found.push(...page.filter(({ status }) => status !== "Deleted").map(({ name }) => name));
+  return found;
+}

@@ -1,0 +1,106 @@
+import type { Command } from "commander";
+import { stringify } from "yaml";
+import { contextFilePath, readContextFile, writeContextFile } from "../config/context-file.ts";
+import { type ContextFile, contextOf, toBaseUrl, withContext, withoutContext } from "../config/contexts.ts";
+import { usageFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { type Column, Table } from "../output/table.ts";
+import { addressOf, type GlobalOptions, paintOf } from "../session.ts";
+
+export function addConfig(program: Command, io: Io): void {
+  const config = program
+    .command("config")
+    .summary("contexts: the managers that you speak to, and their tokens")
+    .description("Contexts: the addresses of managers, with their tokens. UNACKED_URL and UNACKED_TOKEN win over them.");
+  const change = (edit: (file: ContextFile) => ContextFile): void => {
+    const path = contextFilePath(io.env);
+    writeContextFile(path, edit(readContextFile(path)));
+  };
+  config
+    .command("view")
+    .description("show the file, and which address is spoken to")
+    .option("--raw", "with the tokens")
+    .action((options: { raw?: boolean }, self: Command) => view(io, options, self.optsWithGlobals<GlobalOptions>()));
+  config
+    .command("get-contexts")
+    .description("list the contexts")
+    .action((_options: object, self: Command) => getContexts(io, self.optsWithGlobals<GlobalOptions>()));
+  config
+    .command("current-context")
+    .description("print the name of the current context")
+    .action(() => io.out(`${currentOf(readContextFile(contextFilePath(io.env)))}\n`));
+  config
+    .command("use-context")
+    .description("make a context the current one")
+    .argument("<name>")
+    .action((name: string) => {
+      change((file) => ({ ...file, current: (contextOf(file, name), name) }));
+      io.out(`The context is ${name}.\n`);
+    });
+  config
+    .command("set-context")
+    .description("make or change a context: its address by --url, its token by --token (- reads it from standard input)")
+    .argument("<name>")
+    .action((name: string, _options: object, self: Command) => {
+      const { url, token } = self.optsWithGlobals<GlobalOptions>();
+      const read = token === "-" ? io.readInput().trim() : token;
+      change((file) =>
+        withContext(file, name, {
+          ...(url !== undefined && { url: toBaseUrl(url) }),
+          ...(read !== undefined && { token: read }),
+        }),
+      );
+      io.out(`The context ${name} is set.\n`);
+    });
+  config
+    .command("delete-context")
+    .description("remove a context")
+    .argument("<name>")
+    .action((name: string) => {
+      change((file) => withoutContext(file, name));
+      io.out(`The context ${name} is deleted.\n`);
+    });
+}
+
+function view(io: Io, { raw }: { raw?: boolean }, globals: GlobalOptions): void {
+  const path = contextFilePath(io.env);
+  const file = readContextFile(path);
+  const shown = Object.entries(file.contexts).map(([name, { url, token }]) => [
+    name,
+    { url, ...(token !== undefined && { token: raw === true ? token : "(hidden: --raw shows it)" }) },
+  ]);
+  const { url, from } = addressOf(io, globals);
+  io.out(`# ${path}\n# spoken to is ${url}, by ${from}\n${stringify({ ...file, contexts: Object.fromEntries(shown) })}`);
+}
+
+interface ListedContext {
+  name: string;
+  url: string;
+  isCurrent: boolean;
+  hasToken: boolean;
+}
+
+const COLUMNS: Column<ListedContext>[] = [
+  { heading: "CURRENT", cell: ({ isCurrent }) => (isCurrent ? "*" : " ") },
+  { heading: "NAME", cell: ({ name }) => name },
+  { heading: "URL", cell: ({ url }) => url },
+  { heading: "TOKEN", cell: ({ hasToken }) => (hasToken ? "yes" : "no") },
+];
+
+function getContexts(io: Io, globals: GlobalOptions): void {
+  const { current, contexts } = readContextFile(contextFilePath(io.env));
+  const rows = Object.entries(contexts).map(([name, { url, token }]) => ({
+    name,
+    url,
+    isCurrent: name === current,
+    hasToken: token !== undefined,
+  }));
+  if (rows.length === 0)
+    return io.err("There is no context yet. Make one: unacked config set-context NAME --url http://…\n");
+  for (const line of new Table(COLUMNS, { paint: paintOf(io, globals) }).lines(rows, io.nowMs())) io.out(`${line}\n`);
+}
+
+function currentOf({ current }: ContextFile): string {
+  if (current !== undefined) return current;
+  throw usageFailure("No context is current", "Choose one: unacked config use-context NAME");
+}

@@ -1,0 +1,97 @@
+import { CreateObserver } from "@unacked/contracts";
+import type { Command } from "commander";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseAssignment, withAssignments, writePath } from "../input/assignments.ts";
+import { parseDuration } from "../input/duration.ts";
+import { parseLabels } from "../input/filters.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { createAll } from "./creation.ts";
+import { addFileOptions, type FileOptions, type ResultFormat, repeatable, resultOption } from "./option-sets.ts";
+import { readObservers } from "./read-files.ts";
+import { Results } from "./results.ts";
+import { waitForStatus } from "./status-wait.ts";
+
+interface CreateOptions extends FileOptions {
+  param?: string[];
+  label?: string[];
+  pool?: string;
+  id?: string;
+  queue?: boolean;
+  wait?: boolean;
+  timeout: string;
+  output: ResultFormat;
+}
+
+export function addCreate(program: Command, io: Io): void {
+  const command = program
+    .command("create")
+    .summary("create observers, from files or from the command line")
+    .description("Create one observer of a type, or all that files define. What is there already is refused: see apply.")
+    .argument("[type]", "the observer type, as `unacked get types` lists them")
+    .argument("[name]", "the name of the new observer")
+    .addOption(repeatable("-p, --param <path=value>", "a param of the new observer, as everyMs=500; repeat it"))
+    .addOption(repeatable("--label <key=value>", "a label of the new observer; repeat it"))
+    .option("--pool <pool>", "the pool of services that may run it")
+    .option("--id <uuid>", "an id of your own: makes the command safe to repeat");
+  addFileOptions(command)
+    .option("--queue", "wait in the queue when no worker is free, rather than be refused")
+    .option("-w, --wait", "until all are Processing")
+    .option("--timeout <duration>", "how long to wait at most", "30s")
+    .addOption(resultOption())
+    .action((type: string | undefined, name: string | undefined, options: CreateOptions, self: Command) =>
+      create(openSession(io, self), toObservers(io, type, name, options), options),
+    );
+}
+
+async function create(session: Session, observers: CreateObserver[], options: CreateOptions): Promise<void> {
+  const timeoutMs = parseDuration(options.timeout);
+  const results = new Results(session, { format: options.output, asked: observers.length });
+  const ids: string[] = [];
+  await createAll(session, observers, (outcome) => {
+    results.tell(outcome, "created");
+    if (!(outcome instanceof CliFailure)) ids.push(outcome.id);
+  });
+  results.end();
+  if (options.wait !== true) return;
+  const isTold = options.output === "lines";
+  await waitForStatus(session, ids, {
+    wanted: "Processing",
+    timeoutMs,
+    onReached: ({ name, service }) =>
+      isTold && session.io.out(`observer ${name} is Processing on ${service?.name ?? "-"}\n`),
+  });
+}
+
+function toObservers(io: Io, type: string | undefined, name: string | undefined, options: CreateOptions): CreateObserver[] {
+  const observers = options.filename === undefined ? [fromWords(type, name, options)] : fromFiles(io, type, options);
+  return options.queue === true ? observers.map((each) => ({ ...each, whenFull: "queue" })) : observers;
+}
+
+function fromFiles(io: Io, type: string | undefined, options: CreateOptions): CreateObserver[] {
+  const given = [type, options.param, options.label, options.pool, options.id].some((each) => each !== undefined);
+  if (given) throw usageFailure("Either files (-f) or a type and a name", "For what all of a file have in common: --set");
+  return readObservers(io, options);
+}
+
+function fromWords(type: string | undefined, name: string | undefined, options: CreateOptions): CreateObserver {
+  if (type === undefined || name === undefined) {
+    throw usageFailure("What is to be created?", "unacked create TYPE NAME [--param key=value], or unacked create -f FILE");
+  }
+  const { param = [], set = [], label = [], pool, id } = options;
+  const bare = {
+    name,
+    type,
+    labels: parseLabels(label),
+    ...(pool !== undefined && { pool }),
+    ...(id !== undefined && { id }),
+  };
+  const assignments = [
+    ...param.map((text) => parseAssignment(text, ["params"])),
+    ...set.map((text) => parseAssignment(text)),
+  ];
+  const parsed = CreateObserver.safeParse(withAssignments(bare, assignments));
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.map(({ path, message }) => `${writePath(path as string[]) || "it"}: ${message}`);
+  throw new CliFailure("usage", `observer ${name} cannot be like this`, { details, remedy: "Nothing was sent." });
+}

@@ -1,0 +1,128 @@
+import type { ObserverView, RunView } from "@unacked/contracts";
+import { type Command, Option } from "commander";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseFilters } from "../input/filters.ts";
+import { toKind } from "../input/kinds.ts";
+import type { Io } from "../io.ts";
+import { ListPrinter, printOne } from "../output/list-printer.ts";
+import { ERROR_LISTING, type Listing, OBSERVER_LISTING, RUN_LISTING, SERVICE_LISTING } from "../output/listing.ts";
+import { failureText } from "../report.ts";
+import { openSession, type Session } from "../session.ts";
+import { findService } from "./find-service.ts";
+import { addSelectionOptions, type OutputOptions, outputOption, type SelectionOptions } from "./option-sets.ts";
+import { LIVING } from "./selected.ts";
+
+interface GetOptions extends OutputOptions, SelectionOptions {
+  all?: boolean;
+  sort?: string;
+  limit?: number;
+}
+
+export function addGet(program: Command, io: Io): void {
+  const command = program
+    .command("get")
+    .summary("list observers, services, runs, errors or types")
+    .description("List what there is, or show what is named. Kinds: observers (obs), services (svc), runs, errors, types.")
+    .argument("<kind>", "observers|services|runs|errors|types")
+    .argument("[names...]", "names or ids; of runs: the observers that they are of")
+    .addOption(outputOption())
+    .option("-a, --all", "observers that are deleted and services that have ended, too")
+    .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
+    .addOption(new Option("--limit <count>", "of observers and errors: at most so many").argParser(toCount));
+  addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>
+    get(openSession(io, self), { kind, names, options }),
+  );
+}
+
+async function get(session: Session, { kind, names, options }: { kind: string; names: string[]; options: GetOptions }) {
+  const found = toKind(kind);
+  if (found !== "observers") refuseSelection(options);
+  switch (found) {
+    case "observers":
+      return names.length > 0
+        ? showNamed(session, OBSERVER_LISTING, names, options, (name) => session.api.getObserver(name))
+        : printPages(session, OBSERVER_LISTING, options, observerPages(session, options));
+    case "services":
+      return getServices(session, names, options);
+    case "runs":
+      return getRuns(session, names, options);
+    case "errors":
+      if (names.length > 0) throw usageFailure("Errors are listed, not named");
+      return printPages(session, ERROR_LISTING, options, session.api.errorPages(options.limit));
+    case "types":
+      throw usageFailure("not yet");
+    default:
+      return found satisfies never;
+  }
+}
+
+function observerPages({ api }: Session, options: GetOptions): AsyncIterable<ObserverView[]> {
+  const filter = parseFilters(options.filter, options.selector) ?? {};
+  return api.observerPages(options.all === true ? filter : { status: [...LIVING], ...filter }, options);
+}
+
+async function getServices(session: Session, names: string[], options: GetOptions): Promise<void> {
+  const services = await session.api.listServices({ all: options.all === true });
+  if (names.length === 0) return printPages(session, SERVICE_LISTING, options, once(services));
+  return showNamed(session, SERVICE_LISTING, names, options, async (name) => findService(services, name));
+}
+
+async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
+  if (names.length === 0) throw usageFailure("Of which observer?", "unacked get runs NAME");
+  const runs: RunView[] = [];
+  for (const name of names) runs.push(...(await session.api.listRuns(name)));
+  return printPages(session, RUN_LISTING, options, once(runs));
+}
+
+/** Each that is named, in order. One that is not found does not hide the others, and fails the command. */
+async function showNamed<Row>(
+  { io, print }: Session,
+  listing: Listing<Row>,
+  names: string[],
+  options: GetOptions,
+  find: (name: string) => Promise<Row>,
+): Promise<void> {
+  const format = print(options.output);
+  if (names.length === 1) return io.out(printOne(listing, await find(names[0] as string), format));
+  const printer = new ListPrinter(listing, format);
+  const found: Row[] = [];
+  let missing = 0;
+  for (const name of names) {
+    try {
+      found.push(await find(name));
+    } catch (error) {
+      if (!(error instanceof CliFailure) || error.exitKind !== "failed") throw error;
+      io.err(failureText(error));
+      missing += 1;
+    }
+  }
+  io.out(printer.rows(found) + printer.end());
+  if (missing > 0) throw new CliFailure("failed", `${missing} of ${names.length} were not found`);
+}
+
+async function printPages<Row>(
+  { io, print }: Session,
+  listing: Listing<Row>,
+  { output }: GetOptions,
+  pages: AsyncIterable<Row[]>,
+): Promise<void> {
+  const printer = new ListPrinter(listing, print(output));
+  for await (const page of pages) io.out(printer.rows(page));
+  io.out(printer.end());
+  if (printer.count === 0 && (output === "table" || output === "wide")) io.err("Nothing found.\n");
+}
+
+async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
+  yield rows;
+}
+
+function refuseSelection({ filter, selector, sort }: GetOptions): void {
+  if (filter !== undefined || selector !== undefined || sort !== undefined) {
+    throw usageFailure("--filter, --selector and --sort are for observers only");
+  }
+}
+
+function toCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageFailure(`"${text}" is no count`);
+  return Number(text);
+}

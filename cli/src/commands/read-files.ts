@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { CreateObserver } from "@unacked/contracts";
+import { usageFailure } from "../failure.ts";
+import { parseAssignment } from "../input/assignments.ts";
+import { parseDocuments, type ReadDocument } from "../input/document-text.ts";
+import { toObservers } from "../input/observer-documents.ts";
+import type { Io } from "../io.ts";
+import type { FileOptions } from "./option-sets.ts";
+
+/** The observers that `-f` names, with `--set` applied and checked. Nothing has been sent if this throws. */
+export function readObservers(io: Io, { filename = [], set = [] }: FileOptions): CreateObserver[] {
+  const assignments = set.map((text) => parseAssignment(text));
+  const documents = filename.flatMap((file) => documentsOf(io, file));
+  if (documents.length === 0) throw usageFailure(`There is no document in ${filename.join(", ")}`);
+  return toObservers(documents, assignments);
+}
+
+function documentsOf(io: Io, file: string): ReadDocument[] {
+  if (file === "-") return parseDocuments(io.readInput(), "standard input");
+  return readingOf(file, () => {
+    if (!statSync(file).isDirectory()) return [file];
+    const inside = readdirSync(file).filter((name) => /\.(?:ya?ml|json)$/.test(name));
+    return inside.sort().map((name) => join(file, name));
+  }).flatMap((path) =>
+    parseDocuments(
+      readingOf(path, () => readFileSync(path, "utf8")),
+      path,
+    ),
+  );
+}
+
+function readingOf<Result>(path: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw usageFailure(isMissing ? `There is no file ${path}` : `${path} cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { type BulkChange, type BulkTargetOptions, changeMany, toTarget } from "./bulk.ts";
+import { addSelectionOptions, resultOption } from "./option-sets.ts";
+
+export function addRestart(program: Command, io: Io): void {
+  const command = program
+    .command("restart")
+    .summary("run observers anew")
+    .description("Run observers anew: a running one in its place, a Failed or Completed one wherever a worker is free.")
+    .argument("[names...]", "names or ids");
+  addSelectionOptions(command)
+    .option("--all", "every observer that is not Deleted")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .addOption(resultOption())
+    .action(async (names: string[], options: BulkTargetOptions, self: Command) => {
+      const session = openSession(io, self);
+      await changeMany(session, toTarget(names, options), restarting(session), options);
+    });
+}
+
+const restarting = ({ api }: Session): BulkChange => ({
+  done: "is being restarted",
+  dryDone: "would be restarted",
+  send: (target, options) => api.restartObservers(target, options),
+});

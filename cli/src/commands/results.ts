@@ -1,0 +1,60 @@
+import type { ObserverView } from "@unacked/contracts";
+import { CliFailure } from "../failure.ts";
+import { ListPrinter, printOne } from "../output/list-printer.ts";
+import { OBSERVER_LISTING } from "../output/listing.ts";
+import { Progress } from "../output/progress.ts";
+import { failureText } from "../report.ts";
+import type { Session } from "../session.ts";
+import type { ResultFormat } from "./option-sets.ts";
+
+/**
+ * Tells what became of each of many: what was done on standard output, what was refused on standard error. `end` fails when
+ * something was refused, so that the exit code says so.
+ */
+export class Results {
+  readonly #session: Session;
+  readonly #format: ResultFormat;
+  readonly #asked: number;
+  readonly #progress: Progress;
+  readonly #printer: ListPrinter<ObserverView>;
+  readonly #refused: CliFailure[] = [];
+
+  constructor(session: Session, options: { format: ResultFormat; asked: number }) {
+    this.#session = session;
+    this.#format = options.format;
+    this.#asked = options.asked;
+    const { io } = session;
+    // Where the lines themselves are seen, they are the progress.
+    this.#progress = new Progress({ total: options.asked, isShown: io.errIsTerminal && !io.outIsTerminal, write: io.err });
+    this.#printer = new ListPrinter(OBSERVER_LISTING, session.print(options.format === "lines" ? "name" : options.format));
+  }
+
+  /** `what`: `created`, `is being stopped` … */
+  tell(outcome: ObserverView | CliFailure, what: string): void {
+    if (outcome instanceof CliFailure) this.#refuse(outcome);
+    else this.#accept(outcome, what);
+    this.#progress.step();
+  }
+
+  #accept(observer: ObserverView, what: string): void {
+    const { io } = this.#session;
+    if (this.#format === "lines") io.out(`observer ${observer.name} ${what}\n`);
+    else if (this.#asked === 1) io.out(printOne(OBSERVER_LISTING, observer, this.#session.print(this.#format)));
+    else io.out(this.#printer.rows([observer]));
+  }
+
+  #refuse(failure: CliFailure): void {
+    this.#refused.push(failure);
+    if (this.#asked === 1) return; // `end` tells it
+    this.#progress.clear();
+    this.#session.io.err(failureText(failure));
+  }
+
+  end(): void {
+    this.#progress.clear();
+    if (this.#asked !== 1 && this.#format !== "lines") this.#session.io.out(this.#printer.end());
+    const [first] = this.#refused;
+    if (first === undefined) return;
+    throw this.#asked === 1 ? first : new CliFailure("failed", `${this.#refused.length} of ${this.#asked} were refused`);
+  }
+}

@@ -1,0 +1,59 @@
+import type { ObserverStatus, ObserverView } from "@unacked/contracts";
+import { CliFailure } from "../failure.ts";
+import type { Session } from "../session.ts";
+import { inParallel } from "./in-parallel.ts";
+
+/** From these nothing leads on by itself. */
+const ENDS: readonly ObserverStatus[] = ["Deleted", "Failed", "Completed"];
+
+interface WaitOptions {
+  wanted: ObserverStatus;
+  timeoutMs: number;
+  /** Called once for each, as soon as it is there. */
+  onReached(observer: ObserverView): void;
+}
+
+/**
+ * Waits until every one of these observers has had the status: reads each once, then follows the changes. Fails at once
+ * when one cannot come there any more, and when the time is up. Guarantees: a status that comes between the reading and the
+ * following is not missed, as the stream is open before anything is read.
+ */
+export async function waitForStatus({ api }: Session, ids: string[], options: WaitOptions): Promise<void> {
+  const waiting = new Map<string, ObserverView | undefined>(ids.map((id) => [id, undefined]));
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(), options.timeoutMs);
+  const look = (observer: ObserverView): void => {
+    if (!waiting.has(observer.id)) return;
+    if (observer.status === options.wanted) {
+      waiting.delete(observer.id);
+      options.onReached(observer);
+    } else if (ENDS.includes(observer.status)) throw cannotCome(observer, options.wanted);
+    else waiting.set(observer.id, observer);
+  };
+  try {
+    for await (const news of api.changes(ending.signal)) {
+      if (news.kind === "observer") look(news.view);
+      if (news.kind === "ready" || news.kind === "resync")
+        await inParallel([...waiting.keys()], async (id) => look(await api.getObserver(id)));
+      if (waiting.size === 0) return;
+    }
+    throw timedOut([...waiting], options);
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+  }
+}
+
+function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverStatus): CliFailure {
+  const why = lastError === null ? "" : ` (${lastError.name}: ${lastError.message})`;
+  return new CliFailure("failed", `observer ${name} is ${status}${why} and will not be ${wanted}`, {
+    code: "cannot-come",
+    remedy: status === "Deleted" ? "" : `See: unacked describe ${name}`,
+  });
+}
+
+function timedOut(waiting: [string, ObserverView | undefined][], { wanted, timeoutMs }: WaitOptions): CliFailure {
+  const [first, ...others] = waiting.map(([id, view]) => (view === undefined ? id : `${view.name} is ${view.status}`));
+  const rest = others.length === 0 ? "" : ` and ${others.length} more are not there either`;
+  return new CliFailure("timedOut", `Not ${wanted} within ${timeoutMs} ms: ${first}${rest}`);
+}

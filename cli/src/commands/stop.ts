@@ -1,0 +1,51 @@
+import type { Command } from "commander";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { type BulkChange, type BulkTargetOptions, changeMany, toTarget } from "./bulk.ts";
+import { addSelectionOptions, resultOption } from "./option-sets.ts";
+import { findSelected } from "./selected.ts";
+import { waitForStatus } from "./status-wait.ts";
+
+interface StopOptions extends BulkTargetOptions {
+  force?: boolean;
+  wait?: boolean;
+  timeout: string;
+}
+
+export function addStop(program: Command, io: Io): void {
+  const command = program
+    .command("stop")
+    .summary("stop observers for good")
+    .description("Stop observers for good: those that are named, or all that are selected. Their names are free again.")
+    .argument("[names...]", "names or ids");
+  addSelectionOptions(command)
+    .option("--all", "every observer that is not Deleted")
+    .option("--force", "also what has not started yet, or what nobody answers for")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .option("-w, --wait", "until all are Deleted")
+    .option("--timeout <duration>", "how long to wait at most", "30s")
+    .addOption(resultOption())
+    .action((names: string[], options: StopOptions, self: Command) => stop(openSession(io, self), names, options));
+}
+
+async function stop(session: Session, names: string[], options: StopOptions): Promise<void> {
+  const timeoutMs = parseDuration(options.timeout);
+  const asked = toTarget(names, options);
+  const isWaiting = options.wait === true && options.dryRun !== true;
+  // To wait for them they have to be known one by one.
+  const target = isWaiting && !("refs" in asked) ? { refs: await findSelected(session, asked) } : asked;
+  const ids = await changeMany(session, target, stopping(session, options.force === true), options);
+  if (!isWaiting) return;
+  await waitForStatus(session, ids, {
+    wanted: "Deleted",
+    timeoutMs,
+    onReached: ({ name }) => options.output === "lines" && session.io.out(`observer ${name} is Deleted\n`),
+  });
+}
+
+export const stopping = ({ api }: Session, force: boolean): BulkChange => ({
+  done: "is being stopped",
+  dryDone: "would be stopped",
+  send: (target, { dryRun }) => api.stopObservers(target, { dryRun, force }),
+});

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { CliFailure } from "../failure.ts";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { overviewText } from "../output/overview.ts";
+import { failureText } from "../report.ts";
+import { openSession, type Session } from "../session.ts";
+
+interface TopOptions {
+  once?: boolean;
+  interval: string;
+}
+
+export function addTop(program: Command, io: Io): void {
+  program
+    .command("top")
+    .summary("how all is: warnings, counts, workers, services")
+    .description(
+      "Show what is wrong, how many observers are in which status, and how full the services are; on a terminal again and again, until Ctrl-C.",
+    )
+    .option("--once", "show it once, as where standard output is no terminal")
+    .option("--interval <duration>", "how often it is drawn anew", "2s")
+    .action((options: TopOptions, self: Command) => top(openSession(io, self), options));
+}
+
+async function top(session: Session, options: TopOptions): Promise<void> {
+  const intervalMs = Math.max(200, parseDuration(options.interval));
+  const { io } = session;
+  if (options.once === true || !io.outIsTerminal) return io.out(await overview(session));
+  const interruption = io.interruption();
+  for (let text = await overview(session); !interruption.aborted; text = await overviewOrWhyNot(session)) {
+    // Drawn over what was there, line by line, and cleared below: nothing flickers.
+    const lines = `${new Date(io.nowMs()).toLocaleTimeString()}  ${session.api.url}\n\n${text}`;
+    io.out(`\u001b[H${lines.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
+    await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C: the loop sees it
+  }
+}
+
+async function overview({ api, io, paint }: Session): Promise<string> {
+  const [stats, services] = await Promise.all([api.stats(), api.listServices({ all: false })]);
+  return overviewText(stats, services, { paint, nowMs: io.nowMs() });
+}
+
+/** A manager that is away for a while does not end what somebody watches. */
+async function overviewOrWhyNot(session: Session): Promise<string> {
+  try {
+    return await overview(session);
+  } catch (error) {
+    if (error instanceof CliFailure && error.exitKind === "unreachable") return failureText(error);
+    throw error;
+  }
+}

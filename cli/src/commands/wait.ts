@@ -1,0 +1,62 @@
+import type { ObserverStatus } from "@unacked/contracts";
+import type { Command } from "commander";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseDuration } from "../input/duration.ts";
+import { parseFilters, toStatus } from "../input/filters.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { inParallel } from "./in-parallel.ts";
+import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
+import { findSelected } from "./selected.ts";
+import { waitForStatus } from "./status-wait.ts";
+
+interface WaitOptions extends SelectionOptions {
+  for: string;
+  timeout: string;
+}
+
+export function addWait(program: Command, io: Io): void {
+  const command = program
+    .command("wait")
+    .summary("wait until observers have a status")
+    .description(
+      "Wait until all that are named or selected have a status. Fails at once when one cannot come there any more.",
+    )
+    .argument("[names...]", "names or ids");
+  addSelectionOptions(command)
+    .requiredOption("--for <status>", "Processing, Deleted, Completed …")
+    .option("--timeout <duration>", "how long to wait at most", "30s")
+    .action((names: string[], options: WaitOptions, self: Command) => wait(openSession(io, self), names, options));
+}
+
+async function wait(session: Session, names: string[], options: WaitOptions): Promise<void> {
+  const wanted = toWanted(options.for);
+  const timeoutMs = parseDuration(options.timeout);
+  const filter = parseFilters(options.filter, options.selector);
+  if (names.length > 0 === (filter !== undefined))
+    throw usageFailure("Name observers, or select them by --filter or --selector");
+  const ids = filter === undefined ? await findNamed(session, names, wanted) : await findSelected(session, { filter });
+  const say = (name: string) => session.io.out(`observer ${name} is ${wanted}\n`);
+  if (ids.length > 0) await waitForStatus(session, ids, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
+}
+
+/** `delete` as with kubectl, `status=Failed` as in a filter. */
+function toWanted(text: string): ObserverStatus {
+  const plain = text.replace(/^status=/i, "");
+  return toStatus(plain.toLowerCase() === "delete" ? "Deleted" : plain) as ObserverStatus;
+}
+
+/** A name that nobody has any more is one that was deleted: just what may be waited for. */
+async function findNamed({ api, io }: Session, names: string[], wanted: ObserverStatus): Promise<string[]> {
+  const ids: string[] = [];
+  await inParallel(names, async (name) => {
+    try {
+      ids.push((await api.getObserver(name)).id);
+    } catch (error) {
+      const isGone = error instanceof CliFailure && error.code === "observer-not-found";
+      if (!isGone || wanted !== "Deleted") throw error;
+      io.out(`observer ${name} is Deleted\n`);
+    }
+  });
+  return ids;
+}

@@ -1,0 +1,96 @@
+import type { ObserverView, ServiceView } from "@unacked/contracts";
+import { type Command, Option } from "commander";
+import { parseDuration } from "../input/duration.ts";
+import { matchesFilter, type ParsedFilter, parseFilters } from "../input/filters.ts";
+import type { Io } from "../io.ts";
+import { CHANGE_COLUMNS, type ShownChange } from "../output/change-columns.ts";
+import { Table } from "../output/table.ts";
+import { openSession, type Session } from "../session.ts";
+import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
+
+const WATCH_FORMATS = ["table", "json", "name"] as const;
+
+interface WatchOptions extends SelectionOptions {
+  output: (typeof WATCH_FORMATS)[number];
+  services?: boolean;
+  timeout?: string;
+}
+
+export function addWatch(program: Command, io: Io): void {
+  const command = program
+    .command("watch")
+    .summary("follow changes as they happen")
+    .description(
+      "Print a line for every change from now on, until Ctrl-C: of all observers, of those named, or of those selected.",
+    )
+    .argument("[names...]", "names or ids");
+  addSelectionOptions(command)
+    .option("--services", "changes of services, too")
+    .option("--timeout <duration>", "end after so long")
+    .addOption(
+      new Option("-o, --output <format>", "how to print; json is one document a line")
+        .choices([...WATCH_FORMATS])
+        .default("table"),
+    )
+    .action((names: string[], options: WatchOptions, self: Command) => watch(openSession(io, self), names, options));
+}
+
+async function watch(session: Session, names: string[], options: WatchOptions): Promise<void> {
+  const { api, io } = session;
+  const filter = parseFilters(options.filter, options.selector) ?? {};
+  const print = linePrinter(session, options);
+  const isTold = newsOfServices();
+  const ends = [
+    io.interruption(),
+    ...(options.timeout === undefined ? [] : [AbortSignal.timeout(parseDuration(options.timeout))]),
+  ];
+  for await (const news of api.changes(AbortSignal.any(ends))) {
+    switch (news.kind) {
+      case "observer":
+        if (isAsked(news.view, names, filter)) print({ kind: "observer", view: news.view });
+        break;
+      case "service":
+        if (options.services === true && isTold(news.view)) print({ kind: "service", view: news.view });
+        break;
+      case "ready":
+        io.err(`Watching ${api.url}.\n`);
+        break;
+      case "resync":
+        io.err("Some changes were skipped: `unacked get observers` shows how things are.\n");
+        break;
+      case "lost":
+        io.err(`The connection was lost (${news.why}); trying again.\n`);
+        break;
+      default:
+        news satisfies never;
+    }
+  }
+}
+
+const isAsked = (view: ObserverView, names: string[], filter: ParsedFilter): boolean =>
+  (names.length === 0 || names.includes(view.name) || names.includes(view.id)) && matchesFilter(view, filter);
+
+/** A service says every few seconds that it lives: told is what another state, or another number of observers, makes news. */
+function newsOfServices(): (view: ServiceView) => boolean {
+  const last = new Map<string, string>();
+  return (view) => {
+    const now = `${view.state} ${view.running} ${view.workerCount} ${view.generation}`;
+    const isNews = last.get(view.id) !== now;
+    last.set(view.id, now);
+    return isNews;
+  };
+}
+function linePrinter({ io, paint }: Session, { output }: WatchOptions): (change: ShownChange) => void {
+  if (output === "json") return ({ view }) => io.out(`${JSON.stringify(view)}\n`);
+  if (output === "name") return ({ view }) => io.out(`${view.name}\n`);
+  const table = new Table(CHANGE_COLUMNS, { paint });
+  // What comes is not known yet: room for usual names, so that the columns seldom move.
+  const widths = { NAME: 24, STATUS: 14, SERVICE: 20 };
+  return (change) =>
+    io.out(
+      table
+        .lines([change], io.nowMs(), widths)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+}

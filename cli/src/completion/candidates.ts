@@ -1,0 +1,83 @@
+import type { Command, Option } from "commander";
+
+/** What stands at the cursor: words to offer, or whose names are to be asked for. */
+export interface Candidates {
+  words: string[];
+  /** Whose names may stand here, too. */
+  names?: "observers" | "services" | "types" | "contexts" | "files" | undefined;
+  /** The options of all commands that the line has so far: which manager is asked. */
+  given: Record<string, string>;
+}
+
+/** What may be written in the place of an argument: `[command, argument]`, counted from 0, the last for all that follow. */
+export type ArgumentRule = (before: string[]) => Pick<Candidates, "words" | "names">;
+
+export interface CompletionRules {
+  /** By `command` or `command subcommand`. */
+  arguments: Readonly<Record<string, ArgumentRule>>;
+  /** By long name: `--context`. */
+  optionValues: Readonly<Record<string, Pick<Candidates, "words" | "names">>>;
+}
+
+/** `typed` are the words after `unacked`, the last one being what is typed just now, perhaps empty. */
+export function findCandidates(program: Command, typed: string[], rules: CompletionRules): Candidates {
+  const current = typed.at(-1) ?? "";
+  const place = walk(program, typed.slice(0, -1));
+  const { given } = place;
+  if (place.awaiting !== undefined) return { ...valuesOf(place.awaiting, rules), given };
+  if (current.startsWith("-")) return { words: optionWords([program, ...place.path]), given };
+  const command = place.path.at(-1) ?? program;
+  if (command.commands.length > 0) return { words: subcommandWords(command), given };
+  const rule = rules.arguments[place.path.map((each) => each.name()).join(" ")];
+  return { ...(rule?.(place.operands) ?? { words: [] }), given };
+}
+
+interface Place {
+  /** The commands so far, without the program itself. */
+  path: Command[];
+  operands: string[];
+  given: Record<string, string>;
+  /** The option whose value comes next. */
+  awaiting?: Option | undefined;
+}
+
+function walk(program: Command, words: string[]): Place {
+  const place: Place = { path: [], operands: [], given: {} };
+  for (const word of words) {
+    if (place.awaiting !== undefined) {
+      place.given[place.awaiting.attributeName()] = word;
+      place.awaiting = undefined;
+    } else if (word.startsWith("-")) takeOption(place, word, [program, ...place.path]);
+    else {
+      const command = (place.path.at(-1) ?? program).commands.find((each) => each.name() === word);
+      if (command === undefined) place.operands.push(word);
+      else place.path.push(command);
+    }
+  }
+  return place;
+}
+
+function takeOption(place: Place, word: string, commands: Command[]): void {
+  const equals = word.indexOf("=");
+  const flag = equals === -1 ? word : word.slice(0, equals);
+  const option = optionsOf(commands).find((each) => each.long === flag || each.short === flag);
+  if (option === undefined || !(option.required || option.optional)) return;
+  if (equals === -1) place.awaiting = option;
+  else place.given[option.attributeName()] = word.slice(equals + 1);
+}
+
+function valuesOf(option: Option, rules: CompletionRules): Pick<Candidates, "words" | "names"> {
+  if (option.argChoices !== undefined) return { words: option.argChoices };
+  return rules.optionValues[option.long ?? ""] ?? { words: [] };
+}
+
+const optionsOf = (commands: Command[]): Option[] =>
+  commands.flatMap((command) => command.createHelp().visibleOptions(command));
+
+const optionWords = (commands: Command[]): string[] => [...new Set(optionsOf(commands).flatMap(({ long }) => long ?? []))];
+
+const subcommandWords = (command: Command): string[] =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .map((each) => each.name());

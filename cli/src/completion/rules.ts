@@ -1,0 +1,37 @@
+import { OBSERVER_STATUSES } from "@unacked/contracts";
+import { FILTER_KEYS } from "../input/filters.ts";
+import { findKind, KINDS } from "../input/kinds.ts";
+import type { ArgumentRule, CompletionRules } from "./candidates.ts";
+import { SHELLS } from "./scripts.ts";
+
+const observers: ArgumentRule = () => ({ words: [], names: "observers" });
+const contexts: ArgumentRule = (before) => ({ words: [], ...(before.length === 0 && { names: "contexts" as const }) });
+
+const afterKind = (before: string[]): ReturnType<ArgumentRule> => {
+  const kind = findKind(before[0] ?? "");
+  if (kind === "services") return { words: [], names: "services" };
+  return { words: [], ...((kind === "observers" || kind === "runs") && { names: "observers" as const }) };
+};
+
+/** What may stand where. Commands and options themselves are read from the program. */
+export const COMPLETION_RULES: CompletionRules = {
+  arguments: {
+    get: (before) => (before.length === 0 ? { words: KINDS } : afterKind(before)),
+    describe: (before) => (before.length === 0 ? { words: ["service"], names: "observers" } : afterKind(before)),
+    create: (before) => ({ words: [], ...(before.length === 0 && { names: "types" as const }) }),
+    stop: observers,
+    restart: observers,
+    watch: observers,
+    wait: observers,
+    "config use-context": contexts,
+    "config set-context": contexts,
+    "config delete-context": contexts,
+    completion: () => ({ words: [...SHELLS] }),
+  },
+  optionValues: {
+    "--for": { words: [...OBSERVER_STATUSES] },
+    "--filter": { words: FILTER_KEYS.map((key) => `${key}=`) },
+    "--filename": { words: [], names: "files" },
+    "--context": { words: [], names: "contexts" },
+  },
+};

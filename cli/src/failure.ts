@@ -1,0 +1,40 @@
+/** What `unacked` exits with. Documented in docs/cli.md, which a test holds against this. */
+export const EXIT_CODES = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  unreachable: 3,
+  timedOut: 4,
+  unexpectedAnswer: 5,
+  differs: 6,
+  interrupted: 130,
+} as const;
+
+export type ExitKind = keyof typeof EXIT_CODES;
+
+/**
+ * A failure that is told as it is: `message` in one line, `details` below it, one line each, and what to do in `remedy`.
+ * Anything else that is thrown is a mistake in this program.
+ */
+export class CliFailure extends Error {
+  override readonly name = "CliFailure";
+  readonly exitKind: ExitKind;
+  /** Stable, for scripts: a problem's code, or one of our own. */
+  readonly code: string;
+  readonly details: readonly string[];
+  readonly remedy: string | undefined;
+
+  constructor(
+    exitKind: ExitKind,
+    message: string,
+    more: { code?: string; details?: readonly string[]; remedy?: string; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? {} : { cause: more.cause });
+    this.exitKind = exitKind;
+    this.code = more.code ?? exitKind;
+    this.details = more.details ?? [];
+    this.remedy = more.remedy;
+  }
+}
+
+export const usageFailure = (message: string, remedy?: string): CliFailure => new CliFailure("usage", message, { remedy });

@@ -1,0 +1,75 @@
+import { parse } from "yaml";
+import { usageFailure } from "../failure.ts";
+
+export interface Assignment {
+  path: (string | number)[];
+  value: unknown;
+}
+
+/**
+ * `params.everyMs=500`, `labels.team=a`, `retry.delaysMs[0]=10`, `params.headers.a\.b=x`. The value is read as YAML, so that
+ * `5` is a number, `"5"` a text and `[1, 2]` a list; what is under `labels` stays the text it is. `prefix` goes before the
+ * path: that of `--param` is `params`.
+ */
+export function parseAssignment(text: string, prefix: string[] = []): Assignment {
+  const [, key, given] = /^((?:\\.|[^=\\])+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || given === undefined) throw usageFailure(`"${text}" is not of the form path=value`);
+  const path = [...prefix, ...parsePath(key, text)];
+  return { path, value: path[0] === "labels" ? given : parseValue(given, text) };
+}
+
+function parsePath(key: string, text: string): (string | number)[] {
+  const path = key.match(/(?:\\.|[^.\\])+|(?<=^|\.)(?=\.|$)/g)?.flatMap((segment) => parseSegment(segment, text));
+  return path ?? [];
+}
+
+/** `delaysMs[0]` is two steps; a backslash keeps what follows from meaning anything. */
+function parseSegment(segment: string, text: string): (string | number)[] {
+  const [, name = "", indexes = ""] = /^((?:\\.|[^[\\])*)((?:\[\d{1,6}\])*)$/.exec(segment) ?? [];
+  const plain = name.replaceAll(/\\(.)/g, "$1");
+  if (plain === "")
+    throw usageFailure(`"${text}": a step of the path has no name`, "Write it as params.list[0].name=value.");
+  if (plain === "__proto__") throw usageFailure(`"${text}": __proto__ is no field`);
+  return [plain, ...[...indexes.matchAll(/\d+/g)].map(([index]) => Number(index))];
+}
+
+function parseValue(given: string, text: string): unknown {
+  try {
+    return given === "" ? "" : (parse(given) as unknown);
+  } catch (error) {
+    const [firstLine] = (error as Error).message.split("\n");
+    throw usageFailure(`"${text}": the value is not valid: ${firstLine}`, "Put a text with special characters in quotes.");
+  }
+}
+
+/** A copy with these set, in order; what is missing on the way is made. A plain value on the way is an error. */
+export function withAssignments(value: unknown, assignments: Assignment[]): unknown {
+  return assignments.reduce<unknown>((sofar, { path, value: set }) => setAt(sofar, path, set, path), value);
+}
+
+function setAt(here: unknown, [step, ...rest]: (string | number)[], value: unknown, path: (string | number)[]): unknown {
+  if (step === undefined) return value;
+  if (typeof step === "number") {
+    if (here !== undefined && here !== null && !Array.isArray(here)) throw noWay(path, "is no list");
+    const list: unknown[] = Array.isArray(here) ? [...(here as unknown[])] : [];
+    if (step > list.length) throw noWay(path, `has ${list.length} entries, so [${step}] would leave a gap`);
+    list[step] = setAt(list[step], rest, value, path);
+    return list;
+  }
+  if (here !== undefined && here !== null && (typeof here !== "object" || Array.isArray(here)))
+    throw noWay(path, "is no object");
+  const fields = { ...(here as Record<string, unknown> | undefined) };
+  fields[step] = setAt(Object.hasOwn(fields, step) ? fields[step] : undefined, rest, value, path);
+  return fields;
+}
+
+const noWay = (path: (string | number)[], why: string) =>
+  usageFailure(`Cannot set ${writePath(path)}: what stands on the way ${why}`);
+
+/** As it is written on the command line: `retry.delaysMs[0]`. */
+export const writePath = (path: (string | number)[]): string =>
+  path
+    .map((step, index) =>
+      typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${step.replaceAll(/([.\\[=])/g, "\\$1")}`,
+    )
+    .join("");

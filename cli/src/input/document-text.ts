@@ -1,0 +1,49 @@
+import { parseAllDocuments } from "yaml";
+import { usageFailure } from "../failure.ts";
+
+export interface ReadDocument {
+  value: unknown;
+  /** `observers.yaml, document 2`, for messages. */
+  place: string;
+}
+
+/**
+ * The documents of a file: YAML with any number of them, JSON, a list of them in either, or what `unacked get -o json|yaml`
+ * writes (`items`).
+ */
+export function parseDocuments(text: string, source: string): ReadDocument[] {
+  const values = asJson(text, source) ?? fromYaml(text, source);
+  const all = values.flatMap(unwrapped);
+  return all.map((value, index) => ({ value, place: all.length === 1 ? source : `${source}, document ${index + 1}` }));
+}
+
+/** JSON is YAML only nearly (tabs): read as what it is. */
+function asJson(text: string, source: string): unknown[] | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return [JSON.parse(text)];
+  } catch (error) {
+    if (source.endsWith(".json")) throw usageFailure(`${source} is not JSON: ${(error as Error).message}`);
+    return undefined; // YAML may begin like this, too
+  }
+}
+
+function fromYaml(text: string, source: string): unknown[] {
+  const documents = parseAllDocuments(text);
+  const values =
+    "empty" in documents
+      ? []
+      : documents.map((document) => {
+          const [error] = document.errors;
+          if (error !== undefined)
+            throw usageFailure(`${source} is not YAML: ${error.message.split("\n")[0]?.replace(/:$/, "")}`);
+          return document.toJS() as unknown;
+        });
+  return values.filter((value) => value !== null && value !== undefined); // two `---` with nothing between
+}
+
+function unwrapped(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value as unknown[];
+  const items = (value as { items?: unknown }).items;
+  return typeof value === "object" && Array.isArray(items) ? (items as unknown[]) : [value];
+}

@@ -1,0 +1,81 @@
+import { Labels, OBSERVER_STATUSES, type ObserverView } from "@unacked/contracts";
+import { usageFailure } from "../failure.ts";
+
+export const FILTER_KEYS = ["status", "type", "service", "pool", "label", "q"] as const;
+type FilterKey = (typeof FILTER_KEYS)[number];
+
+/** Which observers: the fields are those of the REST API's query. Statuses are combined by "or", the rest by "and". */
+export interface ParsedFilter {
+  status?: string[];
+  type?: string;
+  service?: string;
+  pool?: string;
+  labels?: Record<string, string>;
+  q?: string;
+}
+
+/**
+ * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name>`; and selectors as of
+ * kubectl's `-l`: `team=a,tier=b`. Statuses in any case. `undefined` if nothing is asked.
+ */
+export function parseFilters(filters: string[] = [], selectors: string[] = []): ParsedFilter | undefined {
+  if (filters.length === 0 && selectors.length === 0) return undefined;
+  const found: ParsedFilter = {};
+  for (const text of filters) addFilter(found, text);
+  for (const text of selectors.flatMap((selector) => selector.split(","))) addLabel(found, text);
+  return found;
+}
+
+function addFilter(found: ParsedFilter, text: string): void {
+  const equals = text.indexOf("=");
+  const [key, value] = [text.slice(0, Math.max(0, equals)), text.slice(equals + 1)];
+  if (!isFilterKey(key) || value === "") {
+    throw usageFailure(`"${text}" is no filter`, `Write it as key=value; the keys are ${FILTER_KEYS.join(", ")}.`);
+  }
+  if (key === "status") found.status = [...(found.status ?? []), ...value.split(",").map(toStatus)];
+  else if (key === "label") addLabel(found, value);
+  else if (found[key] === undefined) found[key] = value;
+  else throw usageFailure(`--filter ${key} is given twice`, "Only status and label may be repeated.");
+}
+
+const isFilterKey = (key: string): key is FilterKey => (FILTER_KEYS as readonly string[]).includes(key);
+
+/** A status of the contract, whatever case it was typed in. */
+export function toStatus(text: string): string {
+  const status = OBSERVER_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
+  if (status === undefined) throw usageFailure(`"${text}" is no status`, `They are ${OBSERVER_STATUSES.join(", ")}.`);
+  return status;
+}
+
+/** Checked here: a mistyped selector must not stop anything else than was meant. */
+function addLabel(found: ParsedFilter, text: string): void {
+  const [key, value] = parseLabel(text);
+  const before = found.labels?.[key];
+  if (before !== undefined && before !== value)
+    throw usageFailure(`No observer has ${key}=${before} and ${key}=${value} at once`);
+  found.labels = { ...found.labels, [key]: value };
+}
+
+function parseLabel(text: string): [key: string, value: string] {
+  const equals = text.indexOf("=");
+  const [key, value] = [text.slice(0, Math.max(0, equals)), text.slice(equals + 1)];
+  const isLabel = key !== "__proto__" && Labels.safeParse({ [key]: value }).success;
+  if (!isLabel) throw usageFailure(`"${text}" is no label`, "Write it as key=value.");
+  return [key, value];
+}
+
+/** `--label team=a`, for what is created. */
+export const parseLabels = (labels: string[]): Record<string, string> => Object.fromEntries(labels.map(parseLabel));
+
+/** Whether an observer is among those that a filter means: as the manager decides it for a list. */
+export function matchesFilter(observer: ObserverView, filter: ParsedFilter): boolean {
+  const { status, type, service, pool, labels = {}, q } = filter;
+  return (
+    (status === undefined || status.includes(observer.status)) &&
+    (type === undefined || observer.type === type) &&
+    (service === undefined || observer.service?.name === service || observer.service?.id === service.toLowerCase()) &&
+    (pool === undefined || observer.pool === pool) &&
+    (q === undefined || observer.name.toLowerCase().includes(q.toLowerCase())) &&
+    Object.entries(labels).every(([key, value]) => Object.hasOwn(observer.labels, key) && observer.labels[key] === value)
+  );
+}

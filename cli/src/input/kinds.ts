@@ -1,0 +1,22 @@
+import { usageFailure } from "../failure.ts";
+
+/** What there is, with the names that one may call it by. */
+const NAMES = {
+  observers: ["observers", "observer", "obs"],
+  services: ["services", "service", "svc"],
+  runs: ["runs", "run"],
+  errors: ["errors", "error", "err"],
+  types: ["types", "type"],
+} as const;
+
+export type Kind = keyof typeof NAMES;
+export const KINDS = Object.keys(NAMES) as Kind[];
+
+export const findKind = (word: string): Kind | undefined =>
+  KINDS.find((kind) => (NAMES[kind] as readonly string[]).includes(word.toLowerCase()));
+
+export function toKind(word: string): Kind {
+  const kind = findKind(word);
+  if (kind !== undefined) return kind;
+  throw usageFailure(`There is no kind "${word}"`, `They are ${KINDS.map((each) => NAMES[each].join("|")).join(", ")}.`);
+}

@@ -1,0 +1,38 @@
+const CODES = { red: 31, green: 32, yellow: 33, blue: 34, cyan: 36, dim: 2, bold: 1 } as const;
+
+export type Colour = keyof typeof CODES;
+
+export type Paint = (colour: Colour | undefined, text: string) => string;
+
+export const unpainted: Paint = (_colour, text) => text;
+
+export const painted: Paint = (colour, text) =>
+  colour === undefined || text === "" ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
+
+/** Colours for people alone: on a terminal that can, unless NO_COLOR (https://no-color.org) or `--no-color` says otherwise. */
+export function choosePaint(asked: { isTerminal: boolean; noColorOption: boolean; env: NodeJS.ProcessEnv }): Paint {
+  const { isTerminal, noColorOption, env } = asked;
+  const refused = noColorOption || (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
+  return isTerminal && !refused ? painted : unpainted;
+}
+
+const STATE_COLOURS: Readonly<Record<string, Colour>> = {
+  Processing: "green",
+  Alive: "green",
+  Current: "green",
+  Created: "yellow",
+  Retrying: "yellow",
+  Redistributing: "yellow",
+  OnDeleting: "yellow",
+  Suspect: "yellow",
+  Failed: "red",
+  Gone: "red",
+  Deleted: "dim",
+  Completed: "dim",
+  Stopped: "dim",
+  Ended: "dim",
+  Superseded: "dim",
+};
+
+/** Of a status of an observer, or a state of a service or run. The word stands there as well: colour alone says nothing. */
+export const stateColour = (state: string): Colour | undefined => STATE_COLOURS[state];

@@ -1,0 +1,94 @@
+import type { ObserverView, RetryPolicy, RunView, ServiceView } from "@unacked/contracts";
+import { stringify } from "yaml";
+import { type Paint, stateColour } from "./colours.ts";
+import { ageOf, exactDuration, readableBytes } from "./durations.ts";
+import { OBSERVER_LISTING, pairs, RUN_LISTING } from "./listing.ts";
+import { plainText } from "./plain-text.ts";
+import { Table } from "./table.ts";
+
+interface Look {
+  paint: Paint;
+  nowMs: number;
+}
+
+const MAX_RUNS = 10;
+
+/** All that is known of one observer, for people. */
+export function describeObserver(observer: ObserverView, runs: RunView[], look: Look): string {
+  const { lastError, nextAttemptAt } = observer;
+  const fields: [string, string][] = [
+    ["Name", observer.name],
+    ["Id", observer.id],
+    ["Type", observer.type],
+    ["Status", look.paint(stateColour(observer.status), observer.status)],
+    ["Service", observer.service === null ? "-" : `${observer.service.name} (${observer.service.id})`],
+    ["Pool", observer.pool],
+    ["Labels", pairs(observer.labels) || "-"],
+    ["Retry", retryText(observer.retry)],
+    ["Attempts", `${observer.attempts} failed in this run`],
+    ["Created", moment(observer.createdAt, look.nowMs)],
+    ["Changed", moment(observer.modifiedAt, look.nowMs)],
+    ["Revision", String(observer.revision)],
+  ];
+  if (nextAttemptAt !== null) fields.push(["Next attempt", nextAttemptAt]);
+  if (lastError !== null) {
+    const at = lastError.at === null ? "" : ` (${moment(lastError.at, look.nowMs)})`;
+    fields.push(["Last error", look.paint("red", plainText(`${lastError.name}: ${lastError.message}`)) + at]);
+  }
+  return `${fieldLines(fields)}${paramLines(observer.params)}${runLines(observer, runs, look)}`;
+}
+
+function paramLines(params: unknown): string {
+  const isEmpty = typeof params === "object" && params !== null && Object.keys(params).length === 0;
+  if (isEmpty) return "Params:         -\n";
+  const lines = stringify(params).trimEnd().split("\n");
+  return `Params:\n${lines.map((line) => `  ${plainText(line)}\n`).join("")}`;
+}
+
+function runLines(observer: ObserverView, runs: RunView[], { paint, nowMs }: Look): string {
+  if (runs.length === 0) return "Runs:           none yet\n";
+  const lines = new Table(RUN_LISTING.columns, { paint }).lines(runs.slice(0, MAX_RUNS), nowMs);
+  const rest = runs.length > MAX_RUNS ? [`… and older ones: unacked get runs ${observer.name}`] : [];
+  return `Runs:\n${[...lines, ...rest].map((line) => `  ${line}\n`).join("")}`;
+}
+
+/** All that is known of one service, and what it runs. */
+export function describeService(service: ServiceView, observers: ObserverView[], look: Look): string {
+  const fields: [string, string][] = [
+    ["Name", service.name],
+    ["Id", service.id],
+    ["State", look.paint(stateColour(service.state), service.state)],
+    ["Pool", service.pool],
+    ["Workers", `${service.running} running, ${service.free} free of ${service.workerCount}`],
+    ["Types", service.types.join(", ") || "-"],
+    ["Version", service.version],
+    ["Process", `${service.pid} on ${service.host}`],
+    ["Memory", readableBytes(service.memoryBytes)],
+    ["Event loop lag", `${Math.round(service.eventLoopLagMs)}ms`],
+    ["Heartbeat", exactDuration(service.heartbeatMs)],
+    ["Connections", `${service.generation} so far`],
+    ["Started", moment(service.startedAt, look.nowMs)],
+    ["Last seen", moment(service.lastSeenAt, look.nowMs)],
+  ];
+  if (service.endedAt !== null)
+    fields.push(["Ended", `${moment(service.endedAt, look.nowMs)}: ${service.endReason ?? "-"}`]);
+  if (service.brokerLoss !== null) fields.push(["Broker loss", look.paint("red", JSON.stringify(service.brokerLoss))]);
+  if (observers.length === 0) return `${fieldLines(fields)}Observers:      none\n`;
+  const lines = new Table(OBSERVER_LISTING.columns, { paint: look.paint }).lines(observers, look.nowMs);
+  return `${fieldLines(fields)}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+}
+
+const LABEL_WIDTH = 16;
+
+const fieldLines = (fields: [string, string][]): string =>
+  fields.map(([label, value]) => `${`${label}:`.padEnd(LABEL_WIDTH)}${value}\n`).join("");
+
+const moment = (timestamp: string, nowMs: number): string => `${timestamp} (${ageOf(timestamp, nowMs)} ago)`;
+
+export function retryText({ maxAttempts, delaysMs, resetAfterMs }: RetryPolicy): string {
+  const attempts = maxAttempts === "unlimited" ? "unlimited attempts" : `at most ${maxAttempts} attempts`;
+  const delays = Array.isArray(delaysMs)
+    ? `after ${delaysMs.map(exactDuration).join(", ")}`
+    : `after ${exactDuration(delaysMs.initialMs)}, then ×${delaysMs.factor} up to ${exactDuration(delaysMs.maxMs)}`;
+  return `${attempts}, ${delays}; given back after ${exactDuration(resetAfterMs)} without a failure`;
+}

@@ -1,0 +1,72 @@
+import { stringify } from "yaml";
+import type { Paint } from "./colours.ts";
+import type { Listing } from "./listing.ts";
+import { Table } from "./table.ts";
+
+export const OUTPUT_FORMATS = ["table", "wide", "json", "yaml", "name"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+export interface PrintOptions {
+  format: OutputFormat;
+  paint: Paint;
+  nowMs: number;
+}
+
+/** One thing as a document; as a list of one otherwise. */
+export function printOne<Row>(listing: Listing<Row>, row: Row, options: PrintOptions): string {
+  if (options.format === "json") return `${JSON.stringify(row, null, 2)}\n`;
+  if (options.format === "yaml") return stringify(row);
+  const printer = new ListPrinter(listing, options);
+  return printer.rows([row]) + printer.end();
+}
+
+/** Writes a list as it comes, batch by batch: the text of all calls, one after the other, is the whole. */
+export class ListPrinter<Row> {
+  readonly #listing: Listing<Row>;
+  readonly #options: PrintOptions;
+  readonly #table: Table<Row>;
+  #count = 0;
+
+  constructor(listing: Listing<Row>, options: PrintOptions) {
+    this.#listing = listing;
+    this.#options = options;
+    this.#table = new Table(listing.columns, { wide: options.format === "wide", paint: options.paint });
+  }
+
+  /** How many rows there have been. */
+  get count(): number {
+    return this.#count;
+  }
+
+  rows(rows: Row[]): string {
+    if (rows.length === 0) return "";
+    const isFirst = this.#count === 0;
+    this.#count += rows.length;
+    const { format, nowMs } = this.#options;
+    switch (format) {
+      case "table":
+      case "wide":
+        return toText(this.#table.lines(rows, nowMs));
+      case "name":
+        return toText(rows.map((row) => this.#listing.nameOf(row)));
+      case "json":
+        return (
+          (isFirst ? '{\n  "items": [\n' : ",\n") + rows.map((row) => indented(JSON.stringify(row, null, 2), 4)).join(",\n")
+        );
+      case "yaml":
+        return (isFirst ? "items:\n" : "") + toText([indented(stringify(rows).trimEnd(), 2)]);
+      default:
+        return format satisfies never;
+    }
+  }
+
+  end(): string {
+    if (this.#options.format === "json") return this.#count === 0 ? '{\n  "items": []\n}\n' : "\n  ]\n}\n";
+    return this.#options.format === "yaml" && this.#count === 0 ? "items: []\n" : "";
+  }
+}
+
+const toText = (lines: string[]): string => lines.map((line) => `${line}\n`).join("");
+
+/** Block texts of YAML keep their meaning: every line of a list moves by the same. Empty lines stay empty. */
+const indented = (text: string, by: number): string => text.replaceAll(/^(?=.)/gm, " ".repeat(by));

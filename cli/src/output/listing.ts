@@ -1,0 +1,93 @@
+import type { ErrorEntry, ObserverView, RunView, ServiceView } from "@unacked/contracts";
+import { stateColour } from "./colours.ts";
+import { ageOf, readableBytes, shortDuration } from "./durations.ts";
+import { plainText, shortened } from "./plain-text.ts";
+import type { Column } from "./table.ts";
+
+/** How a kind of thing is listed. */
+export interface Listing<Row> {
+  columns: Column<Row>[];
+  /** For `-o name`: what other commands take. */
+  nameOf(row: Row): string;
+}
+
+export const pairs = (labels: Record<string, string>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
+
+const MAX_MESSAGE = 60;
+const errorText = (error: { name: string; message: string } | null): string =>
+  error === null ? "" : shortened(plainText(`${error.name}: ${error.message}`), MAX_MESSAGE);
+
+const inState = (state: string) => ({ text: state, colour: stateColour(state) });
+
+export const OBSERVER_LISTING: Listing<ObserverView> = {
+  nameOf: (observer) => observer.name,
+  columns: [
+    { heading: "NAME", cell: ({ name }) => name },
+    { heading: "TYPE", cell: ({ type }) => type },
+    { heading: "STATUS", cell: ({ status }) => inState(status) },
+    { heading: "SERVICE", cell: ({ service }) => service?.name ?? "" },
+    { heading: "ATTEMPTS", cell: ({ attempts }) => String(attempts), alignsRight: true },
+    { heading: "RUNS", cell: ({ epoch }) => String(epoch), alignsRight: true },
+    { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
+    { heading: "POOL", cell: ({ pool }) => pool, isWide: true },
+    { heading: "LABELS", cell: ({ labels }) => pairs(labels), isWide: true },
+    { heading: "ID", cell: ({ id }) => id, isWide: true },
+    { heading: "LAST ERROR", cell: ({ lastError }) => errorText(lastError), isWide: true },
+  ],
+};
+
+export const SERVICE_LISTING: Listing<ServiceView> = {
+  nameOf: (service) => service.name,
+  columns: [
+    { heading: "NAME", cell: ({ name }) => name },
+    { heading: "STATE", cell: ({ state }) => inState(state) },
+    { heading: "RUNNING", cell: ({ running }) => String(running), alignsRight: true },
+    { heading: "WORKERS", cell: ({ workerCount }) => String(workerCount), alignsRight: true },
+    { heading: "POOL", cell: ({ pool }) => pool },
+    { heading: "SEEN", cell: ({ lastSeenAt }, nowMs) => ageOf(lastSeenAt, nowMs) },
+    { heading: "AGE", cell: ({ startedAt }, nowMs) => ageOf(startedAt, nowMs) },
+    { heading: "HOST", cell: ({ host }) => host, isWide: true },
+    { heading: "PID", cell: ({ pid }) => String(pid), isWide: true, alignsRight: true },
+    { heading: "VERSION", cell: ({ version }) => version, isWide: true },
+    { heading: "MEMORY", cell: ({ memoryBytes }) => readableBytes(memoryBytes), isWide: true, alignsRight: true },
+    { heading: "LAG", cell: ({ eventLoopLagMs }) => `${Math.round(eventLoopLagMs)}ms`, isWide: true, alignsRight: true },
+    { heading: "TYPES", cell: ({ types }) => types.join(","), isWide: true },
+    { heading: "ID", cell: ({ id }) => id, isWide: true },
+  ],
+};
+
+export const RUN_LISTING: Listing<RunView> = {
+  nameOf: (run) => run.id,
+  columns: [
+    { heading: "RUN", cell: ({ epoch }) => String(epoch), alignsRight: true },
+    { heading: "SERVICE", cell: ({ service }) => service.name ?? service.id },
+    { heading: "STATE", cell: ({ state }) => inState(state) },
+    { heading: "STARTED", cell: ({ startedAt }, nowMs) => `${ageOf(startedAt, nowMs)} ago` },
+    { heading: "LASTED", cell: lasted },
+    { heading: "ENDED BY", cell: ({ endReason }) => endReason ?? "" },
+    { heading: "ERROR", cell: ({ error }) => errorText(error), isWide: true },
+    { heading: "REVISION", cell: ({ revision }) => String(revision), isWide: true, alignsRight: true },
+    { heading: "ID", cell: ({ id }) => id, isWide: true },
+  ],
+};
+
+function lasted({ startedAt, endedAt }: RunView, nowMs: number): string {
+  return shortDuration((endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt));
+}
+
+export const ERROR_LISTING: Listing<ErrorEntry> = {
+  nameOf: (error) => error.id,
+  columns: [
+    { heading: "ID", cell: ({ id }) => id },
+    { heading: "REASON", cell: ({ reason }) => reason },
+    { heading: "AGE", cell: ({ at }, nowMs) => ageOf(at, nowMs) },
+    { heading: "DETAIL", cell: ({ detail }) => shortened(plainText(detail), MAX_MESSAGE) },
+    { heading: "OBSERVER", cell: ({ observerId }) => observerId ?? "" },
+    { heading: "QUEUE", cell: ({ queue }) => queue, isWide: true },
+    { heading: "REPORTER", cell: ({ reporter }) => reporter, isWide: true },
+    { heading: "BYTES", cell: ({ bodyBytes }) => String(bodyBytes), isWide: true, alignsRight: true },
+  ],
+};

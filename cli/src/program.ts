@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError, Option } from "commander";
+import { addApply } from "./commands/apply.ts";
+import { addCompletion } from "./commands/completion.ts";
+import { addConfig } from "./commands/config.ts";
+import { addCreate } from "./commands/create.ts";
+import { addDescribe } from "./commands/describe.ts";
+import { addGet } from "./commands/get.ts";
+import { addRestart } from "./commands/restart.ts";
+import { addStop } from "./commands/stop.ts";
+import { addTop } from "./commands/top.ts";
+import { addWait } from "./commands/wait.ts";
+import { addWatch } from "./commands/watch.ts";
+import { EXIT_CODES } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { reportThrown } from "./report.ts";
+
+/** The whole command line. Built anew for every run: commander keeps what it parsed. */
+export function buildProgram(io: Io): Command {
+  const program = new Command("unacked")
+    .description("Jobs that never end, from the command line: see what runs, create, stop, watch.")
+    .version(ownVersion(), "-V, --version")
+    .addOption(new Option("--url <address>", "the manager's address"))
+    .addOption(new Option("--token <token>", "sent as a bearer token"))
+    .addOption(new Option("--context <name>", "the context to use, see config"))
+    .addOption(new Option("--request-timeout <duration>", "how long one answer may take").default("30s"))
+    .addOption(new Option("--no-color", "no colours on a terminal either (as NO_COLOR)"))
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .showHelpAfterError("(unacked --help tells more)")
+    .helpCommand("help [command]", "show what a command does")
+    .exitOverride();
+  const adders = [addGet, addDescribe, addCreate, addApply, addStop, addRestart, addWatch, addWait, addTop, addConfig];
+  for (const add of adders) add(program, io);
+  addCompletion(program, io);
+  return program;
+}
+
+/** Runs one command line and gives its exit code; everything that is to be told has been told. */
+export async function run(args: string[], io: Io): Promise<number> {
+  try {
+    await buildProgram(io).parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
+    return EXIT_CODES.ok;
+  } catch (error) {
+    // Commander has said what is wrong already, or has shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
+    return reportThrown(io, error);
+  }
+}
+
+function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  return version;
+}

@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { UnackedApi } from "./client/api.ts";
+import { Connection } from "./client/connection.ts";
+import { contextFilePath, isReadableByOthers, readContextFile } from "./config/context-file.ts";
+import { type ChosenAddress, chooseAddress } from "./config/contexts.ts";
+import { parseDuration } from "./input/duration.ts";
+import type { Io } from "./io.ts";
+import { choosePaint, type Paint } from "./output/colours.ts";
+import type { OutputFormat, PrintOptions } from "./output/list-printer.ts";
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  url?: string;
+  token?: string;
+  context?: string;
+  requestTimeout: string;
+  color: boolean;
+}
+
+/** What a command works with. */
+export interface Session {
+  io: Io;
+  api: UnackedApi;
+  paint: Paint;
+  /** For a list printed now. */
+  print(format: OutputFormat): PrintOptions;
+}
+
+export function openSession(io: Io, command: Command): Session {
+  const options = command.optsWithGlobals<GlobalOptions>();
+  const { url, token } = addressOf(io, options);
+  const paint = paintOf(io, options);
+  return {
+    io,
+    api: new UnackedApi(new Connection({ url, token }, { timeoutMs: parseDuration(options.requestTimeout) })),
+    paint,
+    print: (format) => ({ format, paint, nowMs: io.nowMs() }),
+  };
+}
+
+export const paintOf = (io: Io, { color }: GlobalOptions): Paint =>
+  choosePaint({ isTerminal: io.outIsTerminal, noColorOption: !color, env: io.env });
+
+export function addressOf(io: Io, { url, token, context }: GlobalOptions): ChosenAddress {
+  const path = contextFilePath(io.env);
+  const file = readContextFile(path);
+  const hasToken = Object.values(file.contexts).some((each) => each.token !== undefined);
+  if (hasToken && isReadableByOthers(path)) io.err(`warning: others can read the tokens in ${path}: chmod 600 it\n`);
+  return chooseAddress(file, { url, token, context, env: io.env });
+}
