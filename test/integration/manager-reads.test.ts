@@ -255,6 +255,7 @@ describe("errors", () => {
       await insert(books.dataSource, "errors", {
         reason: "unreadable",
         detail: `${count}`,
+        error_group: "<n>",
         queue: "q",
         reporter: "r",
         body: "{",

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DataSource } from "typeorm";
 import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
+import { errorGroupOf } from "../../services/observer-manager/src/domain/error-group.ts";
 import type { Log } from "../../services/observer-manager/src/flows/log.ts";
 import { freshDatabase } from "./servers.ts";
 
@@ -52,10 +53,16 @@ export async function putObserver(books: Queryable, columns: Record<string, unkn
   const row: Record<string, unknown> = { id, name: `o-${id.slice(0, 8)}`, ...OBSERVER, ...columns };
   const runs = row["status"] === "Processing" || row["status"] === "Retrying";
   if (runs) row["current_service_id"] ??= randomUUID();
+  if (row["last_error"] !== undefined) row["error_group"] ??= errorGroupOf(textOf(row["last_error"]));
   if (row["current_service_id"] !== undefined) row["current_run_id"] ??= randomUUID();
   await insert(books, "observers", row);
   return String(row["id"]);
 }
+
+const textOf = (error: unknown): string => {
+  const { name, message } = error as { name: string; message: string };
+  return `${name}: ${message}`;
+};
 
 /** One that runs: with its current run, on `current_service_id`. */
 export async function putRunning(books: Queryable, columns: Record<string, unknown> = {}): Promise<string> {

@@ -9,6 +9,7 @@ import { PostgresBooksStore } from "../../services/observer-manager/src/adapters
 import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/type-reads.ts";
 import { ChangeHub } from "../../services/observer-manager/src/flows/change-hub.ts";
+import { ErrorDesk } from "../../services/observer-manager/src/flows/error-desk.ts";
 import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
 import type { ManagerApi } from "../../services/observer-manager/src/flows/manager-api.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
@@ -54,11 +55,12 @@ export async function startHttpManager(
   let ready = true;
   const store = new PostgresBooksStore(dataSource);
   const lifecycle = new ObserverLifecycle({ store, types, isReady: () => ready, committed: () => undefined, log });
+  const errors = new ErrorDesk({ store, isReady: () => ready, committed: () => undefined });
   const readiness = async () => {
     const checks = { database: await checkDatabase(dataSource), stateConsumer: { ok: ready, detail: "of the test" } };
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };
   };
-  const api = change({ lifecycle, reads, changes, readiness });
+  const api = change({ lifecycle, errors, reads, changes, readiness });
   const metrics = { contentType: "text/plain", render: () => Promise.resolve("") };
   const server = await startHttpServer({
     port: 0,

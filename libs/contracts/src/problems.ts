@@ -57,6 +57,11 @@ export const PROBLEMS = {
     title: "The observer cannot be restarted now",
     remedy: "Restart works in Processing, Retrying, Failed and Completed.",
   },
+  "not-retryable": {
+    status: 409,
+    title: "There is nothing to retry",
+    remedy: "Only the error of an observer that is Failed is retried; delete the entry when it has been dealt with.",
+  },
   "body-too-large": {
     status: 413,
     title: "The body is too large",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Labels, MAX_LABELS, ObserverId, ObserverName, PoolName, ServiceName, TypeName } from "./ids.ts";
 import { ProblemDetails } from "./problem-details.ts";
 import { CreateObserver, ObserverView } from "./rest.ts";
+import { ErrorGroupText } from "./rest-errors.ts";
 import { ObserverStatus } from "./states.ts";
 
 /** How many observers one call creates, or names. */
@@ -47,6 +48,7 @@ export const ObserverFilter = z
     pool: PoolName,
     labels: Labels.describe(`up to ${MAX_LABELS}: all must match`),
     q: NamePart.describe("a part of the name, in any case"),
+    errorGroup: ErrorGroupText.describe("the group of the last error, as in GET /stats/errors"),
   })
   .partial()
   .meta({ id: "ObserverFilter" });

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { OBSERVER_STATUSES, ObserverStatus } from "./states.ts";
 
-const perStatus = z.object(
+export const perStatus = z.object(
   Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, z.int()])) as Record<ObserverStatus, z.ZodInt>,
 );
+
+export const noneOfEachStatus = () =>
+  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, 0])) as Record<ObserverStatus, number>;
 
 export const PoolStats = z.object({
   pool: z.string(),

@@ -29,7 +29,12 @@ export const CreateObserver = z
 export type CreateObserver = z.infer<typeof CreateObserver>;
 
 /** An error of a handler, as kept in the books. */
-export const LastError = z.object({ name: z.string(), message: z.string(), at: Timestamp.nullable() });
+export const LastError = z.object({
+  name: z.string(),
+  message: z.string(),
+  group: z.string().describe("what errors of one cause have in common: a filter of the list, and of GET /stats/errors"),
+  at: Timestamp.nullable(),
+});
 
 export const ObserverView = z
   .object({
@@ -103,6 +108,7 @@ export const ErrorEntry = z
     id: z.string(),
     reason: z.string(),
     detail: z.string(),
+    group: z.string().describe("what details of one cause have in common: a filter of the list"),
     queue: z.string(),
     observerId: z.uuid().nullable(),
     runId: z.uuid().nullable(),

@@ -6,6 +6,7 @@ import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { ChangeHub } from "./flows/change-hub.ts";
 import { Dispatcher } from "./flows/dispatcher.ts";
+import { ErrorDesk } from "./flows/error-desk.ts";
 import { Ledger } from "./flows/ledger.ts";
 import { ObserverLifecycle } from "./flows/lifecycle.ts";
 import type { Log } from "./flows/log.ts";
@@ -69,6 +70,7 @@ export class ObserverManager {
     const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#api = {
+      errors: new ErrorDesk({ store: books, isReady, committed: wake }),
       lifecycle: new ObserverLifecycle({ store: books, types: new TypeCheck(types), isReady, committed: wake, log }),
       reads,
       changes: this.#changes,

@@ -25,6 +25,10 @@ export interface BooksTransaction {
   loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books>;
   write(books: Books): Promise<void>;
   recordErrors(errors: NewError[]): Promise<void>;
+  /** An entry of the errors, and whom it is about. */
+  findError(id: string): Promise<{ observerId: ObserverId | null } | undefined>;
+  /** @returns false when there is none */
+  deleteError(id: string): Promise<boolean>;
   /** Runs `work` so that its failure undoes only its own writes. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**

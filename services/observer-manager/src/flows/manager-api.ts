@@ -1,7 +1,10 @@
 import type {
   CreateObserver,
+  ErrorEntry,
+  ErrorGroupList,
   ErrorPage,
   FieldProblem,
+  ObserverErrors,
   ObserverId,
   ObserverPage,
   ObserverStatus,
@@ -11,12 +14,14 @@ import type {
   RunList,
   ServiceList,
   Stats,
+  TypeList,
 } from "@unacked/contracts";
 import type { ChangeHub } from "./change-hub.ts";
 
 /** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
 export interface ManagerApi {
   readonly lifecycle: Lifecycle;
+  readonly errors: ErrorTools;
   readonly reads: ManagerReads;
   readonly changes: Pick<ChangeHub, "subscribe">;
   /** Never rejects: a check that cannot be made is a check that failed. */
@@ -55,6 +60,14 @@ export interface Lifecycle {
 }
 
 export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
+
+export interface ErrorTools {
+  /** Problems: error-not-found, not-retryable, and those of a restart. */
+  retryError(id: string): Promise<ChangeOutcome>;
+
+  /** Problems: error-not-found. */
+  deleteError(id: string): Promise<{ kind: "deleted" } | Refusal>;
+}
 
 /** What is asked of many. */
 export interface BulkChange {
@@ -95,7 +108,13 @@ export interface ManagerReads {
   listRuns(ref: ObserverRef): Promise<RunList | undefined>;
   listServices(query: { all: boolean }): Promise<ServiceList>;
   stats(): Promise<Stats>;
-  listErrors(query: { limit: number; after?: ErrorPosition }): Promise<ErrorPage>;
+  /** Of services that live. */
+  listTypes(): Promise<TypeList>;
+  listErrors(query: ErrorQuery): Promise<ErrorPage>;
+  findError(id: string): Promise<ErrorEntry | undefined>;
+  groupErrors(): Promise<ErrorGroupList>;
+  /** Last errors of observers that are not Deleted. */
+  groupObserverErrors(): Promise<ObserverErrors>;
 }
 
 /** Filters are combined by "and"; the values of one list by "or" (but all labels must match). */
@@ -108,6 +127,17 @@ export interface ObserverFilter {
   labels?: { key: string; value: string }[];
   /** A part of the name, in any case; taken literally. */
   nameContains?: string;
+  /** Of the last error (errorGroupOf). */
+  errorGroup?: string;
+}
+
+export interface ErrorQuery {
+  reason?: string;
+  group?: string;
+  /** By name: of every observer that has or had it. */
+  observer?: ObserverRef;
+  limit: number;
+  after?: ErrorPosition;
 }
 
 export interface ObserverQuery extends ObserverFilter {

@@ -86,13 +86,14 @@ function resultOf(outcome: ChangeOutcome, requestId: string) {
 const NOT_DELETED = OBSERVER_STATUSES.filter((status) => status !== "Deleted");
 
 /** What is deleted already is not meant by "all of pool x": only who asks for it by status gets it. */
-function filterOf({ status = NOT_DELETED, type, service, pool, labels, q }: FilterBody): ObserverFilter {
+function filterOf({ status = NOT_DELETED, type, service, pool, labels, q, errorGroup }: FilterBody): ObserverFilter {
   return {
     ...{
       statuses: [status].flat(),
       type,
       pool,
       nameContains: q,
+      errorGroup,
       service: service === undefined ? undefined : serviceRefOf(service),
     },
     labels: Object.entries(labels ?? {}).map(([key, value]) => ({ key, value })),

@@ -1,4 +1,13 @@
-import { Labels, looksLikeUuid, NamePart, ObserverStatus, PoolName, ServiceName, TypeName } from "@unacked/contracts";
+import {
+  ErrorGroupText,
+  Labels,
+  looksLikeUuid,
+  NamePart,
+  ObserverStatus,
+  PoolName,
+  ServiceName,
+  TypeName,
+} from "@unacked/contracts";
 import { z } from "zod";
 import { decodeObserverCursor } from "../../flows/cursor.ts";
 import type { ObserverQuery } from "../../flows/manager-api.ts";
@@ -13,6 +22,7 @@ export const ObserverListQuery = z.strictObject({
   pool: PoolName.optional(),
   label: listOf(z.string().max(260), false).optional().describe("`key=value` or `key:value`; repeat it: all must match"),
   q: NamePart.optional().describe("a part of the name, in any case"),
+  errorGroup: ErrorGroupText.optional().describe("the group of the last error, as in GET /stats/errors"),
   sort: z.enum(["newest", "attempts"]).default("newest"),
   limit: pageLimit,
   cursor: z.string().max(256).optional().describe("`nextCursor` of the page before"),
@@ -24,7 +34,7 @@ export const DeleteQuery = z.strictObject({
 
 /** Throws HttpProblem for a cursor or label that does not decode. */
 export function toObserverQuery(query: z.output<typeof ObserverListQuery>): ObserverQuery {
-  const { status, type, service, pool, label, q, sort, limit, cursor } = query;
+  const { status, type, service, pool, label, q, errorGroup, sort, limit, cursor } = query;
   const after = cursor === undefined ? undefined : decodeObserverCursor(cursor, sort);
   if (cursor !== undefined && after === undefined) {
     throw new HttpProblem({
@@ -33,7 +43,7 @@ export function toObserverQuery(query: z.output<typeof ObserverListQuery>): Obse
     });
   }
   return {
-    ...{ statuses: status, type, pool, nameContains: q, sort, limit, after },
+    ...{ statuses: status, type, pool, nameContains: q, errorGroup, sort, limit, after },
     service: service === undefined ? undefined : serviceRefOf(service),
     labels: label?.map(parseLabel),
   };

@@ -12,7 +12,7 @@ export function readInput(
   request: Request,
 ): { ref: ObserverRef; errorId: string; query: unknown; body: unknown } {
   return {
-    ref: refOf(request.params["ref"]),
+    ref: pathRefOf(request.params["ref"]),
     errorId: errorIdOf(request.params["errorId"]),
     query: readQuery(route.query, request),
     body: readBody(route, request.body),
@@ -62,11 +62,16 @@ function errorIdOf(text: unknown): string {
 }
 
 /** A text that can be neither a name nor an id names no observer. Routes without `{ref}` do not look at it. */
-function refOf(text: unknown): ObserverRef {
+function pathRefOf(text: unknown): ObserverRef {
   if (text === undefined) return { kind: "name", name: "" };
+  const ref = refOf(text);
+  if (ref) return ref;
+  throw new HttpProblem({ code: "observer-not-found" });
+}
+
+export function refOf(text: unknown): ObserverRef | undefined {
   const id = ObserverId.safeParse(text);
   if (id.success) return { kind: "id", id: id.data };
   const name = ObserverName.safeParse(text);
-  if (name.success) return { kind: "name", name: name.data };
-  throw new HttpProblem({ code: "observer-not-found" });
+  return name.success ? { kind: "name", name: name.data } : undefined;
 }

@@ -1,6 +1,7 @@
 import type { ObserverId, RunId, ServiceId, StateMessage } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { Books, type InventoryParts, type ObserverBook, type RunBook, type ServiceBook } from "../../domain/books.ts";
+import { errorGroupOf } from "../../domain/error-group.ts";
 import { writeCommands } from "./command-writes.ts";
 
 /** Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. */
@@ -71,14 +72,15 @@ const WRITE_OBSERVERS = `
   UPDATE observers o SET
     status = u.status, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,
     current_service_id = (SELECT service_id FROM runs r WHERE r.id = u.run_id),
-    attempts = u.attempts, last_error = u.last_error::jsonb,
+    attempts = u.attempts, last_error = u.last_error::jsonb, error_group = u.error_group,
     last_error_at = CASE WHEN u.last_error::jsonb IS DISTINCT FROM o.last_error OR u.attempts > o.attempts
                          THEN CASE WHEN u.last_error IS NOT NULL THEN now() END ELSE o.last_error_at END,
     next_attempt_at = CASE WHEN u.next_ms IS NULL THEN NULL WHEN u.next_ms = 0 THEN coalesce(o.next_attempt_at, now())
                            ELSE now() + u.next_ms * interval '1 millisecond' END,
     modified_at = now(), changed_xid = pg_current_xact_id()
-  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[])
-    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms)
+  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[],
+              $9::text[])
+    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group)
   WHERE o.id = u.id`;
 
 /** Loads and locks every row that these messages can touch. */
@@ -210,5 +212,6 @@ function observerColumns(observers: ObserverBook[]): unknown[][] {
     observers.map((o) => o.attempts),
     observers.map((o) => (o.lastError === null ? null : JSON.stringify(o.lastError))),
     observers.map((o) => o.nextAttemptInMs),
+    observers.map((o) => (o.lastError === null ? null : errorGroupOf(`${o.lastError.name}: ${o.lastError.message}`))),
   ];
 }

@@ -15,5 +15,6 @@ export function conditionsOf(filter: ObserverFilter): SqlConditions {
     conditions.and("o.labels @> ?::jsonb", JSON.stringify({ [key]: value })); // observers_by_labels
   }
   if (filter.nameContains !== undefined) conditions.and("o.name ILIKE ?", `%${escapeLike(filter.nameContains)}%`);
+  if (filter.errorGroup !== undefined) conditions.and("o.error_group = ?", filter.errorGroup); // observers_by_error_group
   return conditions;
 }

@@ -3,7 +3,7 @@ import type { ObserverView } from "@unacked/contracts";
 /** Everything an ObserverView shows, of `observers o`; join OBSERVER_SERVICE with it. Index: services_pkey. */
 export const OBSERVER_COLUMNS = `
   o.id, o.name, o.type, o.params, o.labels, o.pool, o.retry, o.status, o.revision, o.epoch, o.current_run_id, o.attempts,
-  o.current_service_id, s.name AS service_name, o.last_error, o.last_error_at, o.next_attempt_at, o.created_at, o.modified_at`;
+  o.current_service_id, s.name AS service_name, o.last_error, o.error_group, o.last_error_at, o.next_attempt_at, o.created_at, o.modified_at`;
 
 export const OBSERVER_SERVICE = "LEFT JOIN services s ON s.id = o.current_service_id";
 
@@ -24,6 +24,7 @@ export interface ObserverRow {
   current_service_id: string | null;
   service_name: string | null;
   last_error: { name: string; message: string } | null;
+  error_group: string | null;
   last_error_at: Date | null;
   next_attempt_at: Date | null;
   created_at: Date;
@@ -37,7 +38,8 @@ export function toObserverView(row: ObserverRow): ObserverView {
     service: row.current_service_id === null ? null : { id: row.current_service_id, name: row.service_name ?? "" },
     currentRunId: row.current_run_id,
     ...{ revision, epoch, attempts },
-    lastError: row.last_error === null ? null : { ...row.last_error, at: isoOf(row.last_error_at) },
+    lastError:
+      row.last_error === null ? null : { ...row.last_error, group: row.error_group ?? "", at: isoOf(row.last_error_at) },
     nextAttemptAt: isoOf(row.next_attempt_at),
     createdAt: row.created_at.toISOString(),
     modifiedAt: row.modified_at.toISOString(),

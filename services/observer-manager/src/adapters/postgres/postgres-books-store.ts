@@ -31,6 +31,10 @@ const FREE_WORKERS = `
        - (SELECT count(*) FROM observers
           WHERE pool = $1 AND status IN (${OCCUPYING_STATUSES.map((status) => `'${status}'`).join(", ")})) AS free`;
 
+/** Index: errors_pkey. */
+const OBSERVER_OF_ERROR = 'SELECT observer_id AS "observerId" FROM errors WHERE id = $1';
+const DELETE_ERROR = "DELETE FROM errors WHERE id = $1";
+
 /** The key space of advisory locks on pools; any number, the same for all managers. */
 const POOL_LOCK_SPACE = 7_026;
 
@@ -126,6 +130,16 @@ class PostgresBooksTransaction implements BooksTransaction {
 
   insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
     return insertObservers(this.#tx, observers);
+  }
+
+  async findError(id: string): Promise<{ observerId: ObserverId | null } | undefined> {
+    const rows = await this.#tx.query<{ observerId: ObserverId | null }[]>(OBSERVER_OF_ERROR, [id]);
+    return rows[0];
+  }
+
+  async deleteError(id: string): Promise<boolean> {
+    const [, deleted] = await this.#tx.query<[unknown[], number]>(DELETE_ERROR, [id]);
+    return deleted > 0;
   }
 
   async lockPool(pool: string): Promise<void> {

@@ -1,5 +1,5 @@
 import {
-  OBSERVER_STATUSES,
+  noneOfEachStatus,
   type ObserverStatus,
   OCCUPYING_STATUSES,
   type PoolStats,
@@ -84,9 +84,9 @@ function toPoolStats({ pool, services, workers, largest, occupied }: PoolRow): P
 
 function countsOf(rows: { type: string; status: ObserverStatus; count: number }[]): Stats["observers"] {
   const types = new Map<string, Record<ObserverStatus, number>>();
-  const byStatus = noneOfEach();
+  const byStatus = noneOfEachStatus();
   for (const { type, status, count } of rows) {
-    const ofType = types.get(type) ?? noneOfEach();
+    const ofType = types.get(type) ?? noneOfEachStatus();
     ofType[status] += count;
     byStatus[status] += count;
     types.set(type, ofType);
@@ -95,8 +95,5 @@ function countsOf(rows: { type: string; status: ObserverStatus; count: number }[
   byType.sort((a, b) => b.total - a.total || (a.type < b.type ? -1 : 1));
   return { total: sum(Object.values(byStatus)), byStatus, byType };
 }
-
-const noneOfEach = () =>
-  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, 0])) as Record<ObserverStatus, number>;
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,4 +1,4 @@
-import type { ObserverTypeInfo } from "@unacked/contracts";
+import type { ObserverTypeInfo, TypeList, TypeView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { TypeDirectory } from "../../flows/type-check.ts";
 
@@ -6,6 +6,18 @@ import type { TypeDirectory } from "../../flows/type-check.ts";
 const LIVE_TYPES = `
   SELECT types, count(*) AS services FROM services
   WHERE pool = $1 AND state IN ('Alive', 'Suspect') GROUP BY types`;
+
+/** Index: services_living. Two versions of a type are two rows. */
+const ALL_TYPES = `
+  SELECT t ->> 'type' AS type, coalesce(t ->> 'description', '') AS description, t -> 'paramsSchema' AS "paramsSchema",
+         array_agg(DISTINCT s.name ORDER BY s.name) AS services, array_agg(DISTINCT s.pool ORDER BY s.pool) AS pools
+  FROM services s CROSS JOIN jsonb_array_elements(s.types) t
+  WHERE s.state IN ('Alive', 'Suspect') GROUP BY 1, 2, 3 ORDER BY 1, 4`;
+
+export async function listTypes(dataSource: DataSource): Promise<TypeList> {
+  const items = await dataSource.query<TypeView[]>(ALL_TYPES);
+  return { items, total: items.length };
+}
 
 export class PostgresTypeDirectory implements TypeDirectory {
   readonly #dataSource: DataSource;

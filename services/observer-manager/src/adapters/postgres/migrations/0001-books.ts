@@ -23,6 +23,7 @@ const UP = [
      current_service_id uuid,
      attempts integer NOT NULL DEFAULT 0,
      last_error jsonb,
+     error_group text,
      last_error_at timestamptz,
      next_attempt_at timestamptz,
      request_hash text NOT NULL,
@@ -31,6 +32,7 @@ const UP = [
      changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
      CONSTRAINT status_is_known CHECK (status IN
        ('Created', 'Processing', 'Retrying', 'Redistributing', 'OnDeleting', 'Deleted', 'Failed', 'Completed')),
+     CONSTRAINT error_has_a_group CHECK ((last_error IS NULL) = (error_group IS NULL)),
      CONSTRAINT revision_counts_from_one CHECK (revision >= 1),
      CONSTRAINT run_and_service_together CHECK ((current_run_id IS NULL) = (current_service_id IS NULL)),
      CONSTRAINT running_has_a_run CHECK (status NOT IN ('Processing', 'Retrying') OR current_run_id IS NOT NULL),
@@ -42,6 +44,7 @@ const UP = [
   "CREATE INDEX observers_newest ON observers (created_at DESC, id DESC)",
   "CREATE INDEX observers_by_status ON observers (status, created_at DESC, id DESC)",
   "CREATE INDEX observers_by_attempts ON observers (attempts DESC, created_at DESC, id DESC)",
+  "CREATE INDEX observers_by_error_group ON observers (error_group) WHERE error_group IS NOT NULL",
   "CREATE INDEX observers_by_labels ON observers USING gin (labels jsonb_path_ops)",
   `CREATE INDEX observers_occupying ON observers (pool)
      WHERE status IN ('Created', 'Processing', 'Retrying', 'Redistributing', 'OnDeleting')`,
@@ -134,6 +137,7 @@ const UP = [
      message_id uuid UNIQUE,
      reason text NOT NULL,
      detail text NOT NULL,
+     error_group text NOT NULL,
      queue text NOT NULL,
      observer_id uuid,
      run_id uuid,
@@ -142,6 +146,7 @@ const UP = [
      body_bytes integer NOT NULL,
      at timestamptz NOT NULL DEFAULT now()
    )`,
+  "CREATE INDEX errors_by_group ON errors (reason, error_group, id DESC) INCLUDE (at)",
   "CREATE INDEX errors_by_time ON errors (at)",
   "CREATE INDEX errors_of_observer ON errors (observer_id) WHERE observer_id IS NOT NULL",
 ];

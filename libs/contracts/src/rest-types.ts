@@ -1,0 +1,16 @@
+import { z } from "zod";
+import { ObserverTypeInfo } from "./events.ts";
+
+/** An observer type that living services announce. While two versions of it live side by side, each has an entry of its own. */
+export const TypeView = z
+  .object({
+    ...ObserverTypeInfo.shape,
+    type: z.string(),
+    services: z.array(z.string()).describe("names of the living services that have it"),
+    pools: z.array(z.string()),
+  })
+  .meta({ id: "ObserverType" });
+export type TypeView = z.infer<typeof TypeView>;
+
+export const TypeList = z.object({ items: z.array(TypeView), total: z.int() }).meta({ id: "ObserverTypeList" });
+export type TypeList = z.infer<typeof TypeList>;

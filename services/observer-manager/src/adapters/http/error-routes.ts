@@ -1,0 +1,121 @@
+import {
+  ErrorEntry,
+  ErrorGroupList,
+  ErrorGroupText,
+  ErrorPage,
+  ErrorReport,
+  ObserverErrors,
+  ObserverView,
+} from "@unacked/contracts";
+import { z } from "zod";
+import { decodeErrorCursor } from "../../flows/cursor.ts";
+import type { ErrorPosition, ErrorTools, ManagerReads } from "../../flows/manager-api.ts";
+import { HttpProblem } from "./http-problem.ts";
+import { pageLimit } from "./query-fields.ts";
+import { refOf } from "./request-input.ts";
+import { defineRoute, type Route } from "./route.ts";
+
+const ERRORS = "/api/v1/errors";
+const ONE = `${ERRORS}/{errorId}`;
+
+/** What landed in unacked.error, what observers failed of, and what to do about it. */
+export function errorRoutes(reads: ManagerReads, tools: ErrorTools): Route[] {
+  return [list(reads), groups(reads), show(reads), retry(tools), remove(tools), ofObservers(reads)];
+}
+
+const list = (reads: ManagerReads) =>
+  defineRoute({
+    ...{ method: "get", path: ERRORS, operationId: "listErrors", summary: "What landed in unacked.error, newest first" },
+    query: z.strictObject({
+      reason: ErrorReport.shape.reason.optional(),
+      group: ErrorGroupText.optional().describe("the `group` of an entry or of GET /errors/groups"),
+      observer: z.string().max(128).optional().describe("name or id"),
+      limit: pageLimit,
+      cursor: z.string().max(256).optional().describe("`nextCursor` of the page before"),
+    }),
+    answers: { 200: { description: "One page", schema: ErrorPage } },
+    problems: [],
+    async handle({ query: { cursor, observer, ...query } }) {
+      const filter = { ...query, observer: observer === undefined ? undefined : observerOf(observer) };
+      return { status: 200, body: await reads.listErrors({ ...filter, after: placeOf(cursor) }) };
+    },
+  });
+
+function placeOf(cursor: string | undefined): ErrorPosition | undefined {
+  const place = cursor === undefined ? undefined : decodeErrorCursor(cursor);
+  if (cursor === undefined || place !== undefined) return place;
+  throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: "cursor", message: "not a cursor of this list" }] });
+}
+
+function observerOf(text: string) {
+  const ref = refOf(text);
+  if (ref) return ref;
+  throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: "observer", message: "neither a name nor an id" }] });
+}
+
+const groups = (reads: ManagerReads) =>
+  defineRoute({
+    ...{
+      method: "get",
+      path: `${ERRORS}/groups`,
+      operationId: "groupErrors",
+      summary: "The errors that say the same counted together, the most first (at most 500 groups)",
+    },
+    answers: { 200: { description: "The groups", schema: ErrorGroupList } },
+    problems: [],
+    handle: async () => ({ status: 200, body: await reads.groupErrors() }),
+  });
+
+const show = (reads: ManagerReads) =>
+  defineRoute({
+    ...{ method: "get", path: ONE, operationId: "getError", summary: "One error" },
+    answers: { 200: { description: "The error", schema: ErrorEntry } },
+    problems: ["error-not-found"],
+    async handle({ errorId }) {
+      const error = await reads.findError(errorId);
+      return error === undefined ? { kind: "problem", code: "error-not-found" } : { status: 200, body: error };
+    },
+  });
+
+const retry = (tools: ErrorTools) =>
+  defineRoute({
+    ...{
+      method: "post",
+      path: `${ONE}/retry`,
+      operationId: "retryError",
+      summary: "Restart the observer that failed with this error",
+    },
+    answers: { 202: { description: "The observer will run anew; the entry stays", schema: ObserverView } },
+    problems: [
+      ...(["error-not-found", "not-retryable", "observer-not-found", "not-restartable"] as const),
+      ...(["already-deleting", "already-deleted", "not-ready", "cross-origin"] as const),
+    ],
+    async handle({ errorId }) {
+      const outcome = await tools.retryError(errorId);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
+    },
+  });
+
+const remove = (tools: ErrorTools) =>
+  defineRoute({
+    ...{ method: "delete", path: ONE, operationId: "deleteError", summary: "Remove the entry: it has been dealt with" },
+    answers: { 204: { description: "It is gone" } },
+    problems: ["error-not-found", "cross-origin"],
+    async handle({ errorId }) {
+      const outcome = await tools.deleteError(errorId);
+      return outcome.kind === "problem" ? outcome : { status: 204 };
+    },
+  });
+
+const ofObservers = (reads: ManagerReads) =>
+  defineRoute({
+    ...{
+      method: "get",
+      path: "/api/v1/stats/errors",
+      operationId: "getErrorStats",
+      summary: "What observers failed of last, by what it says and by their status (at most 500 groups)",
+    },
+    answers: { 200: { description: "The groups, the largest first", schema: ObserverErrors } },
+    problems: [],
+    handle: async () => ({ status: 200, body: await reads.groupObserverErrors() }),
+  });
