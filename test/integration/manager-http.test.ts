@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Called, type HttpManager, startHttpManager } from "../support/http-manager.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 
@@ -201,6 +202,25 @@ describe("every answer", () => {
     expect(odd.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect(manager.lines.map((line) => line.fields)).toContainEqual(
       expect.objectContaining({ requestId: "my-1", status: 200, path: "/api/v1/stats" }),
+    );
+  });
+
+  test("leaves a line in the log: what reads and succeeds at debug, what changes or fails at info, our own trouble at warn", async () => {
+    await serviceKnowing("ticker");
+    await manager.call("GET", OBSERVERS);
+    await manager.call("GET", "/healthz");
+    await manager.call("POST", OBSERVERS, { json: TICKER });
+    await manager.call("GET", `${OBSERVERS}/nobody`);
+    manager.setReady(false);
+    await manager.call("GET", "/readyz");
+    await eventually(() =>
+      expect(manager.lines.map(({ level, fields }) => ({ level, ...fields }))).toMatchObject([
+        { level: "debug", method: "GET", path: OBSERVERS, status: 200 },
+        { level: "debug", path: "/healthz", status: 200 },
+        { level: "info", method: "POST", path: OBSERVERS, status: 201 },
+        { level: "info", path: `${OBSERVERS}/nobody`, status: 404 },
+        { level: "warn", path: "/readyz", status: 503 },
+      ]),
     );
   });
 

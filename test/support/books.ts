@@ -13,7 +13,7 @@ export interface TestBooks {
 }
 
 export interface LogLine {
-  level: "info" | "warn" | "error";
+  level: "debug" | "info" | "warn" | "error";
   fields: object;
   message: string;
 }
@@ -22,7 +22,7 @@ export interface LogLine {
 export function keptLog(): Log & { lines: LogLine[] } {
   const lines: LogLine[] = [];
   const keep = (level: LogLine["level"]) => (fields: object, message: string) => void lines.push({ level, fields, message });
-  return { lines, info: keep("info"), warn: keep("warn"), error: keep("error") };
+  return { lines, debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") };
 }
 
 export async function openBooks(): Promise<TestBooks> {

@@ -1,5 +1,6 @@
 /** What every part of the manager logs through: fields first, then a sentence, like pino. */
 export interface Log {
+  debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;

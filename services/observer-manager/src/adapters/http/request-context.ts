@@ -18,7 +18,6 @@ export function requestContext(log: Log): RequestHandler {
     response.locals["requestId"] = requestId;
     response.setHeader("X-Request-Id", requestId);
     response.once("close", () => {
-      if (isQuietProbe(request.path, response.statusCode)) return;
       const fields = {
         requestId,
         method: request.method,
@@ -26,11 +25,17 @@ export function requestContext(log: Log): RequestHandler {
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
       };
-      log.info(fields, response.writableFinished ? "Answered" : "The client left before the answer was complete");
+      const message = response.writableFinished ? "Answered" : "The client left before the answer was complete";
+      log[levelOf(request.method, response.statusCode)](fields, message);
     });
     next();
   };
 }
 
-/** Probes come every few seconds; only what they find wrong is worth a line. */
-const isQuietProbe = (path: string, status: number): boolean => (path === "/healthz" || path === "/readyz") && status < 400;
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Pages and probes read every few seconds: only what changes something, or fails, is worth a line by default. */
+function levelOf(method: string, status: number): "debug" | "info" | "warn" {
+  if (status >= 500) return "warn";
+  return status < 400 && READING.has(method) ? "debug" : "info";
+}
