@@ -54,6 +54,9 @@ describe("on a broker that nobody configured, so that it takes long unacked mess
       });
       expect(service.exit()).toBeNull();
     }
+    const cuts = (await system.stats()).warnings.filter((one) => one.code === "broker-cuts-jobs");
+    expect(cuts.map((one) => one.subject).toSorted()).toEqual(["service-1", "service-2"]);
+    expect(cuts[0]?.remedy).toContain(REMEDY);
     // The broker gives them away the moment it closes the channel; a handler has stopped a moment after it hears of it.
     system.reportOverlap("consumer_timeout", before);
     await system.check({ maxOverlapMs: 500 });

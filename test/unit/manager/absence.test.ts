@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { provenAbsent, type Sighting } from "../../../services/observer-manager/src/domain/absence.ts";
+
+const service = { id: "s1", generation: 1, isSuspect: false, inventoryAtMs: 900 };
+const first: Sighting = {
+  suspects: new Map([["o1", "7"]]),
+  queue: { ready: 0, consumers: 1 },
+  stateQueueDepth: 0,
+  services: [service],
+  atMs: 1_000,
+};
+/** Two seconds later; the service has given its inventory since. */
+const second: Sighting = { ...first, services: [{ ...service, inventoryAtMs: 1_500 }], atMs: 3_000 };
+
+describe("absence", () => {
+  it("is proven by two quiet looks with everybody's whole inventory between them", () => {
+    expect(provenAbsent(first, second)).toEqual(["o1"]);
+  });
+
+  it("needs nobody's inventory where there is no service", () => {
+    const empty = { ...first, services: [], queue: { ready: 0, consumers: 0 } };
+    expect(provenAbsent(empty, { ...empty, atMs: 3_000 })).toEqual(["o1"]);
+  });
+
+  it.each<[string, Partial<Sighting>, Partial<Sighting>]>([
+    ["a message is ready", {}, { queue: { ready: 1, consumers: 1 } }],
+    ["a message was ready before", { queue: { ready: 1, consumers: 1 } }, {}],
+    ["events are still to be read", {}, { stateQueueDepth: 1 }],
+    ["a consumer is not among the services", {}, { queue: { ready: 0, consumers: 2 } }],
+    ["a service has no consumer", {}, { queue: { ready: 0, consumers: 0 } }],
+    ["a service is silent", {}, { services: [{ ...service, inventoryAtMs: 1_500, isSuspect: true }] }],
+    ["a service has not answered since the first look", {}, { services: [{ ...service, inventoryAtMs: 1_000 }] }],
+    ["a service never gave an inventory", {}, { services: [{ ...service, inventoryAtMs: null }] }],
+    ["a service has a new connection", {}, { services: [{ ...service, generation: 2, inventoryAtMs: 1_500 }] }],
+    ["another service has come", {}, { services: [{ ...service, id: "s2", inventoryAtMs: 1_500 }] }],
+    ["its row has changed meanwhile", {}, { suspects: new Map([["o1", "8"]]) }],
+    ["it was not in doubt before", { suspects: new Map() }, {}],
+  ])("is not concluded while %s", (_, before, now) => {
+    expect(provenAbsent({ ...first, ...before }, { ...second, ...now })).toEqual([]);
+  });
+});
