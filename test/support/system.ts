@@ -51,7 +51,8 @@ export async function freshSystem(options: Partial<SystemOptions> = {}): Promise
  */
 export class System {
   readonly #options: SystemOptions;
-  readonly #actsFile = join(temporaryFolder("acts"), "acts.jsonl");
+  /** Where stamping observers write; for those that are not made by `create`. */
+  readonly actsFile = join(temporaryFolder("acts"), "acts.jsonl");
   readonly #acts: Act[] = [];
   #actsRead = 0;
   #actsRest = "";
@@ -168,7 +169,7 @@ export class System {
     return this.call("POST", "/api/v1/observers", {
       name,
       type: "stamp",
-      params: { file: this.#actsFile, ...params },
+      params: { file: this.actsFile, ...params },
       ...more,
     });
   }
@@ -280,7 +281,7 @@ export class System {
   #readActs(): void {
     let file: number;
     try {
-      file = openSync(this.#actsFile, "r");
+      file = openSync(this.actsFile, "r");
     } catch {
       return; // nobody has acted yet
     }

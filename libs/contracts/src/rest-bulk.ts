@@ -24,7 +24,8 @@ export const CreateObservers = z
 export type CreateObservers = z.infer<typeof CreateObservers>;
 
 const accepted = { status: z.int().describe("as the single call would have answered"), observer: ObserverView };
-const refused = { status: z.int(), problem: ProblemDetails.describe("its pointers begin at the one observer") };
+/** Pointers begin at the one observer. */
+const refused = { status: z.int(), problem: ProblemDetails };
 
 /** In the order of the request. */
 export const BatchResults = z

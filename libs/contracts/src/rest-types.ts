@@ -6,6 +6,7 @@ export const TypeView = z
   .object({
     ...ObserverTypeInfo.shape,
     type: z.string(),
+    description: z.string(),
     services: z.array(z.string()).describe("names of the living services that have it"),
     pools: z.array(z.string()),
   })

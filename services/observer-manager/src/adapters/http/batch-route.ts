@@ -35,10 +35,10 @@ export const batchRoute = (lifecycle: Lifecycle) =>
     },
     readBody: readBatch,
     answers: { 200: { description: "What became of each, in the order given", schema: BatchResults } },
-    problems: [
-      ...BODY_PROBLEMS,
-      ...(["name-taken", "id-taken", "batch-refused", "unknown-type", "no-free-worker", "batch-interrupted"] as const),
-      ...(["not-ready", "cross-origin"] as const),
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: [
+      ...(["invalid-body", "body-too-large", "name-taken", "id-taken", "batch-refused"] as const),
+      ...(["unknown-type", "no-free-worker", "batch-interrupted"] as const),
     ],
     async handle({ body: { observers, atomic }, requestId }) {
       const outcomes = await lifecycle.createObservers(observers, { atomic });

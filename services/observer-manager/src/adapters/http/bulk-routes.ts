@@ -34,10 +34,8 @@ const stopMany = (lifecycle: Lifecycle) =>
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     bodyExample: { filter: { type: "ticker", labels: { team: "a" } }, dryRun: true },
     answers,
-    problems: [
-      ...[...BODY_PROBLEMS, ...(["observer-not-found", "not-activated", "already-deleting", "already-deleted"] as const)],
-      ...(["batch-interrupted", "not-ready", "cross-origin"] as const),
-    ],
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "batch-interrupted"],
     handle: ({ body, requestId }) =>
       changeMany(lifecycle, body, { kind: "stop", force: body.force, dryRun: body.dryRun }, requestId),
   });
@@ -49,10 +47,8 @@ const restartMany = (lifecycle: Lifecycle) =>
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     bodyExample: { filter: { status: "Failed" } },
     answers,
-    problems: [
-      ...[...BODY_PROBLEMS, ...(["observer-not-found", "not-restartable", "already-deleting", "already-deleted"] as const)],
-      ...(["batch-interrupted", "not-ready", "cross-origin"] as const),
-    ],
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "batch-interrupted"],
     handle: ({ body, requestId }) =>
       changeMany(lifecycle, body, { kind: "restart", force: false, dryRun: body.dryRun }, requestId),
   });

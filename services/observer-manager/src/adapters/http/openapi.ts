@@ -52,7 +52,9 @@ function paramsOf(path: string): { params?: z.ZodObject } {
 function answersOf(route: Route): RouteConfig["responses"] {
   const answers = Object.entries(route.answers).map(([status, { description, schema }]) => {
     const location = status === "201" ? { headers: z.object({ Location: z.string() }) } : {};
-    return [status, { description, ...(schema && { content: { "application/json": { schema } } }), ...location }];
+    const told =
+      status === "200" && route.itemProblems ? `${description}. One can have ${inWords(route.itemProblems)}` : description;
+    return [status, { description: told, ...(schema && { content: { "application/json": { schema } } }), ...location }];
   });
   return Object.fromEntries(answers);
 }
@@ -63,12 +65,14 @@ function problemsOf(codes: ProblemCode[]): RouteConfig["responses"] {
     [...byStatus].map(([status, ofStatus]) => [
       String(status),
       {
-        description: ofStatus.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join(" · "),
+        description: inWords(ofStatus),
         content: { "application/problem+json": { schema: ProblemDetails } },
       },
     ]),
   );
 }
+
+const inWords = (codes: ProblemCode[]): string => codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join(" · ");
 
 function groupByStatus(codes: ProblemCode[]): Map<number, ProblemCode[]> {
   const groups = new Map<number, ProblemCode[]>();

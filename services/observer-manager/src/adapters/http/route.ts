@@ -39,6 +39,8 @@ export interface Route {
   answers: Record<number, { description: string; schema?: z.ZodType }>;
   /** Beside those that every route can answer with. */
   problems: ProblemCode[];
+  /** Of a call for many: what stands with a single one within the answer 200. */
+  itemProblems?: ProblemCode[];
   handle(request: RouteRequest<never, never>): Promise<Answer | Refusal>;
 }
 
