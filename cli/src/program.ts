@@ -4,9 +4,11 @@ import { addApply } from "./commands/apply.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
 import { addCreate } from "./commands/create.ts";
+import { addDelete } from "./commands/delete.ts";
 import { addDescribe } from "./commands/describe.ts";
 import { addGet } from "./commands/get.ts";
 import { addRestart } from "./commands/restart.ts";
+import { addRetry } from "./commands/retry.ts";
 import { addStop } from "./commands/stop.ts";
 import { addTop } from "./commands/top.ts";
 import { addWait } from "./commands/wait.ts";
@@ -30,9 +32,11 @@ export function buildProgram(io: Io): Command {
     .showHelpAfterError("(unacked --help tells more)")
     .helpCommand("help [command]", "show what a command does")
     .exitOverride();
-  const adders = [addGet, addDescribe, addCreate, addApply, addStop, addRestart, addWatch, addWait, addTop, addConfig];
+  const adders = [
+    ...[addGet, addDescribe, addCreate, addApply, addStop, addRestart, addRetry, addDelete],
+    ...[addWatch, addWait, addTop, addConfig, addCompletion],
+  ];
   for (const add of adders) add(program, io);
-  addCompletion(program, io);
   return program;
 }
 

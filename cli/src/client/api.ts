@@ -4,11 +4,14 @@ import {
   type BulkResults,
   type CreateObserver,
   type ErrorEntry,
+  type ErrorGroup,
   looksLikeUuid,
+  type ObserverErrorGroup,
   type ObserverView,
   type RunView,
   type ServiceView,
   type Stats,
+  type TypeView,
 } from "@unacked/contracts";
 import type { z } from "zod";
 import { type AnswerOf, CALLS, type Call, type CallName } from "./calls.ts";
@@ -25,6 +28,15 @@ export interface ObserverFilter {
   labels?: Record<string, string>;
   /** A part of the name. */
   q?: string;
+  /** What the last error has in common with others. */
+  errorGroup?: string;
+}
+
+export interface ErrorFilter {
+  reason?: string;
+  group?: string;
+  /** Name or id. */
+  observer?: string;
 }
 
 export type NewObserver = z.input<typeof CreateObserver>;
@@ -84,8 +96,34 @@ export class UnackedApi {
     return pages(limit, (page) => this.#call("listObservers", { query: { ...toQuery(filter), sort, ...page } }));
   }
 
-  errorPages(limit = Number.POSITIVE_INFINITY): AsyncGenerator<ErrorEntry[]> {
-    return pages(limit, (page) => this.#call("listErrors", { query: page }));
+  errorPages(filter: ErrorFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<ErrorEntry[]> {
+    return pages(limit, (page) => this.#call("listErrors", { query: { ...filter, ...page } }));
+  }
+
+  /** Of those in the error queue. */
+  async errorGroups(): Promise<ErrorGroup[]> {
+    return (await this.#call("groupErrors", {})).items;
+  }
+
+  getError(id: string): Promise<ErrorEntry> {
+    return this.#call("getError", { place: id, about: `error ${id}` });
+  }
+
+  retryError(id: string): Promise<ObserverView> {
+    return this.#call("retryError", { place: id, about: `error ${id}` });
+  }
+
+  deleteError(id: string): Promise<void> {
+    return this.#call("deleteError", { place: id, about: `error ${id}` });
+  }
+
+  /** What observers failed of last. */
+  async observerErrorGroups(): Promise<ObserverErrorGroup[]> {
+    return (await this.#call("getErrorStats", {})).items;
+  }
+
+  async listTypes(): Promise<TypeView[]> {
+    return (await this.#call("listTypes", {})).items;
   }
 
   async listServices(options: { all: boolean }): Promise<ServiceView[]> {

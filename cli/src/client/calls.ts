@@ -4,25 +4,29 @@ import {
   BulkResults,
   CreateObserver,
   CreateObservers,
+  ErrorEntry,
+  ErrorGroupList,
   ErrorPage,
+  ObserverErrors,
   ObserverPage,
   ObserverView,
-  Readiness,
   RestartRequest,
   RunList,
   ServiceList,
   Stats,
   StopRequest,
+  TypeList,
 } from "@unacked/contracts";
 import { z } from "zod";
 
 export interface Call {
   method: "GET" | "POST" | "DELETE";
-  /** As in OpenAPI, `{ref}` and `{id}` to be filled in. */
+  /** As in OpenAPI, `{ref}` or `{errorId}` to be filled in. */
   path: string;
   /** The query parameters that this program sends. */
   query?: readonly string[];
   body?: z.ZodType;
+  /** Undefined: 204, nothing is answered. */
   answer: z.ZodType;
 }
 
@@ -30,6 +34,7 @@ export interface Call {
 const BulkAnswer = z.union([BulkResults, BulkCount]);
 
 const OBSERVERS = "/api/v1/observers";
+const ERRORS = "/api/v1/errors";
 
 /**
  * Every call that this program makes, under its operationId, with the contracts' own schemas. A test holds it against the
@@ -41,7 +46,7 @@ export const CALLS = {
   listObservers: {
     method: "GET",
     path: OBSERVERS,
-    query: ["status", "type", "service", "pool", "label", "q", "sort", "limit", "cursor"],
+    query: ["status", "type", "service", "pool", "label", "q", "errorGroup", "sort", "limit", "cursor"],
     answer: ObserverPage,
   },
   getObserver: { method: "GET", path: `${OBSERVERS}/{ref}`, answer: ObserverView },
@@ -50,8 +55,18 @@ export const CALLS = {
   restartObservers: { method: "POST", path: `${OBSERVERS}/restart`, body: RestartRequest, answer: BulkAnswer },
   listServices: { method: "GET", path: "/api/v1/services", query: ["all"], answer: ServiceList },
   getStats: { method: "GET", path: "/api/v1/stats", answer: Stats },
-  listErrors: { method: "GET", path: "/api/v1/errors", query: ["limit", "cursor"], answer: ErrorPage },
-  isReady: { method: "GET", path: "/readyz", answer: Readiness },
+  getErrorStats: { method: "GET", path: "/api/v1/stats/errors", answer: ObserverErrors },
+  listTypes: { method: "GET", path: "/api/v1/types", answer: TypeList },
+  listErrors: {
+    method: "GET",
+    path: ERRORS,
+    query: ["reason", "group", "observer", "limit", "cursor"],
+    answer: ErrorPage,
+  },
+  groupErrors: { method: "GET", path: `${ERRORS}/groups`, answer: ErrorGroupList },
+  getError: { method: "GET", path: `${ERRORS}/{errorId}`, answer: ErrorEntry },
+  retryError: { method: "POST", path: `${ERRORS}/{errorId}/retry`, answer: ObserverView },
+  deleteError: { method: "DELETE", path: `${ERRORS}/{errorId}`, answer: z.undefined() },
 } as const satisfies Record<string, Call>;
 
 export type CallName = keyof typeof CALLS;

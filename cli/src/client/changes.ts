@@ -62,7 +62,8 @@ async function* blocksOf(connection: Connection, signal: AbortSignal, place: Pla
   try {
     const headers: Record<string, string> = place.id === undefined ? {} : { "last-event-id": place.id };
     const response = await connection.open(EVENTS_PATH, headers, AbortSignal.any([signal, silence.signal]));
-    if (!response.ok || response.body === null) throw refusalOf(await toRaw(response, connection));
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (!response.ok || !isStream || response.body === null) throw refusalOf(await toRaw(response, connection));
     const blocks = new EventBlocks();
     const decoder = new TextDecoder();
     for await (const piece of response.body) {

@@ -13,7 +13,7 @@ export interface RawAnswer {
 /** The answer in its type; a refusal, or an answer of another shape than the contract's, is thrown as a CliFailure. */
 export function decodeAnswer<Schema extends z.ZodType>(schema: Schema, raw: RawAnswer, about?: string): z.output<Schema> {
   if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, about);
-  const parsed = schema.safeParse(bodyOf(raw));
+  const parsed = schema.safeParse(raw.status === 204 ? undefined : bodyOf(raw));
   if (parsed.success) return parsed.data;
   throw new CliFailure("unexpectedAnswer", `${raw.request} answered with something else than this program expects`, {
     details: flawsOf(parsed.error),

@@ -1,11 +1,20 @@
 import type { ObserverView, RunView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseFilters } from "../input/filters.ts";
-import { toKind } from "../input/kinds.ts";
+import { parseErrorFilters, parseFilters } from "../input/filters.ts";
+import { type Kind, toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
-import { ERROR_LISTING, type Listing, OBSERVER_LISTING, RUN_LISTING, SERVICE_LISTING } from "../output/listing.ts";
+import {
+  ERROR_GROUP_LISTING,
+  ERROR_LISTING,
+  FAILURE_LISTING,
+  type Listing,
+  OBSERVER_LISTING,
+  RUN_LISTING,
+  SERVICE_LISTING,
+  TYPE_LISTING,
+} from "../output/listing.ts";
 import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { findService } from "./find-service.ts";
@@ -16,18 +25,22 @@ interface GetOptions extends OutputOptions, SelectionOptions {
   all?: boolean;
   sort?: string;
   limit?: number;
+  groups?: boolean;
 }
 
 export function addGet(program: Command, io: Io): void {
   const command = program
     .command("get")
-    .summary("list observers, services, runs, errors or types")
-    .description("List what there is, or show what is named. Kinds: observers (obs), services (svc), runs, errors, types.")
-    .argument("<kind>", "observers|services|runs|errors|types")
-    .argument("[names...]", "names or ids; of runs: the observers that they are of")
+    .summary("list observers, services, runs, errors, failures or types")
+    .description(
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types.",
+    )
+    .argument("<kind>", "observers|services|runs|errors|failures|types")
+    .argument("[names...]", "names or ids; of runs: of their observers")
     .addOption(outputOption())
     .option("-a, --all", "observers that are deleted and services that have ended, too")
     .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
+    .option("--groups", "of errors: what says the same, counted together")
     .addOption(new Option("--limit <count>", "of observers and errors: at most so many").argParser(toCount));
   addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>
     get(openSession(io, self), { kind, names, options }),
@@ -36,7 +49,7 @@ export function addGet(program: Command, io: Io): void {
 
 async function get(session: Session, { kind, names, options }: { kind: string; names: string[]; options: GetOptions }) {
   const found = toKind(kind);
-  if (found !== "observers") refuseSelection(options);
+  refuseOptions(found, options);
   switch (found) {
     case "observers":
       return names.length > 0
@@ -47,10 +60,12 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
     case "runs":
       return getRuns(session, names, options);
     case "errors":
-      if (names.length > 0) throw usageFailure("Errors are listed, not named");
-      return printPages(session, ERROR_LISTING, options, session.api.errorPages(options.limit));
+      return getErrors(session, names, options);
+    case "failures":
+      if (names.length > 0) throw usageFailure("Failures are listed, not named");
+      return printPages(session, FAILURE_LISTING, options, once(await session.api.observerErrorGroups()));
     case "types":
-      throw usageFailure("not yet");
+      return getTypes(session, names, options);
     default:
       return found satisfies never;
   }
@@ -67,11 +82,35 @@ async function getServices(session: Session, names: string[], options: GetOption
   return showNamed(session, SERVICE_LISTING, names, options, async (name) => findService(services, name));
 }
 
+async function getTypes(session: Session, names: string[], options: GetOptions): Promise<void> {
+  const types = await session.api.listTypes();
+  if (names.length === 0) return printPages(session, TYPE_LISTING, options, once(types));
+  return showNamed(session, TYPE_LISTING, names, options, async (name) => {
+    const found = types.find(({ type }) => type === name);
+    if (found !== undefined) return found;
+    throw new CliFailure("failed", `No living service has the type ${name}`, {
+      code: "type-not-found",
+      remedy: "See: unacked get types",
+    });
+  });
+}
+
 async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
   if (names.length === 0) throw usageFailure("Of which observer?", "unacked get runs NAME");
   const runs: RunView[] = [];
   for (const name of names) runs.push(...(await session.api.listRuns(name)));
   return printPages(session, RUN_LISTING, options, once(runs));
+}
+
+function getErrors(session: Session, names: string[], options: GetOptions): Promise<void> {
+  if (names.length > 0) return showNamed(session, ERROR_LISTING, names, options, (id) => session.api.getError(id));
+  if (options.groups === true) return printErrorGroups(session, options);
+  const pages = session.api.errorPages(parseErrorFilters(options.filter), options.limit);
+  return printPages(session, ERROR_LISTING, options, pages);
+}
+
+async function printErrorGroups(session: Session, options: GetOptions): Promise<void> {
+  return printPages(session, ERROR_GROUP_LISTING, options, once(await session.api.errorGroups()));
 }
 
 /** Each that is named, in order. One that is not found does not hide the others, and fails the command. */
@@ -116,10 +155,18 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-function refuseSelection({ filter, selector, sort }: GetOptions): void {
-  if (filter !== undefined || selector !== undefined || sort !== undefined) {
-    throw usageFailure("--filter, --selector and --sort are for observers only");
-  }
+/** An option that means nothing for a kind is a mistake: passed over, it would show more than was asked for. */
+function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
+  const isObservers = kind === "observers";
+  const isErrors = kind === "errors";
+  const wrong = [
+    ...(filter !== undefined && !isObservers && !isErrors ? ["--filter"] : []),
+    ...(selector !== undefined && !isObservers ? ["--selector"] : []),
+    ...(sort !== undefined && !isObservers ? ["--sort"] : []),
+    ...(limit !== undefined && !isObservers && !isErrors ? ["--limit"] : []),
+    ...(groups !== undefined && !isErrors ? ["--groups"] : []),
+  ];
+  if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${kind}`);
 }
 
 function toCount(text: string): number {

@@ -9,7 +9,7 @@ const contexts: ArgumentRule = (before) => ({ words: [], ...(before.length === 0
 
 const afterKind = (before: string[]): ReturnType<ArgumentRule> => {
   const kind = findKind(before[0] ?? "");
-  if (kind === "services") return { words: [], names: "services" };
+  if (kind === "services" || kind === "types") return { words: [], names: kind };
   return { words: [], ...((kind === "observers" || kind === "runs") && { names: "observers" as const }) };
 };
 
@@ -23,6 +23,7 @@ export const COMPLETION_RULES: CompletionRules = {
     restart: observers,
     watch: observers,
     wait: observers,
+    delete: (before) => (before.length === 0 ? { words: ["observers", "errors"] } : afterKind(before)),
     "config use-context": contexts,
     "config set-context": contexts,
     "config delete-context": contexts,

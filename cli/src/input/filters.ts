@@ -1,7 +1,7 @@
 import { Labels, OBSERVER_STATUSES, type ObserverView } from "@unacked/contracts";
 import { usageFailure } from "../failure.ts";
 
-export const FILTER_KEYS = ["status", "type", "service", "pool", "label", "q"] as const;
+export const FILTER_KEYS = ["status", "type", "service", "pool", "label", "q", "errorGroup"] as const;
 type FilterKey = (typeof FILTER_KEYS)[number];
 
 /** Which observers: the fields are those of the REST API's query. Statuses are combined by "or", the rest by "and". */
@@ -12,10 +12,11 @@ export interface ParsedFilter {
   pool?: string;
   labels?: Record<string, string>;
   q?: string;
+  errorGroup?: string;
 }
 
 /**
- * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name>`; and selectors as of
+ * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name>`, `errorGroup=…`; and selectors as of
  * kubectl's `-l`: `team=a,tier=b`. Statuses in any case. `undefined` if nothing is asked.
  */
 export function parseFilters(filters: string[] = [], selectors: string[] = []): ParsedFilter | undefined {
@@ -39,6 +40,21 @@ function addFilter(found: ParsedFilter, text: string): void {
 }
 
 const isFilterKey = (key: string): key is FilterKey => (FILTER_KEYS as readonly string[]).includes(key);
+
+const ERROR_FILTER_KEYS = ["reason", "group", "observer"] as const;
+
+/** Of errors: `reason=…`, `group=…`, `observer=NAME`. */
+export function parseErrorFilters(filters: string[] = []): Partial<Record<(typeof ERROR_FILTER_KEYS)[number], string>> {
+  const pairs = filters.map((text): [string, string] => {
+    const [, key = "", value = ""] = /^([a-z]+)=(.+)$/s.exec(text) ?? [];
+    if ((ERROR_FILTER_KEYS as readonly string[]).includes(key)) return [key, value];
+    throw usageFailure(
+      `"${text}" is no filter of errors`,
+      `Write it as key=value; the keys are ${ERROR_FILTER_KEYS.join(", ")}.`,
+    );
+  });
+  return Object.fromEntries(pairs);
+}
 
 /** A status of the contract, whatever case it was typed in. */
 export function toStatus(text: string): string {
@@ -69,12 +85,13 @@ export const parseLabels = (labels: string[]): Record<string, string> => Object.
 
 /** Whether an observer is among those that a filter means: as the manager decides it for a list. */
 export function matchesFilter(observer: ObserverView, filter: ParsedFilter): boolean {
-  const { status, type, service, pool, labels = {}, q } = filter;
+  const { status, type, service, pool, labels = {}, q, errorGroup } = filter;
   return (
     (status === undefined || status.includes(observer.status)) &&
     (type === undefined || observer.type === type) &&
     (service === undefined || observer.service?.name === service || observer.service?.id === service.toLowerCase()) &&
     (pool === undefined || observer.pool === pool) &&
+    (errorGroup === undefined || observer.lastError?.group === errorGroup) &&
     (q === undefined || observer.name.toLowerCase().includes(q.toLowerCase())) &&
     Object.entries(labels).every(([key, value]) => Object.hasOwn(observer.labels, key) && observer.labels[key] === value)
   );

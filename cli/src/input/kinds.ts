@@ -6,6 +6,7 @@ const NAMES = {
   services: ["services", "service", "svc"],
   runs: ["runs", "run"],
   errors: ["errors", "error", "err"],
+  failures: ["failures", "failure", "fail"],
   types: ["types", "type"],
 } as const;
 

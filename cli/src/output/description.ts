@@ -41,7 +41,7 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
 function paramLines(params: unknown): string {
   const isEmpty = typeof params === "object" && params !== null && Object.keys(params).length === 0;
   if (isEmpty) return "Params:         -\n";
-  const lines = stringify(params).trimEnd().split("\n");
+  const lines = stringify(params, { aliasDuplicateObjects: false }).trimEnd().split("\n");
   return `Params:\n${lines.map((line) => `  ${plainText(line)}\n`).join("")}`;
 }
 

@@ -15,7 +15,7 @@ export interface PrintOptions {
 /** One thing as a document; as a list of one otherwise. */
 export function printOne<Row>(listing: Listing<Row>, row: Row, options: PrintOptions): string {
   if (options.format === "json") return `${JSON.stringify(row, null, 2)}\n`;
-  if (options.format === "yaml") return stringify(row);
+  if (options.format === "yaml") return toYaml(row);
   const printer = new ListPrinter(listing, options);
   return printer.rows([row]) + printer.end();
 }
@@ -54,7 +54,7 @@ export class ListPrinter<Row> {
           (isFirst ? '{\n  "items": [\n' : ",\n") + rows.map((row) => indented(JSON.stringify(row, null, 2), 4)).join(",\n")
         );
       case "yaml":
-        return (isFirst ? "items:\n" : "") + toText([indented(stringify(rows).trimEnd(), 2)]);
+        return (isFirst ? "items:\n" : "") + toText([indented(toYaml(rows).trimEnd(), 2)]);
       default:
         return format satisfies never;
     }
@@ -65,6 +65,9 @@ export class ListPrinter<Row> {
     return this.#options.format === "yaml" && this.#count === 0 ? "items: []\n" : "";
   }
 }
+
+/** Without aliases: each thing stands for itself, wherever it is copied to. */
+const toYaml = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false });
 
 const toText = (lines: string[]): string => lines.map((line) => `${line}\n`).join("");
 

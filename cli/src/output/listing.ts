@@ -1,4 +1,13 @@
-import type { ErrorEntry, ObserverView, RunView, ServiceView } from "@unacked/contracts";
+import {
+  type ErrorEntry,
+  type ErrorGroup,
+  OBSERVER_STATUSES,
+  type ObserverErrorGroup,
+  type ObserverView,
+  type RunView,
+  type ServiceView,
+  type TypeView,
+} from "@unacked/contracts";
 import { stateColour } from "./colours.ts";
 import { ageOf, readableBytes, shortDuration } from "./durations.ts";
 import { plainText, shortened } from "./plain-text.ts";
@@ -86,8 +95,58 @@ export const ERROR_LISTING: Listing<ErrorEntry> = {
     { heading: "AGE", cell: ({ at }, nowMs) => ageOf(at, nowMs) },
     { heading: "DETAIL", cell: ({ detail }) => shortened(plainText(detail), MAX_MESSAGE) },
     { heading: "OBSERVER", cell: ({ observerId }) => observerId ?? "" },
+    { heading: "GROUP", cell: ({ group }) => group, isWide: true },
     { heading: "QUEUE", cell: ({ queue }) => queue, isWide: true },
     { heading: "REPORTER", cell: ({ reporter }) => reporter, isWide: true },
     { heading: "BYTES", cell: ({ bodyBytes }) => String(bodyBytes), isWide: true, alignsRight: true },
   ],
 };
+
+export const ERROR_GROUP_LISTING: Listing<ErrorGroup> = {
+  nameOf: ({ group }) => group,
+  columns: [
+    { heading: "COUNT", cell: ({ count }) => String(count), alignsRight: true },
+    { heading: "REASON", cell: ({ reason }) => reason },
+    { heading: "FIRST", cell: ({ firstSeenAt }, nowMs) => `${ageOf(firstSeenAt, nowMs)} ago` },
+    { heading: "LAST", cell: ({ lastSeenAt }, nowMs) => `${ageOf(lastSeenAt, nowMs)} ago` },
+    { heading: "EXAMPLE", cell: ({ exampleId }) => exampleId },
+    { heading: "GROUP", cell: ({ group }) => group },
+  ],
+};
+
+/** What observers failed of last, counted together. */
+export const FAILURE_LISTING: Listing<ObserverErrorGroup> = {
+  nameOf: ({ group }) => group,
+  columns: [
+    { heading: "OBSERVERS", cell: ({ total }) => String(total), alignsRight: true },
+    { heading: "STATUS", cell: ({ byStatus }) => statusCounts(byStatus) },
+    { heading: "FIRST", cell: ({ firstSeenAt }, nowMs) => `${ageOf(firstSeenAt, nowMs)} ago` },
+    { heading: "LAST", cell: ({ lastSeenAt }, nowMs) => `${ageOf(lastSeenAt, nowMs)} ago` },
+    { heading: "EXAMPLE", cell: ({ example }) => example.name },
+    { heading: "GROUP", cell: ({ group }) => group },
+  ],
+};
+
+const statusCounts = (byStatus: ObserverErrorGroup["byStatus"]): string =>
+  OBSERVER_STATUSES.filter((status) => byStatus[status] > 0)
+    .map((status) => `${status} ${byStatus[status]}`)
+    .join(", ");
+
+export const TYPE_LISTING: Listing<TypeView> = {
+  nameOf: ({ type }) => type,
+  columns: [
+    { heading: "TYPE", cell: ({ type }) => type },
+    { heading: "SERVICES", cell: ({ services }) => String(services.length), alignsRight: true },
+    { heading: "POOLS", cell: ({ pools }) => pools.join(",") },
+    { heading: "PARAMS", cell: ({ paramsSchema }) => paramNames(paramsSchema).join(",") },
+    { heading: "DESCRIPTION", cell: ({ description }) => description ?? "" },
+    { heading: "ON", cell: ({ services }) => services.join(","), isWide: true },
+  ],
+};
+
+/** Of a JSON Schema, whatever it may be; `*` behind those that must be given. */
+function paramNames(schema: unknown): string[] {
+  const { properties, required } = (schema ?? {}) as { properties?: object; required?: unknown };
+  const needed: unknown[] = Array.isArray(required) ? required : [];
+  return Object.keys(properties ?? {}).map((name) => (needed.includes(name) ? `${name}*` : name));
+}

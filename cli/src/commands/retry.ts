@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import { CliFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { openSession } from "../session.ts";
+import { type ResultFormat, resultOption } from "./option-sets.ts";
+import { Results } from "./results.ts";
+
+export function addRetry(program: Command, io: Io): void {
+  program
+    .command("retry")
+    .summary("restart the observers that failed with these errors")
+    .description(
+      "Restart the observers that failed with these errors. All that failed of the same: restart --filter errorGroup=GROUP, with a group of `get failures`.",
+    )
+    .argument("<ids...>", "ids of errors, as `unacked get errors` lists them")
+    .addOption(resultOption())
+    .action(async (ids: string[], options: { output: ResultFormat }, self: Command) => {
+      const session = openSession(io, self);
+      const results = new Results(session, { format: options.output, asked: ids.length });
+      for (const id of ids) {
+        const outcome = await session.api.retryError(id).catch(asRefusal);
+        results.tell(outcome, "is being restarted");
+      }
+      results.end();
+    });
+}
+
+/** A refusal is of this one alone; whatever else goes wrong would go wrong with the others, too. */
+function asRefusal(error: unknown): CliFailure {
+  if (error instanceof CliFailure && error.exitKind === "failed") return error;
+  throw error;
+}

@@ -1,0 +1,214 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { EXIT_CODES } from "../../cli/src/failure.ts";
+import { processIo } from "../../cli/src/io.ts";
+import { buildProgram } from "../../cli/src/program.ts";
+import { examplesOf } from "../support/doc-examples.ts";
+import { type RunningProcess, startProcess } from "../support/processes.ts";
+import { temporaryFolder } from "../support/servers.ts";
+import { freshSystem, type System } from "../support/system.ts";
+import { CLI_FILE, type CliAnswer, runCli, runShell } from "../support/unacked-cli.ts";
+
+let system: System;
+let cwd: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+  const observers = { env: { OBSERVERS_DIR: "observers" } };
+  const names = ["observer-service-1", "observer-service-2"];
+  await Promise.all(names.map((name) => system.startService(name, observers)));
+  cwd = temporaryFolder("cli");
+  env = { UNACKED_URL: system.url, UNACKED_TOKEN: "", NO_COLOR: "", XDG_CONFIG_HOME: join(cwd, "config") };
+});
+afterAll(() => system.close());
+
+/** One command line, words by spaces; its exit code must be `code`. */
+async function unacked(
+  line: string,
+  options: { code?: number; input?: string; env?: Record<string, string> } = {},
+): Promise<CliAnswer> {
+  const answer = await runCli(line.split(" "), { env: { ...env, ...options.env }, cwd, input: options.input });
+  expect(answer, line).toMatchObject({ code: options.code ?? EXIT_CODES.ok });
+  expect(answer.out + answer.err).not.toMatch(/a mistake in this program|\u001b|^\s+at .*:\d+/m);
+  return answer;
+}
+
+const startUnacked = (line: string, url: string): RunningProcess =>
+  startProcess({ file: CLI_FILE, args: line.split(" "), env: { ...env, UNACKED_URL: url }, cwd, name: `unacked ${line}` });
+
+async function startSecondManager(port = 0): Promise<{ process: RunningProcess; url: string }> {
+  const process = await system.startManager({ port });
+  const { url } = await process.waitForEvent("listening");
+  return { process, url: String(url) };
+}
+
+// Side by side: most of the time each only waits for a process.
+describe.concurrent("the guide, docs/cli.md", () => {
+  const examples = examplesOf("docs/cli.md");
+
+  it("has examples that work, in their order, and print what it shows", { timeout: 60_000 }, async () => {
+    expect(examples.length).toBeGreaterThan(15);
+    for (const { heading, script, printed } of examples) {
+      const answer = await runShell(script, { env, cwd });
+      expect(answer, `${heading}: ${script}`).toMatchObject({ code: 0 });
+      expect(answer.out + answer.err).not.toContain("a mistake in this program");
+      // Standard output and standard error are two pipes here: in which order they were written is not known.
+      if (printed !== undefined) expect(linesOf(answer.out + answer.err)).toEqual(linesOf(printed));
+    }
+  });
+
+  it("has an example of every command", () => {
+    const scripts = examples.map(({ script }) => script).join("\n");
+    for (const words of commandLines(buildProgram(processIo()))) expect(scripts).toContain(`unacked ${words.join(" ")}`);
+  });
+
+  const linesOf = (text: string) => text.trim().split("\n").toSorted();
+});
+
+describe.concurrent("unacked", () => {
+  it("tells of every command how it is used", async () => {
+    const lines = commandLines(buildProgram(processIo())).concat([["config"]]);
+    expect(lines.length).toBeGreaterThan(14);
+    const [whole, ...helps] = await Promise.all([
+      unacked("--help"),
+      ...lines.map((words) => unacked(`${words.join(" ")} --help`)),
+    ]);
+    for (const [index, { out, err }] of helps.entries()) {
+      expect(out).toMatch(new RegExp(`^Usage: unacked ${lines[index]?.join(" ")} `));
+      expect(err).toBe("");
+    }
+    for (const [command] of lines) expect(whole?.out).toMatch(new RegExp(`^ {2}${command} `, "m"));
+    expect((await unacked("help stop")).out).toBe((await unacked("stop --help")).out);
+  });
+
+  it("creates from standard input, shows it in each format, and applies what it showed", async () => {
+    const documents = ["in-1", "in-2", "in-3"].map((name) => ({ name, type: "ticker", labels: { app: "in" } }));
+    const created = await unacked("create -f - --set params.everyMs=500 --wait --timeout 20s", {
+      input: JSON.stringify(documents),
+    });
+    expect(created.out).toMatch(/^observer in-1 created\n[\s\S]*observer in-3 is Processing on observer-service-\d\n$/);
+    const [json, yaml, names, wide] = await Promise.all(
+      ["json", "yaml", "name", "wide"].map((format) => unacked(`get obs -l app=in -o ${format}`)),
+    );
+    expect(JSON.parse(json?.out ?? "")).toEqual(parse(yaml?.out ?? ""));
+    expect(names?.out.split("\n").toSorted()).toEqual(["", "in-1", "in-2", "in-3"]);
+    expect(wide?.out).toMatch(/^NAME .* LABELS .*\n(?:in-\d +ticker +Processing .* app=in .*\n){3}$/);
+    expect(JSON.parse((await unacked("get observer in-2 -o json")).out)).toEqual(await system.get("in-2"));
+
+    const again = await unacked("apply -f -", { input: yaml?.out ?? "" });
+    expect(again.out).toMatch(/^(?:observer in-\d unchanged \(Processing\)\n){3}$/);
+    const changed = await unacked("apply -f - --set params.everyMs=700", {
+      input: yaml?.out ?? "",
+      code: EXIT_CODES.differs,
+    });
+    expect(changed.out).toContain("observer in-1 differs (Processing)\n  params.everyMs: 500 runs, 700 is in the file\n");
+    expect(changed.err).toMatch(/^error: 3 of 3 are not as the files have them/);
+    await unacked("stop -l app=in --wait --timeout 20s");
+    expect((await unacked("get obs -l app=in")).out).toBe("");
+  });
+
+  it("follows changes live, over a manager that goes and comes back, until Ctrl-C", async () => {
+    // One of its own: the others speak to the first.
+    const manager = await startSecondManager();
+    const watching = startUnacked("watch seen-1 seen-2", manager.url);
+    await watching.waitForLine((line) => line.startsWith("Watching "));
+    await unacked("create ticker seen-1");
+    await watching.waitForLine((line) => /seen-1 +Processing +observer-service-\d/.test(line));
+    await manager.process.kill("SIGKILL");
+    await watching.waitForLine((line) => line.startsWith("The connection was lost"));
+    const away = await unacked(`--url ${manager.url} get obs`, { code: EXIT_CODES.unreachable });
+    expect(away).toMatchObject({
+      out: "",
+      err: expect.stringMatching(/^error: Cannot reach the manager at http.*ECONNREFUSED.*\n$/),
+    });
+    await startSecondManager(Number(new URL(manager.url).port));
+    await unacked("create ticker seen-2");
+    await unacked("stop seen-1 seen-2 --force --wait --timeout 20s");
+    await watching.waitForLine((line) => /seen-2 +Deleted/.test(line));
+    expect(await watching.kill("SIGINT")).toEqual({ code: 0, signal: null });
+    expect(watching.lines.filter((line) => !/^TIME|seen-|^Watching|^The connection/.test(line))).toEqual([]);
+  });
+
+  it("tells each refusal in one line with its fields, and goes on with the others", async () => {
+    const wrong = await unacked("create ticker wrong --param everyMs=soon", { code: EXIT_CODES.failed });
+    expect(wrong).toMatchObject({
+      out: "",
+      err: expect.stringMatching(/^error: observer wrong: The body is wrong\.\n {2}\/params\/everyMs: .*\n$/),
+    });
+    const unknown = await unacked("create tikker wrong", { code: EXIT_CODES.failed });
+    expect(unknown.err).toMatch(/known types: .*ticker/);
+    const some = await unacked("stop nobody nothing", { code: EXIT_CODES.failed });
+    expect(some.err).toMatch(/^(?:error: observer \w+: No such observer\..*\n){2}error: 2 of 2 were refused\.\n$/);
+    const invalid = await unacked("create -f -", { input: "name: a b\ntype: ticker\n", code: EXIT_CODES.usage });
+    expect(invalid.err).toMatch(/^error: A document is wrong\. Nothing was sent\.\n {2}standard input: name: only .*\n$/);
+  });
+
+  it("tells a mistake of whoever typed it, and who is to say more", async () => {
+    expect(await unacked("get obs --frob", { code: EXIT_CODES.usage })).toMatchObject({
+      out: "",
+      err: "error: unknown option '--frob'\n(unacked --help tells more)\n",
+    });
+  });
+
+  it("sees that it does not speak to a manager", async ({ onTestFinished }) => {
+    const other = createServer(
+      (_request, response) => void response.setHeader("content-type", "text/html").end("<p>Welcome"),
+    );
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void other.close());
+    const url = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { err } = await unacked(`--url ${url} top`, { code: EXIT_CODES.unexpectedAnswer });
+    expect(err).toContain(`http://${url}/api/v1/`);
+    expect(err).toContain("with text/html, as no manager of Unacked does");
+  });
+});
+
+describe("unacked, with nobody beside it", () => {
+  it("waits, and says at once when it would be in vain", async () => {
+    const failing = await unacked(
+      "create process crash --param command=sh --param args=[no-such-script] --set retry.maxAttempts=1 -o name",
+    );
+    expect(failing.out).toBe("crash\n");
+    const vain = await unacked("wait crash --for=completed --timeout 20s", { code: EXIT_CODES.failed });
+    expect(vain.err).toMatch(
+      /^error: observer crash is Failed \(.*\) and will not be Completed\. See: unacked describe crash\.\n$/,
+    );
+    expect((await unacked("describe crash")).out).toMatch(/Status: +Failed[\s\S]*Last error: [\s\S]*Ended .* failed/);
+    await unacked("restart crash");
+    await unacked("wait crash --for Failed --timeout 20s");
+    expect((await unacked("get runs crash -o json")).out.match(/"endReason": "failed"/g)).toHaveLength(2);
+    await unacked("stop crash --wait");
+    await unacked("wait crash --for=delete");
+    const late = await unacked("wait crash --for=Processing", { code: EXIT_CODES.failed });
+    expect(late.err).toMatch(/^error: observer crash: No such observer\. Check the name/);
+  });
+
+  it("completes in a real bash, names with a colon too", async () => {
+    await unacked("create ticker colon:one");
+    const complete = (line: string) => `
+      COMP_LINE="${line}" COMP_POINT=${line.length} COMPREPLY=()
+      _unacked unacked; printf '%s\\n' "\${COMPREPLY[@]}"; echo --`;
+    const lines = ["unacked sto", "unacked get s", "unacked stop colon", "unacked stop colon:", "unacked wait x --for Proc"];
+    const script = `eval "$(unacked completion bash)"; compopt() { :; }; ${lines.map(complete).join("\n")}`;
+    const { out } = await runShell(script, { env, cwd });
+    expect(out.split("\n--\n")).toEqual(["stop", "services", "colon:one", "one", "Processing", ""]);
+    await unacked("stop colon:one --force");
+  });
+
+  it("leaves the books as true as it found them", () => system.check());
+});
+
+/** Each command that does something, as its words: `config view`. */
+function commandLines(command: ReturnType<typeof buildProgram>, path: string[] = []): string[][] {
+  const below = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((each) => each.name() !== "help");
+  if (below.length === 0) return [path];
+  return below.flatMap((each) => commandLines(each, [...path, each.name()]));
+}

@@ -1,0 +1,262 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ObserverPage, PROBLEMS } from "@unacked/contracts";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { UnackedApi } from "../../../cli/src/client/api.ts";
+import { CALLS, type Call } from "../../../cli/src/client/calls.ts";
+import { Connection } from "../../../cli/src/client/connection.ts";
+import { decodeAnswer } from "../../../cli/src/client/decode-answer.ts";
+import { EventBlocks } from "../../../cli/src/client/event-blocks.ts";
+import { CliFailure } from "../../../cli/src/failure.ts";
+import { failureText } from "../../../cli/src/report.ts";
+import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api-routes.ts";
+import { openApiDocument } from "../../../services/observer-manager/src/adapters/http/openapi.ts";
+import { observerView } from "./views.ts";
+
+interface Operation {
+  operationId: string;
+  parameters?: { name: string; in: string }[];
+  requestBody?: { content: Record<string, { schema: unknown }> };
+  responses: Record<string, { content?: Record<string, { schema: unknown }> }>;
+}
+
+describe("the calls of the client, held against the OpenAPI document", () => {
+  const api = { lifecycle: undefined as never, reads: undefined as never, errors: undefined as never };
+  const { paths } = openApiDocument(apiRoutes(api), "0.0.0") as { paths: Record<string, Record<string, Operation>> };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  const calls = Object.entries(CALLS) as [string, Call][];
+  const operationOf = (id: string) => operations.find(({ operation }) => operation.operationId === id);
+  const jsonSchema = (content: Record<string, { schema: unknown }> | undefined) => content?.["application/json"]?.schema;
+
+  it.each(calls)("%s is there, with its method, path and parameters", (id, call) => {
+    const found = operationOf(id);
+    expect(found && [found.method, found.path]).toEqual([call.method, call.path]);
+    const known = found?.operation.parameters?.filter((each) => each.in === "query").map(({ name }) => name) ?? [];
+    expect((call.query ?? []).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it.each(calls)("%s sends and reads the very schemas that the document has", (id, call) => {
+    const operation = operationOf(id)?.operation;
+    const body = jsonSchema(operation?.requestBody?.content);
+    expect(namesIn(body)).toEqual(call.body === undefined ? [] : namesOf(call.body));
+    const answers = Object.entries(operation?.responses ?? {}).filter(([status]) => status.startsWith("2"));
+    expect(answers.length).toBeGreaterThan(0);
+    for (const [status, { content }] of answers)
+      expect(namesIn(jsonSchema(content))).toEqual(status === "204" ? [] : namesOf(call.answer));
+  });
+
+  it("leave out only what this program has no use for", () => {
+    const unused = operations.map(({ operation }) => operation.operationId).filter((id) => !Object.hasOwn(CALLS, id));
+    expect(unused.toSorted()).toEqual(["deleteObserver", "followChanges", "isAlive", "isReady", "restartObserver"]);
+  });
+
+  /** The named schemas that a schema of the document is, or is one of. */
+  function namesIn(schema: unknown): string[] {
+    const { $ref, anyOf } = (schema ?? {}) as { $ref?: string; anyOf?: unknown[] };
+    return $ref === undefined ? (anyOf ?? []).flatMap(namesIn) : [$ref.replace("#/components/schemas/", "")];
+  }
+
+  function namesOf(schema: z.ZodType): string[] {
+    if (schema instanceof z.ZodUnion) return (schema.options as z.ZodType[]).flatMap(namesOf);
+    return [schema.meta()?.id ?? "a schema without a name"];
+  }
+});
+
+describe("an answer", () => {
+  const raw = { request: "GET http://x/y", status: 200, contentType: "application/json; charset=utf-8" };
+  const failureOf = (schema: z.ZodType, answer: Parameters<typeof decodeAnswer>[1], about?: string): CliFailure => {
+    try {
+      decodeAnswer(schema, answer, about);
+    } catch (error) {
+      if (error instanceof CliFailure) return error;
+    }
+    throw new Error("it was taken");
+  };
+
+  it("is what the contract says", () => {
+    const page = { items: [observerView()], total: 1, nextCursor: null };
+    expect(decodeAnswer(ObserverPage, { ...raw, text: JSON.stringify(page) })).toEqual(page);
+  });
+
+  it("of another shape is refused, with what and where", () => {
+    const page = {
+      items: [observerView(), { ...observerView(), status: "Dancing", epoch: "2" }],
+      total: 2,
+      nextCursor: null,
+    };
+    const failure = failureOf(ObserverPage, { ...raw, text: JSON.stringify(page) });
+    expect(failure.exitKind).toBe("unexpectedAnswer");
+    expect(failure.message).toContain("GET http://x/y");
+    expect(failure.details).toEqual([
+      expect.stringMatching(/^items\.1\.status: /),
+      expect.stringMatching(/^items\.1\.epoch: .*string/),
+    ]);
+  });
+
+  it.each([
+    ["a page of something else", { contentType: "text/html", text: "<p>hi" }, "text/html"],
+    ["half of one", { text: '{"items": [' }, "not JSON"],
+    ["an error without a problem", { status: 502, text: '{"oops": 1}' }, "no problem document"],
+  ])("that is %s names the address as suspect", (_what, changes, said) => {
+    const failure = failureOf(ObserverPage, { ...raw, ...changes } as Parameters<typeof decodeAnswer>[1]);
+    expect(failure.exitKind).toBe("unexpectedAnswer");
+    expect(failure.message).toContain(said);
+  });
+
+  it("that is a problem is told in one line, its fields below", () => {
+    const { title, remedy } = PROBLEMS["invalid-body"];
+    const errors = [
+      { pointer: "/params/everyMs", message: "must be number" },
+      { pointer: "", message: "must be fair" },
+    ];
+    const problem = {
+      type: "urn:x",
+      title,
+      status: 422,
+      detail: title,
+      code: "invalid-body",
+      remedy,
+      requestId: "r-1",
+      errors,
+    };
+    const answer = { ...raw, status: 422, contentType: "application/problem+json", text: JSON.stringify(problem) };
+    expect(failureText(failureOf(ObserverPage, answer, "observer x"))).toBe(
+      `error: observer x: ${title}.\n  /params/everyMs: must be number\n  the whole body: must be fair\n`,
+    );
+  });
+
+  it("that is a problem of a newer manager is told all the same", () => {
+    const problem = {
+      type: "urn:x",
+      title: "Too blue",
+      status: 409,
+      detail: "It is\u001b[2J #00f",
+      code: "too-blue",
+      remedy: "Paint it.",
+      requestId: "r",
+    };
+    const answer = { ...raw, status: 409, contentType: "application/problem+json", text: JSON.stringify(problem) };
+    const failure = failureOf(ObserverPage, answer);
+    expect([failure.code, failure.exitKind]).toEqual(["too-blue", "failed"]);
+    expect(failureText(failure)).toBe("error: Too blue: It is\\u001b[2J #00f. Paint it.\n");
+  });
+
+  it.each(["not-ready", "database-unavailable"] as const)("%s means: try again later", (code) => {
+    const problem = { ...PROBLEMS[code], type: "urn:x", detail: "x", code, requestId: "r", retryAfterS: 5 };
+    const answer = { ...raw, status: 503, contentType: "application/problem+json", text: JSON.stringify(problem) };
+    expect(failureOf(ObserverPage, answer)).toMatchObject({
+      exitKind: "unreachable",
+      remedy: expect.stringContaining("5 s"),
+    });
+  });
+});
+
+describe("the connection", () => {
+  let server: Server | undefined;
+  afterEach(() => void server?.closeAllConnections());
+  afterEach(() => void server?.close());
+
+  async function apiOf(
+    answer: RequestListener,
+    { token, timeoutMs = 10_000 }: { token?: string; timeoutMs?: number } = {},
+  ): Promise<UnackedApi> {
+    server = createServer(answer);
+    await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    return new UnackedApi(new Connection({ url: `http://127.0.0.1:${port}/base`, token }, { timeoutMs }));
+  }
+
+  it("reads page after page until the limit, filters and the token with each", async () => {
+    const asked: string[] = [];
+    const api = await apiOf(
+      (request, response) => {
+        asked.push(`${request.headers.authorization} ${decodeURIComponent(request.url ?? "")}`);
+        const page = { items: [observerView()], total: 3, nextCursor: asked.length < 3 ? `c${asked.length}` : null };
+        response.setHeader("content-type", "application/json").end(JSON.stringify(page));
+      },
+      { token: "t" },
+    );
+    const pages = [];
+    for await (const page of api.observerPages({ status: ["Failed"], labels: { a: "b" } })) pages.push(page);
+    expect(pages).toHaveLength(3);
+    const query = "Bearer t /base/api/v1/observers?status=Failed&label=a=b&limit=1000";
+    expect(asked).toEqual([query, `${query}&cursor=c1`, `${query}&cursor=c2`]);
+    asked.length = 0;
+    for await (const page of api.observerPages({}, { limit: 2 })) pages.push(page);
+    expect(asked.map((each) => each.split("?")[1])).toEqual(["limit=2", "limit=1&cursor=c1"]);
+  });
+
+  it("says why nobody answers, in time", async () => {
+    const silent = await apiOf(() => undefined, { timeoutMs: 300 });
+    await expect(silent.stats()).rejects.toMatchObject({
+      exitKind: "unreachable",
+      message: expect.stringContaining("300 ms"),
+    });
+    server?.closeAllConnections();
+    await new Promise((resolve) => server?.close(resolve));
+    await expect(silent.stats()).rejects.toMatchObject({ message: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  it("follows no redirection, as a POST would become a GET", async () => {
+    const api = await apiOf(
+      (_request, response) => void response.writeHead(301, { location: "https://else.example/" }).end(),
+    );
+    await expect(api.stats()).rejects.toMatchObject({
+      exitKind: "unexpectedAnswer",
+      message: expect.stringContaining("sends elsewhere: https://else.example/"),
+    });
+  });
+
+  it("goes on with the changes where they broke off", async () => {
+    const from: (string | undefined)[] = [];
+    const api = await apiOf((request, response) => {
+      from.push(request.headers["last-event-id"] as string | undefined);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(
+        `event: ready\nid: ${from.length}\ndata: {}\n\nevent: observer\ndata: ${JSON.stringify(observerView())}\n\n`,
+      );
+    });
+    const leaving = new AbortController();
+    const kinds: string[] = [];
+    for await (const news of api.changes(leaving.signal)) {
+      kinds.push(news.kind);
+      if (kinds.length === 6) leaving.abort();
+    }
+    expect(kinds).toEqual(["ready", "observer", "lost", "ready", "observer", "lost"]);
+    expect(from).toEqual([undefined, "1"]);
+  });
+
+  it("says at once when the changes cannot be followed at all", async () => {
+    const api = await apiOf(
+      (_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>\n\n"),
+    );
+    const all = async () => {
+      for await (const news of api.changes(AbortSignal.timeout(2_000))) return news;
+      return undefined;
+    };
+    await expect(all()).rejects.toMatchObject({ exitKind: "unexpectedAnswer" });
+  });
+});
+
+describe("server-sent events", () => {
+  const text = ': hi\n\nevent: a\nid: 1\ndata: {"x":\ndata: 1}\n\nretry: 5\r\n\r\ndata:plain\r\n\r\nevent: b\rdata: c\r\r';
+
+  it("are the same in pieces of any size", () => {
+    const whole = [
+      { event: "a", id: "1", data: '{"x":\n1}' },
+      { event: "message", data: "plain" },
+      { event: "b", data: "c" },
+    ];
+    for (const size of [1, 2, 3, 7, text.length]) {
+      const blocks = new EventBlocks();
+      const pieces = text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
+      expect(
+        [...pieces, "\n"].flatMap((piece) => blocks.take(piece)),
+        `pieces of ${size}`,
+      ).toEqual(whole);
+    }
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, it } from "vitest";
+import { CliFailure } from "../../../cli/src/failure.ts";
+import { parseAssignment, withAssignments, writePath } from "../../../cli/src/input/assignments.ts";
+import { parseDocuments } from "../../../cli/src/input/document-text.ts";
+import { parseDuration } from "../../../cli/src/input/duration.ts";
+import { matchesFilter, parseFilters, parseLabels } from "../../../cli/src/input/filters.ts";
+import { toKind } from "../../../cli/src/input/kinds.ts";
+import { differencesOf } from "../../../cli/src/input/observer-difference.ts";
+import { toObservers } from "../../../cli/src/input/observer-documents.ts";
+import { observerView } from "./views.ts";
+
+/** What is said of a wrong input, with its details. */
+function refusalOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof CliFailure)) throw error;
+    expect(error.exitKind).toBe("usage");
+    return [error.message, ...error.details].join("\n");
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("--set and --param", () => {
+  it.each([
+    ["params.everyMs=500", ["params", "everyMs"], 500],
+    ['params.text="5"', ["params", "text"], "5"],
+    ["params.on=true", ["params", "on"], true],
+    ["params.off=null", ["params", "off"], null],
+    ["params.empty=", ["params", "empty"], ""],
+    ["params.url=http://x/?a=b", ["params", "url"], "http://x/?a=b"],
+    ["params.list=[1, two]", ["params", "list"], [1, "two"]],
+    ["params.map={a: 1}", ["params", "map"], { a: 1 }],
+    ["retry.delaysMs[0]=10", ["retry", "delaysMs", 0], 10],
+    ["params.grid[1][2]=x", ["params", "grid", 1, 2], "x"],
+    ["params.a\\.b=1", ["params", "a.b"], 1],
+    ["params.a\\=b=1", ["params", "a=b"], 1],
+    ["labels.version=1", ["labels", "version"], "1"],
+    ["name=x", ["name"], "x"],
+  ])("reads %s", (text, path, value) => {
+    expect(parseAssignment(text)).toEqual({ path, value });
+  });
+
+  it("puts the path of a param below params", () => {
+    expect(parseAssignment("headers.accept=text", ["params"])).toEqual({
+      path: ["params", "headers", "accept"],
+      value: "text",
+    });
+  });
+
+  it.each(["everyMs", "=5", "a..b=1", ".a=1", "a.=1", "a[x]=1", "a.__proto__.b=1", "a={", "a[0=1"])("refuses %s", (text) => {
+    expect(refusalOf(() => parseAssignment(text))).toContain(text);
+  });
+
+  it("makes what is missing on the way and leaves the given value as it was", () => {
+    const given = { params: { kept: 1 }, list: [1] };
+    const set = ["params.deep.x=2", "list[1]=2", "list[0]=3", "new[0].y=4"].map((text) => parseAssignment(text));
+    expect(withAssignments(given, set)).toEqual({ params: { kept: 1, deep: { x: 2 } }, list: [3, 2], new: [{ y: 4 }] });
+    expect(given).toEqual({ params: { kept: 1 }, list: [1] });
+  });
+
+  it("never steps through a plain value, leaves a gap in a list, or reaches a prototype", () => {
+    const set = (value: unknown, text: string) => refusalOf(() => withAssignments(value, [parseAssignment(text)]));
+    expect(set({ params: 5 }, "params.x=1")).toContain("is no object");
+    expect(set({ params: [] }, "params.x=1")).toContain("is no object");
+    expect(set({ params: {} }, "params[0]=1")).toContain("is no list");
+    expect(set({ list: [1] }, "list[2]=1")).toContain("would leave a gap");
+    expect(withAssignments({}, [parseAssignment("params.constructor.x=1")])).toEqual({ params: { constructor: { x: 1 } } });
+  });
+
+  it("writes a path as it is read", () => {
+    for (const text of ["params.everyMs", "retry.delaysMs[0]", "params.a\\.b", "x[1][2].y"]) {
+      expect(writePath(parseAssignment(`${text}=1`).path)).toBe(text);
+    }
+  });
+});
+
+describe("filters", () => {
+  it("combine what is repeated, take statuses in any case, and labels either way", () => {
+    const filter = parseFilters(
+      ["status=failed,Retrying", "status=CREATED", "type=ticker", "label=team=a"],
+      ["tier=b,zone=c"],
+    );
+    expect(filter).toEqual({
+      status: ["Failed", "Retrying", "Created"],
+      type: "ticker",
+      labels: { team: "a", tier: "b", zone: "c" },
+    });
+    expect(parseFilters()).toBeUndefined();
+  });
+
+  it.each(["status=Running", "state=Failed", "type", "type=", "=x", "label=team", "label==a"])(
+    "refuse --filter %s",
+    (text) => {
+      expect(refusalOf(() => parseFilters([text]))).not.toBe("");
+    },
+  );
+
+  it.each(["team", "team=", "team=a b", "", "team=a,,x=y", "__proto__=x"])("refuse -l %s", (text) => {
+    expect(refusalOf(() => parseFilters([], [text]))).toContain("is no label");
+  });
+
+  it("refuse what contradicts itself", () => {
+    expect(refusalOf(() => parseFilters(["type=a", "type=b"]))).toContain("given twice");
+    expect(refusalOf(() => parseFilters([], ["team=a", "team=b"]))).toContain("at once");
+  });
+
+  it("decide for a change as the manager does for a list", () => {
+    const observer = observerView({ name: "Tick-1", status: "Retrying", labels: { team: "a" } });
+    const fits = (...filters: string[]) => matchesFilter(observer, parseFilters(filters) ?? {});
+    expect(fits()).toBe(true);
+    expect(fits("status=Failed,Retrying", "q=tICK", "label=team=a", "pool=default", "type=ticker")).toBe(true);
+    for (const other of ["status=Failed", "q=tock", "label=team=b", "label=x=a", "pool=x", "type=x", "service=x"]) {
+      expect(fits(other), other).toBe(false);
+    }
+    expect(fits(`service=${observer.service?.name}`)).toBe(true);
+    expect(fits(`service=${observer.service?.id.toUpperCase()}`)).toBe(true);
+  });
+
+  it("give the labels of what is created", () => {
+    expect(parseLabels(["team=a", "tier=1"])).toEqual({ team: "a", tier: "1" });
+  });
+});
+
+describe("durations", () => {
+  it.each([
+    ["30s", 30_000],
+    ["1m30s", 90_000],
+    ["500ms", 500],
+    ["2h", 7_200_000],
+    ["1.5s", 1_500],
+    ["10", 10_000],
+    ["0", 0],
+  ])("%s", (text, durationMs) => expect(parseDuration(text)).toBe(durationMs));
+
+  it.each(["", "s", "-1s", "5 s", "1d", "abc", "5sm"])("refuse %s", (text) => {
+    expect(refusalOf(() => parseDuration(text))).toContain("is no duration");
+  });
+});
+
+describe("kinds", () => {
+  it("have the names that kubectl's users try", () => {
+    const words = ["observers", "observer", "OBS", "svc", "service", "run", "errors", "err", "type"];
+    expect(words.map(toKind)).toEqual([
+      ...["observers", "observers", "observers", "services", "services", "runs", "errors", "errors", "types"],
+    ]);
+    expect(refusalOf(() => toKind("pods"))).toContain('"pods"');
+  });
+});
+
+describe("documents", () => {
+  const two = [
+    { name: "a", type: "ticker" },
+    { name: "b", type: "ticker", params: { everyMs: 5 } },
+  ];
+
+  it.each([
+    ["YAML with ---", "name: a\ntype: ticker\n---\nname: b\ntype: ticker\nparams: { everyMs: 5 }\n---\n"],
+    ["a list in YAML", "- {name: a, type: ticker}\n- {name: b, type: ticker, params: {everyMs: 5}}\n"],
+    ["a list in JSON", JSON.stringify(two)],
+    ["JSON with tabs", JSON.stringify(two, null, "\t")],
+    ["items in JSON", JSON.stringify({ items: two })],
+    ["items in YAML", "items:\n  - {name: a, type: ticker}\n  - {name: b, type: ticker, params: {everyMs: 5}}\n"],
+  ])("are read from %s, each with its place", (_how, text) => {
+    expect(parseDocuments(text, "file")).toEqual([
+      { value: two[0], place: "file, document 1" },
+      { value: two[1], place: "file, document 2" },
+    ]);
+  });
+
+  it("are none in an empty file", () => {
+    for (const text of ["", "---\n---\n", "# nothing\n", "[]"]) expect(parseDocuments(text, "file")).toEqual([]);
+  });
+
+  it("say where the syntax is wrong", () => {
+    expect(refusalOf(() => parseDocuments("a: b: c\n", "file.yaml"))).toMatch(/^file\.yaml is not YAML: .*line 1/);
+    expect(refusalOf(() => parseDocuments('{"a": 1', "file.json"))).toMatch(/^file\.json is not JSON: /);
+  });
+
+  it("are told with all their mistakes at once, each with its place", () => {
+    const documents = parseDocuments("name: a b\ntype: ticker\n---\nname: b\ntype: ticker\nparms: {}\n---\n5", "file.yaml");
+    const said = refusalOf(() => toObservers(documents, []));
+    expect(said).toContain("3 mistakes");
+    expect(said).toContain("file.yaml, document 1: name: ");
+    expect(said).toContain('file.yaml, document 2: Unrecognized key: "parms"');
+    expect(said).toContain("file.yaml, document 3: ");
+  });
+
+  it("define each name once", () => {
+    const documents = parseDocuments("name: a\ntype: x\n---\nname: a\ntype: x\n", "file.yaml");
+    expect(refusalOf(() => toObservers(documents, []))).toBe(
+      "file.yaml, document 2: a is defined in file.yaml, document 1 already",
+    );
+  });
+
+  it("may be what get printed: what the books added is left out", () => {
+    const view = observerView({ labels: { team: "a" } });
+    const [observer] = toObservers([{ value: view, place: "file" }], [parseAssignment("pool=other")]);
+    const { name, type, params, labels, retry } = view;
+    expect(observer).toEqual({ name, type, params, labels, retry, pool: "other", whenFull: "reject" });
+  });
+});
+
+describe("differences", () => {
+  const wanted = (changes: object) => {
+    const { name, type, params, labels, pool } = observerView();
+    const [observer] = toObservers([{ value: { name, type, params, labels, pool, ...changes }, place: "file" }], []);
+    if (observer === undefined) throw new Error("no observer");
+    return observer;
+  };
+
+  it("are none where only the order of keys differs, or a default is not said", () => {
+    const observer = observerView({ params: { a: 1, b: { c: 2, d: [1] } } });
+    expect(differencesOf(observer, wanted({ params: { b: { d: [1], c: 2 }, a: 1 } }))).toEqual([]);
+  });
+
+  it("name each place, what runs and what is wanted", () => {
+    const observer = observerView({ params: { a: 1, gone: 2, list: [1, 2] }, labels: { team: "a" } });
+    const changes = { params: { a: "1", list: [1, 3, 4], new: null }, labels: {}, retry: { maxAttempts: 3 } };
+    expect(differencesOf(observer, wanted(changes))).toEqual([
+      { path: "params.a", runs: 1, wanted: "1" },
+      { path: "params.gone", runs: 2, wanted: undefined },
+      { path: "params.list[1]", runs: 2, wanted: 3 },
+      { path: "params.list[2]", runs: undefined, wanted: 4 },
+      { path: "params.new", runs: undefined, wanted: null },
+      { path: "labels.team", runs: "a", wanted: undefined },
+      { path: "retry.maxAttempts", runs: "unlimited", wanted: 3 },
+    ]);
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { EXIT_CODES } from "../../../cli/src/failure.ts";
+import type { Io } from "../../../cli/src/io.ts";
+import { run } from "../../../cli/src/program.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "unacked-cli-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A command line in this process, words by spaces. Nobody listens at the address. */
+async function runLine(line: string): Promise<{ code: number; out: string; err: string }> {
+  const told = { out: "", err: "" };
+  const io: Io = {
+    out: (text) => void (told.out += text),
+    err: (text) => void (told.err += text),
+    env: { XDG_CONFIG_HOME: folder, UNACKED_URL: "http://127.0.0.1:9" },
+    outIsTerminal: false,
+    errIsTerminal: false,
+    readInput: () => "",
+    nowMs: () => 0,
+    interruption: () => AbortSignal.abort(),
+  };
+  return { code: await run(line.split(" "), io), ...told };
+}
+
+it.each([
+  "nonsense",
+  "get",
+  "get pods",
+  "get runs",
+  "get failures some",
+  "get obs -o xml",
+  "get obs --limit 0",
+  "get obs --groups",
+  "get svc -l a=b",
+  "get svc --filter pool=x",
+  "get errors --filter status=Failed",
+  "stop",
+  "stop a --all",
+  "stop --filter statsu=Failed",
+  "stop -l team",
+  "restart",
+  "restart a --filter type=x",
+  "retry",
+  "delete services a",
+  "describe errors a",
+  "wait a",
+  "wait --for=Processing",
+  "wait a --for=Sleeping",
+  "wait a --for=Processing --timeout soon",
+  "apply",
+  "apply -f gone.yaml",
+  "apply -f -",
+  "apply -f - --prune",
+  "apply -f - -l a=b",
+  "create ticker",
+  "create ticker x -f -",
+  "create ticker x --param everyMs",
+  "create ticker not/a/name",
+  "config use-context gone",
+  "config current-context",
+  "config set-context new",
+  "completion tcsh",
+  "--context gone get obs",
+  "--url ftp://x get obs",
+  "--request-timeout never get obs",
+])("unacked %s is a mistake of whoever typed it: told in a line, and nothing is asked", async (line) => {
+  const { code, out, err } = await runLine(line);
+  expect({ code, out }).toEqual({ code: EXIT_CODES.usage, out: "" });
+  expect(err).toMatch(/^error: /);
+  expect(err).not.toContain("a mistake in this program");
+});
+
+it("a line that is well is one that finds nobody here", async () => {
+  const { code, err } = await runLine("get obs");
+  expect(code).toBe(EXIT_CODES.unreachable);
+  expect(err.split("\n")).toHaveLength(2);
+});
+
+it("no words at all show what there is", async () => {
+  const { code, out } = await runLine("--help");
+  expect(code).toBe(EXIT_CODES.ok);
+  expect(out).toContain("Commands:");
+});

@@ -1,0 +1,238 @@
+import { OBSERVER_STATUSES, type Stats } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { choosePaint, painted, stateColour, unpainted } from "../../../cli/src/output/colours.ts";
+import { describeObserver, describeService, retryText } from "../../../cli/src/output/description.ts";
+import { exactDuration, readableBytes, shortDuration } from "../../../cli/src/output/durations.ts";
+import { ListPrinter, type OutputFormat, printOne } from "../../../cli/src/output/list-printer.ts";
+import { OBSERVER_LISTING, SERVICE_LISTING } from "../../../cli/src/output/listing.ts";
+import { overviewText, usageBar } from "../../../cli/src/output/overview.ts";
+import { plainText, shortened } from "../../../cli/src/output/plain-text.ts";
+import { Table } from "../../../cli/src/output/table.ts";
+import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
+
+const look = { paint: unpainted, nowMs: NOW_MS };
+
+describe("durations and sizes", () => {
+  it.each([
+    [-5, "0s"],
+    [999, "0s"],
+    [59_999, "59s"],
+    [200_000, "3m20s"],
+    [300_000, "5m"],
+    [45 * 60_000 + 30_000, "45m"],
+    [5 * 3_600_000 + 600_000, "5h10m"],
+    [76 * 3_600_000, "3d4h"],
+    [40 * 86_400_000, "40d"],
+  ])("%i ms is %s", (durationMs, text) => expect(shortDuration(durationMs)).toBe(text));
+
+  it("of settings lose nothing", () => {
+    expect([0, 250, 1_000, 1_500, 300_000, 86_400_000].map(exactDuration)).toEqual([
+      "0ms",
+      "250ms",
+      "1s",
+      "1500ms",
+      "5m",
+      "1d",
+    ]);
+  });
+
+  it("of memory are readable", () => {
+    expect([0, 1_000, 1_536, 83_886_080, 5e12].map(readableBytes)).toEqual([
+      "0 B",
+      "1000 B",
+      "1.5 KiB",
+      "80 MiB",
+      "4.5 TiB",
+    ]);
+  });
+});
+
+describe("texts of others", () => {
+  it("cannot steer a terminal, nor break a line", () => {
+    expect(plainText("a\u001b[31mb\nc\td\u009be\u202ef")).toBe("a\\u001b[31mb\\nc\\td\\u009be\\u202ef");
+  });
+
+  it("are cut by characters", () => {
+    expect(shortened("short", 5)).toBe("short");
+    expect(shortened("ab🙂cd", 4)).toBe("ab🙂…");
+  });
+});
+
+describe("a table", () => {
+  const columns = [
+    { heading: "NAME", cell: ({ name }: { name: string; count: number }) => name },
+    { heading: "COUNT", cell: ({ count }: { name: string; count: number }) => String(count), alignsRight: true },
+    { heading: "ID", cell: () => "x", isWide: true },
+  ];
+
+  it("is aligned, and leaves what is wide to wide", () => {
+    const rows = [
+      { name: "a", count: 5 },
+      { name: "longer", count: 1_000_000 },
+    ];
+    expect(new Table(columns).lines(rows, 0)).toEqual([
+      "NAME       COUNT", //
+      "a              5",
+      "longer   1000000",
+    ]);
+    expect(new Table(columns, { wide: true }).lines(rows, 0)[0]).toBe("NAME       COUNT   ID");
+  });
+
+  it("goes on batch by batch under one heading, what is empty shown as -", () => {
+    const table = new Table(columns);
+    expect(table.lines([{ name: "first", count: 1 }], 0)).toHaveLength(2);
+    expect(table.lines([{ name: "", count: 2 }], 0)).toEqual(["-           2"]);
+  });
+
+  it("is aligned in colours as without", () => {
+    const listed = (paint: typeof painted) =>
+      new Table(OBSERVER_LISTING.columns, { paint }).lines([observerView(), observerView({ status: "Failed" })], NOW_MS);
+    const coloured = listed(painted);
+    expect(coloured[1]).toContain("\u001b[32mProcessing\u001b[0m");
+    expect(coloured[2]).toContain("\u001b[31mFailed\u001b[0m");
+    expect(coloured.map((line) => line.replaceAll(/\u001b\[\d+m/g, ""))).toEqual(listed(unpainted));
+  });
+});
+
+describe("colours", () => {
+  const choose = (changes: object) => choosePaint({ isTerminal: true, noColorOption: false, env: {}, ...changes });
+
+  it("are for terminals, unless NO_COLOR, --no-color or a dumb terminal says otherwise", () => {
+    expect(choose({})).toBe(painted);
+    expect(choose({ env: { NO_COLOR: "" } })).toBe(painted);
+    expect(choose({ isTerminal: false })).toBe(unpainted);
+    expect(choose({ noColorOption: true })).toBe(unpainted);
+    expect(choose({ env: { NO_COLOR: "1" } })).toBe(unpainted);
+    expect(choose({ env: { TERM: "dumb" } })).toBe(unpainted);
+  });
+
+  it("are known for every status", () => {
+    expect(OBSERVER_STATUSES.filter((status) => stateColour(status) === undefined)).toEqual([]);
+  });
+});
+
+describe("a list", () => {
+  const observers = ["a", "b", "c"].map((name) => observerView({ name, params: { text: "two\nlines: x\n", empty: "" } }));
+
+  function printed(format: OutputFormat, batches: (typeof observers)[]): string {
+    const printer = new ListPrinter(OBSERVER_LISTING, { format, ...look });
+    return batches.map((batch) => printer.rows(batch)).join("") + printer.end();
+  }
+
+  it("is the same document however it came in pieces", () => {
+    const [a, b, c] = observers as [(typeof observers)[0], (typeof observers)[0], (typeof observers)[0]];
+    for (const format of ["json", "yaml", "name", "table"] as const) {
+      const whole = printed(format, [observers]);
+      expect(printed(format, [[a], [], [b, c]]), format).toBe(whole);
+      expect(whole.endsWith("\n")).toBe(true);
+    }
+    expect(JSON.parse(printed("json", [[a], [b, c]]))).toEqual({ items: observers });
+    expect(parse(printed("yaml", [[a], [b, c]]))).toEqual({ items: observers });
+    expect(printed("name", [observers])).toBe("a\nb\nc\n");
+  });
+
+  it("of nothing is a document, too", () => {
+    expect(JSON.parse(printed("json", [[]]))).toEqual({ items: [] });
+    expect(parse(printed("yaml", []))).toEqual({ items: [] });
+    expect(printed("table", [[]]) + printed("name", [])).toBe("");
+  });
+
+  it("of one that was named is the thing itself", () => {
+    const one = observerView();
+    expect(JSON.parse(printOne(OBSERVER_LISTING, one, { format: "json", ...look }))).toEqual(one);
+    expect(parse(printOne(OBSERVER_LISTING, one, { format: "yaml", ...look }))).toEqual(one);
+    expect(printOne(OBSERVER_LISTING, one, { format: "table", ...look })).toBe(
+      [
+        "NAME        TYPE     STATUS       SERVICE     ATTEMPTS   RUNS   AGE\n",
+        "my-ticker   ticker   Processing   service-1          0      1   1h\n",
+      ].join(""),
+    );
+  });
+
+  it("of services says how full each is", () => {
+    expect(printOne(SERVICE_LISTING, serviceView(), { format: "table", ...look }).split("\n")).toEqual([
+      "NAME        STATE   RUNNING   WORKERS   POOL      SEEN   AGE",
+      "service-1   Alive         4        10   default   2s     2h",
+      "",
+    ]);
+  });
+});
+
+describe("a description", () => {
+  it("of an observer tells its trouble, its params and its runs", () => {
+    const lastError = { name: "Error", message: "no\u001b[2J route", group: "no route", at: "2026-01-01T23:59:50.000Z" };
+    const observer = observerView({ status: "Retrying", attempts: 2, lastError, nextAttemptAt: "2026-01-02T00:00:04.000Z" });
+    const ended = runView({ epoch: 1, state: "Ended", endedAt: "2026-01-01T23:10:00.000Z", endReason: "service-gone" });
+    const text = describeObserver(observer, [runView({ epoch: 2 }), ended], look);
+    expect(text).toContain("Status:         Retrying\n");
+    expect(text).toContain("Last error:     Error: no\\u001b[2J route (2026-01-01T23:59:50.000Z (10s ago))\n");
+    expect(text).toContain("Next attempt:   2026-01-02T00:00:04.000Z\n");
+    expect(text).toContain("Params:\n  everyMs: 1000\n");
+    expect(text).toMatch(
+      /Runs:\n {2}RUN {3}SERVICE .*\n {4}2 {3}service-1 .*\n {4}1 {3}service-1 {3}Ended .* 10m .*service-gone\n$/,
+    );
+  });
+
+  it("of an observer shows the ten newest runs and where the others are", () => {
+    const runs = Array.from({ length: 12 }, (_, index) => runView({ epoch: 12 - index }));
+    expect(describeObserver(observerView(), runs, look)).toMatch(/… and older ones: unacked get runs my-ticker\n$/);
+  });
+
+  it("of a service tells what it runs", () => {
+    const text = describeService(serviceView(), [observerView()], look);
+    expect(text).toContain("Workers:        4 running, 6 free of 10\n");
+    expect(text).toMatch(/Observers:\n {2}NAME .*\n {2}my-ticker /);
+    expect(describeService(serviceView({ endedAt: "2026-01-01T23:00:00.000Z", endReason: "drained" }), [], look)).toContain(
+      "Ended:          2026-01-01T23:00:00.000Z (1h ago): drained\nObservers:      none\n",
+    );
+  });
+
+  it("says a retry policy in words", () => {
+    expect(retryText(observerView().retry)).toBe(
+      "unlimited attempts, after 1s, then ×2 up to 5m; given back after 10m without a failure",
+    );
+    expect(retryText({ maxAttempts: 3, delaysMs: [10, 1_000], resetAfterMs: 0 })).toBe(
+      "at most 3 attempts, after 10ms, 1s; given back after 0ms without a failure",
+    );
+  });
+});
+
+describe("the overview", () => {
+  const byStatus = Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, 0])) as Stats["observers"]["byStatus"];
+  const stats: Stats = {
+    observers: { total: 9, byStatus: { ...byStatus, Processing: 4, Failed: 1, Deleted: 4 }, byType: [] },
+    workers: { total: 20, free: 15, byPool: [] },
+    survivesLargestService: true,
+    warnings: [],
+    queues: [],
+    stateQueueLag: 0,
+    oldestWaiting: null,
+  };
+
+  it("counts what is there, and puts the fullest service first", () => {
+    const text = overviewText(stats, [serviceView(), serviceView({ name: "full", running: 10 })], look);
+    expect(text).toContain("Observers   5   Processing 4  Failed 1\n");
+    expect(text).toContain("Workers     [#####---------------]   15 free of 20\n");
+    expect(text.indexOf("full ")).toBeLessThan(text.indexOf("service-1"));
+  });
+
+  it("begins with what is wrong and what to do", () => {
+    const warning = { code: "no-service", subject: "default", message: "No service lives", remedy: "Start one." } as const;
+    const text = overviewText(
+      { ...stats, warnings: [warning], stateQueueLag: null, workers: { total: 0, free: 0, byPool: [] } },
+      [],
+      look,
+    );
+    expect(text.startsWith("! no-service (default): No service lives\n  Start one.\n\nObservers")).toBe(true);
+    expect(text).toContain("Failover    no worker at all\n");
+    expect(text).toContain("No service lives: nothing can run.\n");
+  });
+
+  it("draws a bar that is never empty while one works, nor longer than full", () => {
+    expect(usageBar(0, 10, unpainted)).toBe(`[${"-".repeat(20)}]`);
+    expect(usageBar(1, 1_000, unpainted)).toBe(`[#${"-".repeat(19)}]`);
+    expect(usageBar(12, 10, unpainted)).toBe(`[${"#".repeat(20)}]`);
+    expect(usageBar(0, 0, unpainted)).toBe(`[${"-".repeat(20)}]`);
+  });
+});
