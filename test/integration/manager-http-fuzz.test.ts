@@ -3,15 +3,16 @@ import { request } from "node:http";
 import { PROBLEMS } from "@unacked/contracts";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
+import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
 import { startHttpManager } from "../support/http-manager.ts";
 
 let books: TestBooks;
 beforeAll(async () => {
   books = await openBooks();
   await putService(books.dataSource, { types: [{ type: "ticker", description: "", paramsSchema: {} }] });
-  for (const status of ["Created", "Processing", "Failed", "Deleted"])
+  for (const status of ["Created", "Failed", "Deleted"])
     await putObserver(books.dataSource, { name: `is-${status}`, status });
+  await putRunning(books.dataSource, { name: "is-Processing" });
 });
 afterAll(() => books.close());
 
