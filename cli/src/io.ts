@@ -7,6 +7,8 @@ export interface Io {
   env: NodeJS.ProcessEnv;
   outIsTerminal: boolean;
   errIsTerminal: boolean;
+  /** How many lines the terminal shows now. */
+  outRows(): number;
   /** All of standard input. */
   readInput(): string;
   nowMs(): number;
@@ -26,6 +28,7 @@ export function processIo(): Io {
     env: process.env,
     outIsTerminal: process.stdout.isTTY === true,
     errIsTerminal: process.stderr.isTTY === true,
+    outRows: () => process.stdout.rows || 24, // a pseudo-terminal may say 0
     readInput: () => readFileSync(0, "utf8"),
     nowMs: () => Date.now(),
     interruption: abortedBySignals,

@@ -51,7 +51,7 @@ async function startSecondManager(port = 0): Promise<{ process: RunningProcess; 
 describe.concurrent("the guide, docs/cli.md", () => {
   const examples = examplesOf("docs/cli.md");
 
-  it("has examples that work, in their order, and print what it shows", { timeout: 60_000 }, async () => {
+  it("has examples that work, in their order, and print what it shows", { timeout: 120_000 }, async () => {
     expect(examples.length).toBeGreaterThan(15);
     for (const { heading, script, printed } of examples) {
       const answer = await runShell(script, { env, cwd });
@@ -70,7 +70,7 @@ describe.concurrent("the guide, docs/cli.md", () => {
   const linesOf = (text: string) => text.trim().split("\n").toSorted();
 });
 
-describe.concurrent("unacked", () => {
+describe.concurrent("unacked", { timeout: 60_000 }, () => {
   it("tells of every command how it is used", async () => {
     const lines = commandLines(buildProgram(processIo())).concat([["config"]]);
     expect(lines.length).toBeGreaterThan(14);
@@ -108,7 +108,11 @@ describe.concurrent("unacked", () => {
     });
     expect(changed.out).toContain("observer in-1 differs (Processing)\n  params.everyMs: 500 runs, 700 is in the file\n");
     expect(changed.err).toMatch(/^error: 3 of 3 are not as the files have them/);
-    await unacked("stop -l app=in --wait --timeout 20s");
+    expect((await unacked("restart -l app=in --dry-run")).out).toBe("3 of 3 observers would be restarted\n");
+    const dry = JSON.parse((await unacked("stop -l app=in --dry-run -o json")).out) as { items: { name: string }[] };
+    expect(dry.items.map(({ name }) => name).toSorted()).toEqual(["in-1", "in-2", "in-3"]);
+    const stopped = await unacked("stop -l app=in --wait --timeout 20s");
+    expect(stopped.out).toMatch(/^(?:observer in-\d is being stopped\n){3}(?:observer in-\d is Deleted\n){3}$/);
     expect((await unacked("get obs -l app=in")).out).toBe("");
   });
 

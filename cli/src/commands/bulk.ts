@@ -6,6 +6,7 @@ import { type ParsedFilter, parseFilters } from "../input/filters.ts";
 import type { Session } from "../session.ts";
 import type { ResultFormat, SelectionOptions } from "./option-sets.ts";
 import { Results } from "./results.ts";
+import { findSelected } from "./selected.ts";
 
 /** What stop and restart have in common. */
 export interface BulkChange {
@@ -31,6 +32,14 @@ export function toTarget(names: string[], { filter, selector, all }: BulkTargetO
   return parsed === undefined ? { all: true } : { filter: parsed };
 }
 
+/**
+ * What is selected, one by one where somebody wants to know of each (to wait for it, or to print it): by a selection itself
+ * the manager only counts.
+ */
+export async function oneByOne(session: Session, target: BulkTarget): Promise<{ refs: string[] }> {
+  return "refs" in target ? target : { refs: await findSelected(session, target) };
+}
+
 /** Carries it out and tells what became of each. The ids of those that were accepted; of a selection none. */
 export async function changeMany(
   session: Session,
@@ -46,6 +55,7 @@ export async function changeMany(
     tellCount(session, answer, what);
     return [];
   }
+  if (target.refs.length === 0) session.io.err("Nothing found.\n");
   const results = new Results(session, { format: options.output, asked: target.refs.length });
   const accepted: string[] = [];
   for (const refs of portionsOf(target.refs)) {
@@ -69,7 +79,7 @@ const portionsOf = (refs: string[]): string[][] =>
   );
 
 function tellCount({ io }: Session, { matched, accepted, refused }: BulkCount, what: string): void {
-  io.out(`${accepted} of ${matched} ${what}\n`);
+  io.out(`${accepted} of ${matched} observers ${what.replace(/^is /, "are ")}\n`);
   const codes = Object.entries(refused).map(([code, count]) => `${count} ${code}`);
   if (codes.length > 0)
     throw new CliFailure("failed", `${matched - accepted} of ${matched} were refused: ${codes.join(", ")}`);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Io } from "../io.ts";
 import { openSession, type Session } from "../session.ts";
-import { type BulkChange, type BulkTargetOptions, changeMany, toTarget } from "./bulk.ts";
+import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
 
 export function addRestart(program: Command, io: Io): void {
@@ -16,7 +16,9 @@ export function addRestart(program: Command, io: Io): void {
     .addOption(resultOption())
     .action(async (names: string[], options: BulkTargetOptions, self: Command) => {
       const session = openSession(io, self);
-      await changeMany(session, toTarget(names, options), restarting(session), options);
+      const asked = toTarget(names, options);
+      const target = options.output === "lines" ? asked : await oneByOne(session, asked);
+      await changeMany(session, target, restarting(session), options);
     });
 }
 

@@ -19,6 +19,7 @@ interface WaitOptions {
  * following is not missed, as the stream is open before anything is read.
  */
 export async function waitForStatus({ api }: Session, ids: string[], options: WaitOptions): Promise<void> {
+  if (ids.length === 0) return;
   const waiting = new Map<string, ObserverView | undefined>(ids.map((id) => [id, undefined]));
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), options.timeoutMs);

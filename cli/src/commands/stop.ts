@@ -2,9 +2,8 @@ import type { Command } from "commander";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { openSession, type Session } from "../session.ts";
-import { type BulkChange, type BulkTargetOptions, changeMany, toTarget } from "./bulk.ts";
+import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
-import { findSelected } from "./selected.ts";
 import { waitForStatus } from "./status-wait.ts";
 
 interface StopOptions extends BulkTargetOptions {
@@ -33,8 +32,7 @@ async function stop(session: Session, names: string[], options: StopOptions): Pr
   const timeoutMs = parseDuration(options.timeout);
   const asked = toTarget(names, options);
   const isWaiting = options.wait === true && options.dryRun !== true;
-  // To wait for them they have to be known one by one.
-  const target = isWaiting && !("refs" in asked) ? { refs: await findSelected(session, asked) } : asked;
+  const target = isWaiting || options.output !== "lines" ? await oneByOne(session, asked) : asked;
   const ids = await changeMany(session, target, stopping(session, options.force === true), options);
   if (!isWaiting) return;
   await waitForStatus(session, ids, {

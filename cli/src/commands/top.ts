@@ -29,11 +29,13 @@ async function top(session: Session, options: TopOptions): Promise<void> {
   const { io } = session;
   if (options.once === true || !io.outIsTerminal) return io.out(await overview(session));
   const interruption = io.interruption();
-  for (let text = await overview(session); !interruption.aborted; text = await overviewOrWhyNot(session)) {
+  for (let text = await overview(session); ; text = await overviewOrWhyNot(session)) {
     // Drawn over what was there, line by line, and cleared below: nothing flickers.
-    const lines = `${new Date(io.nowMs()).toLocaleTimeString()}  ${session.api.url}\n\n${text}`;
-    io.out(`\u001b[H${lines.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
-    await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C: the loop sees it
+    const time = new Date(io.nowMs()).toTimeString().slice(0, 8);
+    const lines = fitting([`${time}  ${session.api.url}`, "", ...text.trimEnd().split("\n")], io.outRows());
+    io.out(`\u001b[H${lines.join("\u001b[K\n")}\u001b[J`);
+    await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C: seen below
+    if (interruption.aborted) return io.out("\n");
   }
 }
 
@@ -51,3 +53,7 @@ async function overviewOrWhyNot(session: Session): Promise<string> {
     throw error;
   }
 }
+
+/** A screen of lines: more would scroll, and the next picture would be drawn below this one. */
+const fitting = (lines: string[], rows: number): string[] =>
+  lines.length <= rows ? lines : [...lines.slice(0, rows - 1), `… and ${lines.length - rows + 1} more lines`];

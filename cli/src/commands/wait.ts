@@ -37,7 +37,7 @@ async function wait(session: Session, names: string[], options: WaitOptions): Pr
     throw usageFailure("Name observers, or select them by --filter or --selector");
   const ids = filter === undefined ? await findNamed(session, names, wanted) : await findSelected(session, { filter });
   const say = (name: string) => session.io.out(`observer ${name} is ${wanted}\n`);
-  if (ids.length > 0) await waitForStatus(session, ids, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
+  await waitForStatus(session, ids, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
 }
 
 /** `delete` as with kubectl, `status=Failed` as in a filter. */

@@ -25,7 +25,7 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
     ["Pool", observer.pool],
     ["Labels", pairs(observer.labels) || "-"],
     ["Retry", retryText(observer.retry)],
-    ["Attempts", `${observer.attempts} failed in this run`],
+    ["Attempts", `${observer.attempts} in this run`],
     ["Created", moment(observer.createdAt, look.nowMs)],
     ["Changed", moment(observer.modifiedAt, look.nowMs)],
     ["Revision", String(observer.revision)],

@@ -156,7 +156,7 @@ describe("an answer", () => {
 
 describe("the connection", () => {
   let server: Server | undefined;
-  afterEach(() => void server?.closeAllConnections());
+  afterEach(() => server?.closeAllConnections());
   afterEach(() => void server?.close());
 
   async function apiOf(

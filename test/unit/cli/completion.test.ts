@@ -10,6 +10,7 @@ const silent: Io = {
   env: {},
   outIsTerminal: false,
   errIsTerminal: false,
+  outRows: () => 24,
   readInput: () => "",
   nowMs: () => 0,
   interruption: () => AbortSignal.abort(),

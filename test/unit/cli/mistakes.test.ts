@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -18,6 +18,7 @@ async function runLine(line: string): Promise<{ code: number; out: string; err: 
     env: { XDG_CONFIG_HOME: folder, UNACKED_URL: "http://127.0.0.1:9" },
     outIsTerminal: false,
     errIsTerminal: false,
+    outRows: () => 24,
     readInput: () => "",
     nowMs: () => 0,
     interruption: () => AbortSignal.abort(),
@@ -71,6 +72,15 @@ it.each([
   expect({ code, out }).toEqual({ code: EXIT_CODES.usage, out: "" });
   expect(err).toMatch(/^error: /);
   expect(err).not.toContain("a mistake in this program");
+});
+
+it("the guide has every exit code, under its name", () => {
+  const told = [...readFileSync("docs/cli.md", "utf8").matchAll(/^\| (\d+) \| ([\w ]+?)(?:[:;].*)? \|$/gm)];
+  const names = Object.entries(EXIT_CODES).map(([name, code]) => [
+    String(code),
+    name.replace(/[A-Z]/g, " $&").toLowerCase(),
+  ]);
+  expect(told.map(([, code, name]) => [code, name])).toEqual(names);
 });
 
 it("a line that is well is one that finds nobody here", async () => {
