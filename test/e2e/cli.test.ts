@@ -91,7 +91,9 @@ describe.concurrent("unacked", { timeout: 60_000 }, () => {
     const created = await unacked("create -f - --set params.everyMs=500 --wait --timeout 20s", {
       input: JSON.stringify(documents),
     });
-    expect(created.out).toMatch(/^observer in-1 created\n[\s\S]*observer in-3 is Processing on observer-service-\d\n$/);
+    expect(created.out).toMatch(
+      /^(?:observer in-\d created\n){3}(?:observer in-\d is Processing on observer-service-\d\n){3}$/,
+    );
     const [json, yaml, names, wide] = await Promise.all(
       ["json", "yaml", "name", "wide"].map((format) => unacked(`get obs -l app=in -o ${format}`)),
     );
@@ -108,6 +110,14 @@ describe.concurrent("unacked", { timeout: 60_000 }, () => {
     });
     expect(changed.out).toContain("observer in-1 differs (Processing)\n  params.everyMs: 500 runs, 700 is in the file\n");
     expect(changed.err).toMatch(/^error: 3 of 3 are not as the files have them/);
+    const many = Array.from({ length: 250 }, (_, index) => ({
+      ...documents[0],
+      name: `in-${index + 1}`,
+      params: { everyMs: 500 },
+    }));
+    const dryApplied = await unacked("apply -f - --dry-run", { input: JSON.stringify(many) });
+    expect(dryApplied.out.match(/ unchanged \(Processing\)$/gm)).toHaveLength(3);
+    expect(dryApplied.out.match(/ would be created$/gm)).toHaveLength(247);
     expect((await unacked("restart -l app=in --dry-run")).out).toBe("3 of 3 observers would be restarted\n");
     const dry = JSON.parse((await unacked("stop -l app=in --dry-run -o json")).out) as { items: { name: string }[] };
     expect(dry.items.map(({ name }) => name).toSorted()).toEqual(["in-1", "in-2", "in-3"]);
