@@ -13,6 +13,7 @@ COPY libs/sdk/package.json libs/sdk/
 COPY libs/settings/package.json libs/settings/
 COPY services/observer-manager/package.json services/observer-manager/
 COPY services/observer-service/package.json services/observer-service/
+COPY services/status-page/package.json services/status-page/
 COPY observers/package.json observers/
 COPY demo/package.json demo/
 COPY cli/package.json cli/
@@ -23,7 +24,9 @@ COPY tsconfig.base.json ./
 COPY libs libs
 COPY services services
 COPY observers observers
-RUN npx tsc -b services/observer-manager services/observer-service observers && rm -rf libs/*/src services/*/src
+RUN npx tsc -b services/observer-manager services/observer-service observers \
+ && npm run build --workspace services/status-page \
+ && rm -rf libs/*/src services/*/src
 
 FROM manifests AS manager-packages
 RUN npm ci --ignore-scripts --omit=dev --workspace services/observer-manager
@@ -52,7 +55,7 @@ LABEL org.opencontainers.image.title="Unacked observer-manager" \
 COPY --from=manager-packages /app/node_modules node_modules
 COPY --from=build /app/services/observer-manager/package.json services/observer-manager/
 COPY --from=build /app/services/observer-manager/dist services/observer-manager/dist
-COPY services/observer-manager/public services/observer-manager/public
+COPY --from=build /app/services/status-page/dist services/status-page/dist
 ENV PORT=8080
 EXPOSE 8080
 # The program itself, no shell and no npm between: SIGTERM has to reach it.

@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           ...servers,
           name: "servers",
-          include: ["test/{integration,e2e}/**/*.test.ts"],
+          include: ["test/{integration,e2e,browser}/**/*.test.ts"],
         },
       },
       ...(process.env.SOAK_MINUTES === undefined ? [] : [soak]),

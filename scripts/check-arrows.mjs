@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Files below `in` may import only what matches one of `may` (a package's name, or a path from the root). */
+/** The first that fits counts. Files below `in` may import only what matches one of `may` (a package's name, or a path from the root). */
 const PLACES = [
   { in: "libs/contracts/src/", may: ["zod", "uuid", "libs/contracts/src/"] },
   { in: "libs/settings/src/", may: ["zod", "yaml", "node:", "libs/settings/src/"] },
@@ -36,6 +36,24 @@ const PLACES = [
   {
     in: "services/observer-service/src/",
     may: ["@unacked/", "node:", "zod", "uuid", "pino", "pino-pretty", "tsx", "services/observer-service/src/"],
+  },
+  { in: "services/status-page/src/store/", may: ["@unacked/contracts", "services/status-page/src/store/"] },
+  { in: "services/status-page/src/form/", may: ["services/status-page/src/form/"] },
+  {
+    in: "services/status-page/src/wire/",
+    may: ["@unacked/contracts", "services/status-page/src/store/", "services/status-page/src/wire/"],
+  },
+  {
+    in: "services/status-page/src/",
+    may: [
+      "@unacked/contracts",
+      "react",
+      "react-dom",
+      "@mantine/core",
+      "@tanstack/react-virtual",
+      "uplot",
+      "services/status-page/src/",
+    ],
   },
   { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "node:", "observers/"] },
   { in: "demo/src/", may: ["ws", "node:", "demo/src/"] },

@@ -2,12 +2,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { takeLock } from "./processes/lock.mjs";
 import { complain, PlainError, say } from "./progress.mjs";
+import { provideBrowser } from "./setup/browser-program.mjs";
 import { buildIfStale } from "./setup/build.mjs";
 import { installPackagesIfStale } from "./setup/packages.mjs";
 import { provideServerPrograms } from "./setup/server-programs.mjs";
 
 /**
- * Everything that `npm start` and `npm test` need and a fresh clone lacks: packages, the build, the servers' programs.
+ * Everything that `npm start` and `npm test` need and a fresh clone lacks: packages, the build, the servers' programs
+ * (and, `--with-browser`, the browser of the tests).
  * Runs before anything is installed, so on Node's own modules alone; does nothing that has been done already.
  */
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
@@ -19,6 +21,7 @@ async function setUp() {
     await installPackagesIfStale(root);
     await buildIfStale(root);
     await provideServerPrograms();
+    if (process.argv.includes("--with-browser")) await provideBrowser();
   } finally {
     release();
   }

@@ -46,7 +46,7 @@ function sourceFiles(folder) {
     if (PASSED_OVER.has(entry.name)) return [];
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sourceFiles(path);
-    return /\.(ts|tsx|css|html)$|^(package|tsconfig.*)\.json$/.test(entry.name) ? [path] : [];
+    return /\.(ts|tsx|js|css|html|svg)$|^(package|tsconfig.*)\.json$/.test(entry.name) ? [path] : [];
   });
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { PlainError, say, step } from "../progress.mjs";
 import { findPostgresFolder, linkLibraries } from "../servers/postgres-program.mjs";
-import { dockerAnswers, findOnPath, findRabbitmq } from "../servers/rabbitmq-program.mjs";
-import { runTool } from "./run-tool.mjs";
+import { dockerAnswers, findRabbitmq } from "../servers/rabbitmq-program.mjs";
+import { canInstall, installPackage, isDebianLike } from "./apt-get.mjs";
 
 /** Makes sure that PostgreSQL and RabbitMQ can be started, unless the environment names some that run. */
 export async function provideServerPrograms() {
@@ -24,7 +24,7 @@ function providePostgres() {
 async function provideRabbitmq() {
   if (findRabbitmq() !== null) return;
   if (await dockerAnswers()) return say("RabbitMQ is not installed: it will run in Docker.");
-  if (process.getuid?.() === 0 && isDebianLike() && findOnPath("apt-get") !== null) return installRabbitmq();
+  if (canInstall()) return installRabbitmq();
   throw new PlainError(
     [
       "RabbitMQ is missing. One of these will do:",
@@ -37,15 +37,10 @@ async function provideRabbitmq() {
 }
 
 async function installRabbitmq() {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const advice = "Install rabbitmq-server yourself, start Docker, or set AMQP_URL.";
-  const aptGet = (/** @type {string[]} */ ...args) => runTool("apt-get", ["-qq", ...args], { env, advice });
-  const install = () => aptGet("install", "--yes", "--no-install-recommends", "rabbitmq-server");
   await step("Installing RabbitMQ by apt-get (rabbitmq-server and Erlang, about 80 MB)", () =>
-    withoutStartingServices(async () => {
-      // The package lists of a fresh image are missing, those of an old one out of date.
-      await install().catch(() => aptGet("update").then(install));
-    }),
+    withoutStartingServices(() =>
+      installPackage("rabbitmq-server", "Install rabbitmq-server yourself, start Docker, or set AMQP_URL."),
+    ),
   );
 }
 
@@ -63,10 +58,6 @@ async function withoutStartingServices(work) {
   } finally {
     rmSync(policy, { force: true });
   }
-}
-
-function isDebianLike() {
-  return existsSync("/etc/os-release") && /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(readFileSync("/etc/os-release", "utf8"));
 }
 
 function installCommand() {

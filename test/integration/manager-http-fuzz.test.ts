@@ -62,7 +62,7 @@ const PATH = fc
       "/readyz",
       "/healthz",
       "",
-      "/status.js",
+      "/color-scheme.js",
     ),
     fc.option(PART),
     fc.constantFrom("", "", "/runs", "/restart", "/retry", "/"),

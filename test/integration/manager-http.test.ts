@@ -225,7 +225,7 @@ describe("every answer", () => {
   });
 
   test("tells browsers to run nothing but our own files, and says nothing of the server", async () => {
-    for (const path of ["/", "/status.js", "/status.css", OBSERVERS, "/healthz", "/nothing"]) {
+    for (const path of ["/", "/observers/some-name", "/color-scheme.js", OBSERVERS, "/healthz", "/nothing"]) {
       const { headers } = await manager.call("GET", path);
       expect(headers.get("content-security-policy")).toMatch(/^default-src 'none';script-src 'self';/);
       expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -300,14 +300,17 @@ describe("the lists", () => {
     expect((await manager.call("HEAD", OBSERVERS)).status).toBe(200);
   });
 
-  test("have a page for people, of our own files alone", async () => {
-    const page = await manager.call("GET", "/");
-    expect(page.headers.get("content-type")).toMatch(/^text\/html/);
-    const linked = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
-    expect(linked.length).toBeGreaterThan(2);
-    for (const path of linked) expect((await manager.call("GET", `/${path}`)).status, path).toBe(200);
-    expect(page.text).not.toMatch(/<script(?![^>]*src=)|<style|style=| on\w+=/);
-  });
+  test.each(["/", "/observers", "/observers/some-name", "/services", "/errors"])(
+    "have a page for people at %s, of our own files alone",
+    async (address) => {
+      const page = await manager.call("GET", address);
+      expect(page.headers.get("content-type")).toMatch(/^text\/html/);
+      const linked = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
+      expect(linked.length).toBeGreaterThan(2);
+      for (const path of linked) expect((await manager.call("GET", path)).status, path).toBe(200);
+      expect(page.text).not.toMatch(/<script(?![^>]*src=)|<style|style=| on\w+=/);
+    },
+  );
 });
 
 describe("health", () => {

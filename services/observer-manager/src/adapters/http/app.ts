@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
-import { fileURLToPath } from "node:url";
 import { Readiness } from "@unacked/contracts";
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Log } from "../../flows/log.ts";
@@ -13,6 +12,7 @@ import { type DescribeError, problemOfError } from "./problem-of-error.ts";
 import { registerPath, registerRoutes } from "./register-routes.ts";
 import { requestContext, requestIdOf } from "./request-context.ts";
 import { refuseForeignPages, securityHeaders } from "./security.ts";
+import { registerStatusPage } from "./status-page.ts";
 
 export interface HttpParts {
   api: ManagerApi;
@@ -23,9 +23,6 @@ export interface HttpParts {
   /** What Prometheus scrapes. */
   metrics: { contentType: string; render(): Promise<string> };
 }
-
-/** The same from src/ and from dist/. */
-const PUBLIC_DIR = fileURLToPath(new URL("../../../public/", import.meta.url));
 
 /** Everything that the manager answers over HTTP. */
 export function createApp(parts: HttpParts): RequestListener {
@@ -48,7 +45,7 @@ function createRouter({ api, log, version, describeError, metrics }: HttpParts):
   registerPath(app, { path: "/api/openapi.json", handlers: { get: [sendDocument(openApiDocument(routes, version))] } });
   registerPath(app, { path: "/api/v1/events", handlers: { get: [eventStream(api.changes)] } });
   registerRoutes(app, routes);
-  app.use(express.static(PUBLIC_DIR, { setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
+  registerStatusPage(app);
   app.use(() => {
     throw new HttpProblem({ code: "not-found" });
   });

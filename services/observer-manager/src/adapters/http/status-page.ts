@@ -1,0 +1,45 @@
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import express, { type Express, type RequestHandler } from "express";
+import { HttpProblem } from "./http-problem.ts";
+import { registerPath } from "./register-routes.ts";
+
+/** What `npm run build` makes of services/status-page. The same from src/ and from dist/, in a checkout and in the image. */
+const PAGE_DIR = fileURLToPath(new URL("../../../../status-page/dist/", import.meta.url));
+
+/** One document for all: the page looks at its address for what to show (services/status-page/src/shell/route.ts). */
+const PAGES = ["/", "/observers", "/observers/:ref", "/services", "/errors"];
+
+/** Serves the status page. Its document is asked for anew each time; what it names has a digest in its name and never changes. */
+export function registerStatusPage(app: Express): void {
+  for (const path of PAGES) registerPath(app, { path, handlers: { get: [sendDocument] } });
+  const once = { index: false, redirect: false } as const;
+  app.use("/assets", preferCompressed, express.static(`${PAGE_DIR}assets`, { ...once, ...FOR_EVER, setHeaders: describe }));
+  app.use(express.static(PAGE_DIR, { ...once, setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
+}
+
+const FOR_EVER = { immutable: true, maxAge: "365d" };
+
+const sendDocument: RequestHandler = (_request, response, next) => {
+  response.setHeader("Cache-Control", "no-cache");
+  response.sendFile("index.html", { root: PAGE_DIR, cacheControl: false }, (error) => {
+    if (error === undefined || response.headersSent) return;
+    next(new HttpProblem({ code: "not-found", detail: "The status page is not built: npm run build" }));
+  });
+};
+
+/** The build has put a `.gz` beside each. */
+const preferCompressed: RequestHandler = (request, response, next) => {
+  response.vary("Accept-Encoding");
+  if (request.acceptsEncodings("gzip") && extname(request.path) in TYPES) request.url = `${request.path}.gz`;
+  next();
+};
+
+const TYPES: Record<string, string> = { ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
+
+function describe(response: { setHeader(name: string, value: string): unknown }, file: string): void {
+  const type = TYPES[extname(file.replace(/\.gz$/, ""))];
+  if (!file.endsWith(".gz") || type === undefined) return;
+  response.setHeader("Content-Encoding", "gzip");
+  response.setHeader("Content-Type", type);
+}

@@ -1,0 +1,105 @@
+import { FlowRates } from "../store/flow-rates.ts";
+import { ObserverIndex, type RowChange } from "../store/observer-index.ts";
+import type { ObserverRow } from "../store/observer-row.ts";
+import { LIVING } from "../store/statuses.ts";
+import { loadObservers } from "../wire/load-observers.ts";
+import { oncePerFrame } from "./next-frame.ts";
+import { Signal } from "./signal.ts";
+
+/** How far the list has been read. `total` is null until the first page came. */
+export type Loading = { phase: "reading"; read: number; total: number | null } | { phase: "whole" };
+
+const AGAIN_MS = 2_000;
+/** Deleted ones pile up for as long as the manager keeps them; more than this nobody scrolls through. */
+export const MAX_DELETED = 5_000;
+
+/**
+ * The observers as the manager's events tell them. Comes in: every event, at once; goes out: one flush a frame, with all that
+ * changed. An observer that changes ten times between two frames is one change to the views, and ten to the rates.
+ */
+export class LiveObservers {
+  readonly index = new ObserverIndex();
+  readonly rates = new FlowRates(Date.now());
+  readonly changed = new Signal();
+  loading: Loading = { phase: "reading", read: 0, total: null };
+  #pending = new Map<string, ObserverRow>();
+  readonly #followers = new Set<(changes: RowChange[]) => void>();
+  readonly #askToFlush = oncePerFrame(() => this.#flush());
+  #load: AbortController | undefined;
+  #deletedLoaded = false;
+
+  /** `follower` gets the changes of each flush, in order. */
+  follow(follower: (changes: RowChange[]) => void): () => void {
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
+  }
+
+  take(row: ObserverRow): void {
+    const before = this.#pending.get(row.id) ?? this.index.get(row.id);
+    if (this.loading.phase === "whole" || before !== undefined) this.rates.note(before, row, Date.now());
+    this.#pending.set(row.id, row);
+    this.#askToFlush();
+  }
+
+  /** Reads the list anew, until that has succeeded; what events say meanwhile counts more. */
+  reload(): void {
+    this.#load?.abort();
+    const load = new AbortController();
+    this.#load = load;
+    void this.#readUntilWhole(load.signal);
+  }
+
+  /** From now on the deleted ones are here too: the newest of those before now. */
+  async wantDeleted(): Promise<void> {
+    if (this.#deletedLoaded) return;
+    this.#deletedLoaded = true;
+    this.index.keepDeleted();
+    try {
+      for await (const { rows } of loadObservers(["Deleted"], { maxRows: MAX_DELETED })) {
+        this.#publish(this.index.takePage(rows));
+      }
+    } catch {
+      this.#deletedLoaded = false; // the next who wants them tries again
+    }
+  }
+
+  async #readUntilWhole(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#readOnce(signal);
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS)); // the link tells what is wrong
+      }
+    }
+  }
+
+  async #readOnce(signal: AbortSignal): Promise<void> {
+    this.#flush();
+    this.index.beginLoad();
+    if (this.loading.phase === "reading") this.loading = { phase: "reading", read: 0, total: null };
+    let read = 0;
+    for await (const { rows, total } of loadObservers([...LIVING], { signal })) {
+      signal.throwIfAborted();
+      read += rows.length;
+      if (this.loading.phase === "reading") this.loading = { phase: "reading", read, total };
+      this.#flush();
+      this.#publish(this.index.takePage(rows));
+    }
+    this.#flush();
+    this.loading = { phase: "whole" };
+    this.#publish(this.index.endLoad());
+  }
+
+  #flush(): void {
+    if (this.#pending.size === 0) return;
+    const rows = this.#pending.values();
+    this.#pending = new Map();
+    this.#publish(this.index.takeEvents(rows));
+  }
+
+  #publish(changes: RowChange[]): void {
+    for (const follower of this.#followers) follower(changes);
+    this.changed.tell();
+  }
+}

@@ -1,0 +1,42 @@
+import type { Stats } from "@unacked/contracts";
+import { CallError, call } from "../wire/call.ts";
+import { Signal } from "./signal.ts";
+
+const EVERY_MS = 2_000;
+const LIMIT_MS = 15_000;
+
+/** `GET /stats`, read again and again while somebody can see the page. */
+export class LiveStats {
+  readonly changed = new Signal();
+  stats: Stats | null = null;
+  /** When `stats` was read last, by the browser's clock. */
+  readAtMs = 0;
+  /** Why the last read failed; null when it did not. */
+  failure: CallError | null = null;
+  #failures = 0;
+
+  start(): void {
+    void this.#run();
+  }
+
+  async #run(): Promise<never> {
+    for (;;) {
+      if (!document.hidden || this.stats === null) await this.#read();
+      const waitMs = Math.min(EVERY_MS * (1 + this.#failures), LIMIT_MS);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.stats = await call<Stats>("GET", "/stats");
+      this.readAtMs = Date.now();
+      this.failure = null;
+      this.#failures = 0;
+    } catch (error) {
+      this.failure = error instanceof CallError ? error : null;
+      this.#failures += 1;
+    }
+    this.changed.tell();
+  }
+}

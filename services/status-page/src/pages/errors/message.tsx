@@ -1,0 +1,58 @@
+import { Button } from "@mantine/core";
+import type { ErrorEntry, ObserverView } from "@unacked/contracts";
+import { useLive, useSignal } from "../../live/use-live.ts";
+import { sayBytes } from "../../parts/say.ts";
+import { Time } from "../../parts/time.tsx";
+import { Link } from "../../shell/navigation.tsx";
+import { addressOfObserver } from "../../shell/route.ts";
+import { call } from "../../wire/call.ts";
+import css from "./group.module.css";
+import { useDeed } from "./use-deed.ts";
+
+/** One message: what was wrong with it, what it was, and what can be done. */
+export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => void }) {
+  const { observers } = useLive();
+  useSignal(observers.changed);
+  const { isBusy, run } = useDeed(onDone);
+  const row = observers.index.get(entry.observerId ?? "");
+  const retry = () =>
+    run(async () => {
+      const { name } = await call<ObserverView>("POST", `/errors/${entry.id}/retry`);
+      return `${name} is being restarted.`;
+    });
+  const remove = () =>
+    run(async () => {
+      await call("DELETE", `/errors/${entry.id}`);
+      return "The message was removed.";
+    });
+  return (
+    <li className={css.message}>
+      <p className={css.facts}>
+        <Time at={entry.at} />
+        {entry.observerId !== null && (
+          <Link href={addressOfObserver(entry.observerId)}>{row?.name ?? entry.observerId}</Link>
+        )}
+        <span>from {entry.queue}</span>
+        <span>{sayBytes(entry.bodyBytes)}</span>
+      </p>
+      <pre className={css.detail}>{entry.detail}</pre>
+      <details>
+        <summary>The message</summary>
+        {/* Focusable, as a long one scrolls. */}
+        <pre className={css.body} tabIndex={0} aria-label="The message's body">
+          {entry.body}
+        </pre>
+      </details>
+      <div className={css.deeds}>
+        {row?.status === "Failed" && (
+          <Button size="compact-sm" variant="default" loading={isBusy} onClick={retry}>
+            Retry
+          </Button>
+        )}
+        <Button size="compact-sm" variant="default" loading={isBusy} onClick={remove}>
+          Remove
+        </Button>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,48 @@
+import { Button } from "@mantine/core";
+import type { BulkCount, ObserverErrorGroup } from "@unacked/contracts";
+import { sayCount, sayMany } from "../../parts/say.ts";
+import { Link } from "../../shell/navigation.tsx";
+import { addressOfObserver } from "../../shell/route.ts";
+import { STATUSES } from "../../store/statuses.ts";
+import { call } from "../../wire/call.ts";
+import css from "./group.module.css";
+import { Seen } from "./seen.tsx";
+import { useDeed } from "./use-deed.ts";
+
+/** Observers whose last error says the same. Those that were given up can be restarted together. */
+export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; onDone: () => void }) {
+  const { isBusy, run } = useDeed(onDone);
+  const failed = group.byStatus.Failed;
+  const restart = () =>
+    run(async () => {
+      const body = { filter: { errorGroup: group.group, status: "Failed" } };
+      const { accepted, matched } = await call<BulkCount>("POST", "/observers/restart", { body });
+      const rest = matched > accepted ? `; ${sayCount(matched - accepted)} could not be` : "";
+      return `${sayMany(accepted, "observer")} being restarted${rest}.`;
+    });
+  const counts = STATUSES.filter((status) => group.byStatus[status] > 0).map(
+    (status) => `${sayCount(group.byStatus[status])} ${status}`,
+  );
+  return (
+    <article className={css.group} aria-label={group.group}>
+      <p className={css.what}>{group.group}</p>
+      <p className={css.facts}>
+        <span>
+          <Link href={`/observers?errorGroup=${encodeURIComponent(group.group)}`}>{sayMany(group.total, "observer")}</Link>:{" "}
+          {counts.join(", ")}
+        </span>
+        <Seen first={group.firstSeenAt} last={group.lastSeenAt} />
+        <span>
+          newest: <Link href={addressOfObserver(group.example.id)}>{group.example.name}</Link>
+        </span>
+      </p>
+      {failed > 0 && (
+        <div className={css.deeds}>
+          <Button size="compact-sm" variant="default" loading={isBusy} onClick={restart}>
+            Restart the {sayCount(failed)} that failed
+          </Button>
+        </div>
+      )}
+    </article>
+  );
+}

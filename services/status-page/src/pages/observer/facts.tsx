@@ -1,0 +1,68 @@
+import type { ObserverView } from "@unacked/contracts";
+import { Fragment, type ReactNode } from "react";
+import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
+import { Time } from "../../parts/time.tsx";
+import { Link } from "../../shell/navigation.tsx";
+import { failuresOf } from "../../store/observer-row.ts";
+import { STATUS_LOOKS } from "../../store/statuses.ts";
+import css from "./facts.module.css";
+
+export function Facts({ observer }: { observer: ObserverView }) {
+  return (
+    <section aria-labelledby="facts-title">
+      <h2 id="facts-title" className={css.title}>
+        What it is
+      </h2>
+      <dl className={`panel ${css.facts}`}>
+        {factsOf(observer).map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function factsOf(observer: ObserverView): [string, ReactNode][] {
+  const { status, service, type, pool, labels, epoch, nextAttemptAt, createdAt, modifiedAt, id, revision } = observer;
+  const runsOn =
+    service === null ? (
+      "on no service now"
+    ) : (
+      <Link href={`/observers?service=${encodeURIComponent(service.name)}`}>{service.name}</Link>
+    );
+  return [
+    ["Status", `${status}: ${STATUS_LOOKS[status].meaning}`],
+    ["Runs on", runsOn],
+    ["Type", type],
+    ["Pool", pool],
+    [
+      "Labels",
+      Object.entries(labels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(", ") || "none",
+    ],
+    ["Runs so far", sayCount(epoch)],
+    ["Failed attempts", failuresOf(observer) === 0 ? "none in this run" : sayCount(failuresOf(observer))],
+    ...(nextAttemptAt === null
+      ? []
+      : [["Next attempt", <Time key="next" at={nextAttemptAt} />] satisfies [string, ReactNode]]),
+    ["On an error", retryOf(observer)],
+    ["Created", <Time key="created" at={createdAt} />],
+    ["Changed", <Time key="changed" at={modifiedAt} />],
+    ["Id", <code key="id">{id}</code>],
+    ["Revision", sayCount(revision)],
+  ];
+}
+
+function retryOf({ retry }: ObserverView): string {
+  const { maxAttempts, delaysMs } = retry;
+  const attempts =
+    maxAttempts === "unlimited" ? "tried again without end" : `given up after ${sayMany(maxAttempts, "attempt")}`;
+  const delays = Array.isArray(delaysMs)
+    ? delaysMs.map(sayDuration).join(", ")
+    : `${sayDuration(delaysMs.initialMs)}, growing to ${sayDuration(delaysMs.maxMs)}`;
+  return `${attempts}; delays: ${delays}`;
+}

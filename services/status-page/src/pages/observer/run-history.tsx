@@ -1,0 +1,93 @@
+import { Button } from "@mantine/core";
+import type { RunView } from "@unacked/contracts";
+import { useState } from "react";
+import { useNow } from "../../live/use-now.ts";
+import { Blank } from "../../parts/blank.tsx";
+import { sayAge, sayCount, sayMany } from "../../parts/say.ts";
+import { Time } from "../../parts/time.tsx";
+import { END_REASONS } from "../../store/end-reasons.ts";
+import { timeLineOf } from "../../store/time-line.ts";
+import css from "./run-history.module.css";
+
+const SHOWN_AT_FIRST = 20;
+
+/** Its runs, newest first: on which service, from when to when, why each ended. */
+export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) {
+  const nowMs = useNow(1_000);
+  const [shown, setShown] = useState(SHOWN_AT_FIRST);
+  if (runs.length === 0) {
+    return (
+      <div className="panel">
+        <Blank title="No run yet">
+          <p>It waits until a service takes it.</p>
+        </Blank>
+      </div>
+    );
+  }
+  const { startMs, endMs, bars } = timeLineOf(runs.slice(0, shown), nowMs);
+  return (
+    <div className={`panel ${css.history}`}>
+      <table className={`${css.table} figures`}>
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Service</th>
+            <th scope="col">Started</th>
+            <th scope="col" className={css.duration}>
+              Lasted
+            </th>
+            <th scope="col">Ended</th>
+            <th scope="col" className={css.lineHead}>
+              <Time at={startMs} /> <span>{endMs >= nowMs ? "now" : <Time at={endMs} />}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {bars.map(({ run, from, to }) => (
+            <tr key={run.id}>
+              <th scope="row">{sayCount(run.epoch)}</th>
+              <td className={css.service}>{run.service.name ?? "unknown"}</td>
+              <td>
+                <Time at={run.startedAt} />
+              </td>
+              <td className={css.duration}>{sayAge(msOf(run, nowMs))}</td>
+              <td>
+                <Ending run={run} />
+              </td>
+              <td className={css.line} aria-hidden="true">
+                <span
+                  className={css.bar}
+                  data-tone={run.endReason === null ? "good" : END_REASONS[run.endReason].tone}
+                  style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {runs.length > shown && (
+        <p className={css.more}>
+          <Button size="compact-sm" variant="default" onClick={() => setShown(runs.length)}>
+            Show all {sayMany(runs.length, "run")}
+          </Button>
+        </p>
+      )}
+      {total > runs.length && <p className={css.more}>{sayMany(total - runs.length, "older run")} are not shown.</p>}
+    </div>
+  );
+}
+
+const msOf = (run: RunView, nowMs: number): number =>
+  Math.max(0, (run.endedAt === null ? nowMs : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
+
+function Ending({ run }: { run: RunView }) {
+  if (run.endReason === null) return <span className={css.running}>{run.state === "Current" ? "runs" : "–"}</span>;
+  const { tone, meaning } = END_REASONS[run.endReason];
+  const error = run.error === null ? "" : `${run.error.name}: ${run.error.message}`;
+  return (
+    <span data-tone={tone} className={css.reason} title={error || run.endReason}>
+      {meaning}
+      {error !== "" && <span className={css.error}>{error}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,83 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { useLive, useSignal } from "../../live/use-live.ts";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { sayMany } from "../../parts/say.ts";
+import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import type { Selection } from "../../store/selection.ts";
+import { allows, type Deed } from "../../store/statuses.ts";
+import { type DeedReport, doToMany } from "../../wire/deeds.ts";
+import css from "./deed-bar.module.css";
+
+const DEEDS: Record<Deed, { verb: string; done: string; text: string }> = {
+  stop: { verb: "Stop", done: "being stopped", text: "Each is stopped for good and deleted; its name is free again then." },
+  "force-stop": {
+    verb: "Force stop",
+    done: "deleted",
+    text: "These have not started, or nobody answers for them. They are deleted at once; a run that still appears is stopped.",
+  },
+  restart: {
+    verb: "Restart",
+    done: "being restarted",
+    text: "Each run is stopped and a new one begins, with all its attempts.",
+  },
+};
+
+/** What can be done with the chosen ones; its place is kept while none is chosen, so that nothing moves. */
+export function DeedBar({ selection, onDone }: { selection: Selection; onDone: () => void }) {
+  const { observers } = useLive();
+  useSignal(observers.changed);
+  const [asked, setAsked] = useState<Deed | null>(null);
+  const { say } = useNotices();
+  const chosen = [...selection.ids].flatMap((id) => observers.index.get(id) ?? []);
+  const fitFor = (deed: Deed) => chosen.filter(({ status }) => allows(status, deed)).map(({ id }) => id);
+
+  const run = async (deed: Deed, ids: string[]) => {
+    try {
+      const report = await doToMany(deed, ids, (id) => observers.index.get(id)?.name ?? id);
+      tell(say, deed, report);
+      onDone();
+    } catch (error) {
+      say("refused", `${DEEDS[deed].verb} failed: ${sayFailure(error)}`);
+    }
+    setAsked(null);
+  };
+
+  const ids = asked === null ? [] : fitFor(asked);
+  return (
+    <div className={css.bar} role="group" aria-label="Chosen observers" data-empty={chosen.length === 0}>
+      <span className="figures" role="status">
+        {chosen.length === 0 ? "None chosen" : `${sayMany(chosen.length, "observer")} chosen`}
+      </span>
+      {(Object.keys(DEEDS) as Deed[]).map((deed) => {
+        const count = fitFor(deed).length;
+        if (deed === "force-stop" && count === 0) return null;
+        return (
+          <Button key={deed} size="compact-sm" variant="default" disabled={count === 0} onClick={() => setAsked(deed)}>
+            {DEEDS[deed].verb} {count > 0 && count < chosen.length ? count : ""}
+          </Button>
+        );
+      })}
+      {asked !== null && (
+        <ConfirmDialog
+          title={`${DEEDS[asked].verb} ${sayMany(ids.length, "observer")}?`}
+          verb={DEEDS[asked].verb}
+          isDangerous={asked !== "restart"}
+          onConfirm={() => run(asked, ids)}
+          onClose={() => setAsked(null)}
+        >
+          <p>{DEEDS[asked].text}</p>
+          {chosen.length > ids.length && <p>{sayMany(chosen.length - ids.length, "other")} cannot be, as they are now.</p>}
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}
+
+function tell(say: (tone: "done" | "refused", text: string) => void, deed: Deed, report: DeedReport): void {
+  if (report.accepted > 0) say("done", `${sayMany(report.accepted, "observer")} ${DEEDS[deed].done}.`);
+  for (const [title, { count, remedy, names }] of report.refused) {
+    const more = count > names.length ? " …" : "";
+    say("refused", `${sayMany(count, "observer")} refused: ${title} (${names.join(", ")}${more}). ${remedy}`);
+  }
+}

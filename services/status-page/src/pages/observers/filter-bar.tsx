@@ -1,0 +1,153 @@
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import type { ObserverStatus } from "@unacked/contracts";
+import { useEffect, useRef, useState } from "react";
+import { useLive, useSignal } from "../../live/use-live.ts";
+import { sayCount } from "../../parts/say.ts";
+import { NO_FILTER, narrows, type ObserverFilter } from "../../store/observer-filter.ts";
+import { STATUS_LOOKS, STATUSES } from "../../store/statuses.ts";
+import css from "./filter-bar.module.css";
+
+interface Props {
+  filter: ObserverFilter;
+  onChange: (filter: ObserverFilter) => void;
+}
+
+export function FilterBar({ filter, onChange }: Props) {
+  const { stats, services } = useLive();
+  useSignal(stats.changed);
+  useSignal(services.changed);
+  const [isOpen, setOpen] = useState(false);
+  const types = stats.stats?.observers.byType.map(({ type }) => type) ?? [];
+  const pools = stats.stats?.workers.byPool.map(({ pool }) => pool) ?? [];
+  const names = services.living().map(({ name }) => name);
+  return (
+    <form className={css.bar} role="search" aria-label="Filter observers" onSubmit={(event) => event.preventDefault()}>
+      <div className={css.fields} data-open={isOpen}>
+        <Search filter={filter} onChange={onChange} />
+        <Button className={css.opener} size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          More filters
+        </Button>
+        <Choice name="Type" value={filter.type} options={types} onChange={(type) => onChange({ ...filter, type })} />
+        <Choice
+          name="Service"
+          value={filter.service}
+          options={names}
+          onChange={(service) => onChange({ ...filter, service })}
+        />
+        <Choice name="Pool" value={filter.pool} options={pools} onChange={(pool) => onChange({ ...filter, pool })} />
+        <TextInput
+          size="xs"
+          label="Label"
+          placeholder="key=value"
+          value={filter.label}
+          onChange={(event) => onChange({ ...filter, label: event.currentTarget.value })}
+        />
+        <Button
+          className={css.clear}
+          size="xs"
+          variant="default"
+          disabled={!narrows(filter)}
+          onClick={() => onChange({ ...NO_FILTER, sort: filter.sort })}
+        >
+          Clear
+        </Button>
+      </div>
+      <StatusChips filter={filter} onChange={onChange} />
+    </form>
+  );
+}
+
+/** "/" comes here from everywhere on the page, as in many tools. */
+function Search({ filter, onChange }: Props) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
+      event.preventDefault();
+      field.current?.select();
+    };
+    window.addEventListener("keydown", focus);
+    return () => window.removeEventListener("keydown", focus);
+  }, []);
+  return (
+    <TextInput
+      ref={field}
+      className={css.search}
+      size="xs"
+      type="search"
+      label="Name"
+      placeholder="part of a name, or an id"
+      autoComplete="off"
+      spellCheck={false}
+      value={filter.q}
+      onChange={(event) => onChange({ ...filter, q: event.currentTarget.value })}
+    />
+  );
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select");
+
+interface ChoiceProps {
+  name: string;
+  value: string;
+  options: string[];
+  onChange: (value: string) => void;
+}
+
+/** What the address asks for can be chosen even if nothing of the kind is there now. */
+function Choice({ name, value, options, onChange }: ChoiceProps) {
+  const all = [...new Set([...options, ...(value === "" ? [] : [value])])].sort();
+  return (
+    <NativeSelect
+      size="xs"
+      label={name}
+      value={value}
+      data={[{ value: "", label: "any" }, ...all.map((each) => ({ value: each, label: each }))]}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+/** None pressed: all that live. */
+function StatusChips({ filter, onChange }: Props) {
+  const { observers, stats } = useLive();
+  useSignal(observers.changed);
+  const countOf = (status: ObserverStatus) => {
+    const isKnown = observers.loading.phase === "whole" && status !== "Deleted";
+    return isKnown ? observers.index.countOf(status) : stats.stats?.observers.byStatus[status];
+  };
+  const toggle = (status: ObserverStatus) => {
+    const next = STATUSES.filter((each) => filter.statuses.includes(each) !== (each === status));
+    onChange({ ...filter, statuses: next });
+  };
+  return (
+    <fieldset className={css.chips}>
+      <legend className="unseen">Status; none chosen shows all but the deleted</legend>
+      {filter.errorGroup !== "" && (
+        <button
+          type="button"
+          className={css.chip}
+          aria-pressed
+          title="Show all again"
+          onClick={() => onChange({ ...filter, errorGroup: "" })}
+        >
+          error: {filter.errorGroup} <span aria-hidden="true">✕</span>
+        </button>
+      )}
+      {STATUSES.map((status) => (
+        <button
+          key={status}
+          type="button"
+          className={css.chip}
+          aria-pressed={filter.statuses.includes(status)}
+          data-tone={STATUS_LOOKS[status].tone}
+          title={STATUS_LOOKS[status].meaning}
+          onClick={() => toggle(status)}
+        >
+          {status} <span className={css.count}>{sayCount(countOf(status) ?? 0)}</span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}

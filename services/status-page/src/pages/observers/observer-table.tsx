@@ -1,0 +1,158 @@
+import { Button } from "@mantine/core";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import type { OrderedView } from "../../live/ordered-view.ts";
+import { useLive } from "../../live/use-live.ts";
+import { Blank } from "../../parts/blank.tsx";
+import { navigate } from "../../shell/navigation.tsx";
+import { addressOfObserver } from "../../shell/route.ts";
+import { NO_FILTER, narrows, type ObserverFilter } from "../../store/observer-filter.ts";
+import { allOf, extendedTo, NOTHING_CHOSEN, type Selection, toggled } from "../../store/selection.ts";
+import { keyDeed } from "./key-deed.ts";
+import { KeyHints } from "./key-hints.tsx";
+import css from "./observer-table.module.css";
+import { ObserverTableRow } from "./observer-table-row.tsx";
+import { TableHead } from "./table-head.tsx";
+import { useAnchor } from "./use-anchor.ts";
+import { useEvent } from "./use-event.ts";
+import { useRowHeight } from "./use-row-height.ts";
+
+interface Props {
+  view: OrderedView;
+  filter: ObserverFilter;
+  onFilter: (filter: ObserverFilter) => void;
+  selection: Selection;
+  onSelect: (selection: Selection) => void;
+  onCreate: () => void;
+}
+
+/**
+ * The list, of which only what can be seen is in the document. One stop of the Tab key: within it the arrows move, and the
+ * screen reader is told the active row by `aria-activedescendant`.
+ */
+export function ObserverTable({ view, filter, onFilter, selection, onSelect, onCreate }: Props) {
+  const { observers } = useLive();
+  const scroller = useRef<HTMLDivElement>(null);
+  const rowHeight = useRowHeight();
+  const { rows } = view;
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollPaddingStart: rowHeight,
+  });
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
+  useAnchor({ scroller, view, rowHeight });
+  const [activeId, setActiveId] = useState<string | null>(null);
+  const activeRow = activeId === null ? undefined : observers.index.get(activeId);
+  const activeIndex = activeRow === undefined ? -1 : rows.indexOf(activeRow);
+
+  const moveTo = (index: number): string | undefined => {
+    const id = rows.idAt(Math.max(0, Math.min(rows.length - 1, index)));
+    if (id === undefined) return undefined;
+    setActiveId(id);
+    virtualizer.scrollToIndex(Math.max(0, Math.min(rows.length - 1, index)));
+    return id;
+  };
+
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.target !== event.currentTarget) return;
+    const visibleRows = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
+    const deed = keyDeed(event, { activeIndex, count: rows.length, page: visibleRows });
+    if (deed === null) return;
+    event.preventDefault();
+    if (deed.kind === "move") {
+      const from = rows.idAt(activeIndex);
+      const id = moveTo(deed.to);
+      if (deed.extends && id !== undefined) {
+        const anchor = selection.anchor ?? from ?? id;
+        onSelect(extendedTo({ ...selection, anchor }, id, rows.ids()));
+      }
+    }
+    if (deed.kind === "toggle" && activeId !== null) onSelect(toggled(selection, activeId));
+    if (deed.kind === "open" && activeRow !== undefined) navigate(addressOfObserver(activeRow.id));
+    if (deed.kind === "all") onSelect(allOf(rows.ids()));
+    if (deed.kind === "none") onSelect(NOTHING_CHOSEN);
+  };
+
+  const choose = useEvent((id: string, withRange: boolean) => {
+    setActiveId(id);
+    onSelect(withRange ? extendedTo(selection, id, rows.ids()) : toggled(selection, id));
+  });
+
+  return (
+    <>
+      <div
+        ref={scroller}
+        className={`panel ${css.table}`}
+        role="grid"
+        aria-label="Observers"
+        aria-rowcount={rows.length + 1}
+        aria-multiselectable="true"
+        aria-activedescendant={activeIndex >= 0 ? `row-${activeId}` : undefined}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onFocus={(event) => event.target === event.currentTarget && activeIndex < 0 && setActiveId(rows.idAt(0) ?? null)}
+      >
+        <TableHead
+          filter={filter}
+          onFilter={onFilter}
+          chosen={selection.ids.size}
+          count={rows.length}
+          onChooseAll={(all) => onSelect(all ? allOf(rows.ids()) : NOTHING_CHOSEN)}
+        />
+        <div role="rowgroup" className={css.body} style={{ height: virtualizer.getTotalSize() }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => {
+            const row = observers.index.get(rows.idAt(index) ?? "");
+            if (row === undefined) return null;
+            return (
+              <ObserverTableRow
+                key={row.id}
+                row={row}
+                index={index}
+                top={start}
+                isActive={index === activeIndex}
+                isChosen={selection.ids.has(row.id)}
+                onChoose={choose}
+              />
+            );
+          })}
+        </div>
+        {rows.length === 0 && <NothingShown filter={filter} onFilter={onFilter} onCreate={onCreate} />}
+      </div>
+      <KeyHints />
+    </>
+  );
+}
+
+function NothingShown({ filter, onFilter, onCreate }: Pick<Props, "filter" | "onFilter" | "onCreate">) {
+  const { observers } = useLive();
+  const isReading = observers.loading.phase === "reading";
+  return (
+    <div role="row" className={css.none}>
+      <div role="gridcell">
+        {isReading ? (
+          <Blank title="Reading the list …" />
+        ) : narrows(filter) ? (
+          <Blank title="No observer matches">
+            <p>
+              <Button size="compact-sm" variant="default" onClick={() => onFilter(NO_FILTER)}>
+                Show all that live
+              </Button>
+            </p>
+          </Blank>
+        ) : (
+          <Blank title="No observer yet">
+            <p>An observer is a job without an end: it runs on some service until you stop it.</p>
+            <p>
+              <Button size="compact-sm" onClick={onCreate}>
+                Create the first
+              </Button>
+            </p>
+          </Blank>
+        )}
+      </div>
+    </div>
+  );
+}

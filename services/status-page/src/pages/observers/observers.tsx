@@ -1,0 +1,66 @@
+import { Button } from "@mantine/core";
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { OrderedView } from "../../live/ordered-view.ts";
+import { useLive, useSignal } from "../../live/use-live.ts";
+import { sayCount } from "../../parts/say.ts";
+import { navigate, useSearch } from "../../shell/navigation.tsx";
+import { type ObserverFilter, readFilter, writeFilter } from "../../store/observer-filter.ts";
+import { NOTHING_CHOSEN } from "../../store/selection.ts";
+import { CreateDialog } from "./create-dialog.tsx";
+import { DeedBar } from "./deed-bar.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { ObserverTable } from "./observer-table.tsx";
+import css from "./observers.module.css";
+
+/** All observers in one list, live; what it shows stands in the address. */
+export default function Observers() {
+  const { observers } = useLive();
+  const search = useSearch();
+  const filter = useMemo(() => readFilter(search), [search]);
+  const view = useMemo(() => new OrderedView(observers, filter), [observers, filter]);
+  useSyncExternalStore(view.subscribe, view.getVersion);
+  const [selection, setSelection] = useState(NOTHING_CHOSEN);
+  const [isCreating, setCreating] = useState(false);
+  const wantsDeleted = filter.statuses.includes("Deleted");
+  useEffect(() => {
+    if (wantsDeleted) void observers.wantDeleted();
+  }, [observers, wantsDeleted]);
+
+  const setFilter = (next: ObserverFilter) => navigate(`/observers${writeFilter(next)}`, { replace: true });
+  return (
+    <>
+      <div className={css.head}>
+        <h1>Observers</h1>
+        <Total shown={view.rows.length} />
+        <Button size="compact-md" onClick={() => setCreating(true)}>
+          New observer
+        </Button>
+      </div>
+      <FilterBar filter={filter} onChange={setFilter} />
+      <DeedBar selection={selection} onDone={() => setSelection(NOTHING_CHOSEN)} />
+      <ObserverTable
+        view={view}
+        filter={filter}
+        onFilter={setFilter}
+        selection={selection}
+        onSelect={setSelection}
+        onCreate={() => setCreating(true)}
+      />
+      <CreateDialog opened={isCreating} onClose={() => setCreating(false)} />
+    </>
+  );
+}
+
+/** How many are shown; while the list is still being read, how far that is. */
+function Total({ shown }: { shown: number }) {
+  const { observers } = useLive();
+  useSignal(observers.changed);
+  const { loading } = observers;
+  const isPart = loading.phase === "reading" && loading.total !== null && loading.total > loading.read;
+  return (
+    <p className={`${css.total} figures`}>
+      {sayCount(shown)} shown
+      {isPart && `, ${sayCount(loading.read)} of ${sayCount(loading.total ?? 0)} read`}
+    </p>
+  );
+}

@@ -1,0 +1,81 @@
+import { useEffect, useRef } from "react";
+import type { ObserverFilter } from "../../store/observer-filter.ts";
+import css from "./observer-table.module.css";
+
+interface Props {
+  filter: ObserverFilter;
+  onFilter: (filter: ObserverFilter) => void;
+  chosen: number;
+  count: number;
+  onChooseAll: (all: boolean) => void;
+}
+
+export function TableHead({ filter, onFilter, chosen, count, onChooseAll }: Props) {
+  const byAttempts = filter.sort === "attempts";
+  const box = useRef<HTMLInputElement>(null);
+  const isAll = count > 0 && chosen >= count;
+  useEffect(() => {
+    if (box.current !== null) box.current.indeterminate = chosen > 0 && !isAll;
+  }, [chosen, isAll]);
+  return (
+    <div role="rowgroup" className={css.headGroup}>
+      <div role="row" aria-rowindex={1} className={`${css.row} ${css.headRow}`}>
+        <div role="columnheader" className={css.choose}>
+          <input
+            ref={box}
+            type="checkbox"
+            aria-label="Choose all that are shown"
+            checked={isAll}
+            disabled={count === 0}
+            onChange={(event) => onChooseAll(event.currentTarget.checked)}
+          />
+        </div>
+        <div role="columnheader" className={css.name} aria-sort={byAttempts ? "none" : "descending"}>
+          <Sorter
+            isOn={!byAttempts}
+            text="Name"
+            title="newest first"
+            onClick={() => onFilter({ ...filter, sort: "newest" })}
+          />
+        </div>
+        <div role="columnheader" className={css.status}>
+          Status
+        </div>
+        <div role="columnheader" className={css.type}>
+          Type
+        </div>
+        <div role="columnheader" className={css.service}>
+          Service
+        </div>
+        <div role="columnheader" className={css.pool}>
+          Pool
+        </div>
+        <div role="columnheader" className={css.attempts} aria-sort={byAttempts ? "descending" : "none"}>
+          <Sorter
+            isOn={byAttempts}
+            text="Failures"
+            title="most failed attempts first"
+            onClick={() => onFilter({ ...filter, sort: "attempts" })}
+          />
+        </div>
+        <div role="columnheader" className={css.runs}>
+          Runs
+        </div>
+        <div role="columnheader" className={css.changed}>
+          Changed
+        </div>
+        <div role="columnheader" className={css.error}>
+          Last error
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Sorter({ isOn, text, title, onClick }: { isOn: boolean; text: string; title: string; onClick: () => void }) {
+  return (
+    <button type="button" className={css.sorter} title={title} onClick={onClick}>
+      {text} <span className={css.hint}>{isOn ? `▾ ${title === "newest first" ? title : ""}` : ""}</span>
+    </button>
+  );
+}

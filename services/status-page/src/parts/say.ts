@@ -1,0 +1,35 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** `12 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `9 d 4 h`. */
+export function sayDuration(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10 * SECOND_MS) return `${Math.floor(ms / 100) / 10} s`;
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
+  if (ms < HOUR_MS) return two(ms, MINUTE_MS, "min", SECOND_MS, "s");
+  if (ms < DAY_MS) return two(ms, HOUR_MS, "h", MINUTE_MS, "min");
+  return two(ms, DAY_MS, "d", HOUR_MS, "h");
+}
+
+/** For ages that are drawn anew each second: no parts of a second, which would flicker. */
+export const sayAge = (ms: number): string =>
+  ms < MINUTE_MS ? `${Math.floor(Math.max(0, ms) / SECOND_MS)} s` : sayDuration(ms);
+
+function two(ms: number, bigMs: number, big: string, smallMs: number, small: string): string {
+  const rest = Math.floor((ms % bigMs) / smallMs);
+  return `${Math.floor(ms / bigMs)} ${big}${rest === 0 ? "" : ` ${rest} ${small}`}`;
+}
+
+export function sayBytes(bytes: number): string {
+  const [divisor, unit] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
+  const value = bytes / divisor;
+  return `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${unit}`;
+}
+
+const NUMBERS = new Intl.NumberFormat();
+export const sayCount = (count: number): string => NUMBERS.format(count);
+
+/** `1 observer`, `2 observers`. */
+export const sayMany = (count: number, noun: string): string => `${sayCount(count)} ${noun}${count === 1 ? "" : "s"}`;

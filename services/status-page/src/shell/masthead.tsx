@@ -1,0 +1,86 @@
+import { type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useLive, useSignal } from "../live/use-live.ts";
+import { sayCount } from "../parts/say.ts";
+import css from "./masthead.module.css";
+import { Link } from "./navigation.tsx";
+import type { Route } from "./route.ts";
+
+const PAGES = [
+  { page: "overview", href: "/", name: "Overview" },
+  { page: "observers", href: "/observers", name: "Observers" },
+  { page: "services", href: "/services", name: "Services" },
+  { page: "errors", href: "/errors", name: "Errors" },
+] as const;
+
+export function Masthead({ route }: { route: Route }) {
+  const { page } = route;
+  return (
+    <header className={css.masthead}>
+      <Link href="/" className={css.name}>
+        <img src="/icon.svg" alt="" width={20} height={20} />
+        Unacked
+      </Link>
+      <nav aria-label="Pages" className={css.pages}>
+        {PAGES.map((each) => (
+          <Link
+            key={each.page}
+            href={each.href}
+            className={css.page}
+            aria-current={each.page === page || (each.page === "observers" && page === "observer") ? "page" : undefined}
+          >
+            {each.name}
+            {each.page === "overview" && <WarningCount />}
+          </Link>
+        ))}
+      </nav>
+      <LinkState />
+      <ColorSchemeButton />
+    </header>
+  );
+}
+
+/** Seen from every page: something is wrong, and the overview says what. */
+function WarningCount() {
+  const { stats } = useLive();
+  useSignal(stats.changed);
+  const count = stats.stats?.warnings.length ?? 0;
+  if (count === 0) return null;
+  return (
+    <span className={css.warnings}>
+      {sayCount(count)}
+      <span className="unseen"> {count === 1 ? "warning" : "warnings"}</span>
+    </span>
+  );
+}
+
+const LINK_TEXTS = { connecting: "connecting", live: "live", lost: "not connected" };
+
+function LinkState() {
+  const live = useLive();
+  useSignal(live.linkChanged);
+  const { phase } = live.link;
+  return (
+    <p className={css.link} data-phase={phase} role="status">
+      {LINK_TEXTS[phase]}
+    </p>
+  );
+}
+
+const NEXT_SCHEME: Record<MantineColorScheme, MantineColorScheme> = { auto: "light", light: "dark", dark: "auto" };
+const SCHEME_SIGNS: Record<MantineColorScheme, string> = { auto: "◐", light: "○", dark: "●" };
+
+function ColorSchemeButton() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const name = colorScheme === "auto" ? "as the system" : colorScheme;
+  return (
+    <button
+      type="button"
+      className={css.scheme}
+      aria-label={`Colours: ${name}`}
+      title={`Colours: ${name}`}
+      onClick={() => setColorScheme(NEXT_SCHEME[colorScheme])}
+    >
+      <span aria-hidden="true">{SCHEME_SIGNS[colorScheme]}</span>
+    </button>
+  );
+}

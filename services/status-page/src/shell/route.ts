@@ -1,0 +1,35 @@
+/** The pages and their addresses; the manager answers exactly these with the page. */
+export type Route =
+  | { page: "overview" }
+  | { page: "observers" }
+  | { page: "observer"; ref: string }
+  | { page: "services" }
+  | { page: "errors" }
+  | { page: "nowhere" };
+
+export function routeOf(path: string): Route {
+  const [, first = "", second = "", ...more] = path.replace(/(?<=.)\/$/, "").split("/");
+  if (more.length > 0) return { page: "nowhere" };
+  if (first === "observers" && second !== "") return { page: "observer", ref: decoded(second) };
+  if (second !== "") return { page: "nowhere" };
+  switch (first) {
+    case "":
+      return { page: "overview" };
+    case "observers":
+    case "services":
+    case "errors":
+      return { page: first };
+    default:
+      return { page: "nowhere" };
+  }
+}
+
+export const addressOfObserver = (ref: string): string => `/observers/${encodeURIComponent(ref)}`;
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // the manager will not find it, and the page will say so
+  }
+}

@@ -1,0 +1,106 @@
+import type { ObserverStatus } from "@unacked/contracts";
+import type { ObserverRow } from "./observer-row.ts";
+
+/** What became of one observer; a missing `before` is a new one, a missing `after` one that is kept no more. */
+export interface RowChange {
+  before: ObserverRow | undefined;
+  after: ObserverRow | undefined;
+}
+
+/**
+ * All observers that the page knows, by id. Comes in: rows from events and from list pages, in any order between them.
+ * Guarantees: what an event said while a list was being read is not overwritten by the list, which may be older; when the list
+ * has been read to its end, nothing is left that neither it nor an event named. Deleted ones are kept only when asked for.
+ */
+export class ObserverIndex {
+  readonly #rows = new Map<string, ObserverRow>();
+  readonly #byStatus = new Map<ObserverStatus, number>();
+  readonly #byService = new Map<string, number>();
+  #keepsDeleted = false;
+  /** Ids named by an event since the running load began; null when none runs. */
+  #toldByEvents: Set<string> | null = null;
+  #listed = new Set<string>();
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(id: string): ObserverRow | undefined {
+    return this.#rows.get(id);
+  }
+
+  rows(): IterableIterator<ObserverRow> {
+    return this.#rows.values();
+  }
+
+  countOf(status: ObserverStatus): number {
+    return this.#byStatus.get(status) ?? 0;
+  }
+
+  /** Observers that the books place on this service now. */
+  runningOn(serviceId: string): number {
+    return this.#byService.get(serviceId) ?? 0;
+  }
+
+  keepDeleted(): void {
+    this.#keepsDeleted = true;
+  }
+
+  beginLoad(): void {
+    this.#toldByEvents = new Set();
+    this.#listed = new Set();
+  }
+
+  takeEvents(rows: Iterable<ObserverRow>): RowChange[] {
+    const changes: RowChange[] = [];
+    for (const row of rows) {
+      this.#toldByEvents?.add(row.id);
+      changes.push(row.status === "Deleted" && !this.#keepsDeleted ? this.#drop(row.id) : this.#put(row));
+    }
+    return changes.filter(({ before, after }) => before !== after);
+  }
+
+  takePage(rows: Iterable<ObserverRow>): RowChange[] {
+    const changes: RowChange[] = [];
+    for (const row of rows) {
+      this.#listed.add(row.id);
+      if (!this.#toldByEvents?.has(row.id)) changes.push(this.#put(row));
+    }
+    return changes;
+  }
+
+  endLoad(): RowChange[] {
+    const told = this.#toldByEvents;
+    const listed = this.#listed;
+    this.#toldByEvents = null;
+    this.#listed = new Set();
+    const vanished = [...this.#rows.values()].filter(
+      ({ id, status }) => status !== "Deleted" && !listed.has(id) && !told?.has(id),
+    );
+    return vanished.map(({ id }) => this.#drop(id));
+  }
+
+  #put(row: ObserverRow): RowChange {
+    const before = this.#rows.get(row.id);
+    this.#rows.set(row.id, row);
+    this.#count(before, -1);
+    this.#count(row, 1);
+    return { before, after: row };
+  }
+
+  #drop(id: string): RowChange {
+    const before = this.#rows.get(id);
+    this.#rows.delete(id);
+    this.#count(before, -1);
+    return { before, after: undefined };
+  }
+
+  #count(row: ObserverRow | undefined, by: 1 | -1): void {
+    if (row === undefined) return;
+    this.#byStatus.set(row.status, this.countOf(row.status) + by);
+    if (row.serviceId === null) return;
+    const running = this.runningOn(row.serviceId) + by;
+    if (running === 0) this.#byService.delete(row.serviceId);
+    else this.#byService.set(row.serviceId, running);
+  }
+}

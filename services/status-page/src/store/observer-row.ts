@@ -1,0 +1,43 @@
+import type { ObserverStatus, ObserverView } from "@unacked/contracts";
+
+/** What the page keeps of an observer. A hundred thousand of them are held, so params and retry policy stay with the manager. */
+export interface ObserverRow {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly pool: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly status: ObserverStatus;
+  readonly serviceId: string | null;
+  readonly serviceName: string | null;
+  readonly runId: string | null;
+  /** How many runs it has had. */
+  readonly epoch: number;
+  /** How many attempts of the current run have failed. */
+  readonly failures: number;
+  /** `name: message` of its last error. */
+  readonly error: string | null;
+  /** What errors of one cause have in common. */
+  readonly errorGroup: string | null;
+  readonly createdAt: string;
+  readonly modifiedAt: string;
+}
+
+export function toRow(view: ObserverView): ObserverRow {
+  const { id, name, type, pool, labels, status, epoch, createdAt, modifiedAt } = view;
+  return {
+    ...{ id, name, type, pool, labels, status, epoch, createdAt, modifiedAt },
+    failures: failuresOf(view),
+    serviceId: view.service?.id ?? null,
+    serviceName: view.service?.name ?? null,
+    runId: view.currentRunId,
+    errorGroup: view.lastError?.group ?? null,
+    error: view.lastError === null ? null : `${view.lastError.name}: ${view.lastError.message}`,
+  };
+}
+
+/** The books count the attempt that runs now, too; that one has not failed. */
+export function failuresOf({ status, attempts }: Pick<ObserverView, "status" | "attempts">): number {
+  const isOver = status === "Retrying" || status === "Failed";
+  return isOver ? attempts : Math.max(0, attempts - 1);
+}

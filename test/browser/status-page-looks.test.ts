@@ -1,0 +1,138 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+let system: System;
+let browser: Browser;
+
+/** A system with something of everything to see. */
+beforeAll(async () => {
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  await system.startManager();
+  await Promise.all([system.startService("prices-1", { workers: 12 }), system.startService("prices-2", { workers: 12 })]);
+  await system.createMany("btc-usd", 9, {}, { labels: { team: "prices" } });
+  await system.create("flaky", { throwAfterMs: 20, throwTimes: 3 });
+  await system.create("broken-feed", { throwAfterMs: 10 });
+  for (const name of ["given-up", "given-up-too"])
+    await system.create(name, { throwAfterMs: 10 }, { retry: { maxAttempts: 1 } });
+  await system.create("wrong-params", { everyMs: 1 }, { pool: "elsewhere", whenFull: "queue" });
+  await system.create("done", { returnAfterMs: 20 });
+  await system.untilStatus(["given-up", "given-up-too"], "Failed");
+  await system.untilStatus(["done"], "Completed");
+  await system.service("prices-2").kill("SIGKILL");
+  await system.startService("prices-2", { workers: 12 });
+  await system.untilStatus(["btc-usd-0", "btc-usd-8"], "Processing");
+});
+
+interface Shown {
+  name: string;
+  address: string;
+  /** What stands there once it is drawn. */
+  until: (page: Page) => Promise<unknown>;
+}
+
+const SHOWN: Shown[] = [
+  {
+    name: "overview",
+    address: "/",
+    until: (page) => page.getByText("All 3 observers that fail").or(page.getByText("given-up-too")).first().waitFor(),
+  },
+  { name: "observers", address: "/observers", until: (page) => page.getByRole("row").nth(5).waitFor() },
+  {
+    name: "observers-none",
+    address: "/observers?q=nothing-like-it",
+    until: (page) => page.getByText("No observer matches").waitFor(),
+  },
+  {
+    name: "observers-create",
+    address: "/observers",
+    until: async (page) => {
+      await page.getByRole("button", { name: "New observer" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+      await page.getByText("is required").first().waitFor();
+    },
+  },
+  {
+    name: "observers-stop",
+    address: "/observers?q=btc",
+    until: async (page) => {
+      await page.getByRole("checkbox", { name: "Choose all that are shown" }).check();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByRole("dialog", { name: "Stop 9 observers?" }).waitFor();
+    },
+  },
+  {
+    name: "observer",
+    address: "/observers/given-up",
+    until: (page) => page.getByText("its attempts were used up").first().waitFor(),
+  },
+  { name: "observer-moved", address: "/observers/flaky", until: (page) => page.getByRole("row").nth(1).waitFor() },
+  {
+    name: "observer-missing",
+    address: "/observers/nobody",
+    until: (page) => page.getByText("There is no observer nobody").waitFor(),
+  },
+  {
+    name: "services",
+    address: "/services",
+    until: async (page) => {
+      await page.getByRole("button", { name: "Show" }).click();
+      await page.getByRole("cell", { name: "Gone", exact: true }).or(page.getByText("None has ended")).waitFor();
+    },
+  },
+  {
+    name: "errors",
+    address: "/errors",
+    until: async (page) => {
+      await page.getByRole("button", { name: /^Show/ }).first().click();
+      await page.getByRole("button", { name: "Remove" }).first().waitFor();
+    },
+  },
+];
+
+describe.each(["light", "dark"] as const)("every page in %s", (colorScheme) => {
+  test("has nothing that axe objects to, breaks no Content-Security-Policy, asks no other host; wide and narrow", async () => {
+    const { page, problems, foreign } = await openPage(browser, system.url, { colorScheme });
+    const found: string[] = [];
+    for (const { name, address, until } of SHOWN) {
+      await page.setViewportSize(WIDE);
+      await page.goto(`${system.url}${address}`);
+      await untilLive(page);
+      await until(page);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      for (const { id, nodes } of violations) found.push(`${name}: ${id} ${nodes.map((node) => node.html).join(" | ")}`);
+      for (const [width, viewport] of [
+        ["wide", WIDE],
+        ["narrow", NARROW],
+      ] as const) {
+        await page.setViewportSize(viewport);
+        await takePicture(page, `${name}-${colorScheme}-${width}`);
+        const sideways = await sidewaysPx(page);
+        if (sideways > 0) found.push(`${name} ${width}: scrolls sideways by ${sideways} px`);
+      }
+    }
+    expect(found).toEqual([]);
+    expect(problems).toEqual([]);
+    expect(foreign).toEqual([]);
+  }, 60_000);
+});
+
+/** How far the whole page can be moved to the side. */
+const sidewaysPx = (page: Page): Promise<number> =>
+  page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+
+test("times are local, with the exact UTC when pointed at", async () => {
+  const { page } = await openPage(browser, `${system.url}/observers/given-up`, {
+    timezoneId: "Asia/Kolkata",
+    locale: "en-GB",
+  });
+  const time = page.locator("time").first();
+  await time.waitFor();
+  const utc = await time.getAttribute("datetime");
+  expect(await time.getAttribute("title")).toBe(`${utc?.slice(0, 10)} ${utc?.slice(11, 23)} UTC`);
+  const local = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: "Asia/Kolkata" });
+  await eventually(async () => expect(await time.textContent()).toContain(local.format(new Date(utc ?? ""))));
+});

@@ -1,0 +1,62 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll } from "vitest";
+import { findBrowser, HOW_TO_GET_A_BROWSER } from "../../scripts/setup/browser-program.mjs";
+import { ROOT } from "./processes.ts";
+
+/** What everything on a page waits for at most: a loaded machine is slow, a broken page is slower. */
+const PATIENCE_MS = 15_000;
+
+/** A page, and what went wrong in it: errors that nobody caught, and what the Content-Security-Policy refused. */
+export interface WatchedPage {
+  page: Page;
+  problems: string[];
+  /** Addresses of other hosts that it asked for anything. */
+  foreign: string[];
+}
+
+/** One browser for the file, closed at its end. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findBrowser();
+  if (executablePath === null) throw new Error(HOW_TO_GET_A_BROWSER);
+  // No sandbox: it cannot be made by root, nor in most containers. The pages are our own.
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  afterAll(() => browser.close());
+  return browser;
+}
+
+/** Opens an address in a context of its own (storage, colours, size). */
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: WIDE, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const foreign: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) problems.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (new URL(request.url()).host !== new URL(url).host) foreign.push(request.url());
+  });
+  await page.goto(url);
+  return { page, problems, foreign };
+}
+
+export const WIDE = { width: 1360, height: 860 };
+export const NARROW = { width: 390, height: 844 };
+
+/** Into test-results/, which git ignores: to be looked at. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const folder = join(ROOT, "test-results", "status-page");
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+/** Waits until the page says that the stream is open and the list is whole. */
+export async function untilLive(page: Page): Promise<void> {
+  await page.getByRole("banner").getByText("live", { exact: true }).waitFor();
+}
+
+export const POLL = { timeout: PATIENCE_MS, interval: 50 };
