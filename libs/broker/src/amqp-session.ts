@@ -13,6 +13,9 @@ import { SessionLostError } from "./session.ts";
 /** How long the broker may take to answer one request, at least; otherwise two heartbeats. */
 const MIN_REPLY_LIMIT_MS = 5_000;
 
+// amqplib, and it closes the connection: after a cancel for its timeout, RabbitMQ 4.3 goes on delivering to that consumer.
+const SENT_TO_CANCELLED = /^Unknown consumer: /;
+
 export const MAX_PREFETCH = 65_535;
 
 export interface SessionOwner {
@@ -21,6 +24,8 @@ export interface SessionOwner {
   log: BrokerLog;
   /** Called synchronously, once, after `lost` was aborted. */
   onLost(reason: LossReason): void;
+  /** What was found out a moment later about why it was lost. */
+  onExplained(reason: LossReason): void;
   onBlocked(blocked: boolean): void;
 }
 
@@ -37,6 +42,8 @@ export class AmqpSession implements Session {
   #control: Channel | undefined;
   #closing: Promise<void> | undefined;
   #isSetUp = false;
+  #sentToCancelled = false;
+  #explaining: Promise<void> = Promise.resolve();
 
   constructor(connection: OpenConnection, generation: number, owner: SessionOwner) {
     this.generation = generation;
@@ -120,7 +127,9 @@ export class AmqpSession implements Session {
       lost: this.lost,
       log: this.#owner.log,
       onDelivery,
-      onCancelled: () => this.lose(lossReason("consumer-cancelled", `the broker cancelled the consumer of queue ${queue}`)),
+      onCancelled: () => {
+        this.#explaining = this.#consumerCancelled(queue);
+      },
       reply: (what, pending) => this.#reply(what, pending),
     });
   }
@@ -158,11 +167,35 @@ export class AmqpSession implements Session {
 
   /** Channels first: amqplib writes the connection's close past what a channel has buffered, and would overtake its acks. */
   async #closeInOrder(): Promise<void> {
+    await this.#explaining; // a channel that closes drops the answers that it still gets
     await Promise.allSettled([...this.#channels].map((channel) => channel.close()));
     await Promise.allSettled([this.#model.close()]);
   }
 
+  /**
+   * RabbitMQ 4.3 and later cancel the consumer of a quorum queue that keeps messages unacked for longer than
+   * `consumer_timeout`, in the very words in which they tell that a queue is gone: that it is still there tells which it
+   * was. Its messages may run elsewhere by now, so the session is lost first, and the reason found afterwards.
+   */
+  async #consumerCancelled(queue: string): Promise<void> {
+    this.lose(lossReason("consumer-cancelled", `the broker cancelled the consumer of queue ${queue}`));
+    if (!(await this.#isStillThere(queue))) return;
+    const detail = `the broker took back messages of queue ${queue} that stayed unacked for long, and cancelled its consumer`;
+    this.#owner.onExplained(lossReason("consumer-timeout", detail));
+  }
+
+  /** False also if the connection went before it could tell. */
+  async #isStillThere(queue: string): Promise<boolean> {
+    try {
+      await this.#control?.checkQueue(queue);
+      return this.#control !== undefined;
+    } catch {
+      return this.#sentToCancelled;
+    }
+  }
+
   #connectionClosed(cause: unknown): void {
+    if (cause instanceof Error && SENT_TO_CANCELLED.test(cause.message)) this.#sentToCancelled = true;
     this.lose(lossReason("connection-closed", cause));
     this.#disconnected.abort();
   }

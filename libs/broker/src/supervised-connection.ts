@@ -26,6 +26,8 @@ export interface ConnectionHooks {
    * kept until that settles, one heartbeat at most: so long the broker gives none of its messages to others.
    */
   onLost?(generation: number, reason: LossReason): void | Promise<void>;
+  /** The reason of the last loss is known better now. Told before the next build. */
+  onLossExplained?(generation: number, reason: LossReason): void;
   /** The build is done. */
   onUp?(generation: number): void;
   /** The broker blocks what this connection publishes (memory or disk alarm), or no longer does. */
@@ -140,6 +142,7 @@ export class SupervisedConnection {
         heartbeatS,
         log,
         onLost: (reason) => this.#onLost(session, reason),
+        onExplained: (reason) => this.#onExplained(session, reason),
         onBlocked: (blocked) => this.#onBlocked(session, blocked),
       });
       this.#current = session;
@@ -198,6 +201,13 @@ export class SupervisedConnection {
       const hold = this.#hooks.onLost?.(session.generation, reason);
       if (hold !== undefined) this.#hold = hold.catch((error: unknown) => this.#logThrown("onLost", error));
     });
+  }
+
+  #onExplained(session: AmqpSession, reason: LossReason): void {
+    if (this.#current !== session || this.#closing.signal.aborted) return;
+    this.#lastLoss = reason;
+    this.#logLoss(reason, { generation: session.generation }, "why the broker session was lost");
+    this.#guard("onLossExplained", () => this.#hooks.onLossExplained?.(session.generation, reason));
   }
 
   #onBlocked(session: AmqpSession, blocked: boolean): void {

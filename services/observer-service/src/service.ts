@@ -95,6 +95,9 @@ export class ObserverService {
     this.#consumer = new SupervisedConnection(settings("consumes"), {
       build: (session) => this.#build(session),
       onLost: (generation, reason) => this.#onLost(generation, reason),
+      onLossExplained: (_, reason) => {
+        this.#lastLoss = reason;
+      },
     });
   }
 
