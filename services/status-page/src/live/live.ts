@@ -13,6 +13,8 @@ export class Live {
   readonly stats = new LiveStats();
   readonly linkChanged = new Signal();
   link: Link = { phase: "connecting" };
+  /** How often the stream was lost and came back: what was asked for meanwhile is asked for again. */
+  returns = 0;
 
   /** The stream is opened first and the lists are read once it is live: nothing can fall between. */
   start(): void {
@@ -40,6 +42,7 @@ export class Live {
   #link(event: "ready" | "broken"): void {
     const link = nextLink(this.link, event, Date.now());
     if (link === this.link) return;
+    if (this.link.phase === "lost" && link.phase === "live") this.returns += 1;
     this.link = link;
     this.linkChanged.tell();
   }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { CallError, call } from "../wire/call.ts";
+import { useLive, useSignal } from "./use-live.ts";
 
 export interface Answered<T> {
   /** What came last; kept when a later call fails. */
@@ -9,11 +10,11 @@ export interface Answered<T> {
 }
 
 /**
- * `GET path`, once, and again when `path` or `version` change. An answer to an older question is dropped. While calls for the same
- * path go on, what came before stays: nothing flickers.
+ * `GET path`, once, and again when `path` or `version` change or the lost manager is back. Null asks for nothing. An answer to
+ * an older question is dropped. While calls for the same path go on, what came before stays: nothing flickers.
  */
-export function useAnswer<T>(path: string, version: unknown = 0): Answered<T> {
-  const [state, setState] = useState<{ path: string; data: T | null; failure: CallError | null }>({
+export function useAnswer<T>(path: string | null, version: unknown = 0): Answered<T> {
+  const [state, setState] = useState<{ path: string | null; data: T | null; failure: CallError | null }>({
     path,
     data: null,
     failure: null,
@@ -21,8 +22,12 @@ export function useAnswer<T>(path: string, version: unknown = 0): Answered<T> {
   const [asked, setAsked] = useState(0);
   const reload = useCallback(() => setAsked((count) => count + 1), []);
   const latest = useRef(0);
+  const live = useLive();
+  useSignal(live.linkChanged);
+  const { returns } = live;
   useEffect(() => {
     const mine = ++latest.current;
+    if (path === null) return;
     const settle = (data: T | null, failure: CallError | null) => {
       if (mine !== latest.current) return;
       setState((before) => ({ path, data: data ?? (before.path === path ? before.data : null), failure }));
@@ -31,7 +36,7 @@ export function useAnswer<T>(path: string, version: unknown = 0): Answered<T> {
       (data) => settle(data, null),
       (error: unknown) => settle(null, error instanceof CallError ? error : null),
     );
-  }, [path, version, asked]);
+  }, [path, version, asked, returns]);
   const isCurrent = state.path === path;
   return { data: isCurrent ? state.data : null, failure: isCurrent ? state.failure : null, reload };
 }

@@ -1,5 +1,5 @@
 import { MantineProvider } from "@mantine/core";
-import { lazy, Suspense, useEffect } from "react";
+import { Suspense, useEffect } from "react";
 import type { Live } from "../live/live.ts";
 import { LiveContext } from "../live/use-live.ts";
 import { Blank, Pending } from "../parts/blank.tsx";
@@ -9,19 +9,14 @@ import { LinkBanner } from "./link-banner.tsx";
 import { Masthead } from "./masthead.tsx";
 import { Link, usePath } from "./navigation.tsx";
 import { NoticeBoard, Notices } from "./notices.tsx";
+import { Errors, fetchAllPages, Observer, Observers, Overview, Services } from "./pages.ts";
 import { type Route, routeOf } from "./route.ts";
 import { theme } from "./theme.ts";
-
-// One file per page: the first load brings only the one that is asked for.
-const Overview = lazy(() => import("../pages/overview/overview.tsx"));
-const Observers = lazy(() => import("../pages/observers/observers.tsx"));
-const Observer = lazy(() => import("../pages/observer/observer.tsx"));
-const Services = lazy(() => import("../pages/services/services.tsx"));
-const Errors = lazy(() => import("../pages/errors/errors.tsx"));
 
 export function App({ live }: { live: Live }) {
   const route = routeOf(usePath());
   useTitle(route);
+  useEffect(fetchAllPages, []);
   return (
     // The variables stand in style/mantine.css: a style tag would break the Content-Security-Policy.
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>

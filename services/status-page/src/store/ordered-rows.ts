@@ -12,8 +12,9 @@ const COMPARE: Record<Sort, Compare> = {
 };
 
 /**
- * The ids that a filter lets through, in order. Most changes move nothing and cost a look at a set; those of one flush that do
- * are merged in one pass over the list, so that a hundred thousand rows with thousands of changes fit into a frame.
+ * The ids that a filter lets through, in order. Most changes move nothing and cost a look at a set; the places of those of one
+ * flush that do are searched by halves, and one pass without any comparing copies the list around them. So a hundred thousand
+ * rows with thousands of changes fit into a frame.
  */
 export class OrderedRows {
   readonly #matches: (row: ObserverRow) => boolean;
@@ -47,20 +48,13 @@ export class OrderedRows {
 
   /** −1 when it is not among them. Of a row as it is now. */
   indexOf(row: ObserverRow): number {
-    let [low, high] = [0, this.#order.length - 1];
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const order = this.#compare(this.#order[middle] as ObserverRow, row);
-      if (order === 0) return middle;
-      if (order < 0) low = middle + 1;
-      else high = middle - 1;
-    }
-    return -1;
+    const index = this.#placeOf(row);
+    return this.#order[index]?.id === row.id ? index : -1;
   }
 
   /** @returns whether any row came, went or moved */
   apply(changes: Iterable<RowChange>): boolean {
-    const leaving = new Set<string>();
+    const leaving: number[] = [];
     const coming = new Map<string, ObserverRow>();
     for (const { before, after } of changes) {
       const id = (after ?? before)?.id;
@@ -68,34 +62,48 @@ export class OrderedRows {
       const wasIn = this.#members.has(id);
       const belongs = after !== undefined && this.#matches(after);
       const moved = wasIn && belongs && before !== undefined && this.#compare(before, after) !== 0;
-      if (wasIn && (!belongs || moved)) {
+      if (wasIn && (!belongs || moved) && before !== undefined) {
         this.#members.delete(id);
-        if (!coming.delete(id)) leaving.add(id);
+        if (!coming.delete(id)) leaving.push(this.#placeOf(before));
       }
       if (belongs && (!wasIn || moved)) {
         this.#members.add(id);
         coming.set(id, after);
       }
     }
-    if (leaving.size === 0 && coming.size === 0) return false;
-    const staying = leaving.size === 0 ? this.#order : this.#order.filter(({ id }) => !leaving.has(id));
-    this.#order = merge(staying, [...coming.values()].sort(this.#compare), this.#compare);
+    if (leaving.length === 0 && coming.size === 0) return false;
+    this.#rearrange(
+      leaving.sort((a, b) => a - b),
+      [...coming.values()].sort(this.#compare),
+    );
     return true;
   }
-}
 
-/** Both in order. */
-function merge(longer: ObserverRow[], shorter: ObserverRow[], compare: Compare): ObserverRow[] {
-  if (shorter.length === 0) return longer;
-  const merged: ObserverRow[] = [];
-  let next = 0;
-  for (const row of longer) {
-    for (let other = shorter[next]; other !== undefined && compare(other, row) < 0; other = shorter[next]) {
-      merged.push(other);
-      next += 1;
+  #rearrange(leaving: number[], coming: ObserverRow[]): void {
+    const order: ObserverRow[] = [];
+    let [from, nextLeaving] = [0, 0];
+    const copyUpTo = (to: number) => {
+      for (; from < to; from += 1) {
+        if (leaving[nextLeaving] === from) nextLeaving += 1;
+        else order.push(this.#order[from] as ObserverRow);
+      }
+    };
+    for (const row of coming) {
+      copyUpTo(this.#placeOf(row));
+      order.push(row);
     }
-    merged.push(row);
+    copyUpTo(this.#order.length);
+    this.#order = order;
   }
-  for (; next < shorter.length; next += 1) merged.push(shorter[next] as ObserverRow);
-  return merged;
+
+  /** Where a row stands, or would: the first that does not come before it. */
+  #placeOf(row: ObserverRow): number {
+    let [low, high] = [0, this.#order.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(this.#order[middle] as ObserverRow, row) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }

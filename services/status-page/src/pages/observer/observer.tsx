@@ -16,7 +16,7 @@ export default function Observer({ reference }: { reference: string }) {
   const { observers } = useLive();
   useSignal(observers.changed);
   const path = `/observers/${encodeURIComponent(reference)}`;
-  const id = useObserverId(path);
+  const id = useObserverId(reference, path);
   const row = observers.index.get(id ?? "");
   // A deleted one leaves the index: that, too, is a change.
   const version = `${row?.modifiedAt} ${row?.status} ${row?.epoch}`;
@@ -52,9 +52,13 @@ export default function Observer({ reference }: { reference: string }) {
   );
 }
 
-/** A name leads to an id once; from then on the stream is followed by it. */
-function useObserverId(path: string): string | undefined {
-  return useAnswer<ObserverView>(path).data?.id;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The stream tells of ids; a name leads to one. */
+function useObserverId(reference: string, path: string): string | undefined {
+  const isId = UUID.test(reference);
+  const named = useAnswer<ObserverView>(isId ? null : path);
+  return isId ? reference.toLowerCase() : named.data?.id;
 }
 
 function NotThere({ reference }: { reference: string }) {

@@ -1,0 +1,27 @@
+import { lazy } from "react";
+
+const FETCH = {
+  overview: () => import("../pages/overview/overview.tsx"),
+  observers: () => import("../pages/observers/observers.tsx"),
+  observer: () => import("../pages/observer/observer.tsx"),
+  services: () => import("../pages/services/services.tsx"),
+  errors: () => import("../pages/errors/errors.tsx"),
+};
+
+// One file per page: the first load brings only the one that is asked for.
+export const Overview = lazy(FETCH.overview);
+export const Observers = lazy(FETCH.observers);
+export const Observer = lazy(FETCH.observer);
+export const Services = lazy(FETCH.services);
+export const Errors = lazy(FETCH.errors);
+
+const AFTER_MS = 1_000;
+
+/** The others follow a little later: when the manager is away, one wants to look about all the same. */
+export function fetchAllPages(): () => void {
+  const fetchAll = () => {
+    for (const fetchPage of Object.values(FETCH)) fetchPage().catch(() => undefined); // whoever opens it will hear of it
+  };
+  const timer = setTimeout(fetchAll, AFTER_MS);
+  return () => clearTimeout(timer);
+}

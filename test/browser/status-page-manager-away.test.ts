@@ -1,0 +1,92 @@
+import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser.ts";
+import type { RunningProcess } from "../support/processes.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+let system: System;
+let browser: Browser;
+let manager: RunningProcess;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  manager = await system.startManager();
+  await system.startService("alpha");
+  await system.createMany("steady", 3);
+});
+
+const HAS_ALL_PAGES = "performance.getEntriesByType('resource').some(({ name }) => /assets.errors-/.test(name))";
+
+describe("while the manager is away", () => {
+  test("the page says since when it shows the past, and catches up by itself when the manager is back", async () => {
+    const port = Number(new URL(system.url).port);
+    const { page } = await openPage(browser, `${system.url}/observers`);
+    await untilLive(page);
+    await page.getByText("3 shown").waitFor();
+    await expect.poll(() => page.evaluate(HAS_ALL_PAGES), POLL).toBe(true);
+    await manager.kill("SIGKILL");
+    await page.getByText("No connection to the manager.").waitFor();
+    await page.getByText("everything below is as it was at").waitFor();
+    await takePicture(page, "observers-manager-away");
+    expect(await page.getByRole("row").count()).toBe(4);
+
+    // What is not there yet cannot be read, and says so; going about the page goes on working.
+    await page.getByRole("link", { name: "Errors" }).click();
+    await page.getByText("The manager cannot be reached").first().waitFor();
+    await takePicture(page, "errors-manager-away");
+    await page.getByRole("link", { name: "Observers" }).click();
+
+    manager = await system.startManager({ port });
+    await untilLive(page);
+    await system.create("newcomer");
+    await expect
+      .poll(() => page.getByRole("row").filter({ hasText: "newcomer" }).textContent(), POLL)
+      .toContain("Processing");
+    expect(await page.getByText("No connection to the manager.").count()).toBe(0);
+    await page.getByRole("link", { name: "Errors" }).click();
+    await page.getByText("No observer has failed").waitFor();
+  });
+
+  test("a page that was opened at an address of its own shows that; an unknown one is refused as before", async () => {
+    const { page } = await openPage(browser, `${system.url}/observers?q=steady-1&sort=attempts`);
+    await page.getByText("1 shown").waitFor();
+    expect(await page.getByRole("searchbox", { name: "Name" }).inputValue()).toBe("steady-1");
+    await page.goto(`${system.url}/observers/steady-2`);
+    await page.getByRole("heading", { level: 1, name: "steady-2" }).waitFor();
+    await page.getByText('"file"').waitFor();
+    await page.goto(`${system.url}/services`);
+    await page.getByText("1 service alive").waitFor();
+    await page.goto(`${system.url}/`);
+    await page.getByText("of 10 workers free").waitFor();
+    expect((await page.goto(`${system.url}/elsewhere`))?.status()).toBe(404);
+  });
+
+  test("an observer is followed on its page, too: stopped there, it is shown as deleted", async () => {
+    const { page } = await openPage(browser, `${system.url}/observers/steady-0`);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+    await page.getByText("steady-0 is being stopped").waitFor();
+    const { id } = (await system.listObservers("&q=steady-0&status=OnDeleting,Deleted"))[0] ?? { id: "" };
+    await page.goto(`${system.url}/observers/${id}`);
+    await page.getByText("Deleted: stopped for good").waitFor();
+    await page.getByText("stopped on request").waitFor();
+    system.isOver(id);
+  });
+
+  test("errors are retried one by one and by their group", async () => {
+    for (const name of ["one", "two", "three"])
+      await system.create(`given-up-${name}`, { throwAfterMs: 5, throwTimes: 1 }, { retry: { maxAttempts: 1 } });
+    await system.untilStatus(["given-up-one", "given-up-two", "given-up-three"], "Failed");
+    const { page } = await openPage(browser, `${system.url}/errors`);
+    await untilLive(page);
+    await page.getByRole("button", { name: "Show them" }).click();
+    await page.getByRole("listitem").filter({ hasText: "given-up-two" }).getByRole("button", { name: "Retry" }).click();
+    await page.getByText("given-up-two is being restarted").waitFor();
+    await page.getByRole("button", { name: "Restart the 2 that failed" }).click();
+    await page.getByText("2 observers being restarted").waitFor();
+    await system.untilStatus(["given-up-one", "given-up-two", "given-up-three"], "Processing");
+    await page.getByRole("button", { name: "Remove" }).first().click();
+    await page.getByText("The message was removed").waitFor();
+    await system.check();
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { BUCKET_MS, FlowRates, SHOWN_BUCKETS } from "../../../services/status-page/src/store/flow-rates.ts";
+import { failuresOf } from "../../../services/status-page/src/store/observer-row.ts";
+import { rowWith } from "../../support/observer-rows.ts";
+
+const NOW = 1_700_000_000_000;
+const nowOf = (rates: FlowRates, nowMs = NOW) => {
+  const { perMinute } = rates.series(nowMs);
+  return { starts: perMinute.starts.at(-1), ends: perMinute.ends.at(-1), failures: perMinute.failures.at(-1) };
+};
+
+describe("runs a minute", () => {
+  it("count a start, a failure, a move and an end of one observer", () => {
+    const rates = new FlowRates(NOW);
+    const created = rowWith({ status: "Created", runId: null, epoch: 0 });
+    const runs = { ...created, status: "Processing" as const, runId: "a", epoch: 1 };
+    const fails = { ...runs, status: "Retrying" as const, failures: 1 };
+    const moved = { ...runs, runId: "b", epoch: 2 };
+    const ended = { ...moved, status: "Completed" as const, runId: null };
+    for (const [before, after] of [
+      [undefined, created],
+      [created, runs],
+      [runs, fails],
+      [fails, moved],
+      [moved, ended],
+    ] as const)
+      rates.note(before, after, NOW);
+    expect(nowOf(rates)).toEqual({ starts: 2, ends: 2, failures: 1 });
+  });
+
+  it("take one that is new to the page for a start only in its first run", () => {
+    const rates = new FlowRates(NOW);
+    rates.note(undefined, rowWith({ epoch: 1 }), NOW);
+    rates.note(undefined, rowWith({ epoch: 5 }), NOW);
+    expect(nowOf(rates).starts).toBe(1);
+  });
+
+  it("forget what is more than a minute ago, and know nothing of before the page was opened", () => {
+    const rates = new FlowRates(NOW);
+    rates.note(undefined, rowWith(), NOW);
+    expect(nowOf(rates, NOW + 50_000).starts).toBe(1);
+    expect(nowOf(rates, NOW + 61_000).starts).toBe(0);
+    const { timesS, perMinute } = rates.series(NOW);
+    expect([timesS.length, perMinute.starts.at(-2)]).toEqual([SHOWN_BUCKETS, null]);
+    for (let at = NOW; at < NOW + 30 * 60_000; at += BUCKET_MS) rates.note(undefined, rowWith(), at);
+    expect(nowOf(rates, NOW + 30 * 60_000 - 1).starts).toBe(12);
+  });
+
+  it("tell how long observers of a dead service were without one, by the manager's clock", () => {
+    const rates = new FlowRates(NOW);
+    expect(rates.failovers()).toBeNull();
+    for (const ms of [10, 40, 900]) {
+      const before = rowWith({ status: "Redistributing", runId: null, modifiedAt: new Date(NOW).toISOString() });
+      const after = { ...before, status: "Processing" as const, runId: "x", modifiedAt: new Date(NOW + ms).toISOString() };
+      rates.note(before, after, NOW);
+    }
+    expect(rates.failovers()).toEqual({ count: 3, medianMs: 40, worstMs: 900 });
+  });
+
+  it("do not take the attempt that runs now for a failed one", () => {
+    expect(failuresOf({ status: "Processing", attempts: 1 })).toBe(0);
+    expect(failuresOf({ status: "Processing", attempts: 3 })).toBe(2);
+    expect(failuresOf({ status: "Retrying", attempts: 3 })).toBe(3);
+    expect(failuresOf({ status: "Created", attempts: 0 })).toBe(0);
+  });
+});

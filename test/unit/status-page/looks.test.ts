@@ -1,0 +1,99 @@
+import type { RunView } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import { keyDeed } from "../../../services/status-page/src/pages/observers/key-deed.ts";
+import { sayBytes, sayDuration, sayMany } from "../../../services/status-page/src/parts/say.ts";
+import { addressOfObserver, routeOf } from "../../../services/status-page/src/shell/route.ts";
+import { nextLink } from "../../../services/status-page/src/store/link.ts";
+import { allOf, extendedTo, NOTHING_CHOSEN, toggled } from "../../../services/status-page/src/store/selection.ts";
+import { timeLineOf } from "../../../services/status-page/src/store/time-line.ts";
+
+describe("addresses", () => {
+  it.each([
+    ["/", { page: "overview" }],
+    ["/observers", { page: "observers" }],
+    ["/observers/", { page: "observers" }],
+    ["/observers/a%3Ab", { page: "observer", ref: "a:b" }],
+    ["/observers/%", { page: "observer", ref: "%" }],
+    ["/services/x", { page: "nowhere" }],
+    ["/observers/x/y", { page: "nowhere" }],
+    ["/elsewhere", { page: "nowhere" }],
+  ])("%s leads to %o", (path, route) => expect(routeOf(path)).toEqual(route));
+
+  it("of an observer lead back to it", () => {
+    expect(routeOf(addressOfObserver("a/b:c"))).toEqual({ page: "observer", ref: "a/b:c" });
+  });
+});
+
+describe("what is said", () => {
+  it.each([
+    [12.4, "12 ms"],
+    [1_000, "1 s"],
+    [4_260, "4.2 s"],
+    [59_999, "59 s"],
+    [200_000, "3 min 20 s"],
+    [7_200_000, "2 h"],
+    [795_600_000, "9 d 5 h"],
+  ])("of %d ms is %s", (ms, text) => expect(sayDuration(ms)).toBe(text));
+
+  it("of bytes and numbers has its unit", () => {
+    expect([sayBytes(412), sayBytes(88_300_000), sayBytes(2e9)]).toEqual(["0.4 kB", "88.3 MB", "2.0 GB"]);
+    expect([sayMany(1, "run"), sayMany(2, "run")]).toEqual(["1 run", "2 runs"]);
+  });
+});
+
+describe("the choice of rows", () => {
+  const order = ["a", "b", "c", "d"];
+
+  it("reaches from the last one chosen to another, either way, beside what was chosen before", () => {
+    const chosen = extendedTo(toggled(toggled(NOTHING_CHOSEN, "a"), "d"), "c", order);
+    expect([...chosen.ids].sort()).toEqual(["a", "c", "d"]);
+    expect([...toggled(chosen, "a").ids].sort()).toEqual(["c", "d"]);
+    expect(allOf(order).ids.size).toBe(4);
+  });
+
+  it("takes the one alone when the other end has left the list", () => {
+    expect([...extendedTo({ ids: new Set(), anchor: "gone" }, "b", order).ids]).toEqual(["b"]);
+  });
+});
+
+describe("keys in the list", () => {
+  const plain = { shiftKey: false, ctrlKey: false, metaKey: false, altKey: false };
+  const at = { activeIndex: 5, count: 100, page: 20 };
+
+  it("move, choose and open; with a modifier that is not theirs they stay the browser's", () => {
+    expect(keyDeed({ ...plain, key: "ArrowDown" }, at)).toEqual({ kind: "move", to: 6, extends: false });
+    expect(keyDeed({ ...plain, key: "PageUp", shiftKey: true }, at)).toEqual({ kind: "move", to: -15, extends: true });
+    expect(keyDeed({ ...plain, key: "End" }, at)).toMatchObject({ to: 99 });
+    expect(keyDeed({ ...plain, key: "a", metaKey: true }, at)).toEqual({ kind: "all" });
+    expect(keyDeed({ ...plain, key: "ArrowLeft", altKey: true }, at)).toBeNull();
+    expect(keyDeed({ ...plain, key: "x" }, at)).toBeNull();
+  });
+});
+
+describe("the link to the manager", () => {
+  it("remembers since when it is lost, however often it is tried in vain", () => {
+    const lost = nextLink({ phase: "live" }, "broken", 5);
+    expect(nextLink(lost, "broken", 9)).toBe(lost);
+    expect(lost).toEqual({ phase: "lost", sinceMs: 5 });
+    expect(nextLink(lost, "ready", 12)).toEqual({ phase: "live" });
+  });
+});
+
+describe("the time line of runs", () => {
+  const run = (startedAt: number, endedAt: number | null) =>
+    ({ startedAt: new Date(startedAt).toISOString(), endedAt: endedAt && new Date(endedAt).toISOString() }) as RunView;
+
+  it("reaches from the oldest start to now, or to the last end", () => {
+    const { bars, startMs, endMs } = timeLineOf([run(500, null), run(100, 400)], 1_100);
+    expect([startMs, endMs]).toEqual([100, 1_100]);
+    expect(bars.map(({ from, to }) => [from, to])).toEqual([
+      [0.4, 1],
+      [0, 0.3],
+    ]);
+  });
+
+  it("has room for a run of no length, and for a browser whose clock is behind", () => {
+    expect(timeLineOf([run(100, 100)], 50).bars[0]).toMatchObject({ to: expect.any(Number) });
+    expect(timeLineOf([run(5_000, null)], 1_000).endMs).toBeGreaterThanOrEqual(5_000);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { ObserverIndex } from "../../../services/status-page/src/store/observer-index.ts";
+import { rowWith } from "../../support/observer-rows.ts";
+
+describe("the page's index of observers", () => {
+  it("counts by status and by service as rows come, change and go", () => {
+    const index = new ObserverIndex();
+    const row = rowWith();
+    index.takeEvents([row, rowWith({ status: "Created", serviceId: null })]);
+    expect([index.countOf("Processing"), index.countOf("Created"), index.runningOn("s1")]).toEqual([1, 1, 1]);
+    index.takeEvents([{ ...row, status: "Redistributing", serviceId: null }]);
+    expect([index.countOf("Processing"), index.countOf("Redistributing"), index.runningOn("s1")]).toEqual([0, 1, 0]);
+    index.takeEvents([{ ...row, status: "Deleted", serviceId: null }]);
+    expect([index.size, index.countOf("Redistributing"), index.countOf("Deleted")]).toEqual([1, 0, 0]);
+  });
+
+  it("tells what each change was, and nothing of a deleted one that it never had", () => {
+    const index = new ObserverIndex();
+    const before = rowWith();
+    const after = { ...before, failures: 1 };
+    expect(index.takeEvents([before])).toEqual([{ before: undefined, after: before }]);
+    expect(index.takeEvents([after])).toEqual([{ before, after }]);
+    expect(index.takeEvents([{ ...after, status: "Deleted" }])).toEqual([{ before: after, after: undefined }]);
+    expect(index.takeEvents([rowWith({ status: "Deleted" })])).toEqual([]);
+  });
+
+  it("keeps what an event said while the list was being read, whichever came first", () => {
+    const index = new ObserverIndex();
+    const old = rowWith();
+    const news = { ...old, status: "Failed" as const };
+    index.beginLoad();
+    index.takeEvents([news]);
+    index.takePage([old]);
+    expect(index.get(old.id)).toBe(news);
+    expect(index.endLoad()).toEqual([]);
+    index.takePage([old]); // of a later list: no load runs, so nothing is known to be newer
+    expect(index.get(old.id)).toBe(old);
+  });
+
+  it("drops, at the end of a list, what neither the list nor an event named meanwhile", () => {
+    const index = new ObserverIndex();
+    const [gone, listed, told] = [rowWith(), rowWith(), rowWith()];
+    index.takeEvents([gone, listed, told]);
+    index.beginLoad();
+    index.takePage([listed]);
+    index.takeEvents([told]);
+    expect(index.endLoad()).toEqual([{ before: gone, after: undefined }]);
+    expect([...index.rows()]).toEqual([listed, told]);
+  });
+
+  it("keeps deleted ones once somebody wants to see them, over a new list too", () => {
+    const index = new ObserverIndex();
+    const row = rowWith();
+    index.keepDeleted();
+    index.takeEvents([{ ...row, status: "Deleted" }]);
+    index.beginLoad();
+    index.endLoad();
+    expect(index.countOf("Deleted")).toBe(1);
+  });
+});

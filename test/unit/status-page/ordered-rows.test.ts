@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { NO_FILTER, type ObserverFilter } from "../../../services/status-page/src/store/observer-filter.ts";
+import { ObserverIndex, type RowChange } from "../../../services/status-page/src/store/observer-index.ts";
+import type { ObserverRow } from "../../../services/status-page/src/store/observer-row.ts";
+import { OrderedRows } from "../../../services/status-page/src/store/ordered-rows.ts";
+import { rowWith } from "../../support/observer-rows.ts";
+
+const step = fc.record({
+  id: fc.integer({ min: 0, max: 15 }).map(String),
+  status: fc.constantFrom("Created", "Processing", "Retrying", "Failed", "Deleted" as const),
+  failures: fc.integer({ min: 0, max: 3 }),
+  list: fc.boolean(),
+});
+const filters = fc.constantFrom<ObserverFilter>(
+  NO_FILTER,
+  { ...NO_FILTER, sort: "attempts" },
+  { ...NO_FILTER, statuses: ["Retrying", "Failed"], sort: "attempts" },
+);
+
+describe("rows in order", () => {
+  it("are after any changes what a fresh look at all rows gives", () => {
+    fc.assert(
+      fc.property(filters, fc.array(fc.array(step, { maxLength: 8 }), { maxLength: 12 }), (filter, flushes) => {
+        const index = new ObserverIndex();
+        const ordered = new OrderedRows(filter, []);
+        for (const flush of flushes) {
+          const changes: RowChange[] = flush.flatMap(({ list, ...change }) => {
+            const row = rowWith({ ...change, createdAt: `2026-01-${10 + Number(change.id)}` });
+            return list ? index.takePage([row]) : index.takeEvents([row]);
+          });
+          ordered.apply(changes);
+          expect(ordered.ids()).toEqual(new OrderedRows(filter, index.rows()).ids());
+          for (const [place, id] of ordered.ids().entries())
+            expect(ordered.indexOf(index.get(id) as ObserverRow)).toBe(place);
+        }
+      }),
+    );
+  });
+
+  it("tell whether any moved: a change of what they are not sorted by moves none", () => {
+    const row = rowWith();
+    const ordered = new OrderedRows(NO_FILTER, [row]);
+    expect(ordered.apply([{ before: row, after: { ...row, failures: 7 } }])).toBe(false);
+    expect(ordered.apply([{ before: row, after: undefined }])).toBe(true);
+    expect([ordered.length, ordered.has(row.id), ordered.indexOf(row)]).toEqual([0, false, -1]);
+  });
+
+  it("take a hundred changes among a hundred thousand rows within a frame", () => {
+    const rows = Array.from({ length: 100_000 }, () => rowWith());
+    const ordered = new OrderedRows({ ...NO_FILTER, sort: "attempts" }, rows);
+    const timesMs = Array.from({ length: 9 }, (_, round) => {
+      const some = rows.slice(round * 100, round * 100 + 100);
+      const startedAt = performance.now();
+      ordered.apply(some.map((before) => ({ before, after: { ...before, failures: 1 } })));
+      return performance.now() - startedAt;
+    });
+    expect(Math.min(...timesMs)).toBeLessThan(16); // the others met a busy machine
+  });
+});
