@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tableOf, Tallies } from "../../scripts/test/repeat-table.mjs";
+import { Tallies, tableOf } from "../../scripts/test/repeat-table.mjs";
 
 const report = (status: string, duration: number) => ({
   numPassedTests: status === "passed" ? 1 : 0,

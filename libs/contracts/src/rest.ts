@@ -50,7 +50,9 @@ export const ObserverView = z
     currentRunId: z.uuid().nullable(),
     revision: z.int().describe("counts up whenever the manager sends it anew on purpose"),
     epoch: z.int().describe("how many runs it has had"),
-    attempts: z.int().describe("how often the handler was started in this run, or how many attempts have failed while it waits"),
+    attempts: z
+      .int()
+      .describe("how often the handler was started in this run, or how many attempts have failed while it waits"),
     lastError: LastError.nullable(),
     nextAttemptAt: Timestamp.nullable(),
     createdAt: Timestamp,

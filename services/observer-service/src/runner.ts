@@ -177,7 +177,8 @@ export class Runner {
     const waiting = new AbortController();
     run.reporting = waiting;
     const { observerId } = run.start;
-    const detail = fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
+    const detail =
+      fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
     const trouble = { reason, detail, observerId, runId: run.runId };
     // Rejects only when a lost lease has ended the run meanwhile.
     this.#parts.errors.report(trouble, run.delivery, waiting.signal).then(

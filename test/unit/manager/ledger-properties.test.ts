@@ -1,7 +1,14 @@
-import { newMessageId, newRunId, newServiceId, OBSERVER_STATUSES, type ServiceEvent, type StateMessage } from "@unacked/contracts";
+import {
+  newMessageId,
+  newRunId,
+  newServiceId,
+  OBSERVER_STATUSES,
+  type ServiceEvent,
+  type StateMessage,
+} from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { completed, failed, held, released, retrying, type RunIdentity, Scene, started, stopped } from "./books-fixture.ts";
+import { completed, failed, held, type RunIdentity, released, retrying, Scene, started, stopped } from "./books-fixture.ts";
 
 const SERVICES = [newServiceId(), newServiceId(), newServiceId()] as const;
 const OBSERVERS = 3;
