@@ -46,15 +46,17 @@ describe("runs a minute", () => {
     expect(nowOf(rates, NOW + 30 * 60_000 - 1).starts).toBe(12);
   });
 
-  it("tell how long observers of a dead service were without one, by the manager's clock", () => {
+  it("tell which went on at another service, and how long those waited that had none, by the manager's clock", () => {
     const rates = new FlowRates(NOW);
-    expect(rates.failovers()).toBeNull();
-    for (const ms of [10, 40, 900]) {
-      const before = rowWith({ status: "Redistributing", runId: null, modifiedAt: new Date(NOW).toISOString() });
-      const after = { ...before, status: "Processing" as const, runId: "x", modifiedAt: new Date(NOW + ms).toISOString() };
-      rates.note(before, after, NOW);
+    const before = rowWith({ modifiedAt: new Date(NOW).toISOString() });
+    rates.note(before, { ...before, runId: "x", serviceId: "s2" }, NOW);
+    expect(rates.moves).toEqual({ count: 1, waited: 0, longestWaitMs: 0 });
+    for (const ms of [40, 900, 10]) {
+      const waits = { ...before, status: "Redistributing" as const, serviceId: null, runId: null };
+      rates.note(before, waits, NOW);
+      rates.note(waits, { ...before, runId: "x", modifiedAt: new Date(NOW + ms).toISOString() }, NOW);
     }
-    expect(rates.failovers()).toEqual({ count: 3, medianMs: 40, worstMs: 900 });
+    expect(rates.moves).toEqual({ count: 4, waited: 3, longestWaitMs: 900 });
   });
 
   it("do not take the attempt that runs now for a failed one", () => {

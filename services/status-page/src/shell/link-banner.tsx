@@ -1,6 +1,6 @@
 import { useLive, useSignal } from "../live/use-live.ts";
 import { useNow } from "../live/use-now.ts";
-import { sayDuration } from "../parts/say.ts";
+import { sayAge } from "../parts/say.ts";
 import { Time } from "../parts/time.tsx";
 import css from "./link-banner.module.css";
 
@@ -37,7 +37,7 @@ function Lost({ sinceMs }: { sinceMs: number }) {
         {hasSeen ? "Observers run on without it; everything below is as it was at " : "Nothing could be read since "}
         <Time at={sinceMs} />.
       </span>{" "}
-      <span className={css.ago}>({sayDuration(nowMs - sinceMs)} ago)</span>
+      <span className={css.ago}>({sayAge(nowMs - sinceMs)} ago)</span>
     </div>
   );
 }

@@ -8,7 +8,15 @@ const BUCKETS_A_MINUTE = 60_000 / BUCKET_MS;
 /** What is shown: ten minutes. One minute more is kept, as each point looks one minute back. */
 export const SHOWN_BUCKETS = 10 * BUCKETS_A_MINUTE;
 const KEPT_BUCKETS = SHOWN_BUCKETS + BUCKETS_A_MINUTE;
-const KEPT_FAILOVERS = 200;
+
+/** Runs that went on at another service. */
+export interface Moves {
+  count: number;
+  /** Those that were without a service for a while: the broker had nobody to give them to. The others had the new one at once. */
+  waited: number;
+  /** In ms, by the manager's clock; 0 if none waited. */
+  longestWaitMs: number;
+}
 
 export interface RateSeries {
   /** Seconds since the epoch, oldest first. */
@@ -29,7 +37,7 @@ interface Bucket {
 export class FlowRates {
   readonly #buckets: Bucket[] = [];
   readonly #sinceSlot: number;
-  readonly #failoversMs: number[] = [];
+  readonly moves: Moves = { count: 0, waited: 0, longestWaitMs: 0 };
 
   constructor(nowMs: number) {
     this.#sinceSlot = Math.floor(nowMs / BUCKET_MS);
@@ -44,18 +52,7 @@ export class FlowRates {
     if (started) counts.starts += 1;
     if (ended) counts.ends += 1;
     if (failed) counts.failures += 1;
-    if (before?.status === "Redistributing" && after.status === "Processing") {
-      this.#failoversMs.push(Math.max(0, Date.parse(after.modifiedAt) - Date.parse(before.modifiedAt)));
-      if (this.#failoversMs.length > KEPT_FAILOVERS) this.#failoversMs.shift();
-    }
-  }
-
-  /** How long observers of a service that died were without one, as far as the page saw it. Null: it saw none. */
-  failovers(): { count: number; medianMs: number; worstMs: number } | null {
-    const sorted = this.#failoversMs.toSorted((a, b) => a - b);
-    const [worstMs, medianMs] = [sorted.at(-1), sorted[Math.floor((sorted.length - 1) / 2)]];
-    if (worstMs === undefined || medianMs === undefined) return null;
-    return { count: sorted.length, medianMs, worstMs };
+    if (before !== undefined) this.#noteMove(before, after);
   }
 
   series(nowMs: number): RateSeries {
@@ -73,6 +70,16 @@ export class FlowRates {
       timesS: slots.map((slot) => ((slot + 1) * BUCKET_MS) / 1_000),
       perMinute: { starts: of("starts"), ends: of("ends"), failures: of("failures") },
     };
+  }
+
+  #noteMove(before: ObserverRow, after: ObserverRow): void {
+    const { moves } = this;
+    const waited = before.status === "Redistributing" && after.status === "Processing";
+    const atOnce = before.serviceId !== null && after.serviceId !== null && before.serviceId !== after.serviceId;
+    if (waited || atOnce) moves.count += 1;
+    if (!waited) return;
+    moves.waited += 1;
+    moves.longestWaitMs = Math.max(moves.longestWaitMs, Date.parse(after.modifiedAt) - Date.parse(before.modifiedAt));
   }
 
   #bucketAt(nowMs: number): Bucket {

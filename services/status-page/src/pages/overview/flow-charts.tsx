@@ -1,7 +1,7 @@
 import { useLive } from "../../live/use-live.ts";
 import { useNow } from "../../live/use-now.ts";
-import { sayCount, sayDuration } from "../../parts/say.ts";
-import { FLOWS, type Flow } from "../../store/flow-rates.ts";
+import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
+import { FLOWS, type Flow, type Moves } from "../../store/flow-rates.ts";
 import css from "./flow-charts.module.css";
 import { SmallChart } from "./small-chart.tsx";
 
@@ -17,7 +17,6 @@ export function FlowCharts() {
   const { observers } = useLive();
   const nowMs = useNow(EVERY_MS);
   const { timesS, perMinute } = observers.rates.series(nowMs);
-  const failovers = observers.rates.failovers();
   return (
     <section aria-labelledby="flow-title">
       <div className={css.head}>
@@ -41,12 +40,15 @@ export function FlowCharts() {
             </div>
           );
         })}
-        <p className={css.failovers}>
-          {failovers === null
-            ? "No failover seen since the page was opened."
-            : `${sayCount(failovers.count)} failovers seen: half within ${sayDuration(failovers.medianMs)}, all within ${sayDuration(failovers.worstMs)}.`}
-        </p>
+        <p className={css.moves}>{sayMoves(observers.rates.moves)}</p>
       </div>
     </section>
   );
+}
+
+function sayMoves({ count, waited, longestWaitMs }: Moves): string {
+  if (count === 0) return "No run has moved to another service since then.";
+  const moved = `${sayMany(count, "run")} moved to another service`;
+  if (waited === 0) return `${moved}, each at once.`;
+  return `${moved}; ${sayCount(waited)} waited for one, at most ${sayDuration(longestWaitMs)}.`;
 }
