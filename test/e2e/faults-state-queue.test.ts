@@ -74,7 +74,10 @@ describe("the state queue", { timeout: 60_000 }, () => {
     );
     await service.waitForEvent("publish-failed");
     await eventually(() => expect(system.actingByPid().get(survivor.pid)?.has(returning[0].id)).toBe(false));
-    expect(await system.management.queue("unacked.work.default")).toMatchObject({ unacked: 13, ready: 0 });
+    // A quorum queue tells its counts every few seconds.
+    await eventually(async () => {
+      expect(await system.management.queue("unacked.work.default")).toMatchObject({ unacked: 13, ready: 0 });
+    });
 
     await system.management.deleteQueue("unacked.state");
     await system.startManager();
