@@ -25,12 +25,15 @@ async function main([suite = "--help", ...rest]) {
     process.stdout.write(HELP);
     return suite === "--help" ? 0 : 1;
   }
-  const reason = whyNoOtherRoot();
-  if (reason !== null) {
-    say(`Skipped: no RabbitMQ of Debian ${suite} can run here, ${reason}.`);
+  try {
+    const reason = whyNoOtherRoot();
+    if (reason !== null) throw new PlainError(reason);
+    process.env.RABBITMQ_ROOT = await debianRootWithRabbitmq(suite, join(root, ".unacked/suites"));
+  } catch (error) {
+    if (!(error instanceof PlainError)) throw error;
+    say(`Skipped: no RabbitMQ of Debian ${suite} can run here: ${error.message}`);
     return 0;
   }
-  process.env.RABBITMQ_ROOT = await debianRootWithRabbitmq(suite, join(root, ".unacked/suites"));
   const [, program, ...words] = rest;
   return program === undefined ? runNode(suite) : runShown(program, words, process.cwd());
 }

@@ -43,9 +43,13 @@ export async function debianRootWithRabbitmq(suite, dir) {
     runTool(unshare, [...privately, "/bin/sh", "-ec", script, "make", unfinished, suite, mirror], {
       advice: `Is the mirror that /etc/apt names reachable, and does it have ${suite}?`,
     });
-  await step(`Debian ${suite} into ${root}`, () => make(MAKE_BASE));
-  await step(`Its RabbitMQ`, () => make(ADD_RABBITMQ));
-  renameSync(unfinished, root);
+  try {
+    await step(`Debian ${suite} into ${root}`, () => make(MAKE_BASE));
+    await step("Its RabbitMQ", () => make(ADD_RABBITMQ));
+    renameSync(unfinished, root);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
   return root;
 }
 
