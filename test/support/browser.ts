@@ -47,8 +47,20 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
 export const WIDE = { width: 1360, height: 860 };
 export const NARROW = { width: 390, height: 844 };
 
+/** Those that docs/operators-guide.md shows; `UPDATE_PICTURES=1 npm test -- test/browser` makes them anew. */
+const OF_THE_GUIDE = [
+  "overview-light-wide",
+  "observers-light-wide",
+  "observer-light-wide",
+  "services-light-wide",
+  "errors-light-wide",
+];
+
 /** Into test-results/, which git ignores: to be looked at. */
 export async function takePicture(page: Page, name: string): Promise<void> {
+  if (process.env.UPDATE_PICTURES === "1" && OF_THE_GUIDE.includes(name)) {
+    await page.screenshot({ path: join(ROOT, "docs", "pictures", `${name.replace("-light-wide", "")}.png`) });
+  }
   const folder = join(ROOT, "test-results", "status-page");
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });

@@ -39,14 +39,13 @@ export function Masthead({ route }: { route: Route }) {
   );
 }
 
-/** Seen from every page: something is wrong, and the overview says what. */
+/** Seen from every page: something is wrong, and the overview says what. Its room is kept when nothing is. */
 function WarningCount() {
   const { stats } = useLive();
   useSignal(stats.changed);
   const count = stats.stats?.warnings.length ?? 0;
-  if (count === 0) return null;
   return (
-    <span className={css.warnings}>
+    <span className={css.warnings} hidden={count === 0}>
       {sayCount(count)}
       <span className="unseen"> {count === 1 ? "warning" : "warnings"}</span>
     </span>

@@ -46,7 +46,7 @@ export function Attention({ stats }: { stats: Stats }) {
           </p>
         ))}
         {view.rows.length > SHOWN && (
-          <p className={css.item}>
+          <p className={css.all}>
             <Link href="/observers?status=Retrying,Failed&sort=attempts">
               All {sayMany(view.rows.length, "observer")} that fail
             </Link>

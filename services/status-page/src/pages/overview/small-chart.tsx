@@ -15,6 +15,7 @@ interface Props {
 const HEIGHT_PX = 84;
 /** Nobody starts half a run. */
 const WHOLE = [1, 10, 100, 1_000, 10_000, 100_000].flatMap((ten) => [ten, 2 * ten, 5 * ten]);
+const SHORT = new Intl.NumberFormat(undefined, { notation: "compact" });
 /** A quiet system does not look like a busy one: the scale is never finer than this. */
 const LEAST_TOP = 5;
 
@@ -57,7 +58,7 @@ function optionsOf(element: HTMLElement, colour: string): UPlot.Options {
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(LEAST_TOP, most)] } },
     axes: [
       { ...axis, show: false },
-      { ...axis, size: 30, gap: 4, space: 28, incrs: WHOLE },
+      { ...axis, size: 30, gap: 4, space: 28, incrs: WHOLE, values: (_plot, at) => at.map((each) => SHORT.format(each)) },
     ],
     series: [
       {},
