@@ -51,12 +51,12 @@ function poolWarnings({ pool, services, free, occupied, workers }: PoolStats): W
       {
         code: "no-service",
         subject: pool,
-        message: `${occupied} observers of pool ${pool} wait, and no service consumes it.`,
+        message: `${counted(occupied)} of pool ${pool} ${occupied === 1 ? "waits" : "wait"}, and no service consumes it.`,
         remedy: `Start an observer-service with POOL=${pool}.`,
       },
     ];
   if (services === 0 || free > 0) return [];
-  const waiting = occupied > workers ? `; ${occupied - workers} observers wait` : "";
+  const waiting = occupied > workers ? `; ${counted(occupied - workers)} ${occupied - workers === 1 ? "waits" : "wait"}` : "";
   return [
     {
       code: "no-free-worker",
@@ -66,6 +66,8 @@ function poolWarnings({ pool, services, free, occupied, workers }: PoolStats): W
     },
   ];
 }
+
+const counted = (observers: number): string => `${observers} observer${observers === 1 ? "" : "s"}`;
 
 const suspect = ({ name, lastSeenAt }: Facts["services"][number]): Warning => ({
   code: "service-suspect",
