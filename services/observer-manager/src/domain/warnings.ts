@@ -56,7 +56,8 @@ function poolWarnings({ pool, services, free, occupied, workers }: PoolStats): W
       },
     ];
   if (services === 0 || free > 0) return [];
-  const waiting = occupied > workers ? `; ${counted(occupied - workers)} ${occupied - workers === 1 ? "waits" : "wait"}` : "";
+  const waiting =
+    occupied > workers ? `; ${counted(occupied - workers)} ${occupied - workers === 1 ? "waits" : "wait"}` : "";
   return [
     {
       code: "no-free-worker",
