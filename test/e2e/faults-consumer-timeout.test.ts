@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
+import { cutQueueType } from "../support/cut-queue-type.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Management, managementOf } from "../support/management.ts";
+import { managementOf } from "../support/management.ts";
 import { freshDatabase, temporaryFolder } from "../support/servers.ts";
 import { System } from "../support/system.ts";
 import { BROKER_TEST_CONFIG } from "../support/test-servers.ts";
@@ -67,10 +68,3 @@ describe("on a broker that nobody configured, so that it takes long unacked mess
     await system.check({ maxOverlapMs: 500 });
   }, 90_000);
 });
-
-/** From 4.3 on, RabbitMQ takes back nothing from classic queues. Before, it does so from both. */
-async function cutQueueType(management: Management): Promise<"classic" | "quorum"> {
-  const { rabbitmq_version } = (await management.call("GET", "/overview")) as { rabbitmq_version: string };
-  const [major = 0, minor = 0] = rabbitmq_version.split(".").map(Number);
-  return major > 4 || (major === 4 && minor >= 3) ? "quorum" : "classic";
-}

@@ -85,13 +85,15 @@ describe.each(queueTypes)("on a %s work queue", (queueType) => {
         overlapMs = Math.max(overlapMs, judged.overlapMs);
         say(
           `  all right ${((performance.now() - settlingMs) / 1_000).toFixed(1)} s later; observers: ${judged.observers}, ` +
-            `longest overlap ${Math.round(judged.overlapMs)} ms`,
+            `longest overlap ${Math.round(judged.overlapMs)} ms (beyond ${MAX_LATE_ACTS} late acts)`,
         );
       }
       const counts = [...taken].toSorted().map(([kind, count]) => `${kind} ${count}`);
       say(`SUMMARY ${queueType}: seed ${firstSeed}, ${rounds} rounds of ${STEPS_A_ROUND} steps, no violation`);
       say(`SUMMARY ${queueType}: ${counts.join(", ")}`);
-      say(`SUMMARY ${queueType}: ${walk.model.observers.length} observers, longest overlap ${Math.round(overlapMs)} ms`);
+      say(
+        `SUMMARY ${queueType}: ${walk.model.observers.length} observers, longest overlap ${Math.round(overlapMs)} ms (beyond ${MAX_LATE_ACTS} late acts)`,
+      );
     },
     forMs + 600_000,
   );
