@@ -42,7 +42,7 @@ const startUnacked = (line: string, url: string): RunningProcess =>
   startProcess({ file: CLI_FILE, args: line.split(" "), env: { ...env, UNACKED_URL: url }, cwd, name: `unacked ${line}` });
 
 async function startSecondManager(port = 0): Promise<{ process: RunningProcess; url: string }> {
-  const process = await system.startManager({ port });
+  const process = await system.startManager({ port, speakTo: false });
   const { url } = await process.waitForEvent("listening");
   return { process, url: String(url) };
 }

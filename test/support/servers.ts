@@ -82,7 +82,13 @@ function withManagement(broker: Rabbitmq): Rabbitmq & { management: Management }
 /** A folder for the file's own use, removed at its end. */
 export function temporaryFolder(name: string): string {
   const dir = mkdtempSync(join(inject("runDir"), `${name}-`));
-  cleanUps.push(() => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }));
+  cleanUps.push(() => {
+    try {
+      rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // A process that is just being killed wrote into it once more: it goes with the run's folder at the end.
+    }
+  });
   return dir;
 }
 

@@ -87,9 +87,9 @@ export class System {
 
   /** Starts a manager and waits until it listens (and, unless told otherwise, is ready). */
   async startManager(
-    options: { port?: number; untilReady?: boolean; env?: Record<string, string> } = {},
+    options: { port?: number; untilReady?: boolean; speakTo?: boolean; env?: Record<string, string> } = {},
   ): Promise<RunningProcess> {
-    const { port = 0, untilReady = true, env = {} } = options;
+    const { port = 0, untilReady = true, speakTo = true, env = {} } = options;
     const manager = startProcess({
       file: "services/observer-manager/dist/main.js",
       name: "manager",
@@ -97,7 +97,7 @@ export class System {
     });
     this.managers.push(manager);
     const { url } = await manager.waitForEvent("listening");
-    this.url = String(url);
+    if (speakTo) this.url = String(url);
     if (untilReady) await this.untilReady(String(url));
     return manager;
   }
