@@ -1,28 +1,15 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type RecordedTicker, readRecording, startExchange } from "@unacked/demo";
 import { runObserver } from "@unacked/sdk";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import observer from "../../observers/price-watch.ts";
 import { eventually } from "../support/eventually.ts";
-import { ROOT, startProcess } from "../support/processes.ts";
+import { startProcess } from "../support/processes.ts";
+import { RECORDED_COUNTS, RECORDING_FILE } from "../support/recorded-ticks.ts";
 import { temporaryFolder } from "../support/servers.ts";
-
-const recordingFile = resolve(ROOT, "../shared/data/coinbase-2021-04-17.ws.gz");
-const recordedCounts = {
-  "DASH-BTC": 16,
-  "SKL-USD": 53,
-  "BAND-BTC": 9,
-  "NMR-EUR": 9,
-  "SKL-BTC": 9,
-  "BAND-GBP": 5,
-  "NU-GBP": 2,
-  "SKL-GBP": 2,
-  "CRV-EUR": 1,
-  "YFI-BTC": 1,
-};
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -44,22 +31,22 @@ function movesInFile(recording: readonly RecordedTicker[], product: string, move
   return moves;
 }
 
-if (!existsSync(recordingFile)) console.warn(`skipped: the recording ${recordingFile} is not there`);
-describe.skipIf(!existsSync(recordingFile))("with the recording", () => {
+if (!existsSync(RECORDING_FILE)) console.warn(`skipped: the recording ${RECORDING_FILE} is not there`);
+describe.skipIf(!existsSync(RECORDING_FILE))("with the recording", () => {
   let recording: RecordedTicker[];
   beforeAll(async () => {
-    recording = await readRecording(recordingFile);
+    recording = await readRecording(RECORDING_FILE);
   });
 
   test("it holds the ticker messages that its description says", () => {
     const counts: Record<string, number> = {};
     for (const { product } of recording) counts[product] = (counts[product] ?? 0) + 1;
-    expect(counts).toEqual(recordedCounts);
+    expect(counts).toEqual(RECORDED_COUNTS);
   });
 
   test("ten watchers see every recorded tick and emit the moves of the file, in a second replay as in the first", async () => {
     const movePercent = 0.1;
-    const products = Object.keys(recordedCounts);
+    const products = Object.keys(RECORDED_COUNTS);
     const exchange = await startExchange({ recording, speed: 60, waitForSubscriptions: products.length });
     cleanUps.push(() => exchange.close());
     let ended = 0;
@@ -72,7 +59,7 @@ describe.skipIf(!existsSync(recordingFile))("with the recording", () => {
     const expectAllSeen = (times: number) => {
       for (const { product, run } of watchers) {
         const ticks = (run.events as Emitted[]).filter(({ kind }) => kind === "tick");
-        expect(ticks.length, product).toBe(times * recordedCounts[product as keyof typeof recordedCounts]);
+        expect(ticks.length, product).toBe(times * (RECORDED_COUNTS[product] ?? Number.NaN));
       }
     };
     await eventually(() => ended === 1, { what: "the replay has ended" });
