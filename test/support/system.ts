@@ -362,7 +362,7 @@ export class System {
         // With a pool, others may be saying something just now.
         if (pool === undefined) expect((await this.management.queue("unacked.state")).total, "the state queue").toBe(0);
         return async () => {
-          await this.#untilActedAgain(running);
+          await this.#untilActedAgain(running, freshMs);
           judge();
         };
       },
@@ -371,8 +371,11 @@ export class System {
     await judgeActs();
   }
 
-  /** What has only just begun to go wrong shows in the acts that come next: twice more by everyone. */
-  async #untilActedAgain(observerIds: string[]): Promise<void> {
+  /**
+   * What has only just begun to go wrong shows in the acts that come next: twice more by everyone. Two acts of observers
+   * that act rarely are far apart: each may take as long as `freshMs` allows it.
+   */
+  async #untilActedAgain(observerIds: string[], freshMs = 0): Promise<void> {
     const sinceNs = process.hrtime.bigint();
     await eventually(
       () => {
@@ -385,7 +388,7 @@ export class System {
         }
         expect(observerIds.filter((id) => (counts.get(id) ?? 0) < 2)).toEqual([]);
       },
-      { what: "two more acts of every observer" },
+      { timeoutMs: 10_000 + 2 * freshMs, what: "two more acts of every observer" },
     );
   }
 
