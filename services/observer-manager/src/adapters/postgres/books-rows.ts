@@ -54,11 +54,15 @@ const WRITE_SERVICES = `
     last_seen_at = CASE WHEN excluded.state = 'Gone' THEN s.last_seen_at ELSE now() END,
     changed_xid = pg_current_xact_id()`;
 
+/** Times come by the wall clock of a service, which may be wrong: none is put later than now, no end before its start. */
 const WRITE_RUNS = `
   INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at, ended_at,
                     end_reason, error)
-  SELECT id, observer_id, service_id, generation, message_id, revision, epoch, state, to_timestamp(started_at_ms / 1000),
-         CASE WHEN state = 'Ended' THEN coalesce(to_timestamp(ended_at_ms / 1000), now()) END, end_reason, error::jsonb
+  SELECT id, observer_id, service_id, generation, message_id, revision, epoch, state,
+         least(to_timestamp(started_at_ms / 1000), now()),
+         CASE WHEN state = 'Ended' THEN
+           least(now(), greatest(to_timestamp(started_at_ms / 1000), coalesce(to_timestamp(ended_at_ms / 1000), now()))) END,
+         end_reason, error::jsonb
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::int[], $8::text[], $9::float8[],
               $10::float8[], $11::text[], $12::text[])
     AS u (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at_ms, ended_at_ms,
