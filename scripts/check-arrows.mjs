@@ -55,7 +55,7 @@ const PLACES = [
       "services/status-page/src/",
     ],
   },
-  { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "node:", "observers/"] },
+  { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "undici", "node:", "observers/"] },
   { in: "demo/src/", may: ["ws", "node:", "demo/src/"] },
   { in: "cli/src/input/", may: ["@unacked/contracts", "yaml", "zod", "node:", "cli/src/input/", "cli/src/failure.ts"] },
   { in: "cli/src/output/", may: ["@unacked/contracts", "yaml", "cli/src/output/"] },

@@ -128,4 +128,4 @@ function settingsOf(page: string): string[] {
 }
 
 /** Methods and signals, environment variables of commands, and words of PostgreSQL and AMQP. */
-const NOT_SETTINGS = /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|UNACKED_\w+|CASE|WHERE|VALUES)$/;
+const NOT_SETTINGS = /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|LD_PRELOAD|NODE_OPTIONS|UNACKED_\w+|CASE|WHERE|VALUES)$/;

@@ -9,6 +9,7 @@ import type { ServiceIdentity } from "./identity.ts";
 import { installIsolation } from "./isolation.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { createLog, type Log } from "./log.ts";
+import { permissionsOf } from "./permissions.ts";
 import { ObserverService } from "./service.ts";
 import { ServiceSettings } from "./settings.ts";
 import { autoWorkerCount } from "./worker-count.ts";
@@ -25,9 +26,10 @@ async function main(): Promise<void> {
     workerCount: settings.WORKER_COUNT === "auto" ? autoWorkerCount(machineCapacity()) : settings.WORKER_COUNT,
   };
   const log = createLog(settings.LOG_LEVEL, { service: identity.serviceName, serviceId: identity.serviceId });
-  const types = await loadObservers(settings.OBSERVERS_DIR);
+  const { types, notOffered } = await loadObservers(settings.OBSERVERS_DIR, permissionsOf(settings));
   const { pool, workerCount } = identity;
   log.info({ event: "starting", pool, workerCount, types: [...types.keys()], pid: process.pid }, "observer-service starts");
+  for (const { file, problem } of notOffered) log.info({ event: "type-not-offered", file }, `not offered here: ${problem}`);
 
   const service = new ObserverService({
     identity,
