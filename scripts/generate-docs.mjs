@@ -1,5 +1,6 @@
 /**
- * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md.
+ * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md,
+ * docs/metrics.md.
  * `--check` writes nothing and fails where a file differs, so that the docs cannot fall behind. Needs a build.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { describeSettings } from "../libs/settings/dist/index.js";
 import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domain/observer-machine.js";
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
 import { ServiceSettings } from "../services/observer-service/dist/settings.js";
+import { metricsPage } from "./docs/metrics-page.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
@@ -18,6 +20,7 @@ const FILES = {
   "docs/state-machine.md": stateMachine(),
   "docs/settings.md": settings(),
   "docs/problems.md": problems(),
+  "docs/metrics.md": `${NOTE}${metricsPage()}`,
 };
 
 const isCheck = process.argv.includes("--check");

@@ -28,7 +28,7 @@ describe("twenty observers on two services of ten workers", () => {
 
   it("are counted for Prometheus", async () => {
     const scrape = await (await fetch(`${system.url}/metrics`)).text();
-    expect(scrape).toContain('unacked_observers{status="Processing"} 20');
+    expect(scrape).toContain('unacked_observers{type="stamp",status="Processing"} 20');
     expect(scrape).toContain('unacked_workers_free{pool="default"} 0');
     expect(scrape).toContain('unacked_warnings{code="no-free-worker"} 1');
   });

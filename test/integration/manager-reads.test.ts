@@ -230,9 +230,9 @@ describe("the figures", () => {
       total: 16,
       free: 10,
       byPool: [
-        { pool: "default", services: 2, workers: 14, occupied: 5, free: 9, survivesLargestService: false },
-        { pool: "gpu", services: 1, workers: 2, occupied: 1, free: 1, survivesLargestService: false },
-        { pool: "nowhere", services: 0, workers: 0, occupied: 1, free: 0, survivesLargestService: false },
+        { pool: "default", services: 2, workers: 14, occupied: 5, desired: 15, free: 9, survivesLargestService: false },
+        { pool: "gpu", services: 1, workers: 2, occupied: 1, desired: 3, free: 1, survivesLargestService: false },
+        { pool: "nowhere", services: 0, workers: 0, occupied: 1, desired: 1, free: 0, survivesLargestService: false },
       ],
     });
     expect(stats.oldestWaiting).toMatchObject({ status: "Redistributing", since: "1970-01-01T00:00:01.000Z" });

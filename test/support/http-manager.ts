@@ -61,7 +61,7 @@ export async function startHttpManager(
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };
   };
   const api = change({ lifecycle, errors, reads, changes, readiness });
-  const metrics = { contentType: "text/plain", render: () => Promise.resolve("") };
+  const metrics = { contentType: "text/plain", render: () => Promise.resolve(""), answered: () => undefined };
   const server = await startHttpServer({
     port: 0,
     api,

@@ -13,6 +13,9 @@ export const PoolStats = z.object({
   services: z.int().describe("living ones"),
   workers: z.int(),
   occupied: z.int().describe("observers that take, or are about to take, a worker; more than `workers` when some wait"),
+  desired: z
+    .int()
+    .describe("workers that would suffice for all observers of the pool even if the service with the most workers died"),
   free: z.int(),
   survivesLargestService: z
     .boolean()

@@ -37,23 +37,33 @@ export class ObserverManager {
   readonly #reconciler: Reconciler;
   readonly #retention: Retention;
   readonly #changes: ChangeHub;
+  readonly #metrics: ManagerMetrics;
   readonly #api: ManagerApi;
   #http: HttpServer | undefined;
 
   constructor(parts: ManagerParts) {
-    const { settings, managerId, log } = parts;
+    const { settings, managerId, version, log } = parts;
     this.#parts = parts;
+    this.#metrics = new ManagerMetrics({
+      version,
+      stats: () => this.#api.reads.stats(),
+      commands: () => this.#database.commandCounts(),
+      repairs: () => this.#reconciler.counts,
+      connections: () => this.#broker.connections,
+      streams: () => this.#changes.subscriberCount,
+    });
+    const { tally } = this.#metrics;
     this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
     const { books, commands, errors, silence, reconciliation, retention, types, changes } = this.#database;
     const wake = () => this.#dispatcher.wake();
     const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
-    const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, log });
+    const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, tally, log });
     this.#broker = new BrokerSide(
       { url, heartbeatS, workQueueType, managerId, log },
-      { ledger: new Ledger(books, managerId), errors: readoption, committed: wake },
+      { ledger: new Ledger(books, managerId, tally), errors: readoption, committed: wake },
     );
-    this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log);
+    this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);
     this.#database.notifications("unacked_commands").onWake(wake);
     const isCaughtUp = () => this.#broker.catchUp.isCaughtUp;
     this.#prober = new Prober({ store: silence, isCaughtUp, probed: wake, log });
@@ -82,9 +92,8 @@ export class ObserverManager {
   async listen(): Promise<void> {
     const { settings, version, log } = this.#parts;
     const { HOST: host, PORT: port } = settings;
-    const metrics = new ManagerMetrics({ stats: () => this.#api.reads.stats(), repairs: this.#reconciler.counts });
     this.#http = await startHttpServer({
-      metrics,
+      metrics: this.#metrics,
       host,
       port,
       api: this.#api,

@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     exit: (code) => process.exit(code),
   });
   installIsolation((error) => void service.fail(error));
-  const health = new HealthServer(() => service.health, log);
+  const health = new HealthServer(() => service.health, service.metrics, log);
   drainOnSignals(service, health, log);
   await health.listen(settings.HOST, settings.PORT);
   service.start();

@@ -3,7 +3,7 @@ import { paramsIssuesText, parseParams, type RunOutcome } from "@unacked/sdk";
 import { startAttempt } from "./attempt.ts";
 import type { ErrorReporter } from "./error-reporter.ts";
 import { errorText, sendableText } from "./error-text.ts";
-import { type AcceptedStart, hasHandler, type LiveRun, newLiveRun } from "./live-run.ts";
+import { type AcceptedStart, attemptOf, hasHandler, type LiveRun, newLiveRun } from "./live-run.ts";
 import type { Log } from "./log.ts";
 import type { Output } from "./output.ts";
 import { Pacer } from "./pacer.ts";
@@ -19,6 +19,8 @@ export interface RunnerParts {
   readonly holds: (generation: number) => boolean;
   readonly log: Log;
   readonly stopTimeoutMs: number;
+  /** A handler is started, for the attempt of this number. */
+  readonly onStart?: (attempt: number) => void;
 }
 
 /**
@@ -151,8 +153,9 @@ export class Runner {
   }
 
   #startHandler(run: LiveRun): void {
-    const { output, stopTimeoutMs } = this.#parts;
+    const { output, stopTimeoutMs, onStart } = this.#parts;
     const { start, runId, definition, log } = run;
+    onStart?.(attemptOf(run));
     // Parsed for each attempt: a handler may have changed what it was given.
     const parsed = parseParams(definition, start.params);
     run.uncaught = undefined;

@@ -20,6 +20,7 @@ import type { ObserverTypes } from "./load-observers.ts";
 import type { Log } from "./log.ts";
 import { createOutput } from "./output.ts";
 import { Runner } from "./runner.ts";
+import { ServiceMetrics } from "./service-metrics.ts";
 import { ALIVE_INTERVAL_MS, describeTypes, EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
 import { Tombstones } from "./tombstones.ts";
 import { within } from "./within.ts";
@@ -45,6 +46,7 @@ const FAREWELL_MS = 3_000;
  * heartbeat), and what happens between them. Each new session of the consuming one is a generation.
  */
 export class ObserverService {
+  readonly metrics: ServiceMetrics;
   /** Why the last session was lost; told with the next birth. */
   #lastLoss: LossReason | undefined;
   readonly #parts: ServiceParts;
@@ -68,6 +70,9 @@ export class ObserverService {
     const { identity, log, types, stopTimeoutMs, exit } = parts;
     const { serviceId, serviceName } = identity;
     this.#typeInfos = describeTypes(types, log);
+    const phases = () => this.#runner.slots.all().map(({ state }) => state.phase);
+    const metrics = new ServiceMetrics({ identity, version: parts.version, health: () => this.health, phases });
+    this.metrics = metrics;
     const settings = (role: string): BrokerSettings => ({
       ...parts.broker,
       log,
@@ -75,12 +80,14 @@ export class ObserverService {
     });
 
     this.#publisher = new Publisher(settings("publishes"), { declare: declareForPublishing });
-    this.#events = new EventSender(identity, { publisher: this.#publisher, log });
+    this.#events = new EventSender(identity, { publisher: this.#publisher, log }, (event) => metrics.told(event));
     const errors = new ErrorReporter(serviceId, { publisher: this.#publisher, log });
     const holds = (generation: number): boolean => this.#lease.holds(generation);
-    const output = createOutput(this.#publisher, serviceId);
-    this.#runner = new Runner({ events: this.#events, errors, output, holds, log, stopTimeoutMs });
-    this.#lease = new LeaseKeeper({ heartbeatMs: parts.broker.heartbeatS * 1_000, runs: this.#runner, log, exit });
+    const output = createOutput(this.#publisher, serviceId, (outcome) => metrics.emitted(outcome));
+    const onStart = (attempt: number) => metrics.started(attempt);
+    this.#runner = new Runner({ events: this.#events, errors, output, holds, log, stopTimeoutMs, onStart });
+    const heartbeatMs = parts.broker.heartbeatS * 1_000;
+    this.#lease = new LeaseKeeper({ heartbeatMs, runs: this.#runner, log, exit, onLost: (why) => metrics.fenced(why) });
     const shared = {
       runner: this.#runner,
       tombstones: new Tombstones(),
@@ -182,9 +189,10 @@ export class ObserverService {
     this.#events.enterGeneration(session.generation);
     this.#events.tell(this.#introduction());
     if (this.#draining) return;
-    const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) =>
-      this.#intake.take(delivery),
-    );
+    const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) => {
+      this.metrics.delivered(delivery.redelivered);
+      this.#intake.take(delivery);
+    });
     if (session.lost.aborted) return;
     this.#work = work;
     log.info(

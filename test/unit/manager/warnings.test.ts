@@ -2,7 +2,15 @@ import type { PoolStats } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { type Facts, warningsOf } from "../../../services/observer-manager/src/domain/warnings.ts";
 
-const pool: PoolStats = { pool: "default", services: 2, workers: 20, occupied: 5, free: 15, survivesLargestService: true };
+const pool: PoolStats = {
+  pool: "default",
+  services: 2,
+  workers: 20,
+  occupied: 5,
+  desired: 15,
+  free: 15,
+  survivesLargestService: true,
+};
 const service = { name: "service-1", state: "Alive", brokerLoss: null, lastSeenAt: "2026-01-01T00:00:00.000Z" } as const;
 const well: Facts = { pools: [pool], services: [service], stateQueueLag: 0 };
 const codes = (facts: Facts) => warningsOf(facts).map((one) => one.code);

@@ -12,6 +12,7 @@ import type {
   ServiceId,
   ServiceState,
 } from "@unacked/contracts";
+import type { Happening } from "./happening.ts";
 
 /** The part of an observer's row that decisions need. */
 export interface ObserverBook {
@@ -25,6 +26,10 @@ export interface ObserverBook {
   lastError: ErrorText | null;
   /** Until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */
   nextAttemptInMs: number | null;
+  /** How long the row had been as it was when it was loaded, by PostgreSQL's clock. */
+  readonly unchangedForMs: number;
+  /** Why it lost its run in this very batch. */
+  lostRunBy?: RunEndReason;
 }
 
 /** Current: the observer's own · Superseded: told to stop, not yet ended · Ended. */
@@ -85,6 +90,10 @@ export type Command =
   | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
   | { kind: "report-inventory" | "probe"; serviceId: ServiceId; generation: number };
 
+export const COMMAND_KINDS = [
+  ...(["start", "stop", "stop-run", "restart-run", "report-inventory", "probe"] as const),
+] satisfies Command["kind"][];
+
 /** A command to be written, or one of that key to be forgotten. */
 export type CommandChange = { want: Command } | { forget: CommandKey };
 
@@ -107,6 +116,8 @@ export class Books {
   readonly changedRuns = new Set<RunBook>();
   readonly changedServices = new Set<ServiceBook>();
   readonly inventories: InventoryParts;
+  /** In order; whoever commits the books may count it. */
+  readonly happened: Happening[] = [];
   /** The last word on each command wins. */
   readonly commands = new Map<string, CommandChange>();
 

@@ -52,7 +52,7 @@ function applyEvent(books: Books, service: ServiceBook, source: Source, event: S
     case "StartRefused":
       return applyStartNotRun(books, event);
     case "DuplicateDropped":
-      return;
+      return void books.happened.push({ kind: "duplicate-dropped" });
     default:
       return applyRunEvent(books, source, event);
   }
@@ -144,6 +144,7 @@ function endService(books: Books, service: ServiceBook, state: "Stopped" | "Gone
   service.state = state;
   service.endReason = reason;
   service.running = 0;
+  books.happened.push({ kind: "service-ended", how: state });
   books.changedServices.add(service);
   for (const run of books.livingRunsOf(service.id))
     loseRun(books, run, state === "Gone" ? "service-gone" : "service-stopped", null);

@@ -1,6 +1,7 @@
 import type { ServiceId, StartObserver } from "@unacked/contracts";
 import type { Command } from "../domain/books.ts";
 import type { Log } from "./log.ts";
+import type { Tally } from "./tally.ts";
 
 /** A command that is due, claimed (locked) by this manager until the transaction ends. */
 export type DueCommand = { id: string; sentCount: number } & (
@@ -47,15 +48,17 @@ export class Dispatcher {
   readonly #store: CommandStore;
   readonly #sender: CommandSender;
   readonly #log: Log;
+  readonly #tally: Tally;
   readonly #stopping = new AbortController();
   #wake: () => void = () => {};
   #isAwake = false;
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(store: CommandStore, sender: CommandSender, log: Log) {
+  constructor(store: CommandStore, sender: CommandSender, log: Log, tally: Tally) {
     this.#store = store;
     this.#sender = sender;
     this.#log = log;
+    this.#tally = tally;
   }
 
   start(): void {
@@ -97,6 +100,7 @@ export class Dispatcher {
     const toSend = due.filter((command) => command.kind !== "start" || command.start !== null);
     const outcomes = await this.#sender.send(toSend);
     const outcomeOf = new Map(toSend.map((command, i) => [command.id, outcomes[i] ?? "failed"]));
+    for (const { id, kind } of toSend) this.#tally.sent(kind, outcomeOf.get(id) ?? "failed");
     const gone = new Map<string, { serviceId: ServiceId; generation: number }>();
     const settled = due.map((command) => {
       const outcome = outcomeOf.get(command.id);

@@ -84,6 +84,11 @@ export class BrokerSide implements QueueLook {
     await Promise.all([this.#consumption.close(), this.#publisher.close()]);
   }
 
+  /** For metrics. */
+  get connections(): Record<"consume" | "publish", ConnectionStatus> {
+    return { consume: this.#consumption.status, publish: this.#publisher.status };
+  }
+
   /** For readiness: broker, and whether the books have once caught up. */
   checks(): Record<string, ReadinessCheck> {
     return {

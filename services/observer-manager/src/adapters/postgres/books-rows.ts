@@ -21,7 +21,8 @@ const OBSERVERS_ON_SERVICES = `SELECT DISTINCT observer_id AS id FROM runs WHERE
 
 const LOCK_OBSERVERS = `
   SELECT id, status, revision, epoch, current_run_id AS "currentRunId", attempts, last_error AS "lastError",
-         CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs"
+         CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs",
+         (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
 
 /** Indexes: runs_pkey, runs_not_ended_on_service. */

@@ -2,6 +2,7 @@ import type { QueueDepth, ReadinessCheck } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { BooksStore } from "../../flows/books-store.ts";
 import type { ChangeLog, Wakeups } from "../../flows/change-log.ts";
+import type { CommandCount } from "../../flows/command-count.ts";
 import type { CommandStore } from "../../flows/dispatcher.ts";
 import type { ErrorBook } from "../../flows/error-book.ts";
 import type { Log } from "../../flows/log.ts";
@@ -11,6 +12,7 @@ import type { ReconcilerStore } from "../../flows/reconciler.ts";
 import type { RetentionStore } from "../../flows/retention.ts";
 import type { TypeDirectory } from "../../flows/type-check.ts";
 import { PostgresChangeLog } from "./change-feed.ts";
+import { countCommands } from "./command-reads.ts";
 import { createDataSource, migrate } from "./data-source.ts";
 import { checkDatabase } from "./database-check.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -60,6 +62,10 @@ export class DatabaseSide {
 
   reads(queueDepths: (pools: string[]) => Promise<QueueDepth[] | null>): ManagerReads {
     return postgresReads(this.#dataSource, queueDepths);
+  }
+
+  commandCounts(): Promise<CommandCount[]> {
+    return countCommands(this.#dataSource);
   }
 
   notifications(channel: Channel): Wakeups {

@@ -77,6 +77,7 @@ export async function readStats(dataSource: DataSource, askQueueDepths: AskQueue
 function toPoolStats({ pool, services, workers, largest, occupied }: PoolRow): PoolStats {
   return {
     ...{ pool, services, workers, occupied },
+    desired: occupied + largest,
     free: Math.max(0, workers - occupied),
     survivesLargestService: occupied <= workers - largest,
   };
