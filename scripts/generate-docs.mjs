@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { OBSERVER_STATUSES, PROBLEMS } from "../libs/contracts/dist/index.js";
+import { OBSERVER_STATUSES, problemTable } from "../libs/contracts/dist/index.js";
 import { describeSettings } from "../libs/settings/dist/index.js";
 import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domain/observer-machine.js";
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
@@ -112,15 +112,10 @@ function settingsTable(schema) {
 }
 
 function problems() {
-  const rows = Object.entries(PROBLEMS).map(
-    ([code, { status, title, remedy }]) => `| \`${code}\` | ${status} | ${title} | ${remedy} |`,
-  );
   return `${NOTE}# Problems that REST answers with
 
 \`application/problem+json\` (RFC 9457). The \`code\` is stable; texts may change.
 
-| code | status | what | what to do |
-| --- | --- | --- | --- |
-${rows.join("\n")}
+${problemTable()}
 `;
 }

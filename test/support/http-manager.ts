@@ -14,6 +14,8 @@ import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lif
 import type { ManagerApi } from "../../services/observer-manager/src/flows/manager-api.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
 import { keptLog, type LogLine } from "./books.ts";
+import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
+import { expectAnswers } from "./watched-answers.ts";
 
 /** A manager without its broker side: HTTP, lifecycle, reads and changes are the real ones, on a real database. */
 export interface HttpManager {
@@ -24,21 +26,6 @@ export interface HttpManager {
   setReady(ready: boolean): void;
   call(method: string, path: string, options?: CallOptions): Promise<Called>;
   close(): Promise<void>;
-}
-
-export interface CallOptions {
-  json?: unknown;
-  body?: string | Uint8Array<ArrayBuffer>;
-  headers?: Record<string, string>;
-}
-
-export interface Called {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The parsed body; undefined when it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the manager answered; the assertions say what it should be.
-  body: any; // oxlint-disable-line typescript/no-explicit-any
 }
 
 /** Closed at the end of the test that opened it. `change` replaces parts of what HTTP is given. */
@@ -70,6 +57,7 @@ export async function startHttpManager(
     describeError: describeDatabaseError,
     metrics,
   });
+  expectAnswers();
   notifications.start();
   const close = async () => {
     await Promise.all([changes.close(), server.close()]);
@@ -79,20 +67,4 @@ export async function startHttpManager(
   onTestFinished(close);
   const call = (method: string, path: string, options?: CallOptions) => callHttp(`${server.url}${path}`, method, options);
   return { url: server.url, server, lines: log.lines, setReady: (value) => (ready = value), call, close };
-}
-
-export async function callHttp(url: string, method: string, { json, body, headers }: CallOptions = {}): Promise<Called> {
-  const sent = json === undefined ? body : JSON.stringify(json);
-  const type: Record<string, string> = json === undefined ? {} : { "content-type": "application/json" };
-  const response = await fetch(url, { method, body: sent, headers: { ...type, ...headers } });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: parsed(text) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // a page, a stream, or nothing
-  }
 }

@@ -6,8 +6,10 @@ import { eventually } from "./eventually.ts";
 import { type Act, findViolations, longestOverlapMs, mostLateActs } from "./invariants.ts";
 import type { Management } from "./management.ts";
 import { type RunningProcess, startProcess } from "./processes.ts";
+import { callHttp } from "./rest-client.ts";
 import { freshDatabase, freshVhost, temporaryFolder } from "./servers.ts";
 import { type TcpProxy, tcpProxy } from "./tcp-proxy.ts";
+import { expectAnswers } from "./watched-answers.ts";
 
 export interface SystemOptions {
   amqpUrl: string;
@@ -97,13 +99,14 @@ export class System {
     });
     this.managers.push(manager);
     const { url } = await manager.waitForEvent("listening");
+    expectAnswers();
     if (speakTo) this.url = String(url);
     if (untilReady) await this.untilReady(String(url));
     return manager;
   }
 
   async untilReady(url = this.url): Promise<void> {
-    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), {
+    await eventually(async () => expect((await this.call("GET", "/readyz", undefined, url)).status).toBe(200), {
       timeoutMs: 20_000,
       what: "the manager's readiness",
     });
@@ -154,14 +157,8 @@ export class System {
   // REST
 
   async call<T = unknown>(method: string, path: string, body?: unknown, url = this.url): Promise<Answer<T>> {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: body === undefined ? {} : { "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(20_000),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: (text === "" ? undefined : JSON.parse(text)) as T };
+    const answer = await callHttp(`${url}${path}`, method, { json: body, signal: AbortSignal.timeout(20_000) });
+    return { status: answer.status, headers: answer.headers, body: answer.body as T };
   }
 
   /** Creates a stamping observer. `params` are those of the type `stamp`. */

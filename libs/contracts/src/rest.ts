@@ -41,7 +41,10 @@ export const ObserverView = z
     id: z.uuid(),
     name: z.string(),
     type: z.string(),
-    params: z.unknown(),
+    params: z
+      .unknown()
+      .refine((params): boolean => params !== undefined) // always there; of `unknown` alone the document would say that it may be missing
+      .describe("any JSON value"),
     labels: z.record(z.string(), z.string()),
     pool: z.string(),
     retry: RetryPolicy,

@@ -12,7 +12,8 @@ export const pageLimit = z
     (given) => (typeof given === "string" && /^[0-9]{1,9}$/.test(given) ? Number(given) : given),
     z.int().min(1).max(1_000),
   )
-  .default(100);
+  .default(100)
+  .describe("how many on a page");
 
 const FLAGS: Record<string, boolean> = { "": true, "1": true, true: true, "0": false, false: false };
 
