@@ -103,7 +103,6 @@ function applyEnd(
   }
   if (isCurrent) {
     observer.currentRunId = null;
-    observer.lostRunBy = reason;
     books.changedObservers.add(observer);
   }
   feedObserver(books, observer, input, run);
