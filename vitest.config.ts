@@ -15,8 +15,7 @@ export default defineConfig({
     maxWorkers: 2,
     teardownTimeout: 30_000,
     projects: [
-      // They take milliseconds; the limit is for a machine that does much else.
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 30_000 } },
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {
         test: {
           ...servers,
