@@ -9,6 +9,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY libs/broker/package.json libs/broker/
 COPY libs/contracts/package.json libs/contracts/
+COPY libs/metrics/package.json libs/metrics/
 COPY libs/sdk/package.json libs/sdk/
 COPY libs/settings/package.json libs/settings/
 COPY services/observer-manager/package.json services/observer-manager/
@@ -44,6 +45,7 @@ WORKDIR /app
 COPY LICENSE package.json ./
 COPY --from=build /app/libs/broker libs/broker
 COPY --from=build /app/libs/contracts libs/contracts
+COPY --from=build /app/libs/metrics libs/metrics
 COPY --from=build /app/libs/settings libs/settings
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

@@ -15,7 +15,8 @@ export default defineConfig({
     maxWorkers: 2,
     teardownTimeout: 30_000,
     projects: [
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
+      // They take milliseconds; the limit is for a machine that does much else.
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 30_000 } },
       {
         test: {
           ...servers,

@@ -12,6 +12,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const PLACES = [
   { in: "libs/contracts/src/", may: ["zod", "uuid", "libs/contracts/src/"] },
   { in: "libs/settings/src/", may: ["zod", "yaml", "node:", "libs/settings/src/"] },
+  { in: "libs/metrics/src/", may: ["prom-client", "libs/metrics/src/"] },
   { in: "libs/sdk/src/", may: ["zod", "node:", "libs/sdk/src/"] },
   { in: "libs/broker/src/", may: ["amqplib", "node:", "libs/broker/src/"] },
   {
@@ -55,7 +56,7 @@ const PLACES = [
       "services/status-page/src/",
     ],
   },
-  { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "node:", "observers/"] },
+  { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "undici", "node:", "observers/"] },
   { in: "demo/src/", may: ["ws", "node:", "demo/src/"] },
   { in: "cli/src/input/", may: ["@unacked/contracts", "yaml", "zod", "node:", "cli/src/input/", "cli/src/failure.ts"] },
   { in: "cli/src/output/", may: ["@unacked/contracts", "yaml", "cli/src/output/"] },
@@ -69,7 +70,7 @@ const PLACES = [
 /** Packages that only one place may know. */
 const ONLY_IN = [
   { packages: ["amqplib"], places: ["libs/broker/src/"] },
-  { packages: ["prom-client"], places: ["services/observer-manager/src/adapters/metrics/"] },
+  { packages: ["prom-client"], places: ["libs/metrics/src/"] },
   { packages: ["typeorm", "pg"], places: ["services/observer-manager/src/adapters/postgres/"] },
   {
     packages: ["express", "helmet", "@asteasolutions/zod-to-openapi"],

@@ -1,15 +1,17 @@
 /**
- * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md.
+ * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md,
+ * docs/metrics.md.
  * `--check` writes nothing and fails where a file differs, so that the docs cannot fall behind. Needs a build.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { OBSERVER_STATUSES, PROBLEMS } from "../libs/contracts/dist/index.js";
+import { OBSERVER_STATUSES, problemTable } from "../libs/contracts/dist/index.js";
 import { describeSettings } from "../libs/settings/dist/index.js";
 import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domain/observer-machine.js";
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
 import { ServiceSettings } from "../services/observer-service/dist/settings.js";
+import { metricsPage } from "./docs/metrics-page.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
@@ -18,6 +20,7 @@ const FILES = {
   "docs/state-machine.md": stateMachine(),
   "docs/settings.md": settings(),
   "docs/problems.md": problems(),
+  "docs/metrics.md": `${NOTE}${metricsPage()}`,
 };
 
 const isCheck = process.argv.includes("--check");
@@ -109,15 +112,10 @@ function settingsTable(schema) {
 }
 
 function problems() {
-  const rows = Object.entries(PROBLEMS).map(
-    ([code, { status, title, remedy }]) => `| \`${code}\` | ${status} | ${title} | ${remedy} |`,
-  );
   return `${NOTE}# Problems that REST answers with
 
 \`application/problem+json\` (RFC 9457). The \`code\` is stable; texts may change.
 
-| code | status | what | what to do |
-| --- | --- | --- | --- |
-${rows.join("\n")}
+${problemTable()}
 `;
 }

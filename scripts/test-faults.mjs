@@ -39,6 +39,7 @@ async function main() {
     if (repeat > 1) say(`\nRun ${i} of ${repeat}`);
     const { report, exitCode } = await runVitest(root, files);
     tallies.add(report, exitCode);
+    if (exitCode > 128) break; // Ctrl-C means all of them
   }
   if (repeat > 1) say(`\n${tableOf(tallies)}`);
   say(lastLineOf(tallies.total));

@@ -1,3 +1,5 @@
+import { type Dispatcher, fetch, type Response } from "undici";
+import { AddressRefused } from "../outbound/reach.ts";
 import { type Look, lookAt } from "./look.ts";
 
 export type GetOptions = {
@@ -8,6 +10,8 @@ export type GetOptions = {
   /** For the whole: connecting, answer and body. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** What makes the connections, redirects included; undici's own, which goes anywhere, if left out. */
+  readonly agent?: Dispatcher | undefined;
 };
 
 /** More of a body is not read: an observer runs for ever, next to others. */
@@ -15,10 +19,10 @@ export const maxBodyBytes = 1_048_576;
 
 /**
  * GETs an address once. Every answer is a look, whatever its status; so is every failure to get one (`unreachable`).
- * Resolves `undefined` when the signal aborted meanwhile. Never rejects.
+ * Resolves `undefined` when the signal aborted meanwhile. Rejects only with AddressRefused, which is no state of a server.
  */
 export async function get(options: GetOptions): Promise<Look | undefined> {
-  const { url, headers, pointer, timeoutMs, signal } = options;
+  const { url, headers, pointer, timeoutMs, signal, agent } = options;
   // One controller a request, unhooked when it ends: AbortSignal.any would hang each on a signal that lives for months.
   const abort = new AbortController();
   const onAbort = () => abort.abort(signal.reason);
@@ -26,7 +30,7 @@ export async function get(options: GetOptions): Promise<Look | undefined> {
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   try {
     if (signal.aborted) return undefined;
-    const response = await fetch(url, { headers, signal: abort.signal });
+    const response = await fetch(url, { headers, signal: abort.signal, ...(agent && { dispatcher: agent }) });
     if (pointer === undefined) {
       await response.body?.cancel();
       return { status: response.status };
@@ -35,7 +39,10 @@ export async function get(options: GetOptions): Promise<Look | undefined> {
     if (body === undefined) return { status: response.status, error: `the body is over ${maxBodyBytes} bytes` };
     return lookAt(response.status, body, pointer);
   } catch (error) {
-    return signal.aborted ? undefined : { status: "unreachable", error: wordsOf(error) };
+    if (signal.aborted) return undefined;
+    // fetch wraps what the agent says.
+    if (error instanceof Error && error.cause instanceof AddressRefused) throw error.cause;
+    return { status: "unreachable", error: wordsOf(error) };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);

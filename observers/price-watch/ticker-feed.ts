@@ -1,10 +1,13 @@
 import { WebSocket } from "ws";
+import { AddressRefused, lookupPublic, refuseInnerAddress } from "../outbound/reach.ts";
 import { decodeFeedMessage, type FeedMessage } from "./ticker-message.ts";
 
 export type TickerFeedOptions = {
   readonly url: string;
   readonly product: string;
   readonly signal: AbortSignal;
+  /** Whether addresses that are not public may be connected to. */
+  readonly privateAddresses: boolean;
   /** A connection that says nothing, not even a pong, for this long is given up. */
   readonly silentAfterMs: number;
   /** Each decoded message in order; none comes after the signal's abort. */
@@ -27,18 +30,20 @@ export class SubscriptionRefused extends Error {
 
 /**
  * Holds one connection to an exchange: connects, subscribes to the product's ticker, hands over what comes. Resolves when
- * the socket is closed, by the abort or the network. Rejects, the socket closed too, with {@link SubscriptionRefused} or
- * with what `onMessage` threw.
+ * the socket is closed, by the abort or the network. Rejects, the socket closed too, with {@link SubscriptionRefused},
+ * {@link AddressRefused} or with what `onMessage` threw.
  */
-export function followTicker(options: TickerFeedOptions): Promise<FeedEnd> {
-  const { url, product, signal, silentAfterMs, onMessage } = options;
-  if (signal.aborted) return Promise.resolve({ by: "abort" });
+export async function followTicker(options: TickerFeedOptions): Promise<FeedEnd> {
+  const { url, product, signal, privateAddresses, silentAfterMs, onMessage } = options;
+  if (signal.aborted) return { by: "abort" };
+  if (!privateAddresses) refuseInnerAddress(new URL(url).hostname);
 
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, {
       handshakeTimeout: handshakeTimeoutMs,
       maxPayload: maxMessageBytes,
       perMessageDeflate: false,
+      ...(!privateAddresses && { lookup: lookupPublic }),
     });
     let failure: Error | undefined;
     let networkSays: string | undefined;
@@ -73,6 +78,7 @@ export function followTicker(options: TickerFeedOptions): Promise<FeedEnd> {
       }
     });
     socket.on("error", (error) => {
+      if (error instanceof AddressRefused) failure ??= error;
       networkSays ??= error.message;
     });
     socket.on("close", (code, reason) => {

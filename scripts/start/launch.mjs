@@ -81,6 +81,8 @@ export function launchOf({ root, dataDir, options, signal }) {
       const env = {
         ...{ AMQP_URL: amqpUrl, SERVICE_NAME: name, WORKER_COUNT: String(options.workers) },
         ...{ OBSERVERS_DIR: resolve(root, options.observers), HOST: "127.0.0.1", PORT: "0" },
+        // Everything here is on this machine, the demonstration's exchange too.
+        ALLOW_PRIVATE_ADDRESSES: process.env.ALLOW_PRIVATE_ADDRESSES ?? "true",
       };
       return program(name, "services/observer-service/dist/main.js", { env, readyPath: "/readyz" });
     });

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { holdOnLeash } from "../processes/leash.mjs";
 import { complain } from "../progress.mjs";
 
@@ -8,14 +9,18 @@ import { complain } from "../progress.mjs";
  * @param {string} program
  * @param {string[]} args
  * @param {string} cwd
- * @returns {Promise<number>} its exit code; 1 if a signal ended it
+ * @returns {Promise<number>} its exit code, or 1 if it has none; 128 and the signal's number if we were told to end meanwhile
  */
 export function runShown(program, args, cwd) {
   const child = spawn(program, args, { cwd, stdio: "inherit" });
   holdOnLeash(child); // should we be killed with -9, it goes too, and with it the servers that it started
   // Ctrl-C reaches it by itself, and we stay to count; SIGTERM comes to us alone.
-  const stay = () => undefined;
-  const passOn = () => void child.kill("SIGTERM");
+  let toldToEnd = 0;
+  const stay = () => (toldToEnd = 128 + constants.signals.SIGINT);
+  const passOn = () => {
+    toldToEnd = 128 + constants.signals.SIGTERM;
+    child.kill("SIGTERM");
+  };
   process.on("SIGINT", stay);
   process.on("SIGTERM", passOn);
   return new Promise((resolve) => {
@@ -23,6 +28,6 @@ export function runShown(program, args, cwd) {
       complain(String(error));
       resolve(1);
     });
-    child.once("exit", (code) => resolve(code ?? 1));
+    child.once("exit", (code) => resolve(toldToEnd || (code ?? 1)));
   }).finally(() => process.off("SIGINT", stay).off("SIGTERM", passOn));
 }

@@ -46,7 +46,7 @@ describe.skipIf(!hasRecording)("ten price-watch observers on a replayed recordin
     exchangeUrl = String((await exchange.waitForEvent("listening")).url);
     tap = await tapOutput<Emitted>(system.env.AMQP_URL ?? "", "price-watch.#");
     await system.startManager();
-    const env = { OBSERVERS_DIR: "observers" };
+    const env = { OBSERVERS_DIR: "observers", ALLOW_PRIVATE_ADDRESSES: "true" };
     await Promise.all([system.startService("service-1", { env }), system.startService("service-2", { env })]);
     return async () => {
       await exchange.kill("SIGTERM");

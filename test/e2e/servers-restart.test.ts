@@ -44,8 +44,8 @@ describe("when a server is killed", () => {
     const unavailable = await system.create("meanwhile");
     expect([unavailable.status, unavailable.body.code]).toEqual([503, "database-unavailable"]);
     expect(unavailable.headers.get("retry-after")).toMatch(/^\d+$/);
-    expect((await fetch(`${system.url}/readyz`)).status).toBe(503);
-    expect((await fetch(`${system.url}/healthz`)).status).toBe(200);
+    expect((await system.call("GET", "/readyz")).status).toBe(503);
+    expect((await system.call("GET", "/healthz")).status).toBe(200);
     // A service dies while nobody can write it down; the other takes its observers all the same.
     await system.service("service-1").kill("SIGKILL");
     const other = system.service("service-2");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { callHttp } from "../support/rest-client.ts";
 import { freshSystem, type System } from "../support/system.ts";
 
 describe("twenty observers on two services of ten workers", () => {
@@ -27,8 +28,8 @@ describe("twenty observers on two services of ten workers", () => {
   });
 
   it("are counted for Prometheus", async () => {
-    const scrape = await (await fetch(`${system.url}/metrics`)).text();
-    expect(scrape).toContain('unacked_observers{status="Processing"} 20');
+    const { text: scrape } = await callHttp(`${system.url}/metrics`, "GET");
+    expect(scrape).toContain('unacked_observers{type="stamp",status="Processing"} 20');
     expect(scrape).toContain('unacked_workers_free{pool="default"} 0');
     expect(scrape).toContain('unacked_warnings{code="no-free-worker"} 1');
   });

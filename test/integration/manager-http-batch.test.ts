@@ -1,7 +1,8 @@
 import { PROBLEMS } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
-import { type Called, type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import type { Called } from "../support/rest-client.ts";
 
 const OBSERVERS = "/api/v1/observers";
 const BATCH = `${OBSERVERS}/batch`;

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { ObserverStatus } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { type Called, type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import type { Called } from "../support/rest-client.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 
 const OBSERVERS = "/api/v1/observers";

@@ -4,7 +4,8 @@ import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Called, type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import type { Called } from "../support/rest-client.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 
 const OBSERVERS = "/api/v1/observers";

@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import { watchAnswer, watchEvent } from "./watched-answers.ts";
 
 export interface SentEvent {
   event: string;
@@ -20,6 +21,7 @@ export interface EventClient {
 export async function followEvents(url: string, headers: Record<string, string> = {}): Promise<EventClient> {
   const leaving = new AbortController();
   const response = await fetch(url, { headers, signal: leaving.signal });
+  if (response.ok) watchAnswer({ method: "GET", url, status: response.status, headers: response.headers, text: "" });
   const client: EventClient = { events: [], comments: [], response, ended: Promise.resolve(), close: () => leaving.abort() };
   if (response.body !== null) client.ended = readBlocks(response.body, client).catch(() => undefined); // it left
   onTestFinished(() => leaving.abort());
@@ -44,5 +46,6 @@ function takeBlock(block: string, client: EventClient): void {
   if (comment !== undefined) client.comments.push(comment);
   if (event === undefined || data === undefined) return;
   const id = fields.get("id");
+  watchEvent(event, JSON.parse(data));
   client.events.push({ event, data: JSON.parse(data), ...(id !== undefined && { id }) });
 }

@@ -1,13 +1,15 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { ObserverView, ProblemDetails, ServiceView, Stats } from "@unacked/contracts";
+import type { BatchResults, ObserverView, ProblemDetails, ServiceView, Stats } from "@unacked/contracts";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
 import { type Act, findViolations, longestOverlapMs, mostLateActs } from "./invariants.ts";
 import type { Management } from "./management.ts";
 import { type RunningProcess, startProcess } from "./processes.ts";
+import { callHttp } from "./rest-client.ts";
 import { freshDatabase, freshVhost, temporaryFolder } from "./servers.ts";
 import { type TcpProxy, tcpProxy } from "./tcp-proxy.ts";
+import { expectAnswers } from "./watched-answers.ts";
 
 export interface SystemOptions {
   amqpUrl: string;
@@ -97,13 +99,14 @@ export class System {
     });
     this.managers.push(manager);
     const { url } = await manager.waitForEvent("listening");
+    expectAnswers();
     if (speakTo) this.url = String(url);
     if (untilReady) await this.untilReady(String(url));
     return manager;
   }
 
   async untilReady(url = this.url): Promise<void> {
-    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), {
+    await eventually(async () => expect((await this.call("GET", "/readyz", undefined, url)).status).toBe(200), {
       timeoutMs: 20_000,
       what: "the manager's readiness",
     });
@@ -154,14 +157,8 @@ export class System {
   // REST
 
   async call<T = unknown>(method: string, path: string, body?: unknown, url = this.url): Promise<Answer<T>> {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: body === undefined ? {} : { "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(20_000),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: (text === "" ? undefined : JSON.parse(text)) as T };
+    const answer = await callHttp(`${url}${path}`, method, { json: body, signal: AbortSignal.timeout(20_000) });
+    return { status: answer.status, headers: answer.headers, body: answer.body as T };
   }
 
   /** Creates a stamping observer. `params` are those of the type `stamp`. */
@@ -189,18 +186,22 @@ export class System {
     return this.observers(created.map((one) => one.id));
   }
 
-  /** As createMany, eight at a time: for thousands. */
+  /** As createMany, in batches of a thousand. */
   async createCrowd(prefix: string, count: number, params: object = {}): Promise<string[]> {
+    const all = Array.from({ length: count }, (_, i) => ({
+      name: `${prefix}-${i}`,
+      type: "stamp",
+      params: { file: this.actsFile, ...params },
+    }));
     const ids: string[] = [];
-    let next = 0;
-    const client = async () => {
-      for (let i = next++; i < count; i = next++) {
-        const { status, body } = await this.create(`${prefix}-${i}`, params);
-        expect(status, JSON.stringify(body)).toBe(201);
-        ids.push(body.id);
+    for (let i = 0; i < count; i += 1_000) {
+      const observers = all.slice(i, i + 1_000);
+      const { body } = await this.call<BatchResults>("POST", "/api/v1/observers/batch", { observers });
+      for (const result of body.results) {
+        if (!("observer" in result)) throw new Error(`not created: ${JSON.stringify(result)}`);
+        ids.push(result.observer.id);
       }
-    };
-    await Promise.all(Array.from({ length: 8 }, client));
+    }
     await this.untilStatus(ids, "Processing", 60_000);
     return ids;
   }
@@ -242,6 +243,11 @@ export class System {
   async untilStatus(refs: string[], status: string, timeoutMs = 20_000): Promise<void> {
     await eventually(
       async () => {
+        // One row tells how many there are: thousands are only read when there can be enough.
+        if (refs.length > 100) {
+          const { body } = await this.call<{ total: number }>("GET", `/api/v1/observers?limit=1&status=${status}`);
+          expect(body.total).toBeGreaterThanOrEqual(refs.length);
+        }
         const all = await this.listObservers();
         const of = new Map(all.flatMap((one) => [[one.id, one.status] as const, [one.name, one.status] as const]));
         const others = refs.filter((ref) => of.get(ref) !== status).map((ref) => `${ref}: ${of.get(ref)}`);

@@ -2,10 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describeSettings } from "@unacked/settings";
 import { describe, expect, test } from "vitest";
-import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
-import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi.ts";
 import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { openApi } from "../support/rest-contract.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" });
@@ -85,9 +84,7 @@ function headingsOf(page: string): string[] {
 }
 
 function restPaths() {
-  const routes = apiRoutes({} as never);
-  const { paths } = openApiDocument(routes, "0.0.0") as { paths: Record<string, Record<string, unknown>> };
-  return Object.entries(paths).map(([template, operations]) => {
+  return Object.entries(openApi().paths).map(([template, operations]) => {
     const pattern = new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
     return {
       template,
@@ -100,9 +97,9 @@ function restPaths() {
 /** Calls as the tables write them, `POST /api/v1/observers`, and as curl does. */
 function restCallsOf(page: string) {
   const text = textOf(page).replaceAll(/\\\n\s*/g, " ");
-  const inTables = [...text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/(?:api\/v1|healthz|readyz)[\w/{}.-]*)/g)].map(
-    ([, method = "", path = ""]) => ({ page, method, path }),
-  );
+  const inTables = [
+    ...text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/(?:api\/v1|api\/openapi|healthz|readyz|metrics)[\w/{}.-]*)/g),
+  ].map(([, method = "", path = ""]) => ({ page, method, path }));
   const inCurl = [...text.matchAll(/\bcurl .*?https?:\/\/[\w.:]+(\/[\w/{}.-]+)/g)].map(([call, path = ""]) => ({
     page,
     method: /-X ([A-Z]+)/.exec(call)?.[1] ?? "GET",
@@ -128,4 +125,4 @@ function settingsOf(page: string): string[] {
 }
 
 /** Methods and signals, environment variables of commands, and words of PostgreSQL and AMQP. */
-const NOT_SETTINGS = /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|UNACKED_\w+|CASE|WHERE|VALUES)$/;
+const NOT_SETTINGS = /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|LD_PRELOAD|NODE_OPTIONS|UNACKED_\w+|CASE|WHERE|VALUES)$/;

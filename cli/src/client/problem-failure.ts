@@ -9,7 +9,7 @@ export type AnyProblem = z.infer<typeof AnyProblem>;
 export const parseProblem = (body: unknown): AnyProblem | undefined => AnyProblem.safeParse(body).data;
 
 /** Try again later: nothing is wrong with what was asked. */
-const NOT_NOW = new Set(["not-ready", "database-unavailable", "logs-unavailable"]);
+const NOT_NOW = new Set(["not-ready", "database-unavailable"]);
 
 /** A problem as one failure: what and why in a line, the fields below it, and the remedy. `about` names what it was about. */
 export function problemFailure(problem: AnyProblem, about?: string): CliFailure {

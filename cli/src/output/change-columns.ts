@@ -1,6 +1,5 @@
 import type { ObserverView, ServiceView } from "@unacked/contracts";
 import { stateColour } from "./colours.ts";
-import { serviceState } from "./listing.ts";
 import { plainText, shortened } from "./plain-text.ts";
 import type { Column } from "./table.ts";
 
@@ -18,9 +17,8 @@ export const CHANGE_COLUMNS: Column<ShownChange>[] = [
 ];
 
 function statusOf(change: ShownChange) {
-  if (change.kind === "service") return serviceState(change.view);
-  const { status } = change.view;
-  return { text: status, colour: stateColour(status) };
+  const state = change.kind === "service" ? change.view.state : change.view.status;
+  return { text: state, colour: stateColour(state) };
 }
 
 function noteOf(change: ShownChange): string {

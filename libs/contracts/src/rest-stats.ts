@@ -11,9 +11,11 @@ export const noneOfEachStatus = () =>
 export const PoolStats = z.object({
   pool: z.string(),
   services: z.int().describe("living ones"),
-  draining: z.int().describe("how many of these drain: their workers do not count"),
   workers: z.int(),
   occupied: z.int().describe("observers that take, or are about to take, a worker; more than `workers` when some wait"),
+  desired: z
+    .int()
+    .describe("workers that would suffice for all observers of the pool even if the service with the most workers died"),
   free: z.int(),
   survivesLargestService: z
     .boolean()
@@ -33,7 +35,6 @@ export const WARNING_CODES = [
   "broker-trouble",
   "broker-away",
   "no-service",
-  "all-draining",
   "no-free-worker",
   "service-suspect",
   "same-service-name",

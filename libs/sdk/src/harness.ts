@@ -3,6 +3,8 @@ import type { LogFields, LogLevel, ObserverIdentity } from "./observer-context.t
 import type { ObserverDefinition } from "./observer-definition.ts";
 import { ObserverStopped, type StopCode } from "./observer-stopped.ts";
 import { paramsIssuesText, parseParams } from "./params.ts";
+import { everythingPermitted, type Permissions } from "./permissions.ts";
+import { isNotOffered, offeredUnder, type RestrictedObserver } from "./restricted-observer.ts";
 import { createRunContext } from "./run-context.ts";
 import { type RunOutcome, settleRun } from "./run-outcome.ts";
 import { SdkError } from "./sdk-error.ts";
@@ -14,6 +16,8 @@ export type HarnessOptions = {
   readonly observer?: Partial<Omit<ObserverIdentity, "type">>;
   /** Default: a random UUID. */
   readonly runId?: string;
+  /** What a restricted type is made for. Default: everything is permitted. */
+  readonly permissions?: Permissions;
 };
 
 export type LoggedLine = { readonly level: LogLevel; readonly message: string; readonly fields?: LogFields };
@@ -35,8 +39,15 @@ export type HarnessRun = {
   waitForEvent<E = unknown>(predicate?: (event: E) => boolean, options?: { readonly timeoutMs?: number }): Promise<E>;
 };
 
-/** Runs an observer in memory, with no broker and no service: for tests of a handler. One attempt, no retries. */
-export function runObserver<P>(definition: ObserverDefinition<P>, options: HarnessOptions = {}): HarnessRun {
+/**
+ * Runs an observer in memory, with no broker and no service: for tests of a handler. One attempt, no retries. Throws
+ * `not-offered` for a type that does not exist under these permissions.
+ */
+export function runObserver<P>(
+  observer: ObserverDefinition<P> | RestrictedObserver,
+  options: HarnessOptions = {},
+): HarnessRun {
+  const definition = definitionOf(observer, options.permissions ?? everythingPermitted);
   const events: unknown[] = [];
   const logs: LoggedLine[] = [];
   const abort = new AbortController();
@@ -100,4 +111,11 @@ export function runObserver<P>(definition: ObserverDefinition<P>, options: Harne
         });
       }),
   };
+}
+
+function definitionOf(observer: unknown, permissions: Permissions): ObserverDefinition {
+  const offered = offeredUnder(observer, permissions);
+  if (offered === undefined) throw new SdkError("invalid-definition", "runObserver takes what defineObserver gave");
+  if (isNotOffered(offered)) throw new SdkError("not-offered", `the type is not offered: ${offered.notOffered}`);
+  return offered;
 }

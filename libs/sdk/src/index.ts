@@ -21,6 +21,14 @@ export {
 export { isObserverStopped, ObserverStopped, type StopCode, stopCodes } from "./observer-stopped.ts";
 export { type ParamsIssue, type ParamsResult, paramsIssuesText, parseParams } from "./params.ts";
 export { type JsonSchema, type ParamsJsonSchema, paramsJsonSchema } from "./params-json-schema.ts";
+export { everythingPermitted, type Permissions } from "./permissions.ts";
+export {
+  isNotOffered,
+  type NotOffered,
+  offeredUnder,
+  type RestrictedObserver,
+  restrictObserver,
+} from "./restricted-observer.ts";
 export { createRunContext, type RunContext, type RunContextParts } from "./run-context.ts";
 export { type RunOutcome, settleRun } from "./run-outcome.ts";
 export { SdkError, type SdkErrorCode } from "./sdk-error.ts";

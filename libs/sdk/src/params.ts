@@ -25,8 +25,12 @@ export function paramsIssuesText(issues: readonly ParamsIssue[]): string {
   return issues.map(({ pointer, message }) => `${pointer || "params"}: ${message}`).join("; ");
 }
 
-/** zod names unknown keys on their parent; whoever marks fields wants each key's own place. */
+/** zod names unknown keys on their parent; whoever marks fields wants each key's own place. Why a key is wrong it keeps inside. */
 function issuesOf(issue: z.core.$ZodIssue): ParamsIssue[] {
+  if (issue.code === "invalid_key") {
+    const why = issue.issues.map(({ message }) => message).join(", ");
+    return [{ pointer: pointerTo(issue.path), message: `in the key: ${why || issue.message}` }];
+  }
   if (issue.code !== "unrecognized_keys") return [{ pointer: pointerTo(issue.path), message: issue.message }];
   return issue.keys.map((key) => ({
     pointer: pointerTo([...issue.path, key]),

@@ -8,6 +8,7 @@
  * - `emit-after-end`: `emit` was called by a run that had ended
  * - `event-not-json`: the value given to `emit` cannot be written as JSON
  * - `event-not-seen`: the harness waited for an event that did not come
+ * - `not-offered`: the harness was given a restricted type, and permissions under which there is none
  */
 export type SdkErrorCode =
   | "invalid-type"
@@ -16,7 +17,8 @@ export type SdkErrorCode =
   | "invalid-params"
   | "emit-after-end"
   | "event-not-json"
-  | "event-not-seen";
+  | "event-not-seen"
+  | "not-offered";
 
 /** The one error class that this package throws; tell the cases apart by `code`. */
 export class SdkError extends Error {

@@ -1,3 +1,3 @@
 export { describeSettings, loadSettings, type SettingDescription, type SettingsSources } from "./load-settings.ts";
-export { anyNumber, flag, oneOf, type SettingTraits, text, wholeNumber, withTraits } from "./setting.ts";
+export { anyNumber, flag, oneOf, type SettingTraits, text, textList, wholeNumber, withTraits } from "./setting.ts";
 export { SettingsError } from "./settings-error.ts";

@@ -102,7 +102,8 @@ function readValue(name: string, variant: string | undefined, given: Record<stri
 
 function describe(issue: z.core.$ZodIssue, values: Record<string, unknown>): string {
   const name = String(issue.path[0] ?? "settings");
-  return values[name] === undefined ? `${name}: is required` : `${name}: ${issue.message}`;
+  const isMissing = values[name] === undefined && issue.code !== "custom";
+  return isMissing ? `${name}: is required` : `${name}: ${issue.message}`;
 }
 
 const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split("\n", 1)[0] ?? "";

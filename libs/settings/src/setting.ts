@@ -36,6 +36,12 @@ export function oneOf<const W extends readonly [string, ...string[]]>(words: W):
   return z.enum(words, { error: `must be one of ${words.join(", ")}` });
 }
 
+/** A list of texts: in the environment separated by commas, in a file so too, or as a list. */
+export function textList(entry: z.ZodType<string>): z.ZodType<string[], unknown> {
+  const split = (value: unknown) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value);
+  return z.preprocess(split, z.array(entry, { error: "must be a list, separated by commas" }).min(1, "must not be empty"));
+}
+
 /** A text that is not empty. A number in a file is taken as the text it was written as. */
 export function text(): z.ZodType<string, unknown> {
   const fromNumber = (value: unknown) => (typeof value === "number" ? String(value) : value);

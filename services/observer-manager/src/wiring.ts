@@ -10,13 +10,11 @@ import { ErrorDesk } from "./flows/error-desk.ts";
 import { Ledger } from "./flows/ledger.ts";
 import { ObserverLifecycle } from "./flows/lifecycle.ts";
 import type { Log } from "./flows/log.ts";
-import { LogDesk } from "./flows/log-desk.ts";
 import type { ManagerApi } from "./flows/manager-api.ts";
 import { Prober } from "./flows/prober.ts";
 import { Readoption } from "./flows/readoption.ts";
 import { Reconciler } from "./flows/reconciler.ts";
 import { Retention } from "./flows/retention.ts";
-import { ServiceDesk } from "./flows/service-desk.ts";
 import { TypeCheck } from "./flows/type-check.ts";
 import type { ManagerSettings } from "./settings.ts";
 
@@ -39,25 +37,33 @@ export class ObserverManager {
   readonly #reconciler: Reconciler;
   readonly #retention: Retention;
   readonly #changes: ChangeHub;
-  readonly #logs: LogDesk;
+  readonly #metrics: ManagerMetrics;
   readonly #api: ManagerApi;
   #http: HttpServer | undefined;
 
   constructor(parts: ManagerParts) {
-    const { settings, managerId, log } = parts;
+    const { settings, managerId, version, log } = parts;
     this.#parts = parts;
+    this.#metrics = new ManagerMetrics({
+      version,
+      stats: () => this.#api.reads.stats(),
+      commands: () => this.#database.commandCounts(),
+      repairs: () => this.#reconciler.counts,
+      connections: () => this.#broker.connections,
+      streams: () => this.#changes.subscriberCount,
+    });
+    const { tally } = this.#metrics;
     this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
-    const { books, commands, errors, silence, reconciliation, retention, types, changes, services, logPlaces } =
-      this.#database;
+    const { books, commands, errors, silence, reconciliation, retention, types, changes } = this.#database;
     const wake = () => this.#dispatcher.wake();
     const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
-    const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, log });
+    const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, tally, log });
     this.#broker = new BrokerSide(
       { url, heartbeatS, workQueueType, managerId, log },
-      { ledger: new Ledger(books, managerId), errors: readoption, committed: wake },
+      { ledger: new Ledger(books, managerId, tally), errors: readoption, committed: wake },
     );
-    this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log);
+    this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);
     this.#database.notifications("unacked_commands").onWake(wake);
     const isCaughtUp = () => this.#broker.catchUp.isCaughtUp;
     this.#prober = new Prober({ store: silence, isCaughtUp, probed: wake, log });
@@ -71,14 +77,11 @@ export class ObserverManager {
     });
     this.#retention = new Retention({ store: retention, retentionMs, log });
     this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
-    this.#logs = new LogDesk({ places: logPlaces, reader: this.#broker.logs });
     const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#api = {
       errors: new ErrorDesk({ store: books, isReady, committed: wake }),
       lifecycle: new ObserverLifecycle({ store: books, types: new TypeCheck(types), isReady, committed: wake, log }),
-      services: new ServiceDesk({ store: services, isReady, committed: wake }),
-      logs: this.#logs,
       reads,
       changes: this.#changes,
       readiness: () => this.#readiness(),
@@ -89,9 +92,8 @@ export class ObserverManager {
   async listen(): Promise<void> {
     const { settings, version, log } = this.#parts;
     const { HOST: host, PORT: port } = settings;
-    const metrics = new ManagerMetrics({ stats: () => this.#api.reads.stats(), repairs: this.#reconciler.counts });
     this.#http = await startHttpServer({
-      metrics,
+      metrics: this.#metrics,
       host,
       port,
       api: this.#api,
@@ -119,7 +121,6 @@ export class ObserverManager {
     this.#prober.stop();
     this.#reconciler.stop();
     this.#retention.stop();
-    this.#logs.close();
     await Promise.all([this.#changes.close(), this.#http?.close()]);
     await this.#dispatcher.stop();
     await this.#broker.close();

@@ -9,10 +9,9 @@ import {
   workQueue,
 } from "@unacked/contracts";
 
-/** Everything that events, error reports, outputs and replies are published to: so that no manager need have been there first. */
+/** Everything that events, error reports and outputs are published to: so that no manager need have been there first. */
 export async function declareForPublishing(session: Session): Promise<void> {
   await session.declareExchange(EXCHANGES.output);
-  await session.declareExchange(EXCHANGES.replies);
   await session.declare(stateQueue);
   await session.declare(errorQueue);
 }

@@ -16,10 +16,12 @@ export class EventSender {
   #generation = 0;
   #wake: (() => void) | undefined;
   #onEmpty = new Set<() => void>();
+  readonly #onTold: (event: ServiceEvent) => void;
 
-  constructor(identity: ServiceIdentity, tools: PublishTools) {
+  constructor(identity: ServiceIdentity, tools: PublishTools, onTold: (event: ServiceEvent) => void) {
     this.#identity = identity;
     this.#tools = tools;
+    this.#onTold = onTold;
   }
 
   /** Events told from now on belong to this generation. */
@@ -33,6 +35,7 @@ export class EventSender {
   }
 
   tell(event: ServiceEvent, onConfirmed?: () => void): void {
+    this.#onTold(event);
     this.#outbox.add({ event, generation: this.#generation, onConfirmed });
     this.#wake?.();
   }

@@ -1,6 +1,7 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ConnectionStatus } from "@unacked/broker";
+import { errorText } from "./error-text.ts";
 import type { Log } from "./log.ts";
 
 /** What readiness is decided by. */
@@ -16,28 +17,50 @@ export interface HealthView {
   readonly eventsWaiting: number;
 }
 
-type Answer = { status: number; body: Record<string, unknown> };
-
-/** Ready: able to take a start, run it and tell of it. */
-export function readiness(view: HealthView): Answer {
-  const { consumer, publisher, consuming, leaseHeld, draining, ...counts } = view;
-  const ready = consumer.up && consuming && leaseHeld && publisher.up && !publisher.blocked && !draining;
-  const body = { ready, draining, consuming, leaseHeld, consumer, publisher, ...counts };
-  return { status: ready ? 200 : 503, body };
+/** What Prometheus scrapes. */
+export interface Scraped {
+  readonly contentType: string;
+  render(): Promise<string>;
 }
 
-/** GET /healthz: the event loop turns. GET /readyz: see `readiness`. */
+interface Answer {
+  status: number;
+  contentType: string;
+  text: string;
+}
+
+const json = (status: number, body: object): Answer => ({
+  ...{ status, contentType: "application/json" },
+  text: `${JSON.stringify(body)}\n`,
+});
+
+/** Able to take a start, run it and tell of it. */
+export function isReady({ consumer, publisher, consuming, leaseHeld, draining }: HealthView): boolean {
+  return consumer.up && consuming && leaseHeld && publisher.up && !publisher.blocked && !draining;
+}
+
+function readiness(view: HealthView): Answer {
+  const { consumer, publisher, consuming, leaseHeld, draining, ...counts } = view;
+  const ready = isReady(view);
+  const body = { ready, draining, consuming, leaseHeld, consumer, publisher, ...counts };
+  return json(ready ? 200 : 503, body);
+}
+
+/** GET /healthz: the event loop turns. GET /readyz: see `isReady`. GET /metrics: for Prometheus. */
 export class HealthServer {
   readonly #server: Server;
   readonly #log: Log;
 
-  constructor(view: () => HealthView, log: Log) {
+  constructor(view: () => HealthView, metrics: Scraped, log: Log) {
     this.#log = log;
     this.#server = createServer((request, response) => {
-      const { status, body } = answer(request.method ?? "", request.url ?? "", view);
-      const headers: Record<string, string> = { "content-type": "application/json", "cache-control": "no-store" };
-      if (status === 405) headers.allow = "GET, HEAD";
-      response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : `${JSON.stringify(body)}\n`);
+      answer(request, view, metrics).then(
+        (each) => send(request, response, each),
+        (error: unknown) => {
+          log.error({ event: "health-answer-failed", error: errorText(error) }, "a health endpoint could not answer");
+          send(request, response, json(500, { code: "internal-error" }));
+        },
+      );
     });
   }
 
@@ -61,10 +84,19 @@ export class HealthServer {
   }
 }
 
-function answer(method: string, url: string, view: () => HealthView): Answer {
-  const path = url.split("?", 1)[0];
-  if (path !== "/healthz" && path !== "/readyz") return { status: 404, body: { code: "not-found" } };
-  if (method !== "GET" && method !== "HEAD") return { status: 405, body: { code: "method-not-allowed" } };
+const PATHS = ["/healthz", "/readyz", "/metrics"];
+
+async function answer({ method, url = "" }: IncomingMessage, view: () => HealthView, metrics: Scraped): Promise<Answer> {
+  const path = url.split("?", 1)[0] ?? "";
+  if (!PATHS.includes(path)) return json(404, { code: "not-found" });
+  if (method !== "GET" && method !== "HEAD") return json(405, { code: "method-not-allowed" });
   if (path === "/readyz") return readiness(view());
-  return { status: 200, body: { alive: true, uptimeS: Math.round(process.uptime()) } };
+  if (path === "/healthz") return json(200, { alive: true, uptimeS: Math.round(process.uptime()) });
+  return { status: 200, contentType: metrics.contentType, text: await metrics.render() };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, contentType, text }: Answer): void {
+  const headers: Record<string, string> = { "content-type": contentType, "cache-control": "no-store" };
+  if (status === 405) headers.allow = "GET, HEAD";
+  response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : text);
 }

@@ -28,6 +28,7 @@ export interface LeaseKeeperParts {
   readonly runs: FencedRuns;
   readonly log: Log;
   readonly exit: (code: number) => void;
+  readonly onLost?: (why: LeaseLoss) => void;
   /** Ms of a monotonic clock. */
   readonly nowMs?: () => number;
 }
@@ -109,6 +110,7 @@ export class LeaseKeeper {
       { event: "lease-lost", why, generation: lease.generation, ...fields },
       "the lease is lost: every run is aborted",
     );
+    this.#parts.onLost?.(why);
     this.#parts.runs.fence();
     this.#watchFence(lost, session);
   }

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { register as registerHooks } from "node:module";
 import { extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isObserverDefinition, type ObserverDefinition } from "@unacked/sdk";
+import { isNotOffered, type NotOffered, type ObserverDefinition, offeredUnder, type Permissions } from "@unacked/sdk";
 import { register as registerTypeScript } from "tsx/esm/api";
 import { errorText } from "./error-text.ts";
 
@@ -26,29 +26,40 @@ export class LoadObserversError extends Error {
 
 export type ObserverTypes = ReadonlyMap<string, ObserverDefinition>;
 
+export interface LoadedObservers {
+  readonly types: ObserverTypes;
+  /** Files whose type does not exist under these permissions, and why. */
+  readonly notOffered: readonly LoadProblem[];
+}
+
 const isObserverFile = (name: string): boolean =>
   /\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts") && !/\.test\.[^.]+$/.test(name);
 
 /** Loads every top-level .ts, .js and .mjs file of a folder; TypeScript goes through tsx, so it needs no build. */
-export async function loadObservers(dir: string): Promise<ObserverTypes> {
+export async function loadObservers(dir: string, permissions: Permissions): Promise<LoadedObservers> {
   const files = observerFiles(dir);
   if (files.some((file) => file.endsWith(".ts"))) registerTypeScript();
   registerHooks(new URL(`./resolve-sdk${extname(import.meta.url)}`, import.meta.url));
 
   const problems: LoadProblem[] = [];
+  const notOffered: LoadProblem[] = [];
   const types = new Map<string, ObserverDefinition>();
   const fileOfType = new Map<string, string>();
   for (const file of files) {
-    const definition = await loadOne(file, problems);
-    if (definition === undefined) continue;
-    const earlier = fileOfType.get(definition.type);
-    if (earlier !== undefined) problems.push({ file, problem: `its type ${definition.type} is that of ${earlier} too` });
-    types.set(definition.type, definition);
-    fileOfType.set(definition.type, file);
+    const loaded = await loadOne(file, permissions);
+    if ("problem" in loaded) problems.push({ file, problem: loaded.problem });
+    else if (isNotOffered(loaded)) notOffered.push({ file, problem: loaded.notOffered });
+    else {
+      const earlier = fileOfType.get(loaded.type);
+      if (earlier !== undefined) problems.push({ file, problem: `its type ${loaded.type} is that of ${earlier} too` });
+      types.set(loaded.type, loaded);
+      fileOfType.set(loaded.type, file);
+    }
   }
-  if (types.size === 0 && problems.length === 0) problems.push({ file: dir, problem: "there is no observer type in it" });
+  if (types.size === 0 && problems.length === 0)
+    problems.push({ file: dir, problem: "there is no observer type in it" }, ...notOffered);
   if (problems.length > 0) throw new LoadObserversError(problems);
-  return types;
+  return { types, notOffered };
 }
 
 function observerFiles(dir: string): string[] {
@@ -63,14 +74,16 @@ function observerFiles(dir: string): string[] {
   }
 }
 
-async function loadOne(file: string, problems: LoadProblem[]): Promise<ObserverDefinition | undefined> {
+async function loadOne(
+  file: string,
+  permissions: Permissions,
+): Promise<ObserverDefinition | NotOffered | { problem: string }> {
   try {
     const module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
-    if (isObserverDefinition(module.default)) return module.default;
-    problems.push({ file, problem: "its default export is no observer type: export default defineObserver({ … })" });
+    const noType = "its default export is no observer type: export default defineObserver({ … })";
+    return offeredUnder(module.default, permissions) ?? { problem: noType };
   } catch (error) {
     const { name, message } = errorText(error);
-    problems.push({ file, problem: `it does not load: ${name}: ${message.split("\n", 1)[0]}` });
+    return { problem: `it does not load: ${name}: ${message.split("\n", 1)[0]}` };
   }
-  return undefined;
 }

@@ -9,6 +9,7 @@ import type { ServiceIdentity } from "./identity.ts";
 import { installIsolation } from "./isolation.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { createLog, type Log } from "./log.ts";
+import { permissionsOf } from "./permissions.ts";
 import { ObserverService } from "./service.ts";
 import { ServiceSettings } from "./settings.ts";
 import { autoWorkerCount } from "./worker-count.ts";
@@ -25,9 +26,10 @@ async function main(): Promise<void> {
     workerCount: settings.WORKER_COUNT === "auto" ? autoWorkerCount(machineCapacity()) : settings.WORKER_COUNT,
   };
   const log = createLog(settings.LOG_LEVEL, { service: identity.serviceName, serviceId: identity.serviceId });
-  const types = await loadObservers(settings.OBSERVERS_DIR);
+  const { types, notOffered } = await loadObservers(settings.OBSERVERS_DIR, permissionsOf(settings));
   const { pool, workerCount } = identity;
   log.info({ event: "starting", pool, workerCount, types: [...types.keys()], pid: process.pid }, "observer-service starts");
+  for (const { file, problem } of notOffered) log.info({ event: "type-not-offered", file }, `not offered here: ${problem}`);
 
   const service = new ObserverService({
     identity,
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
     exit: (code) => process.exit(code),
   });
   installIsolation((error) => void service.fail(error));
-  const health = new HealthServer(() => service.health, log);
+  const health = new HealthServer(() => service.health, service.metrics, log);
   drainOnSignals(service, health, log);
   await health.listen(settings.HOST, settings.PORT);
   service.start();
@@ -54,7 +56,7 @@ function drainOnSignals(service: ObserverService, health: HealthServer, log: Log
       log.warn({ event: "hurried", signal }, "a second signal: ending without waiting");
       process.exit(1);
     }
-    service.end(signal).then(
+    service.drain(signal).then(
       () => {
         health.close();
         log.info({ event: "drained" }, "drained");

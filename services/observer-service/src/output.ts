@@ -14,7 +14,11 @@ export class OutputOverflowError extends Error {
 /** Publishes what an observer emits: to `unacked.output`, key `<type>.<name>`; nobody need have bound a queue. */
 export type Output = (start: StartObserver, runId: RunId, eventJson: string) => Promise<void>;
 
-export function createOutput(publisher: Pick<Publisher, "publish">, serviceId: ServiceId): Output {
+export function createOutput(
+  publisher: Pick<Publisher, "publish">,
+  serviceId: ServiceId,
+  onSettled: (outcome: "confirmed" | "failed") => void,
+): Output {
   let waiting = 0;
   return async ({ observerId, name, type }, runId, eventJson) => {
     if (waiting >= MAX_WAITING)
@@ -33,6 +37,10 @@ export function createOutput(publisher: Pick<Publisher, "publish">, serviceId: S
     waiting += 1;
     try {
       await runAsService(() => publisher.publish(message));
+      onSettled("confirmed");
+    } catch (error) {
+      onSettled("failed");
+      throw error;
     } finally {
       waiting -= 1;
     }

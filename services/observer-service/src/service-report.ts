@@ -10,17 +10,13 @@ import type { Log } from "./log.ts";
 
 export const ALIVE_INTERVAL_MS = 5_000;
 
-export interface Introduction {
-  readonly identity: ServiceIdentity;
-  readonly types: readonly ObserverTypeInfo[];
-  readonly version: string;
-  readonly heartbeatMs: number;
-  readonly draining: boolean;
-  readonly lastLoss: LossReason | undefined;
-}
-
-export function serviceBorn(introduction: Introduction): ServiceBorn {
-  const { identity, types, version, heartbeatMs, draining, lastLoss } = introduction;
+export function serviceBorn(
+  identity: ServiceIdentity,
+  types: readonly ObserverTypeInfo[],
+  version: string,
+  heartbeatMs: number,
+  lastLoss?: LossReason,
+): ServiceBorn {
   const { pool, workerCount } = identity;
   return {
     kind: "ServiceBorn",
@@ -32,7 +28,6 @@ export function serviceBorn(introduction: Introduction): ServiceBorn {
     host: hostname().slice(0, 255),
     pid: process.pid,
     heartbeatMs,
-    draining,
     ...(lastLoss?.remedy !== undefined && { brokerLoss: brokerLoss(lastLoss.kind, lastLoss.detail, lastLoss.remedy) }),
   };
 }
@@ -69,8 +64,13 @@ export class EventLoopLag {
   }
 }
 
-export function serviceAlive(
-  now: Pick<ServiceAlive, "workerCount" | "running" | "eventLoopLagMs" | "draining">,
-): ServiceAlive {
-  return { kind: "ServiceAlive", at: Date.now(), ...now, memoryBytes: process.memoryUsage.rss() };
+export function serviceAlive(workerCount: number, running: number, eventLoopLagMs: number): ServiceAlive {
+  return {
+    kind: "ServiceAlive",
+    at: Date.now(),
+    workerCount,
+    running,
+    memoryBytes: process.memoryUsage.rss(),
+    eventLoopLagMs,
+  };
 }

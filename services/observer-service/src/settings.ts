@@ -1,6 +1,7 @@
 import { PoolName, ServiceName } from "@unacked/contracts";
-import { oneOf, text, wholeNumber, withTraits } from "@unacked/settings";
+import { flag, oneOf, text, textList, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
+import { checkPermissions, PermittedCommand } from "./permissions.ts";
 import { MAX_WORKERS } from "./worker-count.ts";
 
 const workerCount = z.union([z.literal("auto"), wholeNumber(1, MAX_WORKERS)], {
@@ -9,8 +10,7 @@ const workerCount = z.union([z.literal("auto"), wholeNumber(1, MAX_WORKERS)], {
 
 const amqpUrl = z.url({ protocol: /^amqps?$/, error: "must look like amqp://user:password@host:5672/vhost (or amqps://)" });
 
-/** Every setting of an observer-service: from the environment, or from the file that CONFIG_FILE names. */
-export const ServiceSettings = z.object({
+const Settings = z.object({
   AMQP_URL: withTraits(amqpUrl.describe("The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`."), {
     secret: true,
     orFile: true,
@@ -42,6 +42,22 @@ export const ServiceSettings = z.object({
   WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
     .default("classic")
     .describe("The type of the work queue: `quorum` for clusters of RabbitMQ 4.3 and later."),
+  ALLOW_PROCESS_OBSERVERS: flag()
+    .default(false)
+    .describe("Whether the type `process` exists here, which runs the commands of PROCESS_COMMANDS as this service's user."),
+  PROCESS_COMMANDS: textList(PermittedCommand)
+    .optional()
+    .describe(
+      "The commands that `process` observers may run, separated by commas: names, found by PATH, or absolute paths; `*`: any. Arguments are not limited: with `sh` or `node` among them, any command may run.",
+    ),
+  ALLOW_PRIVATE_ADDRESSES: flag()
+    .default(false)
+    .describe(
+      "Whether `http-poll` and `price-watch` may connect to loopback, private, link-local and other addresses that are not public.",
+    ),
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });
+
+/** Every setting of an observer-service: from the environment, or from the file that CONFIG_FILE names. */
+export const ServiceSettings = Settings.superRefine(checkPermissions);
 export type ServiceSettings = z.output<typeof ServiceSettings>;

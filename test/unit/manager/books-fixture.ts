@@ -34,6 +34,7 @@ export class Scene {
       attempts: 0,
       lastError: null,
       nextAttemptInMs: null,
+      unchangedForMs: 0,
       ...changes,
     };
     this.books.observers.set(observer.id, observer);

@@ -1,3 +1,4 @@
+import { everythingPermitted } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import httpPoll from "../../../observers/http-poll.ts";
@@ -82,15 +83,17 @@ describe("a form made from a JSON Schema", () => {
   });
 
   it("gives params that the shipped types take", () => {
-    const watch = read(priceWatch.params, {
+    const watchParams = priceWatch.under(everythingPermitted).params;
+    const pollParams = httpPoll.under(everythingPermitted).params;
+    const watch = read(watchParams, {
       url: "wss://ws-feed.exchange.coinbase.com",
       product: "BTC-USD",
       movePercent: "0.5",
     });
     expect(watch.errors).toEqual({});
-    expect(priceWatch.params.parse(watch.params)).toMatchObject({ movePercent: 0.5, emitTicks: false });
-    const poll = read(httpPoll.params, { url: "https://example.org", headers: '{"accept":"text/html"}' });
-    expect(httpPoll.params.parse(poll.params)).toMatchObject({ everyMs: 30_000, headers: { accept: "text/html" } });
+    expect(watchParams.parse(watch.params)).toMatchObject({ movePercent: 0.5, emitTicks: false });
+    const poll = read(pollParams, { url: "https://example.org", headers: '{"accept":"text/html"}' });
+    expect(pollParams.parse(poll.params)).toMatchObject({ everyMs: 30_000, headers: { accept: "text/html" } });
   });
 
   it("escapes what a JSON pointer cannot hold", () => {

@@ -12,6 +12,7 @@ import type {
   ServiceId,
   ServiceState,
 } from "@unacked/contracts";
+import type { Happening } from "./happening.ts";
 
 /** The part of an observer's row that decisions need. */
 export interface ObserverBook {
@@ -25,6 +26,10 @@ export interface ObserverBook {
   lastError: ErrorText | null;
   /** Until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */
   nextAttemptInMs: number | null;
+  /** How long the row had been as it was when it was loaded, by PostgreSQL's clock. */
+  readonly unchangedForMs: number;
+  /** Why it lost its run in this very batch. */
+  lostRunBy?: RunEndReason;
 }
 
 /** Current: the observer's own · Superseded: told to stop, not yet ended · Ended. */
@@ -46,15 +51,11 @@ export interface RunBook {
   error: ErrorText | null;
 }
 
-/** asked: a client wants it, and the service has not answered · begun: it says itself that it drains. Of a boot for good. */
-export type DrainState = "none" | "asked" | "begun";
-
 export interface ServiceBook {
   readonly id: ServiceId;
   readonly name: string;
   pool: string;
   state: ServiceState;
-  drain: DrainState;
   generation: number;
   lastSeq: number;
   workerCount: number;
@@ -87,7 +88,11 @@ export type Command =
       reason: RunStopReason;
     }
   | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
-  | { kind: "report-inventory" | "probe" | "drain"; serviceId: ServiceId; generation: number };
+  | { kind: "report-inventory" | "probe"; serviceId: ServiceId; generation: number };
+
+export const COMMAND_KINDS = [
+  ...(["start", "stop", "stop-run", "restart-run", "report-inventory", "probe"] as const),
+] satisfies Command["kind"][];
 
 /** A command to be written, or one of that key to be forgotten. */
 export type CommandChange = { want: Command } | { forget: CommandKey };
@@ -95,7 +100,7 @@ export type CommandChange = { want: Command } | { forget: CommandKey };
 export type CommandKey =
   | { kind: "start" | "stop"; observerId: ObserverId }
   | { kind: "stop-run" | "restart-run"; runId: RunId }
-  | { kind: "report-inventory" | "probe" | "drain"; serviceId: ServiceId; generation: number };
+  | { kind: "report-inventory" | "probe"; serviceId: ServiceId; generation: number };
 
 /**
  * The rows that one batch of events touches, loaded and locked; decisions change them in memory and note which ones,
@@ -111,6 +116,8 @@ export class Books {
   readonly changedRuns = new Set<RunBook>();
   readonly changedServices = new Set<ServiceBook>();
   readonly inventories: InventoryParts;
+  /** In order; whoever commits the books may count it. */
+  readonly happened: Happening[] = [];
   /** The last word on each command wins. */
   readonly commands = new Map<string, CommandChange>();
 
@@ -142,7 +149,6 @@ function keyText(key: CommandKey): string {
       return `${key.kind} ${key.runId}`;
     case "report-inventory":
     case "probe":
-    case "drain":
       return `${key.kind} ${key.serviceId} ${key.generation}`;
     default:
       return key satisfies never;

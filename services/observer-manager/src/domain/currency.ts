@@ -22,9 +22,19 @@ export function meetRun(books: Books, observer: ObserverBook, run: RunBook): voi
   }
   const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   if (decide(observer.status, "run-current").kind === "ignore") return feedObserver(books, observer, "run-current", run);
+  noteFailover(books, observer, before, run);
   makeCurrent(books, observer, run);
   if (before && before.id !== run.id)
     supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
+}
+
+/** The same message at another run, or the next run of an observer that had lost its own; a restart is neither. */
+function noteFailover(books: Books, observer: ObserverBook, before: RunBook | undefined, run: RunBook): void {
+  const isTakenOver = before !== undefined && before.id !== run.id && before.messageId === run.messageId;
+  const isAwaited = observer.status === "Redistributing" && observer.lostRunBy !== "restarted";
+  if (!isTakenOver && !isAwaited) return;
+  const wasLostBefore = isAwaited && observer.lostRunBy === undefined;
+  books.happened.push({ kind: "failed-over", withoutRunMs: wasLostBefore ? observer.unchangedForMs : 0 });
 }
 
 function makeCurrent(books: Books, observer: ObserverBook, run: RunBook): void {
@@ -61,6 +71,7 @@ export function record(books: Books, observer: ObserverBook, source: Source, eve
   };
   books.runs.set(run.id, run);
   books.changedRuns.add(run);
+  books.happened.push({ kind: "run-started" });
   return run;
 }
 

@@ -72,6 +72,7 @@ export function loseRun(books: Books, run: RunBook, reason: RunEndReason, atMs: 
   endRun(books, run, reason, atMs);
   if (!observer || observer.currentRunId !== run.id) return;
   observer.currentRunId = null;
+  observer.lostRunBy = reason;
   books.changedObservers.add(observer);
   feedObserver(books, observer, "run-lost", run);
 }

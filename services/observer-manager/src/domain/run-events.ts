@@ -103,6 +103,7 @@ function applyEnd(
   }
   if (isCurrent) {
     observer.currentRunId = null;
+    observer.lostRunBy = reason;
     books.changedObservers.add(observer);
   }
   feedObserver(books, observer, input, run);

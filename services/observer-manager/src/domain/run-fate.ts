@@ -31,6 +31,7 @@ export function endRun(
   run.endedAtMs = atMs;
   run.error = error;
   books.changedRuns.add(run);
+  books.happened.push({ kind: "run-ended", reason });
   books.forget({ kind: "stop-run", runId: run.id });
   books.forget({ kind: "restart-run", runId: run.id });
 }

@@ -1,9 +1,10 @@
+import type { ChangesResync } from "@unacked/contracts";
 import type { Change, ChangeLog, LoggedChange, XidRange } from "./change-log.ts";
 
 /** More changed rows than this are not replayed: reading the lists anew is cheaper for both. */
 export const MAX_REPLAYED_ROWS = 10_000;
 
-export type ResyncReason = "unknown-position" | "too-far-behind";
+export type ResyncReason = ChangesResync["reason"];
 
 /**
  * What a client is told. `cursor` says "everything up to here was sent", so it stands on an event only when all rows of its

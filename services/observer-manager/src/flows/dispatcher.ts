@@ -1,6 +1,7 @@
 import type { ServiceId, StartObserver } from "@unacked/contracts";
 import type { Command } from "../domain/books.ts";
 import type { Log } from "./log.ts";
+import type { Tally } from "./tally.ts";
 
 /** A command that is due, claimed (locked) by this manager until the transaction ends. */
 export type DueCommand = { id: string; sentCount: number } & (
@@ -40,22 +41,24 @@ const RESEND_MAX_MS = 60_000;
 
 /**
  * What comes in: command rows that are due. It guarantees: each is sent at least once, and those that wait for an answer
- * (stops, restarts, inventories, drains) again and again until the ledger, having read the answer, forgets them.
+ * (stops, restarts, inventories) again and again until the ledger, having read the answer, forgets them.
  * A crash in the middle leaves the row: a start published twice is a duplicate that the ledger ends.
  */
 export class Dispatcher {
   readonly #store: CommandStore;
   readonly #sender: CommandSender;
   readonly #log: Log;
+  readonly #tally: Tally;
   readonly #stopping = new AbortController();
   #wake: () => void = () => {};
   #isAwake = false;
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(store: CommandStore, sender: CommandSender, log: Log) {
+  constructor(store: CommandStore, sender: CommandSender, log: Log, tally: Tally) {
     this.#store = store;
     this.#sender = sender;
     this.#log = log;
+    this.#tally = tally;
   }
 
   start(): void {
@@ -97,6 +100,7 @@ export class Dispatcher {
     const toSend = due.filter((command) => command.kind !== "start" || command.start !== null);
     const outcomes = await this.#sender.send(toSend);
     const outcomeOf = new Map(toSend.map((command, i) => [command.id, outcomes[i] ?? "failed"]));
+    for (const { id, kind } of toSend) this.#tally.sent(kind, outcomeOf.get(id) ?? "failed");
     const gone = new Map<string, { serviceId: ServiceId; generation: number }>();
     const settled = due.map((command) => {
       const outcome = outcomeOf.get(command.id);
@@ -134,7 +138,6 @@ function settle(command: DueCommand, outcome: SendOutcome | undefined): Settled 
     case "stop-run":
     case "restart-run":
     case "report-inventory":
-    case "drain":
       // The certificate ends that generation's runs; there is nobody left to tell.
       if (outcome === "gone") return { id, keep: false };
       return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };

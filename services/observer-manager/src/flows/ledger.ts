@@ -3,6 +3,7 @@ import { InventoryParts } from "../domain/books.ts";
 import { applySingleEvent, applyStateMessage } from "../domain/state-message.ts";
 import { type BooksStore, type BooksTransaction, RefusedByDatabase } from "./books-store.ts";
 import type { NewError } from "./error-book.ts";
+import type { Tally } from "./tally.ts";
 
 /**
  * What comes in: messages of the state queue, in order. It guarantees: each message's events, its runs, observers, commands
@@ -12,12 +13,14 @@ import type { NewError } from "./error-book.ts";
 export class Ledger {
   readonly #store: BooksStore;
   readonly #reporter: string;
+  readonly #tally: Tally;
   readonly #inventories = new InventoryParts();
 
   /** @param reporter this manager, named with the errors it records */
-  constructor(store: BooksStore, reporter: string) {
+  constructor(store: BooksStore, reporter: string, tally: Tally) {
     this.#store = store;
     this.#reporter = reporter;
+    this.#tally = tally;
   }
 
   /**
@@ -38,12 +41,17 @@ export class Ledger {
 
   async #applyTogether(messages: StateMessage[], errors: NewError[]): Promise<void> {
     if (messages.length + errors.length === 0) return;
-    await this.#store.inTransaction(async (tx) => {
+    const beganAtMs = performance.now();
+    const { happened } = await this.#store.inTransaction(async (tx) => {
       const books = await tx.loadFor(messages, this.#inventories);
       for (const message of messages) applyStateMessage(books, message);
       await tx.write(books);
       await tx.recordErrors(errors);
+      return books;
     });
+    const tookMs = performance.now() - beganAtMs;
+    this.#tally.applied({ messages: messages.length, tookMs, oldestEventMs: ageOfOldest(messages), happened });
+    this.#tally.putAside(errors.map(({ reason }) => reason));
   }
 
   async #applyAlone(message: StateMessage): Promise<void> {
@@ -87,4 +95,10 @@ export class Ledger {
       ...reportBody(body),
     };
   }
+}
+
+function ageOfOldest(messages: StateMessage[]): number | null {
+  const times = messages.flatMap((message) => (message.kind === "EventBatch" ? message.events.map(({ at }) => at) : []));
+  if (times.length === 0) return null;
+  return Math.max(0, Date.now() - times.reduce((oldest, at) => Math.min(oldest, at)));
 }

@@ -3,6 +3,7 @@ import type { BooksStore, NewObserver } from "./books-store.ts";
 import type { ErrorBook, NewError } from "./error-book.ts";
 import type { Log } from "./log.ts";
 import { requestHashOf } from "./new-observer.ts";
+import type { Tally } from "./tally.ts";
 
 export interface ReadoptionParts {
   store: BooksStore;
@@ -10,6 +11,7 @@ export interface ReadoptionParts {
   retentionMs: number;
   /** Told after a commit that wrote a command. */
   committed(): void;
+  tally: Tally;
   log: Log;
 }
 
@@ -35,6 +37,7 @@ export class Readoption implements ErrorBook {
       else others.push(error);
     }
     await this.#parts.errors.record(others);
+    this.#parts.tally.putAside(others.map(({ reason }) => reason));
     if (lost.length === 0) return;
     const recorded = await this.#parts.store.inTransaction((tx) => tx.insertObservers(lost));
     this.#parts.log.warn(

@@ -15,7 +15,6 @@ import type { QueueLook } from "../../flows/reconciler.ts";
 import { CatchUp } from "./catch-up.ts";
 import { AmqpCommandSender } from "./command-sender.ts";
 import { ErrorConsumer } from "./error-consumer.ts";
-import { AmqpLogReader } from "./log-reader.ts";
 import { StateConsumer } from "./state-consumer.ts";
 import { declareTopology } from "./topology.ts";
 import { WorkQueues } from "./work-queues.ts";
@@ -42,7 +41,6 @@ const CONFIRM_TIMEOUT_MS = 10_000;
 export class BrokerSide implements QueueLook {
   readonly sender: CommandSender;
   readonly catchUp: CatchUp;
-  readonly logs: AmqpLogReader;
   readonly #publisher: Publisher;
   readonly #consumption: SupervisedConnection;
   readonly #workQueues: WorkQueues;
@@ -56,7 +54,6 @@ export class BrokerSide implements QueueLook {
       { url, heartbeatS, log, connectionName: "unacked-manager-publish" },
       { declare: declareTopology, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
     );
-    this.logs = new AmqpLogReader({ publisher: this.#publisher, managerId, log });
     this.#consumption = new SupervisedConnection(
       { url, heartbeatS, log, connectionName: "unacked-manager-consume" },
       {
@@ -64,13 +61,9 @@ export class BrokerSide implements QueueLook {
           await declareTopology(session);
           await states.begin(session);
           await errors.begin(session);
-          await this.logs.begin(session);
           this.catchUp.begin(session);
         },
-        onLost: () => {
-          this.catchUp.end();
-          this.logs.end();
-        },
+        onLost: () => this.catchUp.end(),
       },
     );
     this.#workQueues = new WorkQueues(() => this.#consumption.session, workQueueType);
@@ -89,6 +82,11 @@ export class BrokerSide implements QueueLook {
 
   async close(): Promise<void> {
     await Promise.all([this.#consumption.close(), this.#publisher.close()]);
+  }
+
+  /** For metrics. */
+  get connections(): Record<"consume" | "publish", ConnectionStatus> {
+    return { consume: this.#consumption.status, publish: this.#publisher.status };
   }
 
   /** For readiness: broker, and whether the books have once caught up. */

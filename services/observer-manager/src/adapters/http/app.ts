@@ -11,6 +11,7 @@ import { openApiDocument } from "./openapi.ts";
 import { type DescribeError, problemOfError } from "./problem-of-error.ts";
 import { registerPath, registerRoutes } from "./register-routes.ts";
 import { requestContext, requestIdOf } from "./request-context.ts";
+import { type RequestMeter, requestMetrics } from "./request-metrics.ts";
 import { refuseForeignPages, securityHeaders } from "./security.ts";
 import { registerStatusPage } from "./status-page.ts";
 
@@ -21,7 +22,7 @@ export interface HttpParts {
   version: string;
   describeError: DescribeError;
   /** What Prometheus scrapes. */
-  metrics: { contentType: string; render(): Promise<string> };
+  metrics: RequestMeter & { contentType: string; render(): Promise<string> };
 }
 
 /** Everything that the manager answers over HTTP. */
@@ -38,7 +39,7 @@ function createRouter({ api, log, version, describeError, metrics }: HttpParts):
   const routes = apiRoutes(api);
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
-  app.use(requestContext(log), securityHeaders(), refuseForeignPages());
+  app.use(requestContext(log), requestMetrics(metrics), securityHeaders(), refuseForeignPages());
   registerPath(app, { path: "/healthz", handlers: { get: [sayAlive] } });
   registerPath(app, { path: "/readyz", handlers: { get: [sayReadiness(api)] } });
   registerPath(app, { path: "/metrics", handlers: { get: [sendMetrics(metrics)] } });

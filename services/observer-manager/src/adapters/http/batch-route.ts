@@ -9,6 +9,8 @@ import {
 } from "@unacked/contracts";
 import { z } from "zod";
 import type { CreateOutcome, Lifecycle, Refusal } from "../../flows/manager-api.ts";
+import { answer } from "./call-description.ts";
+import { BATCH, BATCH_RESULTS } from "./examples/bulk-examples.ts";
 import { bodyProblems } from "./field-problems.ts";
 import { HttpProblem, toProblemDetails } from "./http-problem.ts";
 import { checkJson } from "./request-input.ts";
@@ -22,19 +24,17 @@ export const batchRoute = (lifecycle: Lifecycle) =>
     ...{
       method: "post",
       path: "/api/v1/observers/batch",
+      tag: "Observers",
       operationId: "createObservers",
       summary: "Create up to 10,000 observers, each answered for itself",
     },
     body: CreateObservers,
     bodyLimitBytes: MAX_BATCH_BODY_BYTES,
-    bodyExample: {
-      observers: [
-        { name: "watch-1", type: "ticker", params: { everyMs: 1000 } },
-        { name: "watch-2", type: "ticker", params: { everyMs: 1000 }, whenFull: "queue" },
-      ],
-    },
+    bodyExamples: { "Each for itself": BATCH, "All or none": { ...BATCH, atomic: true } },
     readBody: readBatch,
-    answers: { 200: { description: "What became of each, in the order given", schema: BatchResults } },
+    answers: {
+      200: answer("What became of each, in the order given", BatchResults, { "One accepted, one refused": BATCH_RESULTS }),
+    },
     problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
     itemProblems: [
       ...(["invalid-body", "body-too-large", "name-taken", "id-taken", "batch-refused"] as const),

@@ -11,6 +11,8 @@ import {
 } from "@unacked/contracts";
 import { z } from "zod";
 import type { BulkChange, ChangeOutcome, Lifecycle, ObserverFilter, ObserverRef, Refusal } from "../../flows/manager-api.ts";
+import { answer } from "./call-description.ts";
+import { RESTART_COUNT, RESTART_RESULTS, STOP_COUNT, STOP_RESULTS } from "./examples/bulk-examples.ts";
 import { toProblemDetails } from "./http-problem.ts";
 import { serviceRefOf } from "./observer-query.ts";
 import { type Answer, BODY_PROBLEMS, defineRoute, type Route } from "./route.ts";
@@ -20,20 +22,31 @@ export function bulkRoutes(lifecycle: Lifecycle): Route[] {
   return [stopMany(lifecycle), restartMany(lifecycle)];
 }
 
-const answers = {
-  200: {
-    description: "Of ids and names: what became of each, in the order given. Of a filter: how many",
-    schema: z.union([BulkResults, BulkCount]),
-  },
-};
+const answersOf = (results: BulkResults, count: BulkCount) => ({
+  200: answer(
+    "Of ids and names: what became of each, in the order given. Of a filter: how many",
+    z.union([BulkResults, BulkCount]),
+    { "Of names": results, "Of a filter": count },
+  ),
+});
 
 const stopMany = (lifecycle: Lifecycle) =>
   defineRoute({
-    ...{ method: "post", path: "/api/v1/observers/stop", operationId: "stopObservers", summary: "Stop many for good" },
+    ...{
+      method: "post",
+      path: "/api/v1/observers/stop",
+      tag: "Observers",
+      operationId: "stopObservers",
+      summary: "Stop many for good",
+    },
     body: StopRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
-    bodyExample: { filter: { type: "ticker", labels: { team: "a" } }, dryRun: true },
-    answers,
+    bodyExamples: {
+      "By name": { names: ["shop-front", "nobody"] },
+      "All of a team, only to see how many": { filter: { type: "http-poll", labels: { team: "web" } }, dryRun: true },
+      "Every one that there is": { all: true },
+    },
+    answers: answersOf(STOP_RESULTS, STOP_COUNT),
     problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
     itemProblems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "batch-interrupted"],
     handle: ({ body, requestId }) =>
@@ -42,11 +55,22 @@ const stopMany = (lifecycle: Lifecycle) =>
 
 const restartMany = (lifecycle: Lifecycle) =>
   defineRoute({
-    ...{ method: "post", path: "/api/v1/observers/restart", operationId: "restartObservers", summary: "Run many anew" },
+    ...{
+      method: "post",
+      path: "/api/v1/observers/restart",
+      tag: "Observers",
+      operationId: "restartObservers",
+      summary: "Run many anew",
+    },
     body: RestartRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
-    bodyExample: { filter: { status: "Failed" } },
-    answers,
+    bodyExamples: {
+      "By name": { names: ["shop-front", "heartbeat"] },
+      "All that failed of one cause": {
+        filter: { status: "Failed", errorGroup: "TimeoutError: no answer within <n> ms" },
+      },
+    },
+    answers: answersOf(RESTART_RESULTS, RESTART_COUNT),
     problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
     itemProblems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "batch-interrupted"],
     handle: ({ body, requestId }) =>

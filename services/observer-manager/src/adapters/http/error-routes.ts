@@ -10,6 +10,9 @@ import {
 import { z } from "zod";
 import { decodeErrorCursor } from "../../flows/cursor.ts";
 import type { ErrorPosition, ErrorTools, ManagerReads } from "../../flows/manager-api.ts";
+import { answer, emptyAnswer } from "./call-description.ts";
+import { ERROR_ENTRY, ERROR_GROUPS, ERROR_PAGE, OBSERVER_ERRORS } from "./examples/error-examples.ts";
+import { SENT_ANEW } from "./examples/observer-examples.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { pageLimit } from "./query-fields.ts";
 import { refOf } from "./request-input.ts";
@@ -25,15 +28,21 @@ export function errorRoutes(reads: ManagerReads, tools: ErrorTools): Route[] {
 
 const list = (reads: ManagerReads) =>
   defineRoute({
-    ...{ method: "get", path: ERRORS, operationId: "listErrors", summary: "What landed in unacked.error, newest first" },
+    ...{
+      method: "get",
+      path: ERRORS,
+      tag: "Errors",
+      operationId: "listErrors",
+      summary: "What landed in unacked.error, newest first",
+    },
     query: z.strictObject({
-      reason: ErrorReport.shape.reason.optional(),
+      reason: ErrorReport.shape.reason.optional().describe("why the message landed there"),
       group: ErrorGroupText.optional().describe("the `group` of an entry or of GET /errors/groups"),
       observer: z.string().max(128).optional().describe("name or id"),
       limit: pageLimit,
       cursor: z.string().max(256).optional().describe("`nextCursor` of the page before"),
     }),
-    answers: { 200: { description: "One page", schema: ErrorPage } },
+    answers: { 200: answer("One page", ErrorPage, { "The last page": ERROR_PAGE }) },
     problems: [],
     async handle({ query: { cursor, observer, ...query } }) {
       const filter = { ...query, observer: observer === undefined ? undefined : observerOf(observer) };
@@ -58,18 +67,19 @@ const groups = (reads: ManagerReads) =>
     ...{
       method: "get",
       path: `${ERRORS}/groups`,
+      tag: "Errors",
       operationId: "groupErrors",
       summary: "The errors that say the same counted together, the most first (at most 500 groups)",
     },
-    answers: { 200: { description: "The groups", schema: ErrorGroupList } },
+    answers: { 200: answer("The groups", ErrorGroupList, { "One group": ERROR_GROUPS }) },
     problems: [],
     handle: async () => ({ status: 200, body: await reads.groupErrors() }),
   });
 
 const show = (reads: ManagerReads) =>
   defineRoute({
-    ...{ method: "get", path: ONE, operationId: "getError", summary: "One error" },
-    answers: { 200: { description: "The error", schema: ErrorEntry } },
+    ...{ method: "get", path: ONE, tag: "Errors", operationId: "getError", summary: "One error" },
+    answers: { 200: answer("The error", ErrorEntry, { "An observer was given up": ERROR_ENTRY }) },
     problems: ["error-not-found"],
     async handle({ errorId }) {
       const error = await reads.findError(errorId);
@@ -82,10 +92,13 @@ const retry = (tools: ErrorTools) =>
     ...{
       method: "post",
       path: `${ONE}/retry`,
+      tag: "Errors",
       operationId: "retryError",
       summary: "Restart the observer that failed with this error",
     },
-    answers: { 202: { description: "The observer will run anew; the entry stays", schema: ObserverView } },
+    answers: {
+      202: answer("The observer will run anew; the entry stays", ObserverView, { "It is sent again": SENT_ANEW }),
+    },
     problems: [
       ...(["error-not-found", "not-retryable", "observer-not-found", "not-restartable"] as const),
       ...(["already-deleting", "already-deleted", "not-ready", "cross-origin"] as const),
@@ -98,8 +111,14 @@ const retry = (tools: ErrorTools) =>
 
 const remove = (tools: ErrorTools) =>
   defineRoute({
-    ...{ method: "delete", path: ONE, operationId: "deleteError", summary: "Remove the entry: it has been dealt with" },
-    answers: { 204: { description: "It is gone" } },
+    ...{
+      method: "delete",
+      path: ONE,
+      tag: "Errors",
+      operationId: "deleteError",
+      summary: "Remove the entry: it has been dealt with",
+    },
+    answers: { 204: emptyAnswer("It is gone") },
     problems: ["error-not-found", "cross-origin"],
     async handle({ errorId }) {
       const outcome = await tools.deleteError(errorId);
@@ -112,10 +131,13 @@ const ofObservers = (reads: ManagerReads) =>
     ...{
       method: "get",
       path: "/api/v1/stats/errors",
+      tag: "Errors",
       operationId: "getErrorStats",
       summary: "What observers failed of last, by what it says and by their status (at most 500 groups)",
     },
-    answers: { 200: { description: "The groups, the largest first", schema: ObserverErrors } },
+    answers: {
+      200: answer("The groups, the largest first", ObserverErrors, { "One group": OBSERVER_ERRORS }),
+    },
     problems: [],
     handle: async () => ({ status: 200, body: await reads.groupObserverErrors() }),
   });

@@ -19,7 +19,6 @@ export class HttpProblem extends Error {
 const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
   "no-free-worker": 5,
   "not-ready": 1,
-  "logs-unavailable": 2,
   "database-unavailable": 2,
   "batch-interrupted": 2,
 };

@@ -17,13 +17,16 @@ import { flag, listOf, pageLimit } from "./query-fields.ts";
 /** GET /observers */
 export const ObserverListQuery = z.strictObject({
   status: listOf(ObserverStatus).optional().describe("repeat it, or separate by commas"),
-  type: TypeName.optional(),
+  type: TypeName.optional().describe("the name of an observer type"),
   service: ServiceName.optional().describe("name or id of the service it runs on now"),
-  pool: PoolName.optional(),
+  pool: PoolName.optional().describe("the pool of services it belongs to"),
   label: listOf(z.string().max(260), false).optional().describe("`key=value` or `key:value`; repeat it: all must match"),
   q: NamePart.optional().describe("a part of the name, in any case"),
   errorGroup: ErrorGroupText.optional().describe("the group of the last error, as in GET /stats/errors"),
-  sort: z.enum(["newest", "attempts"]).default("newest"),
+  sort: z
+    .enum(["newest", "attempts"])
+    .default("newest")
+    .describe("`newest`: by creation, the newest first · `attempts`: the most failed attempts first"),
   limit: pageLimit,
   cursor: z.string().max(256).optional().describe("`nextCursor` of the page before"),
 });

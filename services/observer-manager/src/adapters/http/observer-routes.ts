@@ -1,10 +1,27 @@
 import { CreateObserver, ObserverPage, ObserverView, RunList } from "@unacked/contracts";
 import type { Lifecycle, ManagerReads } from "../../flows/manager-api.ts";
+import { answer } from "./call-description.ts";
+import {
+  CREATED,
+  DELETED,
+  FAILED,
+  MINIMAL,
+  NEW_OBSERVER,
+  OBSERVER_PAGE,
+  ON_DELETING,
+  PROCESSING,
+  RETRYING,
+  RUNS,
+  SENT_ANEW,
+} from "./examples/observer-examples.ts";
 import { DeleteQuery, ObserverListQuery, toObserverQuery } from "./observer-query.ts";
 import { BODY_PROBLEMS, defineRoute, type Route } from "./route.ts";
 
 const OBSERVERS = "/api/v1/observers";
 const ONE = `${OBSERVERS}/{ref}`;
+
+/** Beside the observer. */
+const AT_LOCATION = { headers: { Location: { description: "the observer's path", example: `${OBSERVERS}/${CREATED.id}` } } };
 
 export function observerRoutes(lifecycle: Lifecycle, reads: ManagerReads): Route[] {
   return [create(lifecycle), list(reads), show(reads), runs(reads), remove(lifecycle), restart(lifecycle)];
@@ -15,13 +32,29 @@ const create = (lifecycle: Lifecycle) =>
     ...{
       method: "post",
       path: OBSERVERS,
+      tag: "Observers",
       operationId: "createObserver",
       summary: "Create an observer; accepted means it will run",
     },
     body: CreateObserver,
+    bodyExamples: {
+      "With params": NEW_OBSERVER,
+      "As little as possible": MINIMAL,
+      "Safe to repeat, and content to wait": {
+        ...NEW_OBSERVER,
+        id: CREATED.id,
+        retry: { maxAttempts: 3, delaysMs: [1_000, 5_000] },
+        whenFull: "queue",
+      },
+    },
     answers: {
-      200: { description: "The same request was accepted before (same `id`, same body)", schema: ObserverView },
-      201: { description: "Accepted", schema: ObserverView },
+      200: answer(
+        "The same request was accepted before (same `id`, same body)",
+        ObserverView,
+        { "It runs meanwhile": PROCESSING },
+        AT_LOCATION,
+      ),
+      201: answer("Accepted", ObserverView, { "Sent to the broker": CREATED }, AT_LOCATION),
     },
     problems: [...BODY_PROBLEMS, "name-taken", "id-taken", "unknown-type", "no-free-worker", "not-ready", "cross-origin"],
     async handle({ body }) {
@@ -34,9 +67,15 @@ const create = (lifecycle: Lifecycle) =>
 
 const list = (reads: ManagerReads) =>
   defineRoute({
-    ...{ method: "get", path: OBSERVERS, operationId: "listObservers", summary: "List observers, newest first" },
+    ...{
+      method: "get",
+      path: OBSERVERS,
+      tag: "Observers",
+      operationId: "listObservers",
+      summary: "List observers, newest first",
+    },
     query: ObserverListQuery,
-    answers: { 200: { description: "One page", schema: ObserverPage } },
+    answers: { 200: answer("One page", ObserverPage, { "One of many": OBSERVER_PAGE }) },
     problems: [],
     async handle({ query }) {
       return { status: 200, body: await reads.listObservers(toObserverQuery(query)) };
@@ -48,10 +87,17 @@ const show = (reads: ManagerReads) =>
     ...{
       method: "get",
       path: ONE,
+      tag: "Observers",
       operationId: "getObserver",
       summary: "One observer, by name (if it is not deleted) or id",
     },
-    answers: { 200: { description: "The observer", schema: ObserverView } },
+    answers: {
+      200: answer("The observer", ObserverView, {
+        "It runs": PROCESSING,
+        "It waits for its next attempt": RETRYING,
+        "It was given up": FAILED,
+      }),
+    },
     problems: ["observer-not-found"],
     async handle({ ref }) {
       const observer = await reads.findObserver(ref);
@@ -61,8 +107,14 @@ const show = (reads: ManagerReads) =>
 
 const runs = (reads: ManagerReads) =>
   defineRoute({
-    ...{ method: "get", path: `${ONE}/runs`, operationId: "listRuns", summary: "Its runs, newest first (at most 1000)" },
-    answers: { 200: { description: "The runs", schema: RunList } },
+    ...{
+      method: "get",
+      path: `${ONE}/runs`,
+      tag: "Observers",
+      operationId: "listRuns",
+      summary: "Its runs, newest first (at most 1000)",
+    },
+    answers: { 200: answer("The runs", RunList, { "Its service died, another took over": RUNS }) },
     problems: ["observer-not-found"],
     async handle({ ref }) {
       const found = await reads.listRuns(ref);
@@ -72,9 +124,20 @@ const runs = (reads: ManagerReads) =>
 
 const remove = (lifecycle: Lifecycle) =>
   defineRoute({
-    ...{ method: "delete", path: ONE, operationId: "deleteObserver", summary: "Stop an observer for good" },
+    ...{
+      method: "delete",
+      path: ONE,
+      tag: "Observers",
+      operationId: "deleteObserver",
+      summary: "Stop an observer for good",
+    },
     query: DeleteQuery,
-    answers: { 202: { description: "It is being stopped, or was stopped at once", schema: ObserverView } },
+    answers: {
+      202: answer("It is being stopped, or was stopped at once", ObserverView, {
+        "A service is told to stop it": ON_DELETING,
+        "Nobody had it, with force": DELETED,
+      }),
+    },
     problems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
     async handle({ ref, query }) {
       const outcome = await lifecycle.deleteObserver(ref, { force: query.force });
@@ -84,8 +147,13 @@ const remove = (lifecycle: Lifecycle) =>
 
 const restart = (lifecycle: Lifecycle) =>
   defineRoute({
-    ...{ method: "post", path: `${ONE}/restart`, operationId: "restartObserver", summary: "Run it anew" },
-    answers: { 202: { description: "It will run anew", schema: ObserverView } },
+    ...{ method: "post", path: `${ONE}/restart`, tag: "Observers", operationId: "restartObserver", summary: "Run it anew" },
+    answers: {
+      202: answer("It will run anew", ObserverView, {
+        "It runs anew in place": PROCESSING,
+        "It had failed, and is sent again": SENT_ANEW,
+      }),
+    },
     problems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
     async handle({ ref }) {
       const outcome = await lifecycle.restartObserver(ref);

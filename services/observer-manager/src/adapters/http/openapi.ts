@@ -1,118 +1,102 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from "@asteasolutions/zod-to-openapi";
-import { PROBLEMS, type ProblemCode, ProblemDetails, Readiness } from "@unacked/contracts";
-import { z } from "zod";
-import { EventQuery } from "./event-query.ts";
+import { PROBLEMS } from "@unacked/contracts";
+import type { z } from "zod";
+import { introduction } from "./api-introduction.ts";
+import { type AnswerDescription, type CallDescription, type Examples, TAGS } from "./call-description.ts";
+import { problemExample } from "./examples/problem-examples.ts";
+import { pathParametersOf } from "./openapi-parameters.ts";
+import { inWords, problemAnswers, REQUEST_ID_HEADER, RETRY_AFTER_HEADER } from "./openapi-problems.ts";
+import { PLAIN_CALLS } from "./plain-calls.ts";
 import { COMMON_PROBLEMS, type Route } from "./route.ts";
 
 /** The OpenAPI 3.1 document, made from the very schemas that requests and answers go through. */
 export function openApiDocument(routes: Route[], version: string): object {
   const registry = new OpenAPIRegistry();
-  for (const route of routes) registry.registerPath(toRouteConfig(route));
-  registry.registerPath(EVENTS);
-  registry.registerPath(HEALTH);
-  registry.registerPath(READINESS);
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const calls = [...routes.map(withCommonProblems), ...PLAIN_CALLS];
+  for (const call of calls) registry.registerPath(toRouteConfig(call));
+  for (const code of new Set(calls.flatMap(({ problems }) => problems)))
+    registry.registerComponent("examples", code, { summary: PROBLEMS[code].title, value: problemExample(code) });
+  registry.registerComponent("headers", "RequestId", REQUEST_ID_HEADER);
+  registry.registerComponent("headers", "RetryAfter", RETRY_AFTER_HEADER);
+  const ofEvents = calls.flatMap(({ events = {} }) => Object.values(events));
+  const schemas = ofEvents.map((schema) => ({ type: "schema", schema }) as const);
+  return new OpenApiGeneratorV31([...registry.definitions, ...schemas]).generateDocument({
     openapi: "3.1.0",
     info: {
       title: "Unacked",
       version,
-      description: "Observers: jobs without an end. Every failure is a problem (RFC 9457) with a stable `code`.",
+      description: introduction(),
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/" }],
+    security: [], // nobody signs in yet
+    servers: [{ url: "/", description: "the manager that serves this document" }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   });
 }
 
-function toRouteConfig(route: Route): RouteConfig {
-  const { method, path, operationId, summary } = route;
+const withCommonProblems = (route: Route): CallDescription => ({
+  ...route,
+  problems: [...COMMON_PROBLEMS, ...route.problems],
+});
+
+function toRouteConfig(call: CallDescription): RouteConfig {
+  const { method, path, operationId, summary, description, tag, query, headers } = call;
+  const params = pathParametersOf(path);
   return {
-    ...{ method, path, operationId, summary },
-    request: {
-      ...paramsOf(path),
-      ...(route.query && { query: route.query }),
-      ...(route.body && {
-        body: { required: true, content: { "application/json": { schema: route.body, example: route.bodyExample } } },
-      }),
-    },
-    responses: { ...answersOf(route), ...problemsOf([...COMMON_PROBLEMS, ...route.problems]) },
+    ...{ method, path, operationId, summary, tags: [tag] },
+    ...(description !== undefined && { description }),
+    request: { ...(params && { params }), ...(query && { query }), ...(headers && { headers }), ...bodyOf(call) },
+    responses: { ...answersOf(call), ...problemAnswers(call.problems) },
   };
 }
 
-const PATH_PARAMETERS: Record<string, z.ZodType> = {
-  ref: z.string().describe("name or id"),
-  service: z.string().describe("name or id of a service"),
-  errorId: z.string().regex(/^[0-9]{1,18}$/),
-};
-
-function paramsOf(path: string): { params?: z.ZodObject } {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-  if (names.length === 0) return {};
-  return { params: z.object(Object.fromEntries(names.map((name) => [name, PATH_PARAMETERS[name] ?? z.string()]))) };
+function bodyOf({ body, bodyExamples }: CallDescription): Pick<NonNullable<RouteConfig["request"]>, "body"> {
+  if (body === undefined) return {};
+  return { body: { required: true, content: { "application/json": { schema: body, ...shown(bodyExamples) } } } };
 }
 
-function answersOf(route: Route): RouteConfig["responses"] {
-  const answers = Object.entries(route.answers).map(([status, { description, schema }]) => {
-    const location = status === "201" ? { headers: z.object({ Location: z.string() }) } : {};
-    const told =
-      status === "200" && route.itemProblems ? `${description}. One can have ${inWords(route.itemProblems)}` : description;
-    const content = {
-      ...(schema && { "application/json": { schema } }),
-      ...(status === "200" && route.events && { "text/event-stream": { schema: z.string().describe(route.events) } }),
-    };
-    return [status, { description: told, ...(schema && { content }), ...location }];
-  });
-  return Object.fromEntries(answers);
+function answersOf(call: CallDescription): RouteConfig["responses"] {
+  return Object.fromEntries(Object.entries(call.answers).map(([status, one]) => [status, answerOf(call, status, one)]));
 }
 
-function problemsOf(codes: ProblemCode[]): RouteConfig["responses"] {
-  const byStatus = groupByStatus(codes);
-  return Object.fromEntries(
-    [...byStatus].map(([status, ofStatus]) => [
-      String(status),
-      {
-        description: inWords(ofStatus),
-        content: { "application/problem+json": { schema: ProblemDetails } },
-      },
-    ]),
-  );
+function answerOf({ itemProblems, events }: CallDescription, status: string, one: AnswerDescription) {
+  const { description, schema, examples, contentType = "application/json", headers = {} } = one;
+  const itsProblems = status === "200" && itemProblems ? `.\n\nOne of them can have:\n\n${inWords(itemProblems)}` : "";
+  const own = Object.entries(headers).map(([name, { description, example }]) => [
+    name,
+    { description, required: true, schema: { type: "string" }, example },
+  ]);
+  return {
+    description: `${description}${itsProblems}`,
+    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" }, ...Object.fromEntries(own) },
+    ...(schema && { content: { [contentType]: { schema: events ? streamOf(events) : schema, ...shown(examples) } } }),
+  };
 }
 
-const inWords = (codes: ProblemCode[]): string => codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join(" · ");
-
-function groupByStatus(codes: ProblemCode[]): Map<number, ProblemCode[]> {
-  const groups = new Map<number, ProblemCode[]>();
-  for (const code of new Set(codes)) groups.set(PROBLEMS[code].status, [...(groups.get(PROBLEMS[code].status) ?? []), code]);
-  return groups;
+/** The title is the summary, and makes the key: "As little as possible" → as-little-as-possible. */
+function shown(examples: Examples = {}) {
+  const all = Object.entries(examples).map(([title, value]) => [
+    title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
+    { summary: title, value },
+  ]);
+  return { examples: Object.fromEntries(all) };
 }
 
-const EVENTS: RouteConfig = {
-  ...{ method: "get", path: "/api/v1/events", operationId: "followChanges", summary: "Changes as server-sent events" },
-  description:
-    "`observer` and `service` carry the whole view; `ready`: live from here on; `resync`: some changes were skipped, read the lists anew. " +
-    "`id` is a place that every manager understands: send it as Last-Event-ID to go on from there.",
-  request: { query: EventQuery },
-  responses: {
-    200: { description: "The stream", content: { "text/event-stream": { schema: z.string() } } },
-    ...problemsOf(["invalid-query", "method-not-allowed"]),
+/** OpenAPI 3.1 has no word for a stream's items; JSON Schema has one for what a text holds. */
+const streamOf = (events: Record<string, z.ZodType>) => ({
+  type: "string" as const,
+  contentMediaType: "text/event-stream",
+  contentSchema: {
+    oneOf: Object.entries(events).map(([kind, schema]) => ({
+      type: "object" as const,
+      properties: { event: { const: kind }, data: { $ref: `#/components/schemas/${nameOf(schema)}` } },
+      required: ["event", "data"],
+    })),
   },
-};
+});
 
-const HEALTH: RouteConfig = {
-  ...{ method: "get", path: "/healthz", operationId: "isAlive", summary: "The process answers" },
-  responses: {
-    200: { description: "Alive", content: { "application/json": { schema: z.object({ status: z.literal("ok") }) } } },
-  },
-};
-
-const READINESS: RouteConfig = {
-  ...{
-    method: "get",
-    path: "/readyz",
-    operationId: "isReady",
-    summary: "Database, broker and state queue are as they should be",
-  },
-  responses: {
-    200: { description: "Ready", content: { "application/json": { schema: Readiness } } },
-    503: { description: "Not ready, and why", content: { "application/json": { schema: Readiness } } },
-  },
+const nameOf = (schema: z.ZodType): string => {
+  const name = schema.meta()?.id;
+  if (name === undefined) throw new Error("an event's schema has no name of its own: give it .meta({ id })");
+  return name;
 };

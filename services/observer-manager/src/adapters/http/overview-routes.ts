@@ -1,45 +1,44 @@
-import { ServiceList, ServiceView, Stats } from "@unacked/contracts";
+import { ServiceList, Stats } from "@unacked/contracts";
 import { z } from "zod";
-import type { ManagerReads, ServiceTools } from "../../flows/manager-api.ts";
+import type { ManagerReads } from "../../flows/manager-api.ts";
+import { answer } from "./call-description.ts";
+import { STATS } from "./examples/overview-examples.ts";
+import { SERVICES } from "./examples/service-examples.ts";
 import { flag } from "./query-fields.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 /** What is there besides observers: services and figures. */
-export function overviewRoutes(reads: ManagerReads, tools: ServiceTools): Route[] {
-  return [services(reads), drain(tools), stats(reads)];
+export function overviewRoutes(reads: ManagerReads): Route[] {
+  return [services(reads), stats(reads)];
 }
 
 const services = (reads: ManagerReads) =>
   defineRoute({
-    ...{ method: "get", path: "/api/v1/services", operationId: "listServices", summary: "Observer services that live" },
+    ...{
+      method: "get",
+      path: "/api/v1/services",
+      tag: "Services",
+      operationId: "listServices",
+      summary: "Observer services that live",
+    },
     query: z.strictObject({ all: flag.describe("also those that have ended") }),
-    answers: { 200: { description: "The services", schema: ServiceList } },
+    answers: { 200: answer("The services", ServiceList, { "One service": SERVICES }) },
     problems: [],
     async handle({ query }) {
       return { status: 200, body: await reads.listServices({ all: query.all }) };
     },
   });
 
-const drain = (tools: ServiceTools) =>
-  defineRoute({
-    ...{
-      method: "post",
-      path: "/api/v1/services/{service}/drain",
-      operationId: "drainService",
-      summary: "Let a service take no more work and give back what it runs; it stays, idle, until its process ends",
-    },
-    answers: { 202: { description: "It drains, or will as soon as it hears of it; safe to repeat", schema: ServiceView } },
-    problems: ["service-not-found", "service-ended", "service-ambiguous", "not-ready", "cross-origin"],
-    async handle({ service }) {
-      const outcome = await tools.drainService(service);
-      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
-    },
-  });
-
 const stats = (reads: ManagerReads) =>
   defineRoute({
-    ...{ method: "get", path: "/api/v1/stats", operationId: "getStats", summary: "Counts, workers, queues" },
-    answers: { 200: { description: "The figures", schema: Stats } },
+    ...{
+      method: "get",
+      path: "/api/v1/stats",
+      tag: "Overview",
+      operationId: "getStats",
+      summary: "Counts, workers, queues",
+    },
+    answers: { 200: answer("The figures", Stats, { "All workers are taken": STATS }) },
     problems: [],
     async handle() {
       return { status: 200, body: await reads.stats() };

@@ -1,6 +1,7 @@
 import type { ProblemCode } from "@unacked/contracts";
 import type { z } from "zod";
-import type { ObserverRef, Refusal, ServiceRef } from "../../flows/manager-api.ts";
+import type { ObserverRef, Refusal } from "../../flows/manager-api.ts";
+import type { CallDescription, Examples } from "./call-description.ts";
 
 export interface Answer {
   status: number;
@@ -9,20 +10,11 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** Server-sent events instead of an answer, until the signal aborts as the client has gone. */
-export interface EventsAnswer {
-  events(signal: AbortSignal): AsyncIterable<{ name: string; data: unknown; id?: string | undefined }>;
-}
-
 export interface RouteRequest<Query, Body> {
   /** The `{ref}` of the path; a text that can be neither name nor id has been answered 404 before. */
   ref: ObserverRef;
   /** The `{errorId}` of the path. */
   errorId: string;
-  /** The `{service}` of the path; as with `ref`. */
-  service: ServiceRef;
-  /** The header that a client sends to go on with a stream where it was. */
-  lastEventId: string | undefined;
   query: Query;
   body: Body;
   requestId: string;
@@ -32,40 +24,26 @@ export interface RouteRequest<Query, Body> {
  * One call of the REST API. The same description makes the express route, the checks of what comes in, the shape of what goes out and
  * its part of the OpenAPI document, so none of them can differ from the others.
  */
-export interface Route {
-  method: "get" | "post" | "delete";
-  /** As in OpenAPI: `/api/v1/observers/{ref}`. */
-  path: string;
-  operationId: string;
-  summary: string;
-  query?: z.ZodObject;
-  body?: z.ZodType;
+export interface Route extends CallDescription {
   /** Default MAX_REQUEST_BODY_BYTES. */
   bodyLimitBytes?: number;
   /** Instead of `body`'s own parsing, for a body whose items are checked each for itself. */
   readBody?(given: unknown): unknown;
-  bodyExample?: unknown;
-  answers: Record<number, { description: string; schema?: z.ZodType }>;
-  /** What is sent where the answer 200 can be server-sent events instead. */
-  events?: string;
-  /** Beside those that every route can answer with. */
-  problems: ProblemCode[];
-  /** Of a call for many: what stands with a single one within the answer 200. */
-  itemProblems?: ProblemCode[];
-  handle(request: RouteRequest<never, never>): Promise<Answer | EventsAnswer | Refusal>;
+  handle(request: RouteRequest<never, never>): Promise<Answer | Refusal>;
 }
 
-/** Ties the types of query and body to their schemas. */
+/** Ties the types of query, body and the body's examples to their schemas. */
 export function defineRoute<
   Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodType = z.ZodType,
   Read = z.output<Body>,
 >(
-  route: Omit<Route, "query" | "body" | "readBody" | "handle"> & {
+  route: Omit<Route, "query" | "body" | "bodyExamples" | "readBody" | "handle"> & {
     query?: Query;
     body?: Body;
+    bodyExamples?: Examples<z.input<Body>>;
     readBody?: (given: unknown) => Read;
-    handle(request: RouteRequest<z.output<Query>, Read>): Promise<Answer | EventsAnswer | Refusal>;
+    handle(request: RouteRequest<z.output<Query>, Read>): Promise<Answer | Refusal>;
   },
 ): Route {
   return route;
@@ -73,7 +51,7 @@ export function defineRoute<
 
 /** Problems that any call can meet. */
 export const COMMON_PROBLEMS: ProblemCode[] = [
-  ...(["malformed-request", "invalid-query", "method-not-allowed", "internal-error", "database-unavailable"] as const),
+  ...(["malformed-request", "invalid-query", "internal-error", "database-unavailable"] as const),
 ];
 
 /** Problems of every call that takes a body. */

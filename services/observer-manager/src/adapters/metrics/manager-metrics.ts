@@ -1,59 +1,72 @@
-import { OBSERVER_STATUSES, type Stats } from "@unacked/contracts";
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Stats } from "@unacked/contracts";
+import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
+import type { CommandCount } from "../../flows/command-count.ts";
 import type { RepairCounts } from "../../flows/reconciler.ts";
+import type { Tally } from "../../flows/tally.ts";
+import { BooksMetrics } from "./books-metrics.ts";
+import { FlowMetrics } from "./flow-metrics.ts";
+import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
 
 export interface ManagerMetricsParts {
+  version: string;
   stats(): Promise<Stats>;
-  repairs: Readonly<RepairCounts>;
+  commands(): Promise<CommandCount[]>;
+  repairs(): Readonly<RepairCounts>;
+  connections(): BrokerConnections;
+  /** Clients that follow the stream of events. */
+  streams(): number;
+  /** How long reading the books may take, in ms. Default 5,000: less than Prometheus' own patience (10 s). */
+  readWithinMs?: number;
 }
 
+const READ_WITHIN_MS = 5_000;
+
 /**
- * What Prometheus scrapes: the books as they are at the scrape, and what this manager repaired since its start. Labels are
- * bounded: statuses, pools, kinds of repair. Names and units follow Prometheus' conventions.
+ * What Prometheus scrapes of a manager. Names say what a reader has to know: `unacked_…` is read from the books at the
+ * scrape, so that every manager shows the same (take the max); `unacked_manager_…` is this process's own (take the sum).
  */
 export class ManagerMetrics {
   readonly #parts: ManagerMetricsParts;
-  readonly #registry = new Registry();
-  readonly #observers = this.#gauge("unacked_observers", "Observers by status.", ["status"]);
-  readonly #workers = this.#gauge("unacked_workers", "Workers of living services by pool.", ["pool"]);
-  readonly #free = this.#gauge("unacked_workers_free", "Workers that no observer takes or awaits, by pool.", ["pool"]);
-  readonly #services = this.#gauge("unacked_services", "Living services by pool.", ["pool"]);
-  readonly #stateLag = this.#gauge("unacked_state_queue_batches", "Batches of events that wait to be read into the books.");
-  readonly #warnings = this.#gauge("unacked_warnings", "What is wrong now, by code (see GET /api/v1/stats).", ["code"]);
-  readonly #repairs = new Counter({
-    name: "unacked_repairs_total",
-    help: "What this manager's reconciler repaired, by kind.",
-    labelNames: ["kind"],
-    registers: [this.#registry],
-  });
+  readonly #metrics = new MetricSet();
+  readonly #books: BooksMetrics;
+  readonly #http: HttpMetrics;
+  readonly tally: Tally;
 
   constructor(parts: ManagerMetricsParts) {
     this.#parts = parts;
-    collectDefaultMetrics({ register: this.#registry });
+    addProcessMetrics(this.#metrics, parts.version);
+    addBrokerMetrics(this.#metrics, parts.connections);
+    this.#books = new BooksMetrics(this.#metrics);
+    this.#http = new HttpMetrics(this.#metrics, parts.streams);
+    this.tally = new FlowMetrics(this.#metrics, parts.repairs);
+  }
+
+  get descriptions(): MetricSet["descriptions"] {
+    return this.#metrics.descriptions;
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.#metrics.contentType;
   }
 
-  /** The text of one scrape. Rejects while the database is away: a missing scrape is an alert of its own. */
+  answered(request: AnsweredRequest): void {
+    this.#http.answered(request);
+  }
+
+  /** The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. */
   async render(): Promise<string> {
-    const stats = await this.#parts.stats();
-    for (const status of OBSERVER_STATUSES) this.#observers.set({ status }, stats.observers.byStatus[status]);
-    for (const gauge of [this.#workers, this.#free, this.#services, this.#warnings, this.#stateLag]) gauge.reset();
-    for (const { pool, workers, free, services } of stats.workers.byPool) {
-      this.#workers.set({ pool }, workers);
-      this.#free.set({ pool }, free);
-      this.#services.set({ pool }, services);
+    const { stats, commands, readWithinMs = READ_WITHIN_MS } = this.#parts;
+    const limit = new AbortController();
+    try {
+      const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
+      const read = await Promise.race([Promise.all([stats(), commands()]), tooLate]);
+      this.#books.show(read && { stats: read[0], commands: read[1] });
+    } catch {
+      this.#books.show(undefined); // said by the metric, and logged by whoever tried to read
+    } finally {
+      limit.abort();
     }
-    for (const { code } of stats.warnings) this.#warnings.inc({ code });
-    if (stats.stateQueueLag !== null) this.#stateLag.set(stats.stateQueueLag);
-    this.#repairs.reset();
-    for (const [kind, count] of Object.entries(this.#parts.repairs)) this.#repairs.inc({ kind }, count);
-    return this.#registry.metrics();
-  }
-
-  #gauge(name: string, help: string, labelNames: string[] = []): Gauge {
-    return new Gauge({ name, help, labelNames, registers: [this.#registry] });
+    return this.#metrics.render();
   }
 }

@@ -1,0 +1,13 @@
+import { collectDefaultMetrics } from "prom-client";
+import type { MetricSet } from "./metric-set.ts";
+
+/** What every program shows of itself: prom-client's metrics of Node (event loop, heap, garbage, CPU), and its version. */
+export function addProcessMetrics(metrics: MetricSet, version: string): void {
+  collectDefaultMetrics({ register: metrics.registry });
+  const info = metrics.gauge({
+    name: "unacked_build_info",
+    help: "Always 1; the version is in the label.",
+    labels: { version: "one value" },
+  });
+  info.set({ version }, 1);
+}

@@ -1,0 +1,25 @@
+import type { RequestHandler } from "express";
+
+export interface RequestMeter {
+  answered(request: { method: string; route: string | undefined; status: number; durationMs: number }): void;
+}
+
+const STREAMS = "/api/v1/events";
+
+/** Measures every answer. The route is what express matched, never the path itself, which clients choose. */
+export const requestMetrics =
+  (meter: RequestMeter): RequestHandler =>
+  (request, response, next) => {
+    const beganAtMs = performance.now();
+    response.once("close", () => {
+      const route = (request.route as { path?: unknown } | undefined)?.path;
+      if (route === STREAMS && response.statusCode === 200) return;
+      meter.answered({
+        method: request.method,
+        route: typeof route === "string" ? route.replaceAll(/:(\w+)/g, "{$1}") : undefined,
+        status: response.statusCode,
+        durationMs: performance.now() - beganAtMs,
+      });
+    });
+    next();
+  };

@@ -1,0 +1,160 @@
+import { OBSERVER_STATUSES, type Stats, WARNING_CODES } from "@unacked/contracts";
+import type { MetricSet } from "@unacked/metrics";
+import { COMMAND_KINDS } from "../../domain/books.ts";
+import type { CommandCount } from "../../flows/command-count.ts";
+
+export interface BooksShown {
+  stats: Stats;
+  commands: readonly CommandCount[];
+}
+
+/** Clients choose pools and types freely; so many of them are shown, those with the most observers. */
+const MAX_NAMED = 100;
+/** Under this name the rest is counted together. */
+const OTHERS = "(others)";
+
+const POOL = { pool: `pools, the ${MAX_NAMED} largest; the rest together as ${OTHERS}` };
+const KIND = { kind: COMMAND_KINDS };
+
+/** Gauges of the books as they are at the scrape: the same at every manager. */
+export class BooksMetrics {
+  readonly #readable;
+  readonly #observers;
+  readonly #oldestWaiting;
+  readonly #pools;
+  readonly #warnings;
+  readonly #queueReady;
+  readonly #queueConsumers;
+  readonly #stateLag;
+  readonly #commands;
+  readonly #commandLag;
+  readonly #commandAge;
+
+  constructor(metrics: MetricSet) {
+    this.#readable = metrics.gauge({
+      name: "unacked_manager_books_readable",
+      help: "1 if this manager could read the books for this scrape; else all that is read from them is missing.",
+    });
+    this.#observers = metrics.gauge({
+      name: "unacked_observers",
+      help: "Observers by status and type.",
+      labels: { status: OBSERVER_STATUSES, type: `types, the ${MAX_NAMED} most used; the rest together as ${OTHERS}` },
+    });
+    this.#oldestWaiting = metrics.gauge({
+      name: "unacked_oldest_waiting_seconds",
+      help: "For how long the observer that has been Created or Redistributing for longest has been so; 0 without one.",
+    });
+    this.#pools = poolGauges(metrics);
+    this.#warnings = metrics.gauge({
+      name: "unacked_warnings",
+      help: "What is wrong now, by code, as GET /api/v1/stats says it with the remedies.",
+      labels: { code: WARNING_CODES },
+    });
+    this.#queueReady = metrics.gauge({
+      name: "unacked_queue_ready",
+      help: "Messages that wait in a queue and that nobody holds; the observers that run are not among them.",
+      labels: { queue: "the state queue, the error queue, the work queues of pools shown" },
+    });
+    this.#queueConsumers = metrics.gauge({
+      name: "unacked_queue_consumers",
+      help: "Consumers of a queue.",
+      labels: { queue: "as with unacked_queue_ready" },
+    });
+    this.#stateLag = metrics.gauge({
+      name: "unacked_state_queue_batches",
+      help: "State lag: batches of events that wait to be read into the books. Missing while the broker cannot be asked.",
+    });
+    this.#commands = metrics.gauge({
+      name: "unacked_commands",
+      help: "Commands that are not sent, or not answered, yet.",
+      labels: KIND,
+    });
+    this.#commandLag = metrics.gauge({
+      name: "unacked_command_lag_seconds",
+      help: "Command lag: for how long the command that is due for longest has been due.",
+      labels: KIND,
+    });
+    this.#commandAge = metrics.gauge({
+      name: "unacked_command_oldest_seconds",
+      help: "The age of the oldest command: a stop is kept, and sent again, until it is answered.",
+      labels: KIND,
+    });
+  }
+
+  /** `undefined`: the books could not be read. */
+  show(books: BooksShown | undefined): void {
+    this.#reset();
+    this.#readable.set(books === undefined ? 0 : 1);
+    if (books === undefined) return;
+    this.#showObservers(books.stats);
+    this.#showPools(books.stats);
+    this.#showQueues(books.stats);
+    this.#showCommands(books.commands);
+    for (const code of WARNING_CODES) this.#warnings.set({ code }, 0);
+    for (const { code } of books.stats.warnings) this.#warnings.inc({ code });
+  }
+
+  /** A gauge without labels would come back as 0, which is a statement: it is taken away. */
+  #reset(): void {
+    for (const gauge of [this.#observers, this.#warnings, this.#queueReady, this.#queueConsumers]) gauge.reset();
+    for (const gauge of [this.#commands, this.#commandLag, this.#commandAge]) gauge.reset();
+    for (const gauge of Object.values(this.#pools)) gauge.reset();
+    this.#stateLag.remove();
+    this.#oldestWaiting.remove();
+  }
+
+  #showObservers({ observers, oldestWaiting }: Stats): void {
+    this.#oldestWaiting.set((oldestWaiting?.waitingMs ?? 0) / 1_000);
+    for (const [index, { type, byStatus }] of observers.byType.entries())
+      for (const status of OBSERVER_STATUSES)
+        this.#observers.inc({ type: index < MAX_NAMED ? type : OTHERS, status }, byStatus[status]);
+  }
+
+  #showPools({ workers }: Stats): void {
+    const pools = workers.byPool.toSorted((a, b) => b.workers - a.workers || b.occupied - a.occupied);
+    for (const [index, each] of pools.entries()) {
+      const pool = index < MAX_NAMED ? each.pool : OTHERS;
+      this.#pools.services.inc({ pool }, each.services);
+      this.#pools.workers.inc({ pool }, each.workers);
+      this.#pools.occupied.inc({ pool }, each.occupied);
+      this.#pools.free.inc({ pool }, each.free);
+      this.#pools.desired.inc({ pool }, each.desired);
+    }
+  }
+
+  #showQueues({ queues, stateQueueLag, workers }: Stats): void {
+    if (stateQueueLag !== null) this.#stateLag.set(stateQueueLag);
+    const shown = queues ?? [];
+    // The state and the error queue come last.
+    const withoutOthers = workers.byPool.length > MAX_NAMED ? shown.slice(-2) : shown;
+    for (const { queue, ready, consumers } of withoutOthers) {
+      this.#queueReady.set({ queue }, ready);
+      this.#queueConsumers.set({ queue }, consumers);
+    }
+  }
+
+  #showCommands(commands: readonly CommandCount[]): void {
+    for (const kind of COMMAND_KINDS) {
+      const { count, overdueS, oldestS } = commands.find((one) => one.kind === kind) ?? NONE;
+      this.#commands.set({ kind }, count);
+      this.#commandLag.set({ kind }, overdueS);
+      this.#commandAge.set({ kind }, oldestS);
+    }
+  }
+}
+
+const NONE = { count: 0, overdueS: 0, oldestS: 0 };
+
+function poolGauges(metrics: MetricSet) {
+  const gauge = (name: string, help: string) => metrics.gauge({ name, help, labels: POOL });
+  return {
+    services: gauge("unacked_services", "Living services."),
+    workers: gauge("unacked_workers", "Workers of living services."),
+    occupied: gauge("unacked_workers_occupied", "Observers that take or await a worker; more than workers when some wait."),
+    free: gauge("unacked_workers_free", "Workers that no observer takes or awaits."),
+    desired: gauge(
+      "unacked_workers_desired",
+      "Workers that would suffice for all observers even if the service with the most workers died: for autoscalers.",
+    ),
+  };
+}

@@ -1,0 +1,39 @@
+import type { MetricSet } from "@unacked/metrics";
+
+export interface AnsweredRequest {
+  method: string;
+  /** As the OpenAPI document has it; undefined where none fits: the page's files, and what is not there. */
+  route: string | undefined;
+  status: number;
+  durationMs: number;
+}
+
+const METHODS = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
+
+/** Answers by route, method and class of status. Streams of events are not answers: they are counted while they last. */
+export class HttpMetrics {
+  readonly #durations;
+
+  constructor(metrics: MetricSet, streams: () => number) {
+    this.#durations = metrics.histogram({
+      name: "unacked_manager_http_request_duration_seconds",
+      help: "HTTP requests, from the first byte read to the last byte of the answer.",
+      labels: {
+        route: "paths as the OpenAPI document and the pages have them; (other): files, and what is not there",
+        method: `${METHODS.join(", ")}; else OTHER`,
+        status: "1xx to 5xx",
+      },
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    });
+    metrics.gauge({
+      name: "unacked_manager_event_streams",
+      help: "Clients that follow the stream of events at this manager.",
+      collect: (gauge) => gauge.set(streams()),
+    });
+  }
+
+  answered({ method, route = "(other)", status, durationMs }: AnsweredRequest): void {
+    const labels = { route, method: METHODS.includes(method) ? method : "OTHER", status: `${Math.floor(status / 100)}xx` };
+    this.#durations.observe(labels, durationMs / 1_000);
+  }
+}

@@ -1,0 +1,37 @@
+import { isAbsolute } from "node:path";
+import type { Permissions } from "@unacked/sdk";
+import { z } from "zod";
+
+const ANY = "*";
+
+/** One entry of PROCESS_COMMANDS. A path that is not absolute would depend on where whoever creates an observer points. */
+export const PermittedCommand = z
+  .string({ error: "must be texts" })
+  .min(1, "must not have an empty entry")
+  .refine((command) => isAbsolute(command) || !command.includes("/"), {
+    error: "must be names (found by PATH), absolute paths, or * alone",
+  });
+
+type PermissionSettings = {
+  ALLOW_PROCESS_OBSERVERS: boolean;
+  PROCESS_COMMANDS?: string[] | undefined;
+  ALLOW_PRIVATE_ADDRESSES: boolean;
+};
+
+/** What the settings say against each other. */
+export function checkPermissions(settings: PermissionSettings, context: z.RefinementCtx<PermissionSettings>): void {
+  const { ALLOW_PROCESS_OBSERVERS: allowed, PROCESS_COMMANDS: commands } = settings;
+  const problem = (message: string) => context.addIssue({ code: "custom", path: ["PROCESS_COMMANDS"], message });
+  if (allowed && commands === undefined)
+    problem("is required with ALLOW_PROCESS_OBSERVERS=true: the commands, separated by commas, or * for any");
+  if (commands !== undefined && commands.length > 1 && commands.includes(ANY))
+    problem("must be names and absolute paths, or * alone");
+}
+
+export function permissionsOf(settings: PermissionSettings): Permissions {
+  const { ALLOW_PROCESS_OBSERVERS, PROCESS_COMMANDS: commands = [], ALLOW_PRIVATE_ADDRESSES } = settings;
+  return {
+    commands: !ALLOW_PROCESS_OBSERVERS ? [] : commands.includes(ANY) ? "any" : commands,
+    privateAddresses: ALLOW_PRIVATE_ADDRESSES,
+  };
+}

@@ -1,0 +1,42 @@
+import { afterAll, afterEach } from "vitest";
+import { openApi, RestContract, type SeenAnswer } from "./rest-contract.ts";
+
+/**
+ * Every answer that a test gets from a manager goes through here and is held against the OpenAPI document. A flaw fails the
+ * test in which it was seen, even where the test itself asks again or looks away.
+ */
+const contract = new RestContract(openApi());
+const flaws: string[] = [];
+let count = 0;
+let isManagerStarted = false;
+
+export function watchAnswer(answer: SeenAnswer): void {
+  count += 1;
+  flaws.push(...contract.flawsOf(answer));
+}
+
+export function watchEvent(event: string, data: unknown): void {
+  count += 1;
+  flaws.push(...contract.flawsOfEvent(event, data));
+}
+
+/** From here on it would be odd if nothing were seen in this file. */
+export function expectAnswers(): void {
+  isManagerStarted = true;
+}
+
+function tellFlaws(): void {
+  const told = flaws.splice(0);
+  if (told.length === 0) return;
+  const more = told.length > MAX_TOLD ? `\nand ${told.length - MAX_TOLD} more` : "";
+  throw new Error(`Answers that are not as the OpenAPI document says:\n${told.slice(0, MAX_TOLD).join("\n")}${more}`);
+}
+
+const MAX_TOLD = 10;
+
+afterEach(tellFlaws);
+afterAll(() => {
+  tellFlaws();
+  if (isManagerStarted && count === 0)
+    throw new Error("A manager was started, and no answer of it was held to the document");
+});

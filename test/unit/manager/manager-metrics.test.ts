@@ -1,0 +1,113 @@
+import { noneOfEachStatus, type Stats } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import {
+  ManagerMetrics,
+  type ManagerMetricsParts,
+} from "../../../services/observer-manager/src/adapters/metrics/manager-metrics.ts";
+import { Scrape } from "../../support/scrape.ts";
+
+const connection = { up: true, blocked: false, generation: 2 };
+const pool = { pool: "default", services: 2, workers: 20, occupied: 5, desired: 15, free: 15, survivesLargestService: true };
+
+const stats = (changes: Partial<Stats> = {}): Stats => ({
+  observers: { total: 0, byStatus: noneOfEachStatus(), byType: [] },
+  workers: { total: 20, free: 15, byPool: [pool] },
+  survivesLargestService: true,
+  warnings: [],
+  queues: [],
+  stateQueueLag: 0,
+  oldestWaiting: null,
+  ...changes,
+});
+
+const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
+  new ManagerMetrics({
+    version: "1.2.3",
+    stats: async () => stats(),
+    commands: async () => [],
+    repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, inventoriesAsked: 3 }),
+    connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
+    streams: () => 4,
+    ...parts,
+  });
+const scrapeOf = async (metrics: ManagerMetrics): Promise<Scrape> => new Scrape(await metrics.render());
+
+describe("a manager's scrape", () => {
+  it("shows the books, the connections, and what was counted", async () => {
+    const commands = async () => [{ kind: "stop" as const, count: 2, overdueS: 1.5, oldestS: 30 }];
+    const metrics = metricsOf({ commands });
+    metrics.tally.sent("start", "sent");
+    metrics.tally.putAside(["bad-params"]);
+    const happened = [
+      { kind: "run-started" },
+      { kind: "run-ended", reason: "duplicate" },
+      { kind: "duplicate-dropped" },
+      { kind: "failed-over", withoutRunMs: 2_000 },
+      { kind: "service-ended", how: "Gone" },
+    ] as const;
+    metrics.tally.applied({ messages: 3, tookMs: 10, oldestEventMs: 40, happened });
+    const scrape = await scrapeOf(metrics);
+    expect(scrape.value("unacked_manager_books_readable")).toBe(1);
+    expect(scrape.value("unacked_workers_desired", { pool: "default" })).toBe(15);
+    expect(scrape.value("unacked_oldest_waiting_seconds")).toBe(0);
+    expect(scrape.value("unacked_commands", { kind: "stop" })).toBe(2);
+    expect(scrape.value("unacked_commands", { kind: "probe" })).toBe(0);
+    expect(scrape.value("unacked_command_lag_seconds", { kind: "stop" })).toBe(1.5);
+    expect(scrape.value("unacked_manager_commands_total", { kind: "start", outcome: "sent" })).toBe(1);
+    expect(scrape.value("unacked_manager_errors_total", { reason: "bad-params" })).toBe(1);
+    expect(scrape.value("unacked_manager_batches_total")).toBe(3);
+    expect(scrape.value("unacked_manager_runs_ended_total", { reason: "duplicate" })).toBe(1);
+    expect(scrape.value("unacked_manager_duplicates_ended_total")).toBe(2);
+    expect(scrape.value("unacked_manager_failover_duration_seconds_sum")).toBe(2);
+    expect(scrape.value("unacked_manager_services_ended_total", { how: "gone" })).toBe(1);
+    expect(scrape.value("unacked_manager_repairs_total", { kind: "inventory-asked" })).toBe(3);
+    expect(scrape.value("unacked_broker_connects_total", { connection: "consume" })).toBe(2);
+    expect(scrape.value("unacked_broker_blocked", { connection: "publish" })).toBe(1);
+    expect(scrape.value("unacked_manager_event_streams")).toBe(4);
+    expect(scrape.value("unacked_build_info", { version: "1.2.3" })).toBe(1);
+  });
+
+  it("says that the books cannot be read, and leaves out what it would otherwise have to invent", async () => {
+    let away = false;
+    const metrics = metricsOf({ stats: () => (away ? Promise.reject(new Error("away")) : Promise.resolve(stats())) });
+    expect((await scrapeOf(metrics)).value("unacked_workers")).toBe(20);
+    away = true;
+    const scrape = await scrapeOf(metrics);
+    expect(scrape.value("unacked_manager_books_readable")).toBe(0);
+    const ofBooks = scrape.samples.filter(({ name }) =>
+      /^unacked_(observers|workers|services|commands|command|oldest|queue|state|warnings)/.test(name),
+    );
+    expect(ofBooks).toEqual([]);
+    expect(scrape.value("unacked_broker_connected", { connection: "consume" })).toBe(1);
+  });
+
+  it("does not wait for a database that does not answer", async () => {
+    const scrape = await scrapeOf(metricsOf({ stats: () => new Promise(() => undefined), readWithinMs: 20 }));
+    expect(scrape.value("unacked_manager_books_readable")).toBe(0);
+  });
+
+  it("counts what clients named too many of under one name", async () => {
+    const byStatus = { ...noneOfEachStatus(), Created: 1 };
+    const byType = Array.from({ length: 150 }, (_, index) => ({ type: `type-${index}`, total: 1, byStatus }));
+    const byPool = Array.from({ length: 150 }, (_, index) => ({ ...pool, pool: `pool-${index}`, services: 0, workers: 0 }));
+    const workers = { total: 20, free: 0, byPool: [...byPool, pool] };
+    const observers = { total: 150, byStatus, byType };
+    const scrape = await scrapeOf(metricsOf({ stats: async () => stats({ observers, workers }) }));
+    const of = (name: string) => scrape.samples.filter((sample) => sample.name === name);
+    expect(of("unacked_observers")).toHaveLength(101 * 8);
+    expect(scrape.value("unacked_observers", { type: "(others)", status: "Created" })).toBe(50);
+    expect(of("unacked_workers_occupied")).toHaveLength(101);
+    expect(scrape.value("unacked_workers", { pool: "default" })).toBe(20);
+    expect(scrape.value("unacked_workers_occupied", { pool: "(others)" })).toBe(51 * 5);
+  });
+
+  it("knows requests by route, method and class of status", async () => {
+    const metrics = metricsOf();
+    metrics.answered({ method: "GET", route: "/api/v1/observers/{ref}", status: 404, durationMs: 20 });
+    metrics.answered({ method: "BREW", route: undefined, status: 405, durationMs: 1 });
+    const name = "unacked_manager_http_request_duration_seconds_count";
+    const scrape = await scrapeOf(metrics);
+    expect(scrape.value(name, { route: "/api/v1/observers/{ref}", method: "GET", status: "4xx" })).toBe(1);
+    expect(scrape.value(name, { route: "(other)", method: "OTHER", status: "4xx" })).toBe(1);
+  });
+});

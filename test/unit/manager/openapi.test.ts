@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { openApi } from "../../support/rest-contract.ts";
+
+const document = openApi();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ call: `${method} ${path}`, path, ...operation })),
+);
+
+describe("the OpenAPI document", () => {
+  it("has every call of the API, each once", () => {
+    expect(document.openapi).toBe("3.1.0");
+    expect(operations.map(({ call }) => call).toSorted()).toEqual([
+      "delete /api/v1/errors/{errorId}",
+      "delete /api/v1/observers/{ref}",
+      "get /api/openapi.json",
+      "get /api/v1/errors",
+      "get /api/v1/errors/groups",
+      "get /api/v1/errors/{errorId}",
+      "get /api/v1/events",
+      "get /api/v1/observers",
+      "get /api/v1/observers/{ref}",
+      "get /api/v1/observers/{ref}/runs",
+      "get /api/v1/services",
+      "get /api/v1/stats",
+      "get /api/v1/stats/errors",
+      "get /api/v1/types",
+      "get /healthz",
+      "get /metrics",
+      "get /readyz",
+      "post /api/v1/errors/{errorId}/retry",
+      "post /api/v1/observers",
+      "post /api/v1/observers/batch",
+      "post /api/v1/observers/restart",
+      "post /api/v1/observers/stop",
+      "post /api/v1/observers/{ref}/restart",
+    ]);
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("names its shapes", () => {
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        "CreateObserver",
+        "Observer",
+        "ObserverPage",
+        "Run",
+        "Service",
+        "Stats",
+        "ErrorEntry",
+        "Problem",
+      ]),
+    );
+  });
+
+  it("describes every parameter, and asks for none of a query", () => {
+    const parameters = operations.flatMap((each) => (each.parameters ?? []).map((one) => ({ call: each.call, ...one })));
+    expect(parameters.length).toBeGreaterThan(25);
+    expect(parameters.filter(({ description = "" }) => description.length < 5)).toEqual([]);
+    expect(parameters.filter(({ required }) => required === true).filter((one) => one.in !== "path")).toEqual([]);
+    const ofList = operations.find(({ operationId }) => operationId === "listObservers")?.parameters ?? [];
+    expect(ofList.map(({ name }) => name)).toEqual([
+      ...["status", "type", "service", "pool", "label", "q", "errorGroup", "sort", "limit", "cursor"],
+    ]);
+  });
+
+  it("gives every call a summary and one of the tags, every tag a meaning and a call", () => {
+    const names = document.tags.map(({ name }) => name);
+    expect(operations.filter(({ summary, tags }) => summary.length < 5 || tags.length !== 1)).toEqual([]);
+    expect([...new Set(operations.flatMap(({ tags }) => tags))].toSorted()).toEqual(names.toSorted());
+    expect(document.tags.filter(({ description }) => description.length < 10)).toEqual([]);
+  });
+
+  it("has an answer of success for every call, and for every call of the API one of a request that is wrong", () => {
+    const lacks = (first: string) =>
+      operations.filter(({ responses }) => !Object.keys(responses).some((status) => status.startsWith(first)));
+    expect(lacks("2").map(({ call }) => call)).toEqual([]);
+    expect(lacks("4").filter(({ path }) => path.startsWith("/api/v1/"))).toEqual([]);
+  });
+});
