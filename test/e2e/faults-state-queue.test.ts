@@ -28,9 +28,12 @@ describe("the state queue", { timeout: 60_000 }, () => {
       (await system.createMany("kept", 3)) as ObserverView[],
       (await system.createMany("returning", 1, { returnAfterMs: 2_000 })) as [ObserverView],
     ];
+    // A manager would bind it again within seconds; here the service has to.
+    await system.managers[0]?.kill("SIGSTOP");
     await system.management.call("DELETE", "/bindings/{vhost}/e/unacked.events/q/unacked.state/state");
-    await system.untilStatus([returning[0].id], "Completed");
     await service.waitForEvent("publish-failed");
+    await system.managers[0]?.kill("SIGCONT");
+    await system.untilStatus([returning[0].id], "Completed");
     expect(service.lines.find((line) => line.includes("publish-failed"))).toContain("No queue took the message");
     expect((await system.observers(kept.map((one) => one.id))).map((one) => one.epoch)).toEqual([1, 1, 1]);
     await system.check();

@@ -90,6 +90,16 @@ export function configurationOf(manifests: Manifest[], name: string): Record<str
   return manifests.find((each) => each.kind === "ConfigMap" && each.metadata.name === name)?.data ?? {};
 }
 
+/** What a pod finds in the files of its Secrets, by file name. */
+export function mountedSecrets(manifests: Manifest[], { spec }: Workload): Record<string, string> {
+  const secrets = (spec.template.spec.volumes ?? []).flatMap(({ secret }) => secret ?? []);
+  const files = secrets.flatMap(({ secretName, items = [] }) => {
+    const values = secretsOf(manifests, secretName);
+    return items.map(({ key, path }) => [path, values[key] ?? ""]);
+  });
+  return Object.fromEntries(files) as Record<string, string>;
+}
+
 export function secretsOf(manifests: Manifest[], name: string): Record<string, string> {
   const secret = manifests.find((each) => each.kind === "Secret" && each.metadata.name === name);
   return (secret?.["stringData"] ?? {}) as Record<string, string>;

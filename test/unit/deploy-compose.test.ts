@@ -10,6 +10,7 @@ import { environmentFlaws, PROGRAMS } from "../support/program-settings.ts";
 interface ComposeService {
   image: string;
   build?: { context: string; target: string };
+  entrypoint?: string[];
   environment: Record<string, string>;
   ports?: string[];
   volumes?: string[];
@@ -49,6 +50,16 @@ describe("the compose file", () => {
     expect(settings).toEqual(["consumer_timeout = 315360000000"]);
   });
 
+  it("gives the broker its users and their rights, with passwords from the environment alone", () => {
+    const { entrypoint, volumes = [] } = service("rabbitmq");
+    const mounted = new Map(volumes.map((volume) => volume.split(":") as [string, string]).map(([from, to]) => [to, from]));
+    for (const file of ["rabbitmq-start.sh", "rabbitmq-definitions.sh", "rabbitmq-definitions.json"])
+      expect(mounted.get(`/opt/unacked/${file}`)).toBe(`./deploy/${file}`);
+    expect(mounted.get("/etc/rabbitmq/conf.d/30-unacked-users.conf")).toBe("./deploy/rabbitmq-users.conf");
+    expect(entrypoint).toEqual(["sh", "/opt/unacked/rabbitmq-start.sh"]);
+    expect(service("observer-service").environment.DECLARE_TOPOLOGY).toBe("false");
+  });
+
   it("starts each part when what it needs is healthy, and starts it again when it ends", () => {
     for (const [name, { depends_on: needs = {}, restart }] of Object.entries(services)) {
       expect(restart, name).toBe("unless-stopped");
@@ -77,13 +88,13 @@ describe("the compose file", () => {
   });
 
   it("gives the programs addresses of its own servers, with the passwords that these are told", () => {
-    const { RABBITMQ_DEFAULT_USER, RABBITMQ_DEFAULT_PASS } = service("rabbitmq").environment;
+    const { MANAGER_PASSWORD, SERVICE_PASSWORD } = service("rabbitmq").environment;
     const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = service("postgres").environment;
-    for (const program of programs) {
-      expect(service(program).environment.AMQP_URL).toBe(
-        `amqp://${RABBITMQ_DEFAULT_USER}:${RABBITMQ_DEFAULT_PASS}@rabbitmq:5672/`,
-      );
-    }
+    for (const [program, user, password] of [
+      ["observer-manager", "unacked-manager", MANAGER_PASSWORD],
+      ["observer-service", "unacked-service", SERVICE_PASSWORD],
+    ] as const)
+      expect(service(program).environment.AMQP_URL).toBe(`amqp://${user}:${password}@rabbitmq:5672/`);
     expect(service("observer-manager").environment.DATABASE_URL).toBe(
       `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`,
     );

@@ -3,7 +3,15 @@ import { environmentOf } from "../support/dockerfile.ts";
 import { apiFlaws } from "../support/kubernetes-api.ts";
 import { type Manifest, readKustomization, readManifests, renderKustomization } from "../support/kustomization.ts";
 import { environmentFlaws, PROGRAMS } from "../support/program-settings.ts";
-import { configurationOf, namedThere, ownSettings, secretsOf, WORKLOAD_KINDS, type Workload } from "../support/workloads.ts";
+import {
+  configurationOf,
+  mountedSecrets,
+  namedThere,
+  ownSettings,
+  secretsOf,
+  WORKLOAD_KINDS,
+  type Workload,
+} from "../support/workloads.ts";
 
 const base = readKustomization("k8s/base");
 const dev = readKustomization("k8s/overlays/dev");
@@ -122,17 +130,16 @@ describe.each(cases(programs))("%s, as a program", (name, workload) => {
   const given = { ...environmentOf(name), ...ownSettings(dev, workload) };
 
   it("is given settings that it has, and all that it requires", () => {
-    expect(environmentFlaws(name, given, secretsOf(dev, "unacked-connections"))).toEqual([]);
-    expect(environmentFlaws(name, given, secretsOf(example, "unacked-connections"))).toEqual([]);
+    expect(environmentFlaws(name, given, mountedSecrets(dev, workload))).toEqual([]);
+    expect(environmentFlaws(name, given, mountedSecrets(example, workload))).toEqual([]);
   });
 
   it("reads its secrets from files that are mounted", () => {
     const files = Object.entries(given).filter(([setting]) => setting.endsWith("_FILE"));
     const { name: volume, mountPath } =
       container.volumeMounts?.find((each) => each.name === "connections") ?? expect.fail("no mount");
-    const secret = pod.volumes?.find((each) => each.name === volume)?.secret;
-    const keys = secret?.items?.map(({ path }) => path) ?? Object.keys(secretsOf(dev, secret?.secretName ?? ""));
-    expect(files.map(([, path]) => path).sort()).toEqual(keys.map((key) => `${mountPath}/${key}`).sort());
+    const items = pod.volumes?.find((each) => each.name === volume)?.secret?.items ?? expect.fail("all of a Secret");
+    expect(files.map(([, path]) => path).sort()).toEqual(items.map(({ path }) => `${mountPath}/${path}`).sort());
   });
 
   it("listens at the port that is asked for /readyz and /healthz, and runs on a read-only disk", () => {
@@ -171,15 +178,30 @@ it("the overlay's broker has the configuration under which no job is cut for bei
   );
 });
 
+it("the overlay's broker has the users and rights of deploy/, with passwords from its Secret alone", () => {
+  const broker = workloads.find(({ metadata }) => metadata.name === "rabbitmq") ?? expect.fail("no broker");
+  const [container] = broker.spec.template.spec.containers;
+  const files = Object.keys(configurationOf(dev, "rabbitmq-users"));
+  expect(files.sort()).toEqual(["rabbitmq-definitions.json", "rabbitmq-definitions.sh", "rabbitmq-start.sh"]);
+  expect(container?.command).toEqual(["sh", "/opt/unacked/rabbitmq-start.sh"]);
+  expect(container?.env?.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef?.key])).toEqual([
+    ["MANAGER_PASSWORD", "RABBITMQ_MANAGER_PASSWORD"],
+    ["SERVICE_PASSWORD", "RABBITMQ_SERVICE_PASSWORD"],
+  ]);
+  const service = programs.find(({ metadata }) => metadata.name === "observer-service") ?? expect.fail("no service");
+  expect(ownSettings(dev, service).DECLARE_TOPOLOGY).toBe("false");
+});
+
 it("the overlay's addresses name its own servers, with the passwords that these are told", () => {
-  const { AMQP_URL = "", DATABASE_URL = "" } = secretsOf(dev, "unacked-connections");
-  const { RABBITMQ_DEFAULT_PASS, POSTGRES_PASSWORD } = secretsOf(dev, "server-passwords");
-  for (const [address, password] of [
-    [AMQP_URL, RABBITMQ_DEFAULT_PASS],
-    [DATABASE_URL, POSTGRES_PASSWORD],
+  const { MANAGER_AMQP_URL = "", SERVICE_AMQP_URL = "", DATABASE_URL = "" } = secretsOf(dev, "unacked-connections");
+  const passwords = secretsOf(dev, "server-passwords");
+  for (const [address, user, password] of [
+    [MANAGER_AMQP_URL, "unacked-manager", passwords.RABBITMQ_MANAGER_PASSWORD],
+    [SERVICE_AMQP_URL, "unacked-service", passwords.RABBITMQ_SERVICE_PASSWORD],
+    [DATABASE_URL, "unacked", passwords.POSTGRES_PASSWORD],
   ] as const) {
     const url = new URL(address);
-    expect(url.password).toBe(password);
+    expect([url.username, url.password]).toEqual([user, password]);
     const service = ofKind("Service").find(({ metadata }) => metadata.name === url.hostname)?.spec as {
       ports: { port: number }[];
     };

@@ -110,7 +110,9 @@ function restCallsOf(page: string) {
 
 function settingNames(): string[] {
   const all = [...describeSettings(ManagerSettings), ...describeSettings(ServiceSettings)];
-  const ofCompose = [...textOf("docker-compose.yml").matchAll(/\$\{(\w+)/g)].map(([, name = ""]) => name);
+  const ofCompose = [...textOf("docker-compose.yml").matchAll(/\$\{(\w+)|^\s+([A-Z][A-Z0-9_]+):/gm)].map(
+    ([, variable, name]) => variable ?? name ?? "",
+  );
   return ["CONFIG_FILE", ...all.flatMap(({ name }) => name.split(" or ")), ...ofCompose];
 }
 

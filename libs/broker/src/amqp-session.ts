@@ -90,6 +90,10 @@ export class AmqpSession implements Session {
 
   async declare(queue: QueueDeclaration): Promise<void> {
     for (const { exchange } of queue.bindings) await this.declareExchange(exchange);
+    await this.declareQueue(queue);
+  }
+
+  async declareQueue(queue: QueueDeclaration): Promise<void> {
     const control = this.#controlChannel();
     const { name, durable, exclusive } = queue;
     await this.#reply(
@@ -99,6 +103,16 @@ export class AmqpSession implements Session {
     for (const { exchange, routingKey } of queue.bindings) {
       await this.#reply(`bind queue ${name} to ${exchange.name}`, control.bindQueue(name, exchange.name, routingKey));
     }
+  }
+
+  bindAgain({ name, bindings }: QueueDeclaration): Promise<boolean> {
+    return this.#attempt(`bind queue ${name} again`, async (channel) => {
+      for (const { exchange, routingKey } of bindings) await channel.bindQueue(name, exchange.name, routingKey);
+    });
+  }
+
+  isThere(queue: string): Promise<boolean> {
+    return this.#attempt(`look for queue ${queue}`, (channel) => channel.checkQueue(queue));
   }
 
   async inspect(queue: string): Promise<{ messageCount: number; consumerCount: number }> {
@@ -221,6 +235,24 @@ export class AmqpSession implements Session {
       this.#owner.log.error({ err: error }, `a handler of the ${role} channel threw`),
     );
     return channel;
+  }
+
+  /** On a channel of its own, which is all that a refusal closes. False if it was refused. */
+  async #attempt(what: string, act: (channel: Channel) => Promise<unknown>): Promise<boolean> {
+    if (this.lost.aborted) throw this.#lostError();
+    const channel = await this.#reply(`open a channel to ${what}`, this.#model.createChannel());
+    let refusal: Error | undefined;
+    channel.on("error", (error: Error) => {
+      refusal = error;
+    });
+    try {
+      await this.#reply(what, act(channel));
+      await this.#reply(`close the channel to ${what}`, channel.close());
+      return true;
+    } catch (error) {
+      if (refusal === undefined || this.lost.aborted) throw error;
+      return false;
+    }
   }
 
   /** Every request to the broker: it ends with the session at the latest, and the session ends when it takes too long. */

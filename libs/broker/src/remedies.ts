@@ -24,11 +24,14 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
     "Create the vhost (rabbitmqctl add_vhost NAME) and let the user in " +
       "(rabbitmqctl set_permissions -p NAME USER '.*' '.*' '.*'), or correct the broker's URL.",
   ],
-  [/ACCESS_REFUSED/, "Give the user that permission: rabbitmqctl set_permissions -p VHOST USER CONFIGURE WRITE READ."],
+  [
+    /ACCESS_REFUSED/,
+    "Give the user that permission: rabbitmqctl set_permissions -p VHOST USER CONFIGURE WRITE READ. Which each program needs is in deploy/rabbitmq-definitions.json; a service with these few takes DECLARE_TOPOLOGY=false.",
+  ],
   [/RESOURCE_LOCKED/, "Another connection holds that queue exclusively; it is free once that connection is gone."],
   [
     /no exchange '/,
-    "The exchange was deleted: it is declared anew by the programs that use it; if it stays away, restart them.",
+    "It was deleted, or no manager has declared it yet: managers do so when they start and again every few seconds.",
   ],
   [/message size .* larger than/, "Raise `max_message_size` in rabbitmq.conf, or send less at once."],
   [

@@ -8,6 +8,12 @@ export interface Session {
   readonly lost: AbortSignal;
   /** Declares the queue, the exchanges of its bindings, and the bindings. Safe to repeat. */
   declare(queue: QueueDeclaration): Promise<void>;
+  /** Declares the queue and its bindings, to exchanges that are there: for a user who may declare none. Safe to repeat. */
+  declareQueue(queue: QueueDeclaration): Promise<void>;
+  /** Binds the queue once more, on a channel of its own: a refusal (false) costs the session nothing. */
+  bindAgain(queue: QueueDeclaration): Promise<boolean>;
+  /** Whether there is such a queue. On a channel of its own: unlike `inspect`, a no costs the session nothing. */
+  isThere(queue: string): Promise<boolean>;
   /** Durable. */
   declareExchange(exchange: ExchangeDeclaration): Promise<void>;
   /**

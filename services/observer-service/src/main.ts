@@ -37,6 +37,7 @@ async function main(): Promise<void> {
     version: ownVersion(),
     broker: { url: settings.AMQP_URL, heartbeatS: settings.HEARTBEAT_S },
     workQueueType: settings.WORK_QUEUE_TYPE,
+    declaresTopology: settings.DECLARE_TOPOLOGY,
     stopTimeoutMs: settings.STOP_TIMEOUT_MS,
     log,
     exit: (code) => process.exit(code),

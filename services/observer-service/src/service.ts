@@ -8,7 +8,7 @@ import {
 } from "@unacked/broker";
 import type { ObserverTypeInfo, ServiceBorn, WorkQueueType } from "@unacked/contracts";
 import { ControlIntake } from "./control-intake.ts";
-import { declareForConsuming, declareForPublishing } from "./declare-topology.ts";
+import { Topology } from "./declare-topology.ts";
 import { ErrorReporter } from "./error-reporter.ts";
 import { errorText, stackOf } from "./error-text.ts";
 import { EventSender } from "./event-sender.ts";
@@ -31,6 +31,8 @@ export interface ServiceParts {
   readonly version: string;
   readonly broker: Pick<BrokerSettings, "url" | "heartbeatS">;
   readonly workQueueType: WorkQueueType;
+  /** Whether this service declares what it uses on the broker, beside its own control queue. */
+  readonly declaresTopology: boolean;
   readonly stopTimeoutMs: number;
   readonly log: Log;
   readonly exit: (code: number) => void;
@@ -50,6 +52,7 @@ export class ObserverService {
   /** Why the last session was lost; told with the next birth. */
   #lastLoss: LossReason | undefined;
   readonly #parts: ServiceParts;
+  readonly #topology: Topology;
   readonly #closing = new AbortController();
   readonly #consumer: SupervisedConnection;
   readonly #publisher: Publisher;
@@ -73,13 +76,15 @@ export class ObserverService {
     const phases = () => this.#runner.slots.all().map(({ state }) => state.phase);
     const metrics = new ServiceMetrics({ identity, version: parts.version, health: () => this.health, phases });
     this.metrics = metrics;
+    const { workQueueType, declaresTopology: declaresAll } = parts;
+    this.#topology = new Topology({ serviceId, pool: identity.pool, workQueueType, declaresAll });
     const settings = (role: string): BrokerSettings => ({
       ...parts.broker,
       log,
       connectionName: `${serviceName} ${role} ${serviceId}`,
     });
 
-    this.#publisher = new Publisher(settings("publishes"), { declare: declareForPublishing });
+    this.#publisher = new Publisher(settings("publishes"), { declare: this.#topology.forPublishing });
     this.#events = new EventSender(identity, { publisher: this.#publisher, log }, (event) => metrics.told(event));
     const errors = new ErrorReporter(serviceId, { publisher: this.#publisher, log });
     const holds = (generation: number): boolean => this.#lease.holds(generation);
@@ -180,8 +185,8 @@ export class ObserverService {
   }
 
   async #build(session: Session): Promise<void> {
-    const { identity, workQueueType, log } = this.#parts;
-    const queues = await declareForConsuming(session, { ...identity, workQueueType });
+    const { identity, log } = this.#parts;
+    const queues = await this.#topology.declareForConsuming(session);
     await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) =>
       this.#control.take(delivery),
     );
@@ -189,6 +194,10 @@ export class ObserverService {
     this.#events.enterGeneration(session.generation);
     this.#events.tell(this.#introduction());
     if (this.#draining) return;
+    // Behind the introduction, by which a manager learns for which pool it has to declare a queue.
+    await this.#topology.untilWorkQueueIsThere(session, (queue) =>
+      log.warn({ event: "waiting-for-queue", queue }, "the manager has yet to declare the work queue"),
+    );
     const work = await session.consume(queues.work, { prefetch: identity.workerCount }, (delivery) => {
       this.metrics.delivered(delivery.redelivered);
       this.#intake.take(delivery);
@@ -215,17 +224,17 @@ export class ObserverService {
     void this.#stayReachable();
   }
 
-  /**
-   * An exchange that somebody deletes takes its bindings along: no order would arrive, and the manager's probe would find
-   * this living service dead. Declaring what is there changes nothing.
-   */
   async #stayReachable(): Promise<void> {
     const { session } = this.#consumer;
     if (session === undefined) return;
-    const { identity, workQueueType, log } = this.#parts;
-    await declareForConsuming(session, { ...identity, workQueueType }).catch((error: unknown) =>
-      log.debug({ event: "declare-refused", error: String(error) }, "the session is lost with it, and says why"),
-    );
+    await this.#topology
+      .stayReachable(session)
+      .catch((error: unknown) =>
+        this.#parts.log.debug(
+          { event: "declare-refused", error: String(error) },
+          "the session is lost with it, and says why",
+        ),
+      );
   }
 
   async #sayFarewell(reason: string, limitMs: number): Promise<void> {

@@ -42,6 +42,11 @@ const Settings = z.object({
   WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
     .default("classic")
     .describe("The type of the work queue: `quorum` for clusters of RabbitMQ 4.3 and later."),
+  DECLARE_TOPOLOGY: flag()
+    .default(true)
+    .describe(
+      "Whether this service declares the exchanges and queues that it uses. `false`: it waits for a manager to, and its broker user needs the few rights of docs/deploy.md alone.",
+    ),
   ALLOW_PROCESS_OBSERVERS: flag()
     .default(false)
     .describe("Whether the type `process` exists here, which runs the commands of PROCESS_COMMANDS as this service's user."),

@@ -17,6 +17,7 @@ import { AmqpCommandSender } from "./command-sender.ts";
 import { ErrorConsumer } from "./error-consumer.ts";
 import { StateConsumer } from "./state-consumer.ts";
 import { declareTopology } from "./topology.ts";
+import { Upkeep } from "./upkeep.ts";
 import { WorkQueues } from "./work-queues.ts";
 
 export interface BrokerSideSettings {
@@ -47,7 +48,9 @@ export class BrokerSide implements QueueLook {
 
   constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
     const { url, heartbeatS, workQueueType, managerId, log } = settings;
-    const states = new StateConsumer({ ...parts, log });
+    this.#workQueues = new WorkQueues(() => this.#consumption.session, workQueueType);
+    const states = new StateConsumer({ ...parts, log, born: (pool) => void this.#declareFor(pool, log) });
+    const upkeep = new Upkeep(this.#workQueues);
     const errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => states.isIdle);
     this.#publisher = new Publisher(
@@ -62,11 +65,14 @@ export class BrokerSide implements QueueLook {
           await states.begin(session);
           await errors.begin(session);
           this.catchUp.begin(session);
+          upkeep.begin(session);
         },
-        onLost: () => this.catchUp.end(),
+        onLost: () => {
+          this.catchUp.end();
+          upkeep.end();
+        },
       },
     );
-    this.#workQueues = new WorkQueues(() => this.#consumption.session, workQueueType);
     this.sender = new AmqpCommandSender({
       publisher: this.#publisher,
       workQueues: this.#workQueues,
@@ -118,6 +124,15 @@ export class BrokerSide implements QueueLook {
       return depths;
     } catch {
       return null; // the session was lost while asking
+    }
+  }
+
+  /** A service whose user may not declare its pool's queue waits for it. */
+  async #declareFor(pool: string, log: Log): Promise<void> {
+    try {
+      await this.#workQueues.ensure(pool);
+    } catch (error) {
+      log.debug({ event: "declare-refused", pool, error: String(error) }, "the session is lost with it, and says why");
     }
   }
 

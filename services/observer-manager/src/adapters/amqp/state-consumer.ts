@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Delivery, Session } from "@unacked/broker";
-import { decodeBody, STATE_QUEUE, StateMessage } from "@unacked/contracts";
+import { decodeBody, type EventBatch, STATE_QUEUE, StateMessage } from "@unacked/contracts";
 import type { NewError } from "../../flows/error-book.ts";
 import type { Ledger } from "../../flows/ledger.ts";
 import type { Log } from "../../flows/log.ts";
@@ -18,6 +18,8 @@ export interface StateConsumerParts {
   log: Log;
   /** Told after each commit: commands may have been written. */
   committed(): void;
+  /** Told of the pool of each service that is born. */
+  born(pool: string): void;
 }
 
 /**
@@ -56,6 +58,7 @@ export class StateConsumer {
       try {
         await this.#parts.ledger.apply(messages, unreadable);
         for (const delivery of deliveries) delivery.settle("ack");
+        for (const pool of bornIn(messages)) this.#parts.born(pool);
         return this.#parts.committed();
       } catch (error) {
         this.#parts.log.warn({ err: error }, "events could not be applied, trying again");
@@ -64,4 +67,12 @@ export class StateConsumer {
       }
     }
   }
+}
+
+/** The pools of services that introduce themselves. */
+function bornIn(messages: StateMessage[]): Set<string> {
+  const births = messages.filter(
+    (message) => message.kind === "EventBatch" && message.events.some(({ kind }) => kind === "ServiceBorn"),
+  );
+  return new Set(births.map((message) => (message as EventBatch).pool));
 }

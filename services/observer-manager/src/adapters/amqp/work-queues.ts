@@ -5,6 +5,7 @@ import { type WorkQueueType, workQueue } from "@unacked/contracts";
 export class WorkQueues {
   readonly #session: () => Session | undefined;
   readonly #type: WorkQueueType;
+  readonly #wanted = new Set<string>();
   /** Pools whose queue was declared, for the generation it was declared in. */
   #declared = { generation: 0, pools: new Set<string>() };
 
@@ -13,8 +14,9 @@ export class WorkQueues {
     this.#type = type;
   }
 
-  /** Rejects while the broker is away. */
+  /** Rejects while the broker is away; `declareAgain` makes up for it. */
   async ensure(pool: string): Promise<void> {
+    this.#wanted.add(pool);
     const session = this.#session();
     if (!session) throw new Error("the broker session that declares work queues is down");
     if (session.generation !== this.#declared.generation)
@@ -22,6 +24,12 @@ export class WorkQueues {
     if (this.#declared.pools.has(pool)) return;
     await session.declare(workQueue(pool, this.#type));
     this.#declared.pools.add(pool);
+  }
+
+  /** Every one that was ever asked for, once more: somebody may have deleted it. Rejects while the broker is away. */
+  async declareAgain(): Promise<void> {
+    this.#declared.pools.clear();
+    for (const pool of this.#wanted) await this.ensure(pool);
   }
 
   /** A start of this pool came back: somebody deleted the queue. It is made anew with the next one. */

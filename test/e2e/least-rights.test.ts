@@ -1,0 +1,214 @@
+import type { ErrorPage, ObserverView } from "@unacked/contracts";
+import type { Channel } from "amqplib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { tapOutput } from "../support/output-tap.ts";
+import type { RunningProcess } from "../support/processes.ts";
+import { Intruder, type RestrictedBroker, restrictedBroker } from "../support/restricted-broker.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout: 60_000 }, () => {
+  let rights: RestrictedBroker;
+  let system: System;
+
+  beforeAll(async () => {
+    rights = await restrictedBroker();
+    const { amqpUrl, management } = rights.broker;
+    system = await freshSystem({ amqpUrl, management });
+  });
+  afterAll(() => system.close());
+
+  const startManager = () => system.startManager({ env: { AMQP_URL: rights.managerUrl } });
+  const startService = (name: string, more: { untilKnown?: boolean; env?: Record<string, string> } = {}) =>
+    system.startService(name, {
+      ...more,
+      env: { AMQP_URL: rights.serviceUrl, DECLARE_TOPOLOGY: "false", ...more.env },
+    });
+
+  it("services that are there before anything was ever declared wait for a manager, and then take observers", async () => {
+    const services = await Promise.all(["service-1", "service-2"].map((name) => startService(name, { untilKnown: false })));
+    for (const service of services)
+      await service.waitForLine((line) => /no exchange 'unacked.control'.*no manager has declared it yet/.test(line));
+    await startManager();
+    for (const service of services) await service.waitForEvent("consuming");
+    const waited = services.flatMap(({ lines }) => lines.filter((line) => line.includes("waiting-for-queue")));
+    expect(waited.length).toBeGreaterThan(0);
+    await system.untilServiceKnown("service-1");
+    await system.untilServiceKnown("service-2");
+    await system.createMany("first", 6);
+    await system.check();
+  });
+
+  it("observers fail over by kill -9, are restarted and stopped, and what they emit is published", async () => {
+    const output = await tapOutput<{ hello: string }>(rights.broker.amqpUrl, "stamp.#");
+    const observers = await system.createMany("moving", 8);
+    await system.createMany("talking", 1, { emit: true });
+    await eventually(() => expect(output.messages.map(({ event }) => event)).toContainEqual({ hello: "talking-0" }));
+    await output.close();
+
+    await system.service("service-1").kill("SIGKILL");
+    await startService("service-1");
+    await system.untilStatus(
+      observers.map(({ id }) => id),
+      "Processing",
+    );
+    const [first, second] = observers as [ObserverView, ObserverView];
+    expect((await system.call("POST", `/api/v1/observers/${first.id}/restart`)).status).toBe(202);
+    await eventually(async () => expect((await system.get(first.id)).epoch).toBeGreaterThan(first.epoch));
+    await system.remove(second.id);
+    await system.check();
+  });
+
+  it("a service gives its observers back by SIGTERM, and says goodbye", async () => {
+    expect(await system.service("service-2").kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    await eventually(async () => {
+      const all = await system.listServices("?all=true");
+      expect(all.find(({ name }) => name === "service-2")).toMatchObject({ state: "Stopped" });
+    });
+    await startService("service-2");
+    await system.check();
+  });
+
+  it("failures and messages that cannot be read reach the errors", async () => {
+    const { body } = await system.create("failing", { throwAfterMs: 10 }, { retry: { maxAttempts: 1, delaysMs: [10] } });
+    await system.untilStatus([body.id], "Failed");
+    await system.management.publish({ exchange: "unacked.start", routingKey: "default", body: "no start at all" });
+    await eventually(async () => {
+      const errors = (await system.call<ErrorPage>("GET", "/api/v1/errors")).body.items;
+      expect(errors.map(({ reason }) => reason).toSorted()).toEqual(["retries-used-up", "unreadable"]);
+    });
+    await system.check();
+  });
+
+  it("what an operator deletes by mistake, the manager declares anew, and services find it", async () => {
+    const before = (await system.listObservers("&status=Processing")).map(({ id }) => id);
+    for (const exchange of ["unacked.control", "unacked.service", "unacked.output"])
+      await system.management.call("DELETE", `/exchanges/{vhost}/${exchange}`);
+    await system.management.call("DELETE", "/bindings/{vhost}/e/unacked.events/q/unacked.state/state");
+    const [stopped] = before as [string];
+    expect((await system.call("DELETE", `/api/v1/observers/${stopped}`)).status).toBe(202);
+    await system.untilStatus([stopped], "Deleted", 30_000);
+
+    await system.management.deleteQueue("unacked.work.default");
+    await system.untilStatus(before.slice(1), "Processing", 30_000);
+    await system.check({ timeoutMs: 40_000 });
+  });
+
+  it("a pool whose queue its user has no right to read is named, with what to do", async () => {
+    const stranger: RunningProcess = await startService("service-3", { untilKnown: false, env: { POOL: "other" } });
+    const line = await stranger.waitForLine((each) => each.includes("ACCESS_REFUSED"));
+    expect(line).toContain("unacked.work.other");
+    expect(JSON.parse(line)).toMatchObject({ remedy: expect.stringContaining("deploy/rabbitmq-definitions.json") });
+    expect(stranger.exit()).toBeNull();
+    await stranger.kill("SIGKILL");
+  });
+
+  const publishTo = (exchange: string, key: string) => (channel: Channel) =>
+    void channel.publish(exchange, key, Buffer.from("{}"));
+  const consume = (queue: string) => (channel: Channel) => channel.consume(queue, () => undefined);
+
+  describe("a service's user", () => {
+    let intruder: Intruder;
+    beforeAll(async () => {
+      intruder = await Intruder.connect(rights.serviceUrl);
+    });
+    afterAll(() => intruder.close());
+
+    const mine = "unacked.control.00000000-0000-7000-8000-000000000000.1";
+
+    it.each<[what: string, act: (channel: Channel) => unknown, resource: string]>([
+      ["read the state queue", consume("unacked.state"), "queue 'unacked.state'"],
+      ["take from the state queue", (channel) => channel.get("unacked.state"), "queue 'unacked.state'"],
+      ["purge the state queue", (channel) => channel.purgeQueue("unacked.state"), "queue 'unacked.state'"],
+      ["read the error queue", consume("unacked.error"), "queue 'unacked.error'"],
+      ["purge the error queue", (channel) => channel.purgeQueue("unacked.error"), "queue 'unacked.error'"],
+      ["delete the state queue", (channel) => channel.deleteQueue("unacked.state"), "queue 'unacked.state'"],
+      ["delete the work queue", (channel) => channel.deleteQueue("unacked.work.default"), "queue 'unacked.work.default'"],
+      ["declare a work queue", (channel) => channel.assertQueue("unacked.work.default"), "queue 'unacked.work.default'"],
+      ["declare a queue of its own", (channel) => channel.assertQueue("mine"), "queue 'mine'"],
+      ["declare a queue without a name", (channel) => channel.assertQueue(""), "queue 'amq.gen-"],
+      ["delete an exchange", (channel) => channel.deleteExchange("unacked.events"), "exchange 'unacked.events'"],
+      ["declare an exchange", (channel) => channel.assertExchange("unacked.mine", "fanout"), "exchange 'unacked.mine'"],
+      ["publish a start", publishTo("unacked.start", "default"), "exchange 'unacked.start'"],
+      ["publish orders to all", publishTo("unacked.control", ""), "exchange 'unacked.control'"],
+      ["publish an order to one", publishTo("unacked.service", "x.1"), "exchange 'unacked.service'"],
+      ["publish past the exchanges", publishTo("", "unacked.work.default"), "exchange 'amq.default'"],
+      ["publish to the broker's own exchanges", publishTo("amq.topic", "x"), "exchange 'amq.topic'"],
+      ["emit what names no type and observer", publishTo("unacked.output", "shout"), "topic 'shout'"],
+      [
+        "unbind the work queue",
+        (channel) => channel.unbindQueue("unacked.work.default", "unacked.start", "default"),
+        "queue",
+      ],
+      [
+        "listen to starts",
+        async (channel) => {
+          await channel.assertQueue(mine, { exclusive: true, durable: false });
+          await channel.bindQueue(mine, "unacked.start", "default");
+        },
+        "exchange 'unacked.start'",
+      ],
+      [
+        "listen to other services' events",
+        async (channel) => {
+          await channel.assertQueue(mine, { exclusive: true, durable: false });
+          await channel.bindQueue(mine, "unacked.events", "state");
+        },
+        "exchange 'unacked.events'",
+      ],
+    ])("cannot %s", async (_what, act, resource) => {
+      const answer = await intruder.attempt(act);
+      expect(answer).toContain("ACCESS_REFUSED");
+      expect(answer).toContain(resource);
+    });
+
+    it("cannot read, declare or delete the control queue of a living service: it is that connection's own", async () => {
+      const queues = await system.management.queues();
+      const theirs = queues.find(({ name }) => name.startsWith("unacked.control.") && name !== mine)?.name ?? "";
+      for (const act of [
+        consume(theirs),
+        (channel: Channel) => channel.assertQueue(theirs, { durable: false }),
+        (channel: Channel) => channel.deleteQueue(theirs),
+      ])
+        expect(await intruder.attempt(act)).toContain("RESOURCE_LOCKED");
+    });
+
+    it("can do what a service has to: with the right to consume its pool's queue comes, in RabbitMQ, that to purge it", async () => {
+      for (const act of [
+        publishTo("unacked.events", "nobody"),
+        publishTo("unacked.errors", "nobody"),
+        publishTo("unacked.output", "stamp.one"),
+        (channel: Channel) => channel.purgeQueue("unacked.work.default"),
+      ])
+        expect(await intruder.attempt(act)).toBe("allowed");
+    });
+  });
+
+  describe("a manager's user", () => {
+    let intruder: Intruder;
+    beforeAll(async () => {
+      intruder = await Intruder.connect(rights.managerUrl);
+    });
+    afterAll(() => intruder.close());
+
+    it.each<[what: string, act: (channel: Channel) => unknown, resource: string]>([
+      ["consume the work queue", consume("unacked.work.default"), "queue 'unacked.work.default'"],
+      ["take from the work queue", (channel) => channel.get("unacked.work.default"), "queue 'unacked.work.default'"],
+      ["purge the work queue", (channel) => channel.purgeQueue("unacked.work.default"), "queue 'unacked.work.default'"],
+      ["emit as an observer", publishTo("unacked.output", "stamp.one"), "exchange 'unacked.output'"],
+      ["forge an error report", publishTo("unacked.errors", "error"), "exchange 'unacked.errors'"],
+      ["publish past the exchanges", publishTo("", "unacked.work.default"), "exchange 'amq.default'"],
+      ["declare a queue of another name", (channel) => channel.assertQueue("mine"), "queue 'mine'"],
+      ["declare a queue without a name", (channel) => channel.assertQueue(""), "queue 'amq.gen-"],
+      [
+        "read what observers emit",
+        (channel) => channel.bindQueue("unacked.error", "unacked.output", "#"),
+        "exchange 'unacked.output'",
+      ],
+    ])("cannot %s", async (_what, act, resource) => {
+      const answer = await intruder.attempt(act);
+      expect(answer).toContain("ACCESS_REFUSED");
+      expect(answer).toContain(resource);
+    });
+  });
+});

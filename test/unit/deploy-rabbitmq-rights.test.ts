@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  controlQueue,
+  ERROR_QUEUE,
+  EXCHANGES,
+  newServiceId,
+  outputKey,
+  STATE_QUEUE,
+  workQueueName,
+} from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../support/processes.ts";
+
+interface Rights {
+  user: string;
+  configure: string;
+  write: string;
+  read: string;
+}
+
+const definitions = JSON.parse(readFileSync(join(ROOT, "deploy/rabbitmq-definitions.json"), "utf8")) as {
+  users: { name: string; password: string; tags: string }[];
+  permissions: Rights[];
+  topic_permissions: (Omit<Rights, "configure"> & { exchange: string })[];
+};
+
+const exchanges = Object.values(EXCHANGES).map(({ name }) => name);
+const control = controlQueue(newServiceId(), 12).name;
+const work = workQueueName("default");
+const everything = [
+  ...exchanges,
+  ...[STATE_QUEUE, ERROR_QUEUE, work, workQueueName("other"), control],
+  // What is not ours, or would be if a pattern had no end.
+  ...[
+    "amq.default",
+    "amq.gen-x",
+    "amq.topic",
+    "mine",
+    "",
+    `x${STATE_QUEUE}`,
+    `${STATE_QUEUE}2`,
+    `${control}x`,
+    "unackedXstate",
+  ],
+];
+
+const allowed = (user: string, right: keyof Omit<Rights, "user">): string[] => {
+  const rights = definitions.permissions.find((each) => each.user === user) ?? expect.fail(`no ${user}`);
+  return everything.filter((name) => new RegExp(rights[right]).test(name)).toSorted();
+};
+
+/** What a program does: a queue that is bound is written, and the exchange that it is bound to is read. */
+describe("the rights on the broker", () => {
+  it("of a manager: it declares all that is shared, sends starts and orders, and reads events and errors", () => {
+    const shared = [STATE_QUEUE, ERROR_QUEUE, work, workQueueName("other")];
+    const sentTo = ["unacked.start", "unacked.control", "unacked.service", "unacked.events"];
+    expect(allowed("unacked-manager", "configure")).toEqual([...exchanges, ...shared].toSorted());
+    expect(allowed("unacked-manager", "write")).toEqual([...sentTo, ...shared].toSorted());
+    expect(allowed("unacked-manager", "read")).toEqual(
+      [STATE_QUEUE, ERROR_QUEUE, "unacked.events", "unacked.errors", "unacked.start"].toSorted(),
+    );
+  });
+
+  it("of a service: it declares its control queue, sends events, errors and outputs, and reads its work and its orders", () => {
+    expect(allowed("unacked-service", "configure")).toEqual([control]);
+    expect(allowed("unacked-service", "write")).toEqual(
+      ["unacked.events", "unacked.errors", "unacked.output", control].toSorted(),
+    );
+    expect(allowed("unacked-service", "read")).toEqual(["unacked.control", "unacked.service", work, control].toSorted());
+  });
+
+  it("let a service emit under type and name of any observer, and under nothing else", () => {
+    const [topic] = definitions.topic_permissions;
+    expect(topic).toMatchObject({ user: "unacked-service", exchange: "unacked.output" });
+    const mayWrite = (key: string) => new RegExp(topic?.write ?? "").test(key);
+    for (const key of [outputKey("price-watch", "demo-BTC-USD"), outputKey("a.b_c-d", "x:y.z-1")])
+      expect(mayWrite(key)).toBe(true);
+    for (const key of ["", "shout", "#", "a.*", "a.b c", "a.b\n"]) expect(mayWrite(key)).toBe(false);
+  });
+
+  it("come with users that are no administrators, and with no password", () => {
+    expect(definitions.users.map(({ password, tags }) => [password, tags])).toEqual([
+      ["MANAGER_PASSWORD", ""],
+      ["SERVICE_PASSWORD", ""],
+    ]);
+    // RabbitMQ 3.10 stops an import half-way at a policy that it does not know.
+    expect(Object.keys(definitions).sort()).toEqual(["permissions", "topic_permissions", "users", "vhosts"]);
+  });
+});
+
+describe("the passwords", () => {
+  const render = (env: Record<string, string>) =>
+    spawnSync("sh", [join(ROOT, "deploy/rabbitmq-definitions.sh")], {
+      env: { PATH: process.env.PATH, ...env },
+      encoding: "utf8",
+    });
+
+  it("come from the environment", () => {
+    const { stdout, status } = render({ MANAGER_PASSWORD: "Aa0._~-", SERVICE_PASSWORD: "b" });
+    expect(status).toBe(0);
+    expect((JSON.parse(stdout) as typeof definitions).users.map(({ password }) => password)).toEqual(["Aa0._~-", "b"]);
+  });
+
+  it.each([
+    ["is missing", { SERVICE_PASSWORD: "b" }, "MANAGER_PASSWORD is not set"],
+    ["is empty", { MANAGER_PASSWORD: "a", SERVICE_PASSWORD: "" }, "SERVICE_PASSWORD is not set"],
+    [
+      "would break out",
+      { MANAGER_PASSWORD: 'a", "tags": "administrator', SERVICE_PASSWORD: "b" },
+      "MANAGER_PASSWORD may have",
+    ],
+    ["would need escaping", { MANAGER_PASSWORD: "a", SERVICE_PASSWORD: "a/b" }, "SERVICE_PASSWORD may have"],
+  ])("that %s is named, and nothing is printed", (_, env, complaint) => {
+    const { stdout, stderr, status } = render(env as Record<string, string>);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(complaint);
+  });
+});
