@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -19,6 +19,7 @@ interface ComposeService {
   stop_grace_period?: string;
   container_name?: string;
   restart: string;
+  profiles?: string[];
 }
 
 interface Compose {
@@ -35,13 +36,18 @@ const programs = Object.keys(PROGRAMS);
 
 describe("the compose file", () => {
   it("holds a broker, a database and the two programs, and needs nothing set", () => {
-    expect(Object.keys(services).sort()).toEqual(["observer-manager", "observer-service", "postgres", "rabbitmq"]);
+    const started = Object.entries(services).filter(([, { profiles }]) => profiles === undefined);
+    const names = started.map(([name]) => name).sort();
+    expect(names).toEqual(["observer-manager", "observer-service", "postgres", "rabbitmq"]);
     expect(text.match(/\$\{\w+\}/g) ?? []).toEqual([]);
   });
 
   it("opens ports on loopback alone, that of REST being the manager's", () => {
     const open = Object.values(services).flatMap(({ ports = [] }) => ports);
-    expect(open).toEqual([`127.0.0.1:8080:${environmentOf("observer-manager").PORT}`]);
+    expect(open.filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
+    expect(service("observer-manager").ports).toEqual([`127.0.0.1:8080:${environmentOf("observer-manager").PORT}`]);
+    const withPorts = Object.keys(services).filter((name) => service(name).ports !== undefined);
+    expect(withPorts).toEqual(["observer-manager", "prometheus", "grafana"]);
   });
 
   it("gives the broker our configuration, under which no job is cut for being unacked", () => {
@@ -105,5 +111,52 @@ describe("the compose file", () => {
     expect([containerName, ports, environment.SERVICE_NAME]).toEqual([undefined, undefined, undefined]);
     const settings = ServiceSettings.parse(environment);
     expect(Number.parseInt(grace ?? "", 10) * 1_000).toBeGreaterThanOrEqual(settings.STOP_TIMEOUT_MS + 10_000);
+  });
+});
+
+describe("the profile monitoring", () => {
+  const mountsOf = (name: string) =>
+    (service(name).volumes ?? []).map((volume) => {
+      const [source = "", target = "", mode] = volume.split(":");
+      return { source, target, mode };
+    });
+  const fileOf = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+  it("is Prometheus and Grafana, with files that are there and that they cannot change", () => {
+    const ofProfile = Object.entries(services).filter(([, { profiles }]) => profiles !== undefined);
+    expect(ofProfile.map(([name, { profiles }]) => [name, profiles])).toEqual([
+      ["prometheus", ["monitoring"]],
+      ["grafana", ["monitoring"]],
+    ]);
+    const files = [...mountsOf("prometheus"), ...mountsOf("grafana")].filter(({ source }) => source.startsWith("."));
+    expect(files).toHaveLength(4);
+    expect(files.filter(({ source, mode }) => !existsSync(join(ROOT, source)) || mode !== "ro")).toEqual([]);
+  });
+
+  it("scrapes both programs at the ports that they listen on, by the job names that rules and dashboard use", () => {
+    const { scrape_configs: jobs, rule_files: rules } = parse(fileOf("deploy/monitoring/prometheus.yml")) as {
+      scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+      rule_files: string[];
+    };
+    expect(jobs.map(({ job_name: job }) => job).sort()).toEqual([...programs].sort());
+    for (const { job_name: job, dns_sd_configs: found } of jobs) {
+      expect(found).toMatchObject([{ names: [job], port: Number(environmentOf(job).PORT) }]);
+    }
+    const targets = mountsOf("prometheus").map(({ target }) => target);
+    expect(targets).toContain("/etc/prometheus/prometheus.yml");
+    for (const file of rules) expect(targets).toContain(`/etc/prometheus/${file}`);
+  });
+
+  it("shows the dashboard from the folder that is mounted, by that Prometheus", () => {
+    const provisioning = "deploy/monitoring/grafana/provisioning";
+    const { datasources } = parse(fileOf(`${provisioning}/datasources/prometheus.yml`)) as {
+      datasources: { url: string }[];
+    };
+    expect(datasources.map(({ url }) => url)).toEqual(["http://prometheus:9090"]);
+    const { providers } = parse(fileOf(`${provisioning}/dashboards/unacked.yml`)) as {
+      providers: { options: { path: string } }[];
+    };
+    const mount = mountsOf("grafana").find(({ target }) => target === providers[0]?.options.path);
+    expect(existsSync(join(ROOT, mount?.source ?? "", "unacked.json"))).toBe(true);
   });
 });

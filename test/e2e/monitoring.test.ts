@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { readAlerts, readQueries } from "../support/monitoring.ts";
+import { ROOT } from "../support/processes.ts";
+import { startPrometheus } from "../support/prometheus.ts";
+import { selectorsIn } from "../support/promql.ts";
+import { prometheus } from "../support/promtool.ts";
+import { type Sample, scrape } from "../support/scrape.ts";
+import { runStatement } from "../support/servers.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+describe("dashboard, alerts and runbooks, beside a running system", () => {
+  let system: System;
+  let managerUrl: string;
+  const serviceUrls: string[] = [];
+  const alerts = readAlerts();
+  const panelQueries = readQueries().filter(({ where }) => where.startsWith("panel"));
+
+  beforeAll(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    managerUrl = system.url;
+    for (const name of ["service-1", "service-2"]) {
+      const service = await system.startService(name);
+      serviceUrls.push(String((await service.waitForEvent("listening")).url));
+    }
+    await system.createMany("observer", 5, { emit: true });
+    await system.remove("observer-0");
+    await system.call("GET", "/api/v1/observers/nobody");
+  });
+  afterAll(() => system.close());
+
+  it("every series that a panel or an alert reads is in a scrape, with the labels that it is chosen by", async () => {
+    const scraped = await Promise.all([managerUrl, ...serviceUrls].map(scrape));
+    const seen = new Map<string, Sample>();
+    for (const sample of scraped.flatMap(({ samples }) => samples)) seen.set(sample.name, sample);
+    const selectors = [...panelQueries, ...alerts].flatMap(({ expr }) => selectorsIn(expr));
+    const asked = selectors.filter(({ series }) => series !== "up");
+    expect(asked.length).toBeGreaterThan(80);
+    const ofTarget = new Set(["job", "instance"]);
+    const missing = asked.filter(({ series, labels }) => {
+      const there = Object.keys(seen.get(series)?.labels ?? {});
+      return !seen.has(series) || labels.some((label) => !ofTarget.has(label) && !there.includes(label));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it.skipIf(prometheus === undefined)(
+    "every panel shows something in a real Prometheus, and no alert is pending",
+    { timeout: 90_000 },
+    async () => {
+      const jobs = { "observer-manager": [managerUrl], "observer-service": serviceUrls };
+      const { query } = await startPrometheus(prometheus ?? "", jobs);
+      await eventually(async () => expect(await query("count_over_time(up[1m]) > 3")).toHaveLength(3), {
+        timeoutMs: 30_000,
+        what: "four scrapes of everything",
+      });
+      const empty: string[] = [];
+      for (const { where, expr } of panelQueries) if ((await query(expr)).length === 0) empty.push(`${where}: ${expr}`);
+      expect(empty).toEqual([]);
+      for (const { alert, expr } of alerts) expect(await query(expr), alert).toEqual([]);
+      expect(await query('max(sum by (instance) (unacked_observers{status="Processing"}))')).toMatchObject([{ value: 4 }]);
+    },
+  );
+
+  it("every statement of the runbooks is one that the books take", async () => {
+    const pages = readdirSync(join(ROOT, "docs/runbooks")).map((file) => join(ROOT, "docs/runbooks", file));
+    const statements = pages.flatMap((page) =>
+      [...readFileSync(page, "utf8").matchAll(/psql "\$DATABASE_URL" -c (["'])(.+)\1$/gm)].map(([, , sql = ""]) => sql),
+    );
+    expect(statements.length).toBeGreaterThan(3);
+    for (const statement of statements) await runStatement(system.env.DATABASE_URL ?? "", statement);
+  });
+});

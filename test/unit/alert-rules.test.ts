@@ -1,0 +1,188 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { ALERTS_FILE, readAlerts } from "../support/monitoring.ts";
+import { ROOT } from "../support/processes.ts";
+import { promtool } from "../support/promtool.ts";
+
+/** Series by name, each with its samples every 15 s as promtool writes them: `1+2x60` counts up by 2, sixty times. */
+type Series = Record<string, string>;
+
+const steady = (value: number): string => `${value}+0x110`;
+const growing = (step: number): string => `0+${step}x110`;
+
+const manager = 'job="observer-manager",instance="m1"';
+const service = 'job="observer-service",instance="s1"';
+const ofPool = `{${manager},pool="default"}`;
+
+/** A system in which all is well. */
+const WELL: Series = {
+  [`up{${manager}}`]: steady(1),
+  [`up{${service}}`]: steady(1),
+  [`unacked_manager_books_readable{${manager}}`]: steady(1),
+  [`unacked_broker_connected{${manager},connection="consume"}`]: steady(1),
+  [`unacked_broker_blocked{${manager},connection="publish"}`]: steady(0),
+  [`unacked_warnings{${manager},code="broker-cuts-jobs"}`]: steady(0),
+  [`unacked_warnings{${manager},code="service-suspect"}`]: steady(0),
+  [`unacked_services${ofPool}`]: steady(2),
+  [`unacked_workers${ofPool}`]: steady(20),
+  [`unacked_workers_occupied${ofPool}`]: steady(5),
+  [`unacked_workers_free${ofPool}`]: steady(15),
+  [`unacked_workers_desired${ofPool}`]: steady(15),
+  [`unacked_oldest_waiting_seconds{${manager}}`]: steady(0),
+  [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: steady(1),
+  [`unacked_state_queue_batches{${manager}}`]: steady(3),
+  [`unacked_command_lag_seconds{${manager},kind="start"}`]: steady(0),
+  [`unacked_command_oldest_seconds{${manager},kind="stop"}`]: steady(2),
+  [`unacked_manager_repairs_total{${manager},kind="sent-again"}`]: steady(4),
+  [`unacked_manager_repairs_total{${manager},kind="inventory-asked"}`]: growing(1),
+  [`unacked_manager_duplicates_ended_total{${manager},what="run"}`]: steady(1),
+  [`unacked_manager_errors_total{${manager},reason="unreadable"}`]: steady(2),
+  [`unacked_manager_errors_total{${manager},reason="retries-used-up"}`]: growing(1),
+  [`unacked_manager_services_ended_total{${manager},how="gone"}`]: steady(9),
+  [`unacked_manager_services_ended_total{${manager},how="stopped"}`]: growing(1),
+  [`unacked_manager_runs_ended_total{${manager},reason="failed"}`]: steady(3),
+  [`unacked_manager_runs_ended_total{${manager},reason="stopped"}`]: growing(1),
+  [`unacked_service_ready{${service}}`]: steady(1),
+  [`unacked_service_draining{${service}}`]: steady(0),
+  [`unacked_service_fences_total{${service},why="session-lost"}`]: steady(2),
+  [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.011),
+  [`unacked_observers{${manager},status="Processing",type="t"}`]: steady(90),
+  [`unacked_observers{${manager},status="Retrying",type="t"}`]: steady(10),
+  [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="2xx"}`]: growing(99),
+  [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="5xx"}`]: growing(1),
+  [`unacked_manager_http_request_duration_seconds_count{${manager},route="/readyz",status="5xx"}`]: growing(99),
+};
+
+/** What has to change for each alert; what else fires by the same change. */
+const CASES: { alert: string; series: Series; also?: string[] }[] = [
+  { alert: "UnackedManagerDown", series: { [`up{${manager}}`]: steady(0) } },
+  { alert: "UnackedBooksUnreadable", series: { [`unacked_manager_books_readable{${manager}}`]: steady(0) } },
+  {
+    alert: "UnackedBrokerAway",
+    series: { [`unacked_broker_connected{${manager},connection="consume"}`]: steady(0) },
+  },
+  { alert: "UnackedBrokerBlocks", series: { [`unacked_broker_blocked{${manager},connection="publish"}`]: steady(1) } },
+  { alert: "UnackedJobsAreCut", series: { [`unacked_warnings{${manager},code="broker-cuts-jobs"}`]: steady(1) } },
+  {
+    alert: "UnackedPoolHasNoService",
+    series: {
+      [`unacked_services{${manager},pool="gpu"}`]: steady(0),
+      [`unacked_workers_occupied{${manager},pool="gpu"}`]: steady(1),
+      [`unacked_workers_free{${manager},pool="gpu"}`]: steady(0),
+    },
+  },
+  {
+    alert: "UnackedStateQueueUnread",
+    series: { [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: steady(0) },
+  },
+  { alert: "UnackedNoFreeWorker", series: { [`unacked_workers_free${ofPool}`]: steady(0) } },
+  { alert: "UnackedWouldNotSurvive", series: { [`unacked_workers_desired${ofPool}`]: steady(21) } },
+  { alert: "UnackedObserversWait", series: { [`unacked_oldest_waiting_seconds{${manager}}`]: "0+15x110" } },
+  { alert: "UnackedBooksBehind", series: { [`unacked_state_queue_batches{${manager}}`]: steady(1_001) } },
+  { alert: "UnackedCommandsLate", series: { [`unacked_command_lag_seconds{${manager},kind="start"}`]: "0+15x110" } },
+  { alert: "UnackedStopUnanswered", series: { [`unacked_command_oldest_seconds{${manager},kind="stop"}`]: "0+15x110" } },
+  {
+    alert: "UnackedBooksRepaired",
+    series: { [`unacked_manager_repairs_total{${manager},kind="sent-again"}`]: "0x20 5x90" },
+  },
+  {
+    alert: "UnackedDuplicatesEnded",
+    series: { [`unacked_manager_duplicates_ended_total{${manager},what="run"}`]: "0x20 1x90" },
+  },
+  {
+    alert: "UnackedMessagesPutAside",
+    series: { [`unacked_manager_errors_total{${manager},reason="unreadable"}`]: "0x80 1x30" },
+  },
+  { alert: "UnackedServiceDown", series: { [`up{${service}}`]: steady(0) } },
+  { alert: "UnackedServiceNotReady", series: { [`unacked_service_ready{${service}}`]: steady(0) } },
+  { alert: "UnackedServiceSuspect", series: { [`unacked_warnings{${manager},code="service-suspect"}`]: steady(2) } },
+  {
+    alert: "UnackedServicesCrash",
+    series: { [`unacked_manager_services_ended_total{${manager},how="gone"}`]: "0x80 4x30" },
+  },
+  {
+    alert: "UnackedLeasesLost",
+    series: { [`unacked_service_fences_total{${service},why="session-lost"}`]: "0x20 3x90" },
+  },
+  { alert: "UnackedEventLoopBlocked", series: { [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.8) } },
+  {
+    alert: "UnackedObserversFail",
+    series: { [`unacked_manager_runs_ended_total{${manager},reason="failed"}`]: "0x80 2x30" },
+  },
+  {
+    alert: "UnackedManyRetrying",
+    series: { [`unacked_observers{${manager},status="Retrying",type="t"}`]: steady(30) },
+  },
+  {
+    alert: "UnackedHttpErrors",
+    series: {
+      [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="5xx"}`]:
+        growing(10),
+    },
+  },
+];
+
+/** Within the longest `for` and the shortest window. */
+const AFTER = "25m";
+
+describe("the alert rules", { timeout: 60_000 }, () => {
+  it("are tried, each of them", () => {
+    expect(CASES.map(({ alert }) => alert).sort()).toEqual(
+      readAlerts()
+        .map(({ alert }) => alert)
+        .sort(),
+    );
+  });
+
+  it.skipIf(promtool === undefined)("fire when what they are for is so, and no other does; none while all is well", () => {
+    const outcome = tryRules([
+      testOf("all is well", WELL, []),
+      testOf("a service drains", { ...WELL, ...DRAINS }, []),
+      ...CASES.map(({ alert, series }) => testOf(alert, { ...WELL, ...series }, [alert])),
+    ]);
+    expect(outcome).toBe("");
+  });
+
+  it.skipIf(promtool === undefined)("would be found out if they did not", () => {
+    const [first] = CASES;
+    expect(tryRules([testOf("wrong", { ...WELL, ...first?.series }, [])])).toContain("UnackedManagerDown");
+  });
+});
+
+const DRAINS: Series = {
+  [`unacked_service_ready{${service}}`]: steady(0),
+  [`unacked_service_draining{${service}}`]: steady(1),
+};
+
+function testOf(name: string, series: Series, firing: string[]) {
+  return {
+    name,
+    interval: "15s",
+    input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
+    promql_expr_test: [
+      {
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: AFTER,
+        exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+      },
+    ],
+  };
+}
+
+/** What promtool finds wrong; empty when it finds nothing. */
+function tryRules(tests: ReturnType<typeof testOf>[]): string {
+  const dir = mkdtempSync(join(tmpdir(), "unacked-rules-"));
+  try {
+    const file = join(dir, "alerts.test.yml");
+    const all = { rule_files: [join(ROOT, ALERTS_FILE)], evaluation_interval: "15s", tests };
+    writeFileSync(file, stringify(all));
+    const { status, stdout, stderr } = spawnSync(promtool ?? "", ["test", "rules", file], { encoding: "utf8" });
+    return status === 0 ? "" : `${stdout}${stderr}`;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,128 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { buildProgram } from "../../cli/src/program.ts";
+import { metricCatalogue, metricOfSeries } from "../support/metric-catalogue.ts";
+import { ALERTS_FILE, DASHBOARD_FILE, readAlerts, readPanels, readQueries } from "../support/monitoring.ts";
+import { ROOT } from "../support/processes.ts";
+import { groupingLabelsIn, selectorsIn } from "../support/promql.ts";
+import { promtool } from "../support/promtool.ts";
+
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+const alerts = readAlerts();
+const panels = readPanels();
+const catalogue = metricCatalogue();
+/** What Prometheus itself adds to every series, and to buckets. */
+const OF_PROMETHEUS = ["job", "instance", "le"];
+
+describe("the queries of dashboard and alerts", () => {
+  it("are read as PromQL is written", () => {
+    const query = 'sum by (a, b) (rate(x_total{c="up{", d!~"e"}[5m])) > 0.2 * max(y) and on (job) z unless w';
+    expect(selectorsIn(query)).toEqual([
+      { series: "x_total", labels: ["c", "d"] },
+      ...["y", "z", "w"].map((series) => ({ series, labels: [] })),
+    ]);
+    expect(groupingLabelsIn(query)).toEqual(["a", "b", "job"]);
+  });
+
+  it("name metrics and labels that the programs have", () => {
+    const queries = readQueries();
+    expect(queries.length).toBeGreaterThan(60);
+    const flaws = queries.flatMap(({ where, expr }) => {
+      const selectors = selectorsIn(expr).filter(({ series }) => series !== "up");
+      const known = new Set([...OF_PROMETHEUS, ...selectors.flatMap(({ series }) => labelsOf(series))]);
+      return [
+        ...selectors.filter(({ series }) => !catalogue.has(series) && !catalogue.has(metricOfSeries(series))),
+        ...selectors.flatMap(({ series, labels }) =>
+          labels.filter((label) => ![...OF_PROMETHEUS, ...labelsOf(series)].includes(label)),
+        ),
+        ...groupingLabelsIn(expr).filter((label) => !known.has(label)),
+      ].map((flaw) => ({ where, flaw }));
+    });
+    expect(flaws).toEqual([]);
+  });
+});
+
+describe("the dashboard", () => {
+  it("has panels that do not lie over each other, each with a query of the data source that is chosen", () => {
+    expect(panels.length).toBeGreaterThan(30);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const places = panels.flatMap(({ gridPos: { x, y, w, h }, title }) =>
+      Array.from({ length: w * h }, (_, cell) => ({ at: `${x + (cell % w)},${y + Math.floor(cell / w)}`, title })),
+    );
+    const taken = new Map<string, string>();
+    for (const { at, title } of places) {
+      expect(taken.get(at), `${at}: ${title}`).toBeUndefined();
+      taken.set(at, title);
+    }
+    for (const { type, title, targets = [] } of panels.filter((panel) => panel.type !== "row")) {
+      expect(["stat", "timeseries"], title).toContain(type);
+      expect(targets.length, title).toBeGreaterThan(0);
+      expect(new Set(targets.map(({ datasource }) => datasource.uid)), title).toEqual(new Set(["${datasource}"]));
+    }
+    expect(JSON.parse(read(DASHBOARD_FILE)).templating.list[0]).toMatchObject({ name: "datasource", query: "prometheus" });
+  });
+});
+
+describe("each alert", () => {
+  it("has a name and a page of its own, and no page is of no alert", () => {
+    const names = alerts.map(({ alert }) => alert);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { alert, annotations, labels } of alerts) {
+      const file = alert
+        .replace("Unacked", "")
+        .replaceAll(/\B[A-Z]/g, "-$&")
+        .toLowerCase();
+      expect(annotations.runbook).toBe(`docs/runbooks/${file}.md`);
+      expect(existsSync(join(ROOT, annotations.runbook)), annotations.runbook).toBe(true);
+      expect(read(annotations.runbook).match(/^#+ .*$/gm)).toEqual([
+        `# ${alert}`,
+        ...["## Meaning", "## Impact", "## What to do"],
+      ]);
+      expect(["critical", "warning"]).toContain(labels.severity);
+    }
+    const pages = readdirSync(join(ROOT, "docs/runbooks")).map((file) => `docs/runbooks/${file}`);
+    expect(pages.sort()).toEqual(alerts.map(({ annotations }) => annotations.runbook).sort());
+  });
+
+  it("has a page whose commands are there: those of unacked with their options, events that the logs have", () => {
+    const program = buildProgram({ out: () => undefined, err: () => undefined } as never);
+    const sources = ["services", "libs"].flatMap((folder) => sourcesIn(folder)).join("\n");
+    const commands = alerts.flatMap(({ annotations }) =>
+      [...read(annotations.runbook).matchAll(/(?:^ +|`)unacked ([^\n`|]+)/gm)].map(([, line = ""]) => line.trim()),
+    );
+    expect(commands.length).toBeGreaterThan(20);
+    for (const line of commands) {
+      const command = program.commands.find((each) => each.name() === line.split(" ")[0]) ?? expect.fail(`unacked ${line}`);
+      const options = command.options.flatMap(({ long, short }) => [long, short]);
+      for (const option of line.match(/(?<= )--?[a-z-]+/g) ?? []) expect(options, `unacked ${line}`).toContain(option);
+    }
+    for (const { annotations } of alerts)
+      for (const [, event] of read(annotations.runbook).matchAll(/"event":"([a-z-]+)"/g))
+        expect(sources, annotations.runbook).toContain(`event: "${event}"`);
+  });
+});
+
+describe("promtool, where it is", () => {
+  it.skipIf(promtool === undefined)("takes the rules and the configuration of the compose file", () => {
+    for (const args of [
+      ["check", "rules", ALERTS_FILE],
+      ["check", "config", "--syntax-only", "deploy/monitoring/prometheus.yml"],
+    ]) {
+      const { status, stdout, stderr } = spawnSync(promtool ?? "", args, { cwd: ROOT, encoding: "utf8" });
+      expect(`${status} ${stdout}${stderr}`).toMatch(/^0 /);
+    }
+  });
+});
+
+function labelsOf(series: string): string[] {
+  const described = catalogue.get(series) ?? catalogue.get(metricOfSeries(series));
+  return Object.keys(described?.labels ?? {});
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => /\/src\/.*\.ts$/.test(`/${file}`) && !file.includes("node_modules"))
+    .map((file) => read(join(folder, file)));
+}
