@@ -1,0 +1,76 @@
+import { parseArgs } from "node:util";
+
+export const HELP = `Usage: npm run bench -- [options]
+
+Measures Unacked as whole processes on a broker and a database of its own, beside the raw broker (amqplib alone) and the peers
+BullMQ, pg-boss and graphile-worker. Prints tables, and writes them as JSON to bench/results.
+
+  --only NAMES     scenarios by name or number, separated by commas
+  --runs N         how often each is measured (5; 3 with --quick); the median is what counts
+  --quick          in at most three minutes: fewer runs, and only what the regression guard compares
+  --peers          beside the peers too (the default but for --quick); --no-peers without them
+  --out FILE       where the JSON goes (bench/results/<time>.json, and always bench/results/latest.json)
+`;
+
+export class OptionError extends Error {}
+
+/**
+ * @typedef {object} BenchOptions
+ * @property {string[]} only names or numbers of scenarios; empty: all
+ * @property {number} runs
+ * @property {boolean} quick
+ * @property {boolean} peers
+ * @property {string | undefined} out
+ */
+
+/**
+ * @param {string[]} args
+ * @returns {BenchOptions | "help"}
+ */
+export function parseBenchOptions(args) {
+  const values = parse(args);
+  if (values.help) return "help";
+  const { quick = false } = values;
+  const runs = Number(values.runs ?? (quick ? 3 : 5));
+  if (!Number.isInteger(runs) || runs < 1) throw new OptionError(`--runs takes a whole number from 1, not ${values.runs}`);
+  if (values.peers && values["no-peers"]) throw new OptionError("--peers and --no-peers do not go together");
+  const only = (values.only ?? "").split(",").filter((name) => name !== "");
+  return { only, runs, quick, peers: values.peers ?? (values["no-peers"] ? false : !quick), out: values.out };
+}
+
+/** @param {string[]} args */
+function parse(args) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        only: { type: "string" },
+        runs: { type: "string" },
+        quick: { type: "boolean" },
+        peers: { type: "boolean" },
+        "no-peers": { type: "boolean" },
+        out: { type: "string" },
+        help: { type: "boolean", short: "h" },
+      },
+    }).values;
+  } catch (error) {
+    throw new OptionError(/** @type {Error} */ (error).message);
+  }
+}
+
+/**
+ * @template {{ id: string, number: number, isQuick: boolean }} S
+ * @param {S[]} scenarios
+ * @param {Pick<BenchOptions, "only" | "quick">} options
+ * @returns {S[]}
+ */
+export function chooseScenarios(scenarios, { only, quick }) {
+  const names = (/** @type {S} */ one) => [one.id, String(one.number)];
+  const unknown = only.filter((name) => !scenarios.some((one) => names(one).includes(name)));
+  if (unknown.length > 0) {
+    const known = scenarios.map(({ id, number }) => `${number} ${id}`).join(", ");
+    throw new OptionError(`There is no scenario ${unknown.join(", ")}. There are: ${known}`);
+  }
+  if (only.length > 0) return scenarios.filter((one) => names(one).some((name) => only.includes(name)));
+  return scenarios.filter((one) => one.isQuick || !quick);
+}

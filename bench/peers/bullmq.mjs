@@ -1,0 +1,40 @@
+import { peerPackage, versionOf } from "./peers.mjs";
+
+/** @type {Record<string, object>} */
+const WORKER_OPTIONS = {
+  defaults: {},
+  // https://api.docs.bullmq.io/interfaces/v6.WorkerOptions.html: a lock is renewed at half its duration, a job without one is
+  // found stalled at one check and moved back at the next. Shorter still, a busy worker loses jobs that it runs.
+  best: { lockDuration: 5_000, stalledInterval: 1_000, maxStalledCount: 1_000_000 },
+};
+
+/** @type {import("./peers.mjs").Peer} */
+export const peer = {
+  name: `BullMQ ${versionOf("bullmq")}`,
+  module: "bullmq",
+  server: "redis",
+  settings: [
+    { name: "defaults", note: "concurrency 10,000", killNote: "lockDuration 30 s, stalledInterval 30 s" },
+    { name: "best", note: "concurrency 10,000, lockDuration 5 s, stalledInterval 1 s" },
+  ],
+  async open(url, queue) {
+    const { Queue } = await peerPackage("bullmq");
+    const jobs = new Queue(queue, { connection: { url } });
+    await jobs.waitUntilReady();
+    return {
+      add: (names) => jobs.addBulk(names.map((name) => ({ name, data: { name } }))),
+      close: () => jobs.close(),
+    };
+  },
+};
+
+/** @type {import("./peers.mjs").Work} */
+export async function work({ url, queue, setting, concurrency, onJob }) {
+  const { Worker } = await peerPackage("bullmq");
+  const run = (/** @type {{ name: string }} */ { name }) => {
+    onJob(name);
+    return new Promise(() => undefined);
+  };
+  const worker = new Worker(queue, run, { connection: { url }, concurrency, ...WORKER_OPTIONS[setting] });
+  await worker.waitUntilReady();
+}

@@ -1,0 +1,61 @@
+import { peerPackage, versionOf } from "./peers.mjs";
+
+/** @type {(concurrency: number) => Record<string, object>} */
+const workerOptions = (concurrency) => ({
+  defaults: {},
+  // https://worker.graphile.org/docs/performance: a local queue of one more than run at once, and no fewer connections than 10.
+  best: { localQueue: { size: concurrency + 1 }, pollInterval: 100 },
+});
+
+/** @type {import("./peers.mjs").Peer} */
+export const peer = {
+  name: `graphile-worker ${versionOf("graphile-worker")}`,
+  module: "graphile-worker",
+  server: "postgres",
+  settings: [
+    { name: "defaults", note: "concurrentJobs 10,000", killNote: "a dead worker's jobs are unlocked after 4 hours" },
+    { name: "best", note: "localQueue 10,001, poll 0.1 s; an operator calls forceUnlockWorkers the moment a worker dies" },
+  ],
+  async open(url, _queue, setting) {
+    const { makeWorkerUtils } = await peerPackage("graphile-worker");
+    const utils = await makeWorkerUtils({ connectionString: url, logger: await silent() });
+    await utils.migrate();
+    const unlock = async () => {
+      const sql = "SELECT DISTINCT locked_by FROM graphile_worker._private_jobs WHERE locked_by IS NOT NULL";
+      const { rows } = await utils.withPgClient((/** @type {any} */ client) => client.query(sql));
+      await utils.forceUnlockWorkers(rows.map((/** @type {{ locked_by: string }} */ row) => row.locked_by));
+    };
+    return {
+      add: (names) => utils.addJobs(names.map((name) => ({ identifier: "wait", payload: { name } }))),
+      ...(setting === "best" && { afterKill: unlock }),
+      close: () => utils.release(),
+    };
+  },
+};
+
+/** @type {import("./peers.mjs").Work} */
+export async function work({ url, setting, concurrency, onJob }) {
+  const { run } = await peerPackage("graphile-worker");
+  const wait = (/** @type {{ name: string }} */ { name }) => {
+    onJob(name);
+    return new Promise(() => undefined);
+  };
+  await run({
+    preset: {
+      worker: {
+        connectionString: url,
+        concurrentJobs: concurrency,
+        logger: await silent(),
+        ...workerOptions(concurrency)[setting],
+      },
+    },
+    taskList: { wait },
+    noHandleSignals: true,
+  });
+}
+
+/** A line for each of 10,000 jobs would be measured too. */
+async function silent() {
+  const { Logger } = await peerPackage("graphile-worker");
+  return new Logger(() => () => undefined);
+}

@@ -1,0 +1,180 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { percentileOf } from "../core/statistics.mjs";
+import { nowMs } from "../meter/clock.mjs";
+import { MeterTimeout } from "../meter/meter.mjs";
+import { shareOfCore } from "../rig/cpu.mjs";
+import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
+import { repeat } from "../scenarios/bench.mjs";
+import { oneByOne } from "../scenarios/one-create.mjs";
+import { commandCounter, PeerServer } from "./peer-server.mjs";
+
+/** @typedef {import("../scenarios/bench.mjs").Bench} Bench */
+/** @typedef {import("./peers.mjs").Peer} Peer */
+/** @typedef {import("./peers.mjs").Setting} Setting */
+/** @typedef {{ peer: string, setting: string, note?: string }} Who */
+
+/** Who waits longer for a killed worker's jobs is only said to. */
+const PATIENCE_MS = 90_000;
+const SETTLE_MS = 1_000;
+const FEW = 50;
+
+/**
+ * From the first add to the last handler that runs.
+ *
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {number} count
+ * @param {(who: Who, ms: number) => void} report
+ */
+export async function measureCreation(bench, peer, count, report) {
+  await eachSetting(bench, peer, async (setting, place) => {
+    await repeat(bench, `${peer.name}, ${setting.name}: ${count} jobs`, async () => {
+      const { client, startWorker, end } = await place(setting);
+      await startWorker(count);
+      await sleep(SETTLE_MS);
+      const watch = bench.rig.meter.watch();
+      const beganMs = nowMs();
+      await client.add(namesOf(count));
+      await watch.untilStarted(count);
+      watch.end();
+      report(whoOf(peer, setting), watch.lastStartMs - beganMs);
+      await end();
+    });
+  });
+}
+
+/**
+ * From the add to the handler that runs, at rest.
+ *
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {(who: Who, p50Ms: number, p99Ms: number) => void} report
+ */
+export async function measureOne(bench, peer, report) {
+  await eachSetting(bench, peer, async (setting, place) => {
+    await repeat(bench, `${peer.name}, ${setting.name}: one job`, async (run) => {
+      const { client, startWorker, end } = await place(setting);
+      await startWorker(FEW, "one-by-one");
+      await sleep(SETTLE_MS);
+      const took = await oneByOne(bench.rig, `peer-${run}`, FEW, async (name) => void (await client.add([name])));
+      report(whoOf(peer, setting), percentileOf(took, 50), percentileOf(took, 99));
+      await end();
+    });
+  });
+}
+
+/**
+ * From kill -9 of a worker to the first and the last of its jobs that runs on another.
+ *
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {number} count
+ * @param {{ back: (who: Who, firstMs: number, allMs: number) => void, inVain: (who: Who, ms: number) => void }} report
+ */
+export async function measureKill(bench, peer, count, { back, inVain }) {
+  await eachSetting(bench, peer, async (setting, place) => {
+    let isInVain = false;
+    await repeat(bench, `${peer.name}, ${setting.name}: kill -9 with ${count}`, async () => {
+      if (isInVain) return bench.say("  not again: the first was in vain");
+      const { client, startWorker, end } = await place(setting);
+      const holder = await startWorker(count);
+      const before = bench.rig.meter.watch();
+      await client.add(namesOf(count));
+      await before.untilStarted(count);
+      before.end();
+      const heir = await startWorker(count);
+      await sleep(SETTLE_MS);
+      const watch = bench.rig.meter.watch([heir.pid]);
+      const killedMs = holder.signal("SIGKILL");
+      await client.afterKill?.();
+      try {
+        await watch.untilStarted(count, PATIENCE_MS);
+        back(whoOf(peer, setting), watch.firstStartMs - killedMs, watch.lastStartMs - killedMs);
+      } catch (error) {
+        if (!(error instanceof MeterTimeout)) throw error;
+        isInVain = true;
+        inVain({ ...whoOf(peer, setting), note: setting.killNote }, PATIENCE_MS);
+      }
+      watch.end();
+      await end();
+    });
+  });
+}
+
+/**
+ * What 10,000 jobs cost that run and do nothing.
+ *
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {number} count
+ * @param {number} windowMs
+ * @param {(who: Who, commandsPerS: number, workerPercent: number, serverPercent: number) => void} report
+ */
+export async function measureIdle(bench, peer, count, windowMs, report) {
+  await eachSetting(bench, peer, async (setting, place, server) => {
+    const { client, url, startWorker, end } = await place(setting);
+    const worker = await startWorker(count);
+    const watch = bench.rig.meter.watch();
+    await client.add(namesOf(count));
+    await watch.untilStarted(count);
+    watch.end();
+    await sleep(5 * SETTLE_MS);
+    const counter = await commandCounter(bench.rig, peer, url);
+    await repeat(bench, `${peer.name}, ${setting.name}: idle with ${count}`, async () => {
+      const before = await counter.look();
+      const shares = await shareOfCore(windowMs, {
+        worker: () => cpuMs(worker.pid),
+        server: () => cpuMsWithChildren(server.pid),
+      });
+      const perS = (((await counter.look()) - before) * 1_000) / windowMs;
+      report(whoOf(peer, setting), perS, shares.worker, shares.server);
+    });
+    await counter.close();
+    await end();
+  });
+}
+
+/**
+ * Calls `work` for each setting, with a way to have an empty place on the peer's server.
+ *
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {(setting: Setting, place: (setting: Setting) => ReturnType<typeof emptyPlace>, server: PeerServer) => Promise<void>} work
+ */
+async function eachSetting(bench, peer, work) {
+  const server = await PeerServer.start(bench.rig, peer);
+  for (const setting of peer.settings) {
+    await work(setting, (one) => emptyPlace(bench, peer, server, one), server);
+  }
+  await server.stop();
+}
+
+/**
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {PeerServer} server
+ * @param {Setting} setting
+ */
+async function emptyPlace({ rig }, peer, server, setting) {
+  const url = await server.freshUrl();
+  const queue = `bench-${randomBytes(4).toString("hex")}`;
+  const client = await peer.open(url, queue, setting.name);
+  const startWorker = (/** @type {number} */ concurrency, /** @type {string[]} */ ...how) =>
+    rig.programs.start(peer.module, {
+      file: "bench/peers/worker.mjs",
+      args: [peer.module, queue, setting.name, String(concurrency), ...how],
+      env: { ...rig.env, PEER_URL: url, NODE_ENV: "production" },
+    });
+  const end = async () => {
+    await rig.programs.endAll();
+    await client.close();
+  };
+  return { url, client, startWorker, end };
+}
+
+/** @param {Peer} peer @param {Setting} setting */
+const whoOf = ({ name }, { name: setting, note }) => ({ peer: name, setting, note });
+
+/** @param {number} count */
+const namesOf = (count) => Array.from({ length: count }, (_, index) => `job-${index}`);

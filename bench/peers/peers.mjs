@@ -1,0 +1,75 @@
+import { existsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { findOnPath } from "../../scripts/servers/rabbitmq-program.mjs";
+import { runTool } from "../../scripts/setup/run-tool.mjs";
+
+/**
+ * A job queue that is measured beside, as far as it can run jobs without an end.
+ *
+ * @typedef {object} Peer
+ * @property {string} name with its version
+ * @property {string} module this folder's file that speaks to it
+ * @property {"redis" | "postgres"} server
+ * @property {Setting[]} settings
+ * @property {(url: string, queue: string, setting: string) => Promise<PeerClient>} open
+ */
+
+/**
+ * @typedef {object} Setting
+ * @property {string} name "defaults" or "best"
+ * @property {string} note what is set, and where that is documented
+ * @property {string} [killNote] what is documented about a worker that dies
+ */
+
+/**
+ * @typedef {object} PeerClient
+ * @property {(names: string[]) => Promise<unknown>} add resolves when all are accepted
+ * @property {() => Promise<unknown>} [afterKill] what an operator would do at once
+ * @property {() => Promise<unknown>} close
+ */
+
+/**
+ * What a peer's worker process calls, once, in its module.
+ *
+ * @typedef {(options: { url: string, queue: string, setting: string, concurrency: number, isOneByOne: boolean,
+ *   onJob: (name: string) => void }) => Promise<void>} Work
+ */
+
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
+
+/**
+ * The peers that can be measured here; installed at the first use, so that nobody gets them who does not measure.
+ *
+ * @param {(text: string) => void} say
+ * @returns {Promise<Peer[]>}
+ */
+export async function providePeers(say) {
+  await install(say);
+  const modules = await Promise.all([import("./bullmq.mjs"), import("./pg-boss.mjs"), import("./graphile-worker.mjs")]);
+  const peers = modules.map(({ peer }) => peer);
+  if (findOnPath("redis-server") !== null) return peers;
+  say("BullMQ is left out: there is no redis-server here (on Debian: apt-get install redis-server).");
+  return peers.filter(({ server }) => server !== "redis");
+}
+
+/** @param {(text: string) => void} say */
+async function install(say) {
+  const installed = `${FOLDER}node_modules/.package-lock.json`;
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${FOLDER}package-lock.json`).mtimeMs) return;
+  say("installing the peers into bench/peers");
+  await runTool("npm", ["ci", "--no-audit", "--no-fund"], { cwd: FOLDER, advice: "Or leave the peers out: --no-peers" });
+}
+
+const require = createRequire(import.meta.url);
+
+/**
+ * A package of a peer. By a name that is not in an import: they are not there for whoever only checks the types.
+ *
+ * @param {string} name
+ * @returns {Promise<any>}
+ */
+export const peerPackage = async (name) => await import(pathToFileURL(require.resolve(name)).href);
+
+/** @param {string} name */
+export const versionOf = (name) => require(`./package.json`).dependencies[name];

@@ -1,0 +1,52 @@
+import { peerPackage, versionOf } from "./peers.mjs";
+
+/** @type {Record<string, { boss: object, job: object, work: object }>} */
+const OPTIONS = {
+  defaults: { boss: {}, job: {}, work: {} },
+  // https://timgit.github.io/pg-boss/ (constructor, send, work): half a second is the shortest poll, a second the shortest
+  // maintenance. A job's time is bounded by expireIn whether or not its worker lives: an endless job is run again each time.
+  best: {
+    boss: { maintenanceIntervalSeconds: 1 },
+    job: { expireInSeconds: 30, retryLimit: 1_000, retryDelay: 0 },
+    work: { pollingIntervalSeconds: 0.5 },
+  },
+};
+
+/** @type {import("./peers.mjs").Peer} */
+export const peer = {
+  name: `pg-boss ${versionOf("pg-boss")}`,
+  module: "pg-boss",
+  server: "postgres",
+  settings: [
+    { name: "defaults", note: "one fetch of 10,000 (batchSize)", killNote: "expireIn 15 min is the only way back" },
+    { name: "best", note: "poll 0.5 s, maintenance 1 s, expireIn 30 s, which ends living jobs too" },
+  ],
+  async open(url, queue, setting) {
+    const boss = await openBoss(url, setting);
+    await boss.createQueue(queue);
+    return {
+      add: (names) => boss.insert(names.map((name) => ({ name: queue, data: { name }, ...OPTIONS[setting]?.job }))),
+      close: () => boss.stop({ graceful: false, close: true }),
+    };
+  },
+};
+
+/** An endless job keeps its `work` busy, so that one can serve a batch and no more. @type {import("./peers.mjs").Work} */
+export async function work({ url, queue, setting, concurrency, isOneByOne, onJob }) {
+  const boss = await openBoss(url, setting);
+  const [loops, batchSize] = isOneByOne ? [concurrency, 1] : [1, concurrency];
+  const run = (/** @type {{ data: { name: string } }[]} */ jobs) => {
+    for (const { data } of jobs) onJob(data.name);
+    return new Promise(() => undefined);
+  };
+  for (let i = 0; i < loops; i += 1) await boss.work(queue, { batchSize, ...OPTIONS[setting]?.work }, run);
+}
+
+/** @param {string} url @param {string} setting */
+async function openBoss(url, setting) {
+  const { default: PgBoss } = await peerPackage("pg-boss");
+  const boss = new PgBoss({ connectionString: url, ...OPTIONS[setting]?.boss });
+  boss.on("error", (/** @type {unknown} */ error) => console.error(error));
+  await boss.start();
+  return boss;
+}

@@ -1,0 +1,89 @@
+import { Agent, request } from "node:http";
+import { nowMs } from "../meter/clock.mjs";
+
+/** @typedef {{ status: number, text: string, sentMs: number, answeredMs: number }} Answer times: CLOCK_MONOTONIC, ms */
+
+/** Calls a manager over connections that stay open. */
+export class Rest {
+  #agent;
+  #url;
+
+  /**
+   * @param {string} url
+   * @param {number} [connections]
+   */
+  constructor(url, connections = 32) {
+    this.#url = url;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+  }
+
+  /**
+   * Answers with the body as text: what it takes to decode it is the client's business.
+   *
+   * @param {"GET" | "POST" | "DELETE"} method
+   * @param {string} path
+   * @param {string} [body] JSON
+   * @returns {Promise<Answer>}
+   */
+  call(method, path, body) {
+    return new Promise((resolve, reject) => {
+      const headers =
+        body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+      const sentMs = nowMs();
+      const call = request(`${this.#url}${path}`, { method, agent: this.#agent, headers }, (response) => {
+        /** @type {Buffer[]} */
+        const chunks = [];
+        response.on("data", (chunk) => chunks.push(chunk));
+        response.once("error", reject);
+        response.once("end", () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(), sentMs, answeredMs: nowMs() }),
+        );
+      });
+      call.once("error", reject);
+      call.end(body);
+    });
+  }
+
+  /**
+   * The same, and throws unless the status is the one expected.
+   *
+   * @param {number} expected
+   * @param {"GET" | "POST" | "DELETE"} method
+   * @param {string} path
+   * @param {string} [body]
+   */
+  async expect(expected, method, path, body) {
+    const answer = await this.call(method, path, body);
+    if (answer.status === expected) return answer;
+    throw new Error(`${method} ${path} answered ${answer.status} instead of ${expected}: ${answer.text.slice(0, 500)}`);
+  }
+
+  /**
+   * Reads server-sent events until the signal aborts.
+   *
+   * @param {string} path
+   * @param {AbortSignal} signal
+   * @param {(event: string, data: string) => void} onEvent
+   */
+  async follow(path, signal, onEvent) {
+    const response = await fetch(`${this.#url}${path}`, { signal });
+    let rest = "";
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of /** @type {AsyncIterable<Uint8Array>} */ (response.body)) {
+        const blocks = `${rest}${decoder.decode(chunk, { stream: true })}`.split("\n\n");
+        rest = blocks.pop() ?? "";
+        for (const block of blocks) onEvent(fieldOf(block, "event"), fieldOf(block, "data"));
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  close() {
+    this.#agent.destroy();
+  }
+}
+
+/** @param {string} block @param {string} name */
+const fieldOf = (block, name) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? "";

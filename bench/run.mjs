@@ -1,0 +1,99 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { complain, PlainError, say } from "../scripts/progress.mjs";
+import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows } from "./core/acceptance.mjs";
+import { chooseScenarios, HELP, OptionError, parseBenchOptions } from "./core/options.mjs";
+import { FIGURE_HEADER, figureRows, PEER_HEADER, peerRows, plainTable } from "./core/tables.mjs";
+import { providePeers } from "./peers/peers.mjs";
+import { describeMachine } from "./rig/machine.mjs";
+import { Rig } from "./rig/rig.mjs";
+import { SCENARIOS } from "./scenarios/scenarios.mjs";
+
+/** `npm run bench`: measures scenario by scenario, says so, prints tables, writes JSON. */
+
+const RESULTS = fileURLToPath(new URL("results", import.meta.url));
+
+/** @param {string[]} args */
+async function main(args) {
+  const options = parseBenchOptions(args);
+  if (options === "help") return say(HELP);
+  const beganMs = performance.now();
+  const chosen = chooseScenarios(SCENARIOS, options);
+  const peers = options.peers ? await providePeers(say) : [];
+  const rig = new Rig();
+  try {
+    say("starting a broker and a database");
+    await rig.start();
+    const { runs, quick } = options;
+    /** @type {import("./core/figures.mjs").Results} */
+    const results = {
+      at: new Date().toISOString(),
+      machine: { ...(await describeMachine(rig)), commit: commit() },
+      options: { runs, quick },
+      scenarios: [],
+    };
+    for (const scenario of chosen)
+      results.scenarios.push(await measure(scenario, { rig, runs, quick, peers, say: sayAt(beganMs) }));
+    if (results.scenarios.length > 1) print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results)));
+    write(results, options.out);
+  } finally {
+    await rig.stop();
+  }
+}
+
+/**
+ * @param {import("./scenarios/bench.mjs").Scenario} scenario
+ * @param {import("./scenarios/bench.mjs").Bench} bench
+ * @returns {Promise<import("./core/figures.mjs").ScenarioResult>}
+ */
+async function measure({ id, number, title, measure: work }, bench) {
+  bench.say(`${number} ${title}`);
+  try {
+    const { figures, notes = [] } = await work(bench);
+    print(`${number} ${title}`, FIGURE_HEADER, figureRows(figures));
+    if (figures.some(({ peers }) => peers !== undefined)) print("beside the peers", PEER_HEADER, peerRows(figures));
+    for (const note of notes) say(note);
+    return { id, number, title, figures, notes };
+  } finally {
+    await bench.rig.programs.endAll();
+  }
+}
+
+/** @param {string} title @param {string[]} header @param {string[][]} rows */
+function print(title, header, rows) {
+  say(`\n${title}\n\n${plainTable(header, rows)}\n`);
+}
+
+/** @param {number} beganMs */
+const sayAt = (beganMs) => (/** @type {string} */ text) => {
+  say(`${((performance.now() - beganMs) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
+};
+
+/** @param {import("./core/figures.mjs").Results} results @param {string | undefined} out */
+function write(results, out) {
+  const named = out === undefined ? join(RESULTS, `${results.at.replaceAll(/[:.]/g, "-")}.json`) : resolve(out);
+  for (const file of [named, join(RESULTS, "latest.json")]) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  }
+  say(`Written to ${named}`);
+}
+
+function commit() {
+  try {
+    return execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+  } catch {
+    return "?"; // not a clone
+  }
+}
+
+try {
+  await main(process.argv.slice(2));
+  process.exit(0);
+} catch (error) {
+  const isPlain = error instanceof PlainError || error instanceof OptionError;
+  complain(isPlain ? error.message : String(/** @type {Error} */ (error)?.stack ?? error));
+  process.exit(error instanceof OptionError ? 2 : 1);
+}

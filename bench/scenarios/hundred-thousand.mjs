@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { percentileOf } from "../core/statistics.mjs";
+import { milliseconds, perSecond, Tally } from "../core/tally.mjs";
+import { nowMs } from "../meter/clock.mjs";
+import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
+import { pssBytes } from "../rig/proc.mjs";
+import { System } from "../rig/system.mjs";
+import { repeat } from "./bench.mjs";
+import { followUntil } from "./follow.mjs";
+
+const EACH = 50_000;
+const SERVICES = ["alpha", "beta"];
+const ALL = EACH * SERVICES.length;
+const SETTLE_MS = 6_000;
+const LOOKS = 20;
+const CHANGED = 5_000;
+const KB = 1_024;
+
+/** A hundred thousand on one machine. @type {import("./bench.mjs").Scenario} */
+export const hundredThousand = {
+  id: "hundred-thousand",
+  number: 7,
+  title: "100,000 observers on two services",
+  isQuick: false,
+  measure,
+};
+
+/** What a client may ask of the list, and the page asks all the time. */
+const QUERIES = /** @type {const} */ ({
+  "list-newest": "/api/v1/observers?limit=100",
+  "list-status": "/api/v1/observers?limit=100&status=Processing",
+  "list-label": "/api/v1/observers?limit=100&label=crowd:few",
+  "list-service": "/api/v1/observers?limit=100&service=alpha",
+  "list-name-part": "/api/v1/observers?limit=100&q=server-99",
+  "one-by-name": "/api/v1/observers/observer-777",
+  stats: "/api/v1/stats",
+});
+
+/** @param {import("./bench.mjs").Bench} bench */
+async function measure(bench) {
+  const { rig } = bench;
+  const kilobytes = (/** @type {string} */ title) => ({ title, unit: "KB", better: /** @type {const} */ ("less") });
+  const tally = new Tally("hundred-thousand", {
+    "memory-over-raw": { ...kilobytes("memory (PSS) per idle observer over the raw consumer"), isLoose: true },
+    memory: kilobytes("memory (PSS) per idle observer (raw: per held message)"),
+    heap: kilobytes("heap and buffers after a collection per idle observer (raw: per held message)"),
+    created: milliseconds("100,000 creates in batches → all handlers running (raw: all delivered)"),
+    "list-newest": milliseconds("list: newest 100 of 100,000, p50"),
+    "list-status": milliseconds("list: 100 by status, p50"),
+    "list-label": milliseconds("list: 100 by label, p50"),
+    "list-service": milliseconds("list: 100 by service, p50"),
+    "list-name-part": milliseconds("list: 100 by a part of the name, p50"),
+    "one-by-name": milliseconds("one by name, p50"),
+    stats: milliseconds("stats, p50"),
+    "list-all": milliseconds("the page's load: all 100,000, a thousand a call"),
+    changes: perSecond("the page's stream: changes while 5,000 are restarted"),
+  });
+  const notes = new Set();
+  await repeat(bench, "100,000 observers", async () => {
+    const raw = await measureRaw(rig);
+    tally.raw({ memory: raw.memoryKb, heap: raw.heapKb, created: raw.createdMs });
+    bench.say("100,000 observers: the raw consumers hold theirs; now Unacked");
+    const system = await System.start(rig);
+    const services = await Promise.all(SERVICES.map((name) => system.startService(name, EACH)));
+    const before = await memoryOf(rig, services);
+    const createdMs = await createAll(rig, system);
+    await sleep(SETTLE_MS);
+    const after = await memoryOf(rig, services);
+    const memoryKb = (after.pss - before.pss) / ALL / KB;
+    tally.ours({
+      "memory-over-raw": memoryKb - raw.memoryKb,
+      memory: memoryKb,
+      heap: (after.heap - before.heap) / ALL / KB,
+      created: createdMs,
+    });
+    bench.say("100,000 observers: lists, filters, the page");
+    for (const [key, path] of Object.entries(QUERIES)) tally.ours({ [key]: await medianOf(system, path) });
+    tally.ours({ "list-all": await listAll(system) });
+    const { perS, note } = await followChanges(system);
+    tally.ours({ changes: perS });
+    if (note !== undefined) notes.add(note);
+    await system.close();
+  });
+  return { figures: tally.figures, notes: [...notes] };
+}
+
+/** @param {import("../rig/rig.mjs").Rig} rig */
+async function measureRaw(rig) {
+  const raw = await RawBroker.open(rig);
+  const consumers = await Promise.all(SERVICES.map((name) => raw.startConsumer(`raw-${name}`, EACH)));
+  const before = await memoryOf(rig, consumers);
+  const watch = rig.meter.watch();
+  const beganMs = nowMs();
+  for (let sent = 0; sent < ALL; sent += 10_000) await raw.publish(startBodies(10_000));
+  await watch.untilStarted(ALL);
+  watch.end();
+  const createdMs = watch.lastStartMs - beganMs;
+  await sleep(SETTLE_MS);
+  const after = await memoryOf(rig, consumers);
+  await raw.close();
+  await rig.programs.endAll();
+  return { memoryKb: (after.pss - before.pss) / ALL / KB, heapKb: (after.heap - before.heap) / ALL / KB, createdMs };
+}
+
+/** @param {import("../rig/rig.mjs").Rig} rig @param {import("../rig/programs.mjs").Program[]} programs */
+async function memoryOf(rig, programs) {
+  let [pss, heap] = [0, 0];
+  for (const { pid } of programs) {
+    const { heapUsed, external } = await rig.meter.memoryOf(pid);
+    pss += pssBytes(pid);
+    heap += heapUsed + external;
+  }
+  return { pss, heap };
+}
+
+/** @param {import("../rig/rig.mjs").Rig} rig @param {System} system */
+async function createAll(rig, system) {
+  const few = system.batchBodies(CHANGED, { labels: { crowd: "few" } });
+  const many = system.batchBodies(ALL - CHANGED, { labels: { crowd: "many" } });
+  const watch = rig.meter.watch();
+  const beganMs = nowMs();
+  for (const body of [...few, ...many]) await system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
+  await watch.untilStarted(ALL);
+  watch.end();
+  await system.books.until("Processing", ALL, ["Created"]);
+  return watch.lastStartMs - beganMs;
+}
+
+/** @param {System} system @param {string} path */
+async function medianOf({ rest }, path) {
+  const took = [];
+  for (let i = 0; i < LOOKS; i += 1) {
+    const { sentMs, answeredMs } = await rest.expect(200, "GET", path);
+    took.push(answeredMs - sentMs);
+  }
+  return percentileOf(took, 50);
+}
+
+/** As the page loads it: one call after another. @param {System} system */
+async function listAll({ rest }) {
+  const beganMs = nowMs();
+  let seen = 0;
+  for (let cursor = ""; ; ) {
+    const { text } = await rest.expect(200, "GET", `/api/v1/observers?limit=1000${cursor && `&cursor=${cursor}`}`);
+    const { items, nextCursor } = JSON.parse(text);
+    seen += items.length;
+    if (nextCursor === null) break;
+    cursor = nextCursor;
+  }
+  if (seen !== ALL) throw new Error(`The list has ${seen} observers instead of ${ALL}`);
+  return nowMs() - beganMs;
+}
+
+/** @param {System} system */
+async function followChanges(system) {
+  const body = JSON.stringify({ filter: { labels: { crowd: "few" } } });
+  return await followUntil(system, {
+    act: () => system.rest.expect(200, "POST", "/api/v1/observers/restart", body),
+    isLast: (view) => view.labels.crowd === "few" && view.epoch > 1 && view.status === "Processing",
+    count: CHANGED,
+  });
+}

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { milliseconds, Tally } from "../core/tally.mjs";
+import { measureKill } from "../peers/measure.mjs";
+import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
+import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
+import { System } from "../rig/system.mjs";
+import { COUNT, repeat } from "./bench.mjs";
+
+/** A process that has just started compiles for a while: that is not what is measured. */
+const SETTLE_MS = 500;
+const FEW = 1_000;
+
+/** A full service is killed with -9 while another has as many free workers. @type {import("./bench.mjs").Scenario} */
+export const kill = { id: "kill", number: 3, title: "kill -9 of a full service", isQuick: true, measure };
+
+/** @param {import("./bench.mjs").Bench} bench */
+async function measure(bench) {
+  const tally = new Tally("kill", {
+    "10000-first": { ...milliseconds("10,000: first handler running elsewhere (raw: first redelivered)"), isLoose: true },
+    "10000-running": milliseconds("10,000: all handlers running elsewhere (raw: all redelivered)"),
+    "10000-books": milliseconds("10,000: books right (raw: all redelivered)"),
+    ...spentFigures("kill -9 with 10,000"),
+    "1000-first": { ...milliseconds("1,000: first handler running elsewhere (raw: first redelivered)"), isLoose: true },
+    "1000-running": { ...milliseconds("1,000: all handlers running elsewhere (raw: all redelivered)"), isLoose: true },
+    "1000-books": { ...milliseconds("1,000: books right (raw: all redelivered)"), isLoose: true },
+  });
+  for (const count of bench.quick ? [COUNT] : [COUNT, FEW]) await measureCount(bench, count, tally);
+  for (const peer of bench.peers)
+    await measureKill(bench, peer, COUNT, {
+      back: (who, firstMs, allMs) => tally.peer(who, { "10000-first": firstMs, "10000-running": allMs }),
+      inVain: (who, ms) => tally.peerInVain(who, { "10000-first": ms, "10000-running": ms }),
+    });
+  return { figures: tally.figures };
+}
+
+/**
+ * @param {import("./bench.mjs").Bench} bench
+ * @param {number} count
+ * @param {Tally<string>} tally
+ */
+async function measureCount(bench, count, tally) {
+  const { rig } = bench;
+  const raw = await RawBroker.open(rig);
+  let rawHolder = await raw.startConsumer("raw-consumer-0", count);
+  const delivered = rig.meter.watch();
+  await raw.publish(startBodies(count));
+  await delivered.untilStarted(count);
+  delivered.end();
+  const system = await System.start(rig);
+  let holder = await system.startService("alpha-0", count);
+  await system.create(count);
+
+  await repeat(bench, `kill -9 with ${count}`, async (run) => {
+    const rawHeir = await raw.startConsumer(`raw-consumer-${run}`, count);
+    const rawTimes = await killAndWatch(rig, rawHolder, rawHeir, count);
+    rawHolder = rawHeir;
+    tally.raw({
+      [`${count}-first`]: rawTimes.firstMs,
+      [`${count}-running`]: rawTimes.allMs,
+      [`${count}-books`]: rawTimes.allMs,
+    });
+    const heir = await system.startService(`alpha-${run}`, count);
+    const { pid } = holder;
+    const { result, spentMs } = await cpuSpent(partsOf(rig, system, heir), async () => {
+      const times = await killAndWatch(rig, holder, heir, count);
+      return { ...times, booksMs: (await system.books.untilMovedFrom(count, pid)) - times.killedMs };
+    });
+    const { firstMs, allMs, booksMs } = result;
+    if (count === COUNT) tally.ours(spentValues(spentMs));
+    holder = heir;
+    tally.ours({ [`${count}-first`]: firstMs, [`${count}-running`]: allMs, [`${count}-books`]: booksMs });
+  });
+  await raw.close();
+  await system.close();
+}
+
+/**
+ * @param {import("../rig/rig.mjs").Rig} rig
+ * @param {import("../rig/programs.mjs").Program} holder
+ * @param {import("../rig/programs.mjs").Program} heir
+ * @param {number} count
+ */
+async function killAndWatch(rig, holder, heir, count) {
+  await sleep(SETTLE_MS);
+  const watch = rig.meter.watch([heir.pid]);
+  const killedMs = holder.signal("SIGKILL");
+  await watch.untilStarted(count);
+  watch.end();
+  if (watch.started !== count) throw new Error(`${watch.started} handlers started instead of ${count}`);
+  return { killedMs, firstMs: watch.firstStartMs - killedMs, allMs: watch.lastStartMs - killedMs };
+}

@@ -1,0 +1,12 @@
+import { brokerRestart } from "./broker-restart.mjs";
+import { create } from "./create.mjs";
+import { hundredThousand } from "./hundred-thousand.mjs";
+import { idle } from "./idle.mjs";
+import { kill } from "./kill.mjs";
+import { oneCreate } from "./one-create.mjs";
+import { sigterm } from "./sigterm.mjs";
+import { stop } from "./stop.mjs";
+import { throughput } from "./throughput.mjs";
+
+/** In the order in which they are measured. */
+export const SCENARIOS = [create, oneCreate, kill, stop, sigterm, brokerRestart, hundredThousand, idle, throughput];

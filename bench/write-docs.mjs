@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { say } from "../scripts/progress.mjs";
+import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows } from "./core/acceptance.mjs";
+import { barChart } from "./core/chart.mjs";
+import { fillMarkedParts } from "./core/marked-parts.mjs";
+import { summaryOf } from "./core/statistics.mjs";
+import { FIGURE_HEADER, figureRows, markdownTable, PEER_HEADER, peerRows } from "./core/tables.mjs";
+
+/**
+ * `npm run bench:docs -- [RESULTS]`: writes the tables and charts of docs/performance.md from a run's JSON
+ * (bench/results/latest.json). A scenario that the run has not keeps what stands there.
+ */
+
+/** @typedef {import("./core/figures.mjs").Results} Results */
+
+const DOCS = fileURLToPath(new URL("../docs", import.meta.url));
+const PAGE = join(DOCS, "performance.md");
+const PICTURES = join(DOCS, "pictures");
+
+/** Figures that are drawn, each in the part of its scenario. */
+const DRAWN = ["create.batch-running", "one-create.rest-p50", "kill.10000-running"];
+
+const file = process.argv[2] ?? fileURLToPath(new URL("results/latest.json", import.meta.url));
+/** @type {Results} */
+const results = JSON.parse(readFileSync(file, "utf8"));
+mkdirSync(PICTURES, { recursive: true });
+writeFileSync(PAGE, fillMarkedParts(readFileSync(PAGE, "utf8"), partsOf(results)));
+say(`docs/performance.md: ${results.scenarios.map(({ id }) => id).join(", ")}`);
+
+/** @param {Results} of @returns {Record<string, string>} */
+function partsOf(of) {
+  const scenarios = of.scenarios.map(({ id, figures, notes }) => {
+    const drawn = figures.filter((figure) => DRAWN.includes(figure.id)).map(draw);
+    const peers = peerRows(figures);
+    const beside = peers.length === 0 ? [] : [markdownTable(PEER_HEADER, peers)];
+    return [id, [...drawn, markdownTable(FIGURE_HEADER, figureRows(figures)), ...beside, ...notes].join("\n\n")];
+  });
+  return {
+    machine: machineLine(of),
+    acceptance: markdownTable(ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(of))),
+    ...Object.fromEntries(scenarios),
+  };
+}
+
+/** @param {Results} of */
+function machineLine({ at, machine, options }) {
+  const about = Object.entries(machine).map(([name, value]) => `${name} ${value}`);
+  return `${about.join(" · ")} · ${options.runs} runs each · ${at.slice(0, 10)}`;
+}
+
+/** Writes the picture of a figure; answers what shows it. @param {import("./core/figures.mjs").Figure} figure */
+function draw(figure) {
+  const { id, title, unit } = figure;
+  const name = `bench-${id.replaceAll(".", "-")}.svg`;
+  writeFileSync(join(PICTURES, name), barChart({ title, unit, bars: barsOf(figure) }));
+  return `![${title}](pictures/${name})`;
+}
+
+/** @param {import("./core/figures.mjs").Figure} figure @returns {import("./core/chart.mjs").Bar[]} */
+function barsOf({ ours, raw = [], peers = [] }) {
+  const rawBars = raw.map(() => ({
+    label: "raw broker (amqplib)",
+    value: summaryOf(raw).median,
+    kind: /** @type {const} */ ("raw"),
+  }));
+  const peerBars = peers.map(({ peer, setting, values, over = 0 }) => {
+    const isOver = values.length === 0;
+    const value = isOver ? over : summaryOf(values).median;
+    return { label: `${peer}, ${setting}`, value, kind: /** @type {const} */ ("peer"), isOver };
+  });
+  return [...rawBars.slice(0, 1), { label: "Unacked", value: summaryOf(ours).median, kind: "ours" }, ...peerBars];
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { barChart } from "../../../bench/core/chart.mjs";
+import { fillMarkedParts } from "../../../bench/core/marked-parts.mjs";
+import { chooseScenarios, OptionError, parseBenchOptions } from "../../../bench/core/options.mjs";
+import { figureRows, formatSummary, formatValue, markdownTable, peerRows, plainTable } from "../../../bench/core/tables.mjs";
+import { Tally } from "../../../bench/core/tally.mjs";
+import { figure } from "./figures.ts";
+
+describe("the tables", () => {
+  test("show three digits, and seconds where there are many milliseconds", () => {
+    expect([0.1234, 4.567, 812.4, 9_876.5, 59_300].map((ms) => formatValue(ms, "ms"))).toEqual([
+      "0.12 ms",
+      "4.57 ms",
+      "812 ms",
+      "9,877 ms",
+      "59.3 s",
+    ]);
+    expect(formatValue(20_345, "/s")).toBe("20,345/s");
+    expect(formatSummary([900, 812, 780], "ms")).toBe("812 ms (780 – 900)");
+    expect(formatSummary([59_300, 60_000, 58_000], "ms")).toBe("59.3 s (58 – 60)");
+    expect(formatSummary([], "ms")).toBe("–");
+  });
+
+  test("put the raw broker and the ratio beside each figure", () => {
+    expect(figureRows([figure("a", { ours: [900], raw: [300] }), figure("b", { ours: [1] })])).toEqual([
+      ["about a", "900 ms", "300 ms", "3 ×"],
+      ["about b", "1 ms", "–", "–"],
+    ]);
+  });
+
+  test("say of a peer that was waited for in vain how long that was", () => {
+    const peers = [
+      { peer: "BullMQ", setting: "defaults", values: [59_000] },
+      { peer: "slow", setting: "defaults", note: "4 hours", values: [], over: 90_000 },
+    ];
+    expect(peerRows([figure("a", { ours: [500], peers })]).map((row) => row.slice(2))).toEqual([
+      ["BullMQ", "defaults", "59 s", "118 ×"],
+      ["slow", "defaults: 4 hours", "none within 90 s", "> 180 ×"],
+    ]);
+  });
+
+  test("are as wide as they must be for a terminal, and escaped for Markdown", () => {
+    expect(plainTable(["a", "long"], [["longer", "b"]])).toBe("a       long\n------  ----\nlonger  b");
+    expect(markdownTable(["a"], [["x | y"]])).toBe("| a |\n| --- |\n| x \\| y |");
+  });
+});
+
+test("a tally keeps what each run gave, figure by figure, and leaves out what was not measured", () => {
+  const about = { title: "t", unit: "ms", better: "less" as const };
+  const tally = new Tally("s", { one: about, two: about, none: about });
+  for (const ms of [1, 2]) tally.ours({ one: ms, two: ms * 10 });
+  tally.raw({ one: 5 });
+  tally.peer({ peer: "p", setting: "defaults" }, { one: 7 });
+  tally.peer({ peer: "p", setting: "defaults" }, { one: 8 });
+  tally.peerInVain({ peer: "q", setting: "defaults" }, { one: 90 });
+  expect(tally.figures).toEqual([
+    {
+      ...{ id: "s.one", ...about, ours: [1, 2], raw: [5] },
+      peers: [
+        { peer: "p", setting: "defaults", values: [7, 8] },
+        { peer: "q", setting: "defaults", values: [], over: 90 },
+      ],
+    },
+    { id: "s.two", ...about, ours: [10, 20] },
+  ]);
+});
+
+test("a chart's bars are as long as their values say, with words that cannot break the picture", () => {
+  const svg = barChart({
+    title: "kill -9 <all>",
+    unit: "ms",
+    bars: [
+      { label: "raw", value: 100, kind: "raw" },
+      { label: "a & b", value: 200, kind: "peer", isOver: true },
+    ],
+  });
+  const widths = [...svg.matchAll(/<rect [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  expect(widths[1]).toBeCloseTo(2 * (widths[0] ?? 0));
+  expect(svg).toContain("&gt; 200 ms".replace("&gt;", ">"));
+  expect(svg).toContain("a &amp; b");
+  expect(svg).toContain("kill -9 &lt;all>");
+  expect(svg).not.toContain("logarithmic");
+  const long = barChart({
+    title: "t",
+    unit: "ms",
+    bars: [100, 60_000].map((value) => ({ label: "x", value, kind: "raw" })),
+  });
+  expect(long).toContain("logarithmic");
+});
+
+test("only what is between its markers is written anew", () => {
+  const page = "before\n<!-- bench:a -->\n\nold\n\n<!-- /bench:a -->\nafter";
+  expect(fillMarkedParts(page, { a: "new" })).toBe("before\n<!-- bench:a -->\n\nnew\n\n<!-- /bench:a -->\nafter");
+  expect(() => fillMarkedParts(page, { b: "new" })).toThrow("no place for b");
+});
+
+describe("the options", () => {
+  test("measure five times with the peers, and quickly three times without", () => {
+    expect(parseBenchOptions([])).toEqual({ only: [], runs: 5, quick: false, peers: true, out: undefined });
+    expect(parseBenchOptions(["--quick"])).toMatchObject({ runs: 3, quick: true, peers: false });
+    expect(parseBenchOptions(["--quick", "--peers", "--runs", "1"])).toMatchObject({ runs: 1, peers: true });
+    expect(parseBenchOptions(["--no-peers"])).toMatchObject({ peers: false });
+    expect(() => parseBenchOptions(["--runs", "none"])).toThrow(OptionError);
+    expect(() => parseBenchOptions(["--fast"])).toThrow(OptionError);
+  });
+
+  test("choose scenarios by name or number, and name those that there are", () => {
+    const scenarios = [
+      { id: "create", number: 1, isQuick: true },
+      { id: "restart", number: 6, isQuick: false },
+    ];
+    const chosen = (only: string[], quick = false) => chooseScenarios(scenarios, { only, quick }).map(({ id }) => id);
+    expect(chosen([])).toEqual(["create", "restart"]);
+    expect(chosen([], true)).toEqual(["create"]);
+    expect(chosen(["6"], true)).toEqual(["restart"]);
+    expect(() => chosen(["nothing"])).toThrow("1 create, 6 restart");
+  });
+});
