@@ -71,9 +71,10 @@ const PLACES = [
 const ONLY_IN = [
   { packages: ["amqplib"], places: ["libs/broker/src/"] },
   { packages: ["prom-client"], places: ["libs/metrics/src/"] },
+  { packages: ["jose"], places: ["services/observer-manager/src/adapters/access/"] },
   { packages: ["typeorm", "pg"], places: ["services/observer-manager/src/adapters/postgres/"] },
   {
-    packages: ["express", "helmet", "@asteasolutions/zod-to-openapi"],
+    packages: ["express", "helmet", "cors", "cookie", "express-rate-limit", "@asteasolutions/zod-to-openapi"],
     places: ["services/observer-manager/src/adapters/http/"],
   },
 ];

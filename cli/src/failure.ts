@@ -7,6 +7,7 @@ export const EXIT_CODES = {
   timedOut: 4,
   unexpectedAnswer: 5,
   differs: 6,
+  notAllowed: 7,
   interrupted: 130,
 } as const;
 

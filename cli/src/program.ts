@@ -10,9 +10,11 @@ import { addGet } from "./commands/get.ts";
 import { addRestart } from "./commands/restart.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addStop } from "./commands/stop.ts";
+import { addToken } from "./commands/token.ts";
 import { addTop } from "./commands/top.ts";
 import { addWait } from "./commands/wait.ts";
 import { addWatch } from "./commands/watch.ts";
+import { addWhoami } from "./commands/whoami.ts";
 import { EXIT_CODES } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { reportThrown } from "./report.ts";
@@ -34,7 +36,7 @@ export function buildProgram(io: Io): Command {
     .exitOverride();
   const adders = [
     ...[addGet, addDescribe, addCreate, addApply, addStop, addRestart, addRetry, addDelete],
-    ...[addWatch, addWait, addTop, addConfig, addCompletion],
+    ...[addWatch, addWait, addTop, addConfig, addToken, addWhoami, addCompletion],
   ];
   for (const add of adders) add(program, io);
   return program;

@@ -1,4 +1,6 @@
 import { onTestFinished } from "vitest";
+import { KnownCallers } from "../../services/observer-manager/src/adapters/access/known-callers.ts";
+import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/app.ts";
 import { type HttpServer, startHttpServer } from "../../services/observer-manager/src/adapters/http/http-server.ts";
 import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/postgres/change-feed.ts";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
@@ -11,6 +13,7 @@ import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapt
 import { ChangeHub } from "../../services/observer-manager/src/flows/change-hub.ts";
 import { ErrorDesk } from "../../services/observer-manager/src/flows/error-desk.ts";
 import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
+import type { Log } from "../../services/observer-manager/src/flows/log.ts";
 import type { ManagerApi } from "../../services/observer-manager/src/flows/manager-api.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
 import { keptLog, type LogLine } from "./books.ts";
@@ -28,10 +31,11 @@ export interface HttpManager {
   close(): Promise<void>;
 }
 
-/** Closed at the end of the test that opened it. `change` replaces parts of what HTTP is given. */
+/** Closed at the end of the test that opened it. `change` replaces parts of what HTTP is given, `access` of who may come in. */
 export async function startHttpManager(
   databaseUrl: string,
   change: (api: ManagerApi) => ManagerApi = (api) => api,
+  access: Partial<HttpAccess> = {},
 ): Promise<HttpManager> {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();
@@ -56,6 +60,7 @@ export async function startHttpManager(
     version: "0.0.0",
     describeError: describeDatabaseError,
     metrics,
+    access: { ...accessOfAnybody(log), ...access },
   });
   expectAnswers();
   notifications.start();
@@ -67,4 +72,14 @@ export async function startHttpManager(
   onTestFinished(close);
   const call = (method: string, path: string, options?: CallOptions) => callHttp(`${server.url}${path}`, method, options);
   return { url: server.url, server, lines: log.lines, setReady: (value) => (ready = value), call, close };
+}
+
+/** As with no setting given. */
+function accessOfAnybody(log: Log): HttpAccess {
+  return {
+    callers: new KnownCallers({}, log),
+    metricsAccess: "open",
+    ...{ allowedHosts: [], corsOrigins: [], trustedProxies: [], isTls: false },
+    ...{ requestsPerMinute: 0, failuresPerMinute: 30 },
+  };
 }

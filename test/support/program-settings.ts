@@ -25,7 +25,7 @@ export function environmentFlaws(
   const flaws: string[] = [];
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
-    const setting = name.replace(/_FILE$/, "");
+    const setting = name in schema.shape ? name : name.replace(/_FILE$/, "");
     if (OF_NODE.includes(name)) continue;
     if (!(setting in schema.shape)) flaws.push(`${name}: ${program} has no such setting`);
     else env[setting] = name === setting ? value : (secrets[setting] ?? "");

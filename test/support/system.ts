@@ -19,6 +19,8 @@ export interface SystemOptions {
   heartbeatS?: number;
   /** Settings of services and managers alike. */
   env?: Record<string, string>;
+  /** What REST is spoken to with, for managers that ask who one is. */
+  token?: string;
 }
 
 export interface ServiceOptions {
@@ -157,7 +159,9 @@ export class System {
   // REST
 
   async call<T = unknown>(method: string, path: string, body?: unknown, url = this.url): Promise<Answer<T>> {
-    const answer = await callHttp(`${url}${path}`, method, { json: body, signal: AbortSignal.timeout(20_000) });
+    const { token } = this.#options;
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const answer = await callHttp(`${url}${path}`, method, { json: body, headers, signal: AbortSignal.timeout(20_000) });
     return { status: answer.status, headers: answer.headers, body: answer.body as T };
   }
 

@@ -50,6 +50,12 @@ describe("the compose file", () => {
     expect(withPorts).toEqual(["observer-manager", "prometheus", "grafana"]);
   });
 
+  it("asks nobody who they are while REST is on loopback alone, and everybody once tokens are given", () => {
+    expect(service("observer-manager").environment).toMatchObject({ ALLOW_ANONYMOUS: "true", AUTH_TOKENS: "" });
+    expect(text).toContain('AUTH_TOKENS: "${AUTH_TOKENS:-}"');
+    expect(service("observer-manager").ports?.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);
+  });
+
   it("gives the broker our configuration, under which no job is cut for being unacked", () => {
     expect(service("rabbitmq").volumes).toContain("./deploy/rabbitmq.conf:/etc/rabbitmq/conf.d/20-unacked.conf:ro");
     const settings = readFileSync(join(ROOT, "deploy/rabbitmq.conf"), "utf8").match(/^[^#\n].*$/gm);

@@ -65,7 +65,11 @@ describe.each(programs)("the image %s", (program) => {
       AMQP_URL: "amqp://broker",
       ...(program === "observer-manager" && { DATABASE_URL: "postgres://db/x" }),
     };
-    expect(environmentFlaws(program, { ...env, ...outside })).toEqual([]);
+    const known = { ...outside, ...(program === "observer-manager" && { AUTH_TOKENS_FILE: "/run/tokens" }) };
+    expect(environmentFlaws(program, { ...env, ...known })).toEqual([]);
+    // Whoever starts the manager's image has to say who may come in.
+    if (program === "observer-manager")
+      expect(environmentFlaws(program, { ...env, ...outside })).toEqual([expect.stringContaining("ALLOW_ANONYMOUS")]);
     expect(env.HOST).toBe("0.0.0.0");
     expect(lastOf(program, "EXPOSE")).toBe(env.PORT);
     const check = lastOf(program, "HEALTHCHECK") ?? "";

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { parseTokenList } from "../../services/observer-manager/src/domain/token-list.ts";
 import { environmentOf } from "../support/dockerfile.ts";
 import { apiFlaws } from "../support/kubernetes-api.ts";
 import { type Manifest, readKustomization, readManifests, renderKustomization } from "../support/kustomization.ts";
@@ -190,6 +192,13 @@ it("the overlay's broker has the users and rights of deploy/, with passwords fro
   ]);
   const service = programs.find(({ metadata }) => metadata.name === "observer-service") ?? expect.fail("no service");
   expect(ownSettings(dev, service).DECLARE_TOPOLOGY).toBe("false");
+});
+
+it("the overlay lets nobody in without a token, and its one token is the one that it names", () => {
+  const { AUTH_TOKENS = "" } = secretsOf(dev, "unacked-connections");
+  const sha256 = createHash("sha256").update("unacked-dev").digest("hex");
+  expect(parseTokenList(AUTH_TOKENS)).toEqual({ tokens: [{ name: "dev", role: "admin", sha256 }], problems: [] });
+  expect(parseTokenList(secretsOf(example, "unacked-connections").AUTH_TOKENS ?? "").problems).toEqual([]);
 });
 
 it("the overlay's addresses name its own servers, with the passwords that these are told", () => {

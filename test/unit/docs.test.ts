@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describeSettings } from "@unacked/settings";
 import { describe, expect, test } from "vitest";
+import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
 import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
 import { openApi } from "../support/rest-contract.ts";
@@ -42,6 +43,16 @@ test("the README's REST table has every call", () => {
       expect(isTold, `${method} ${template}`).toBe(true);
     }
   }
+});
+
+test("the security guide has every call that changes something beside the role that it needs", () => {
+  const told = [...textOf("docs/security.md").matchAll(/^\| `(viewer|operator|admin)` \|.*$/gm)].flatMap(([line, role]) =>
+    [...line.matchAll(/`([A-Z]+) (\/api\/v1[\w/{}]*)`/g)].map(([, method, path]) => `${role}: ${method} ${path}`),
+  );
+  const needed = apiRoutes({} as never)
+    .filter(({ method, access }) => access !== "open" && (method !== "get" || access !== "viewer"))
+    .map(({ method, path, access }) => `${access}: ${method.toUpperCase()} ${path}`);
+  expect(told.toSorted()).toEqual(needed.toSorted());
 });
 
 test("each test that the guarantees name is there under that name", () => {

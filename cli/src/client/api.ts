@@ -10,6 +10,7 @@ import {
   type ObserverView,
   type RunView,
   type ServiceView,
+  type SessionView,
   type Stats,
   type TypeView,
 } from "@unacked/contracts";
@@ -63,6 +64,10 @@ export class UnackedApi {
 
   get url(): string {
     return this.#connection.url;
+  }
+
+  whoAmI(): Promise<SessionView> {
+    return this.#call("getSession", {});
   }
 
   createObserver(body: NewObserver): Promise<ObserverView> {

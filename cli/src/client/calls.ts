@@ -13,6 +13,7 @@ import {
   RestartRequest,
   RunList,
   ServiceList,
+  SessionView,
   Stats,
   StopRequest,
   TypeList,
@@ -41,6 +42,7 @@ const ERRORS = "/api/v1/errors";
  * OpenAPI document: method, path, parameters and the schemas of body and answer.
  */
 export const CALLS = {
+  getSession: { method: "GET", path: "/api/v1/session", answer: SessionView },
   createObserver: { method: "POST", path: OBSERVERS, body: CreateObserver, answer: ObserverView },
   createObservers: { method: "POST", path: `${OBSERVERS}/batch`, body: CreateObservers, answer: BatchResults },
   listObservers: {

@@ -10,6 +10,8 @@ export const EVENTS_PATH = "/api/v1/events";
 
 /** A manager sends a comment every 15 s; a stream this silent is a wire that was cut. */
 const MAX_SILENCE_MS = 40_000;
+/** The next attempt would be answered the same. */
+const NO_USE: ReadonlySet<string> = new Set(["unexpectedAnswer", "notAllowed"]);
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 
@@ -42,7 +44,7 @@ export async function* followChanges(connection: Connection, signal: AbortSignal
       if (!signal.aborted) yield { kind: "lost", why: "the manager ended it" };
     } catch (error) {
       if (signal.aborted) return;
-      const isWorthAnother = place.hasBegun && !(error instanceof CliFailure && error.exitKind === "unexpectedAnswer");
+      const isWorthAnother = place.hasBegun && !(error instanceof CliFailure && NO_USE.has(error.exitKind));
       if (!isWorthAnother) throw error;
       yield { kind: "lost", why: error instanceof Error ? error.message : String(error) };
     }

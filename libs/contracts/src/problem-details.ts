@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Role } from "./access.ts";
 import { PROBLEMS, type ProblemCode } from "./problems.ts";
 
 /** One wrong field of a body (`pointer`, RFC 6901; "" is the whole body) or of a query (`parameter`). */
@@ -21,6 +22,7 @@ export const ProblemDetails = z
     requestId: z.string().describe("the same as the X-Request-Id header and in the manager's log"),
     errors: z.array(FieldProblem).optional(),
     knownTypes: z.array(z.string()).optional().describe("with unknown-type: what live services know"),
+    neededRole: Role.optional().describe("with forbidden: what would be enough"),
     retryAfterS: z.int().optional().describe("the same as the Retry-After header"),
   })
   .meta({ id: "Problem" });

@@ -9,6 +9,16 @@ export const PROBLEMS = {
     title: "The request is malformed",
     remedy: "Percent-encode the path correctly and send the whole body.",
   },
+  unauthorized: {
+    status: 401,
+    title: "The manager does not know who asks",
+    remedy: "Send a token: Authorization: Bearer TOKEN. Whoever runs the manager makes one (unacked token create).",
+  },
+  forbidden: {
+    status: 403,
+    title: "The caller's role does not allow this",
+    remedy: "Ask whoever runs the manager for a token of the role in `neededRole`, or a higher one.",
+  },
   "cross-origin": {
     status: 403,
     title: "A page of another origin may not change anything here",
@@ -72,16 +82,31 @@ export const PROBLEMS = {
     title: "The body is not application/json",
     remedy: "Send Content-Type: application/json.",
   },
+  "wrong-host": {
+    status: 421,
+    title: "The manager does not answer under this host name",
+    remedy: "Use its address or localhost, name the host in ALLOWED_HOSTS, or configure authentication.",
+  },
   "invalid-body": { status: 422, title: "The body is wrong", remedy: "See `errors` for each field." },
   "unknown-type": {
     status: 422,
     title: "No live service knows this observer type",
     remedy: "Use one of `knownTypes`, or deploy a service that has the type.",
   },
+  "too-many-requests": {
+    status: 429,
+    title: "Too many requests",
+    remedy: "Wait as long as Retry-After says. The limits are settings: RATE_LIMIT_PER_MINUTE and AUTH_FAILURES_PER_MINUTE.",
+  },
   "internal-error": {
     status: 500,
     title: "Something went wrong here",
     remedy: "Look in the manager's log for the request id.",
+  },
+  "identity-provider-unavailable": {
+    status: 503,
+    title: "The keys that prove tokens cannot be fetched",
+    remedy: "Try again after Retry-After; whoever runs the manager looks at OIDC_JWKS_URL and its log.",
   },
   "batch-interrupted": {
     status: 503,

@@ -16,6 +16,7 @@ import { Readoption } from "./flows/readoption.ts";
 import { Reconciler } from "./flows/reconciler.ts";
 import { Retention } from "./flows/retention.ts";
 import { TypeCheck } from "./flows/type-check.ts";
+import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
 import type { ManagerSettings } from "./settings.ts";
 
 const MS_PER_DAY = 86_400_000;
@@ -39,6 +40,7 @@ export class ObserverManager {
   readonly #changes: ChangeHub;
   readonly #metrics: ManagerMetrics;
   readonly #api: ManagerApi;
+  readonly #access: ReturnType<typeof httpAccessOf>;
   #http: HttpServer | undefined;
 
   constructor(parts: ManagerParts) {
@@ -53,6 +55,7 @@ export class ObserverManager {
       streams: () => this.#changes.subscriberCount,
     });
     const { tally } = this.#metrics;
+    this.#access = httpAccessOf(settings, log);
     this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
     const { books, commands, errors, silence, reconciliation, retention, types, changes } = this.#database;
     const wake = () => this.#dispatcher.wake();
@@ -100,7 +103,9 @@ export class ObserverManager {
       log,
       version,
       describeError: describeDatabaseError,
+      access: this.#access,
     });
+    sayWhoMayComeIn(this.#access, settings, log);
     log.info({ event: "listening", url: this.#http.url }, "listening");
   }
 
@@ -122,6 +127,7 @@ export class ObserverManager {
     this.#reconciler.stop();
     this.#retention.stop();
     await Promise.all([this.#changes.close(), this.#http?.close()]);
+    this.#access.callers.close();
     await this.#dispatcher.stop();
     await this.#broker.close();
     await this.#database.close();

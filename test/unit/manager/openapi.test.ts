@@ -12,6 +12,7 @@ describe("the OpenAPI document", () => {
     expect(operations.map(({ call }) => call).toSorted()).toEqual([
       "delete /api/v1/errors/{errorId}",
       "delete /api/v1/observers/{ref}",
+      "delete /api/v1/session",
       "get /api/openapi.json",
       "get /api/v1/errors",
       "get /api/v1/errors/groups",
@@ -21,6 +22,7 @@ describe("the OpenAPI document", () => {
       "get /api/v1/observers/{ref}",
       "get /api/v1/observers/{ref}/runs",
       "get /api/v1/services",
+      "get /api/v1/session",
       "get /api/v1/stats",
       "get /api/v1/stats/errors",
       "get /api/v1/types",
@@ -33,6 +35,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/observers/restart",
       "post /api/v1/observers/stop",
       "post /api/v1/observers/{ref}/restart",
+      "post /api/v1/session",
     ]);
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);

@@ -35,7 +35,7 @@ describe("the catalogue of problems", () => {
       expect(problem.status).toBeGreaterThanOrEqual(400);
       expect(problem.title.length).toBeGreaterThan(5);
       expect(problem.remedy.length).toBeGreaterThan(5);
-      expect(problem.retryAfterS !== undefined, code).toBe(problem.status === 503);
+      expect(problem.retryAfterS !== undefined, code).toBe(problem.status === 503 || problem.status === 429);
     }
   });
 });

@@ -11,6 +11,7 @@ import type {
   ObserverView,
   ProblemCode,
   Readiness,
+  Role,
   RunList,
   ServiceList,
   Stats,
@@ -97,6 +98,8 @@ export interface Refusal {
   detail?: string;
   errors?: FieldProblem[];
   knownTypes?: string[];
+  /** Of `forbidden`: what would be enough. */
+  neededRole?: Role;
   /** Sent as Retry-After, in s. Problems of status 503 have a default. */
   retryAfterS?: number;
 }

@@ -10,6 +10,8 @@ runs somewhere, and moves by itself when the process that runs it dies.
 - **\`{ref}\`** is an observer's name or its id. Where a word of the API stands in its place (\`POST /observers/stop\`), the
   word has the methods that are described, and all others are those of an observer of that name.
 - **\`X-Request-Id\`** comes back on every answer and stands in the manager's log. Send your own, or get one.
+- **Who may:** a manager that is configured so wants a token, \`Authorization: Bearer …\`, and each call says which role
+  it needs: \`viewer\` looks, \`operator\` also creates, stops, restarts and retries, \`admin\` may do everything.
 - **HEAD** answers every GET without the body. A method that a path does not have is answered 405 with \`Allow\`.
 - **To try again** is safe for every call but a \`POST /observers\` without an \`id\` of your own.
 

@@ -1,18 +1,23 @@
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
-import { Readiness } from "@unacked/contracts";
+import { type Access, Readiness } from "@unacked/contracts";
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from "express";
+import type { CallerCheck } from "../../flows/caller-check.ts";
 import type { Log } from "../../flows/log.ts";
 import type { ManagerApi, Refusal } from "../../flows/manager-api.ts";
 import { apiRoutes } from "./api-routes.ts";
+import { allowOrigins, refuseForeignPages } from "./cross-origin.ts";
 import { eventStream } from "./event-stream.ts";
+import { Gate } from "./gate.ts";
 import { HttpProblem, sendProblem } from "./http-problem.ts";
+import { refuseForeignHosts } from "./known-hosts.ts";
 import { openApiDocument } from "./openapi.ts";
 import { type DescribeError, problemOfError } from "./problem-of-error.ts";
+import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
 import { registerPath, registerRoutes } from "./register-routes.ts";
 import { requestContext, requestIdOf } from "./request-context.ts";
 import { type RequestMeter, requestMetrics } from "./request-metrics.ts";
-import { refuseForeignPages, securityHeaders } from "./security.ts";
+import { securityHeaders } from "./security.ts";
 import { registerStatusPage } from "./status-page.ts";
 
 export interface HttpParts {
@@ -23,6 +28,22 @@ export interface HttpParts {
   describeError: DescribeError;
   /** What Prometheus scrapes. */
   metrics: RequestMeter & { contentType: string; render(): Promise<string> };
+  access: HttpAccess;
+}
+
+/** Who may reach what, and from where. */
+export interface HttpAccess extends RateLimitSettings {
+  callers: CallerCheck;
+  /** Of /metrics. */
+  metricsAccess: Access;
+  /** Host names under which it answers where nobody is asked who they are (known-hosts.ts). */
+  allowedHosts: readonly string[];
+  /** Origins whose pages may call REST. */
+  corsOrigins: readonly string[];
+  /** Addresses and networks whose X-Forwarded-* headers are believed. */
+  trustedProxies: readonly string[];
+  /** Whether the manager itself does TLS. */
+  isTls: boolean;
 }
 
 /** Everything that the manager answers over HTTP. */
@@ -35,18 +56,23 @@ export function createApp(parts: HttpParts): RequestListener {
 
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
 
-function createRouter({ api, log, version, describeError, metrics }: HttpParts): Express {
-  const routes = apiRoutes(api);
+function createRouter({ api, log, version, describeError, metrics, access }: HttpParts): Express {
+  const gate = new Gate(access.callers, new RateLimits(access), log);
+  const routes = apiRoutes({ ...api, desk: gate });
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
-  app.use(requestContext(log), requestMetrics(metrics), securityHeaders(), refuseForeignPages());
-  registerPath(app, { path: "/healthz", handlers: { get: [sayAlive] } });
-  registerPath(app, { path: "/readyz", handlers: { get: [sayReadiness(api)] } });
-  registerPath(app, { path: "/metrics", handlers: { get: [sendMetrics(metrics)] } });
-  registerPath(app, { path: "/api/openapi.json", handlers: { get: [sendDocument(openApiDocument(routes, version))] } });
-  registerPath(app, { path: "/api/v1/events", handlers: { get: [eventStream(api.changes)] } });
-  registerRoutes(app, routes);
-  registerStatusPage(app);
+  app.set("trust proxy", [...access.trustedProxies]);
+  app.use(requestContext(log), requestMetrics(metrics), securityHeaders(access));
+  registerPath(app, gate, { path: "/healthz", access: "open", handlers: { get: [sayAlive] } });
+  registerPath(app, gate, { path: "/readyz", access: "open", handlers: { get: [sayReadiness(api)] } });
+  registerPath(app, gate, { path: "/metrics", access: access.metricsAccess, handlers: { get: [sendMetrics(metrics)] } });
+  if (!access.callers.isConfigured) app.use(refuseForeignHosts(access.allowedHosts));
+  app.use(allowOrigins(access.corsOrigins), refuseForeignPages(access.corsOrigins));
+  const document = sendDocument(openApiDocument(routes, version));
+  registerPath(app, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
+  registerPath(app, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
+  registerRoutes(app, gate, routes);
+  registerStatusPage(app, gate);
   app.use(() => {
     throw new HttpProblem({ code: "not-found" });
   });

@@ -28,6 +28,7 @@ export const batchRoute = (lifecycle: Lifecycle) =>
       operationId: "createObservers",
       summary: "Create up to 10,000 observers, each answered for itself",
     },
+    access: "operator",
     body: CreateObservers,
     bodyLimitBytes: MAX_BATCH_BODY_BYTES,
     bodyExamples: { "Each for itself": BATCH, "All or none": { ...BATCH, atomic: true } },

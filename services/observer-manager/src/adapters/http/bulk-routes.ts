@@ -39,6 +39,7 @@ const stopMany = (lifecycle: Lifecycle) =>
       operationId: "stopObservers",
       summary: "Stop many for good",
     },
+    access: "operator",
     body: StopRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     bodyExamples: {
@@ -62,6 +63,7 @@ const restartMany = (lifecycle: Lifecycle) =>
       operationId: "restartObservers",
       summary: "Run many anew",
     },
+    access: "operator",
     body: RestartRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     bodyExamples: {

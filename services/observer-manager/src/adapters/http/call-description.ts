@@ -1,4 +1,4 @@
-import type { ProblemCode } from "@unacked/contracts";
+import type { Access, ProblemCode } from "@unacked/contracts";
 import type { z } from "zod";
 
 /** What the calls are grouped by in the document, in this order. */
@@ -7,6 +7,7 @@ export const TAGS = {
   Services: "The processes that run observers, and the observer types that they know.",
   Errors: "What could not be read or was given up, and what observers fail of.",
   Overview: "Figures of the whole, and all changes as they happen.",
+  Session: "Who the caller is, and the page's sign-in.",
   Health: "For probes and for Prometheus.",
   Document: "This description of the API.",
 };
@@ -38,6 +39,8 @@ export interface CallDescription {
   summary: string;
   /** Markdown: what is worth knowing beyond the summary. */
   description?: string;
+  /** Who may: the lowest role, or `open` for everybody. */
+  access: Access;
   /** Each with a description (`.describe(…)`). */
   query?: z.ZodObject;
   /** Request headers that mean something to this call. */
@@ -45,7 +48,10 @@ export interface CallDescription {
   body?: z.ZodType;
   bodyExamples?: Examples;
   answers: Record<number, AnswerDescription>;
-  /** Their examples come from the catalogue (examples/problem-examples.ts). */
+  /**
+   * Beside those of the gate (GATE_PROBLEMS), which every call has that is not open. Their examples come from the catalogue
+   * (examples/problem-examples.ts).
+   */
   problems: ProblemCode[];
   /** Of a call for many: what stands with a single one within the answer 200. */
   itemProblems?: ProblemCode[];

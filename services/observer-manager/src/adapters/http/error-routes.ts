@@ -35,6 +35,7 @@ const list = (reads: ManagerReads) =>
       operationId: "listErrors",
       summary: "What landed in unacked.error, newest first",
     },
+    access: "viewer",
     query: z.strictObject({
       reason: ErrorReport.shape.reason.optional().describe("why the message landed there"),
       group: ErrorGroupText.optional().describe("the `group` of an entry or of GET /errors/groups"),
@@ -71,6 +72,7 @@ const groups = (reads: ManagerReads) =>
       operationId: "groupErrors",
       summary: "The errors that say the same counted together, the most first (at most 500 groups)",
     },
+    access: "viewer",
     answers: { 200: answer("The groups", ErrorGroupList, { "One group": ERROR_GROUPS }) },
     problems: [],
     handle: async () => ({ status: 200, body: await reads.groupErrors() }),
@@ -79,6 +81,7 @@ const groups = (reads: ManagerReads) =>
 const show = (reads: ManagerReads) =>
   defineRoute({
     ...{ method: "get", path: ONE, tag: "Errors", operationId: "getError", summary: "One error" },
+    access: "viewer",
     answers: { 200: answer("The error", ErrorEntry, { "An observer was given up": ERROR_ENTRY }) },
     problems: ["error-not-found"],
     async handle({ errorId }) {
@@ -96,6 +99,7 @@ const retry = (tools: ErrorTools) =>
       operationId: "retryError",
       summary: "Restart the observer that failed with this error",
     },
+    access: "operator",
     answers: {
       202: answer("The observer will run anew; the entry stays", ObserverView, { "It is sent again": SENT_ANEW }),
     },
@@ -118,6 +122,7 @@ const remove = (tools: ErrorTools) =>
       operationId: "deleteError",
       summary: "Remove the entry: it has been dealt with",
     },
+    access: "admin",
     answers: { 204: emptyAnswer("It is gone") },
     problems: ["error-not-found", "cross-origin"],
     async handle({ errorId }) {
@@ -135,6 +140,7 @@ const ofObservers = (reads: ManagerReads) =>
       operationId: "getErrorStats",
       summary: "What observers failed of last, by what it says and by their status (at most 500 groups)",
     },
+    access: "viewer",
     answers: {
       200: answer("The groups, the largest first", ObserverErrors, { "One group": OBSERVER_ERRORS }),
     },

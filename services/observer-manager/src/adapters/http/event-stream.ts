@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { ChangeEvent, ChangeSink } from "../../flows/change-stream.ts";
 import type { ManagerApi } from "../../flows/manager-api.ts";
+import { callerOf } from "./caller.ts";
 import { readEventQuery } from "./event-query.ts";
 
 const HEARTBEAT_MS = 15_000;
@@ -38,9 +39,16 @@ function follow(
   const subscription = changes.subscribe(sinkOf(response), lastEventId);
   let lastProgressAt = performance.now();
   const heartbeat = setInterval(() => {
+    void sendAwayIfUnwelcome();
     if (!response.writableNeedDrain) response.write(": still here\n\n");
     else if (performance.now() - lastProgressAt > MAX_STALLED_MS) response.destroy();
   }, HEARTBEAT_MS);
+  /** A token that was taken back, or has expired, opens no stream, and keeps none open. */
+  const sendAwayIfUnwelcome = async () => {
+    if (await callerOf(response).isStillWelcome()) return;
+    subscription.close();
+    response.end();
+  };
   response.on("drain", () => {
     lastProgressAt = performance.now();
     subscription.resume();

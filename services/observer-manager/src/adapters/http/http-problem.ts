@@ -15,16 +15,22 @@ export class HttpProblem extends Error {
   }
 }
 
+/** RFC 6750, 3: with an error where a token was sent, without one where none was. */
+const challengeOf = ({ detail }: Refusal): string =>
+  `Bearer realm="unacked"${detail === undefined ? "" : ', error="invalid_token"'}`;
+
 /** When a client should come back, in s, for problems that pass by themselves. */
 const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
   "no-free-worker": 5,
   "not-ready": 1,
   "database-unavailable": 2,
   "batch-interrupted": 2,
+  "identity-provider-unavailable": 5,
+  "too-many-requests": 60,
 };
 
 export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDetails {
-  const { code, detail, errors, knownTypes } = refusal;
+  const { code, detail, errors, knownTypes, neededRole } = refusal;
   const { status, title, remedy } = PROBLEMS[code];
   const retryAfterS = refusal.retryAfterS ?? RETRY_AFTER_S[code];
   const known = { type: problemType(code), title, status, detail: detail ?? title, code, remedy, requestId };
@@ -32,6 +38,7 @@ export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDe
     ...known,
     ...(errors && { errors }),
     ...(knownTypes && { knownTypes }),
+    ...(neededRole && { neededRole }),
     ...(retryAfterS !== undefined && { retryAfterS }),
   };
 }
@@ -39,5 +46,6 @@ export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDe
 export function sendProblem(response: Response, refusal: Refusal, requestId: string): void {
   const problem = toProblemDetails(refusal, requestId);
   if (problem.retryAfterS !== undefined) response.setHeader("Retry-After", String(problem.retryAfterS));
+  if (problem.code === "unauthorized") response.setHeader("WWW-Authenticate", challengeOf(refusal));
   response.status(problem.status).type("application/problem+json").send(JSON.stringify(problem));
 }

@@ -36,6 +36,7 @@ const create = (lifecycle: Lifecycle) =>
       operationId: "createObserver",
       summary: "Create an observer; accepted means it will run",
     },
+    access: "operator",
     body: CreateObserver,
     bodyExamples: {
       "With params": NEW_OBSERVER,
@@ -74,6 +75,7 @@ const list = (reads: ManagerReads) =>
       operationId: "listObservers",
       summary: "List observers, newest first",
     },
+    access: "viewer",
     query: ObserverListQuery,
     answers: { 200: answer("One page", ObserverPage, { "One of many": OBSERVER_PAGE }) },
     problems: [],
@@ -91,6 +93,7 @@ const show = (reads: ManagerReads) =>
       operationId: "getObserver",
       summary: "One observer, by name (if it is not deleted) or id",
     },
+    access: "viewer",
     answers: {
       200: answer("The observer", ObserverView, {
         "It runs": PROCESSING,
@@ -114,6 +117,7 @@ const runs = (reads: ManagerReads) =>
       operationId: "listRuns",
       summary: "Its runs, newest first (at most 1000)",
     },
+    access: "viewer",
     answers: { 200: answer("The runs", RunList, { "Its service died, another took over": RUNS }) },
     problems: ["observer-not-found"],
     async handle({ ref }) {
@@ -131,6 +135,7 @@ const remove = (lifecycle: Lifecycle) =>
       operationId: "deleteObserver",
       summary: "Stop an observer for good",
     },
+    access: "operator",
     query: DeleteQuery,
     answers: {
       202: answer("It is being stopped, or was stopped at once", ObserverView, {
@@ -148,6 +153,7 @@ const remove = (lifecycle: Lifecycle) =>
 const restart = (lifecycle: Lifecycle) =>
   defineRoute({
     ...{ method: "post", path: `${ONE}/restart`, tag: "Observers", operationId: "restartObserver", summary: "Run it anew" },
+    access: "operator",
     answers: {
       202: answer("It will run anew", ObserverView, {
         "It runs anew in place": PROCESSING,

@@ -24,7 +24,7 @@ export function problemAnswers(codes: ProblemCode[]): RouteConfig["responses"] {
 }
 
 function answerOf(status: number, codes: ProblemCode[]) {
-  const retryAfter = status === 503 && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } };
+  const retryAfter = (status === 503 || status === 429) && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } };
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
   return {
     description: inWords(codes),

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { introduction } from "./api-introduction.ts";
 import { type AnswerDescription, type CallDescription, type Examples, TAGS } from "./call-description.ts";
 import { problemExample } from "./examples/problem-examples.ts";
+import { GATE_PROBLEMS } from "./gate-problems.ts";
 import { pathParametersOf } from "./openapi-parameters.ts";
 import { inWords, problemAnswers, REQUEST_ID_HEADER, RETRY_AFTER_HEADER } from "./openapi-problems.ts";
 import { PLAIN_CALLS } from "./plain-calls.ts";
@@ -12,10 +13,11 @@ import { COMMON_PROBLEMS, type Route } from "./route.ts";
 /** The OpenAPI 3.1 document, made from the very schemas that requests and answers go through. */
 export function openApiDocument(routes: Route[], version: string): object {
   const registry = new OpenAPIRegistry();
-  const calls = [...routes.map(withCommonProblems), ...PLAIN_CALLS];
+  const calls = [...routes.map(withCommonProblems), ...PLAIN_CALLS].map(withGate);
   for (const call of calls) registry.registerPath(toRouteConfig(call));
   for (const code of new Set(calls.flatMap(({ problems }) => problems)))
     registry.registerComponent("examples", code, { summary: PROBLEMS[code].title, value: problemExample(code) });
+  for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) registry.registerComponent("securitySchemes", name, scheme);
   registry.registerComponent("headers", "RequestId", REQUEST_ID_HEADER);
   registry.registerComponent("headers", "RetryAfter", RETRY_AFTER_HEADER);
   const ofEvents = calls.flatMap(({ events = {} }) => Object.values(events));
@@ -28,7 +30,7 @@ export function openApiDocument(routes: Route[], version: string): object {
       description: introduction(),
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    security: [], // nobody signs in yet
+    security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
     servers: [{ url: "/", description: "the manager that serves this document" }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   });
@@ -39,12 +41,32 @@ const withCommonProblems = (route: Route): CallDescription => ({
   problems: [...COMMON_PROBLEMS, ...route.problems],
 });
 
+/** What it takes to be let in, and what happens to whoever is not. */
+function withGate(call: CallDescription): CallDescription {
+  if (call.access === "open") return call;
+  const needed = `Needs the role \`${call.access}\`${call.access === "admin" ? "" : " or a higher one"}.`;
+  const description = [call.description, needed].filter((text) => text !== undefined).join("\n\n");
+  return { ...call, description, problems: [...GATE_PROBLEMS, ...call.problems] };
+}
+
+/** Any of them is enough. */
+const SECURITY_SCHEMES = {
+  bearer: { type: "http", scheme: "bearer", description: "A token of AUTH_TOKENS, or a JWT of the configured issuer." },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "unacked-session",
+    description: "The page's session, by POST /api/v1/session. Over TLS the cookie's name is `__Host-unacked-session`.",
+  },
+} as const;
+
 function toRouteConfig(call: CallDescription): RouteConfig {
   const { method, path, operationId, summary, description, tag, query, headers } = call;
   const params = pathParametersOf(path);
   return {
     ...{ method, path, operationId, summary, tags: [tag] },
     ...(description !== undefined && { description }),
+    ...(call.access === "open" && { security: [] }),
     request: { ...(params && { params }), ...(query && { query }), ...(headers && { headers }), ...bodyOf(call) },
     responses: { ...answersOf(call), ...problemAnswers(call.problems) },
   };

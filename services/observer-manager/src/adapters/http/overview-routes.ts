@@ -21,6 +21,7 @@ const services = (reads: ManagerReads) =>
       operationId: "listServices",
       summary: "Observer services that live",
     },
+    access: "viewer",
     query: z.strictObject({ all: flag.describe("also those that have ended") }),
     answers: { 200: answer("The services", ServiceList, { "One service": SERVICES }) },
     problems: [],
@@ -38,6 +39,7 @@ const stats = (reads: ManagerReads) =>
       operationId: "getStats",
       summary: "Counts, workers, queues",
     },
+    access: "viewer",
     answers: { 200: answer("The figures", Stats, { "All workers are taken": STATS }) },
     problems: [],
     async handle() {

@@ -3,11 +3,13 @@ import { z } from "zod";
 import { answer, type CallDescription } from "./call-description.ts";
 import { EventQuery } from "./event-query.ts";
 import { METRICS, NOT_READY, READY, STREAM } from "./examples/overview-examples.ts";
+import { GATE_PROBLEMS } from "./gate-problems.ts";
 
 /** Calls that are no Route, since they answer with something else than JSON, or go on when the rest does not. */
 export const PLAIN_CALLS: CallDescription[] = [
   {
     ...{ method: "get", path: "/api/v1/events", tag: "Overview", operationId: "followChanges" },
+    access: "viewer",
     summary: "All changes as server-sent events, for as long as the client stays",
     description:
       "Each event has its kind as `event` and JSON as `data`:\n\n" +
@@ -24,16 +26,18 @@ export const PLAIN_CALLS: CallDescription[] = [
         contentType: "text/event-stream",
       },
     },
-    problems: ["invalid-query"],
+    problems: ["invalid-query", "wrong-host"],
     events: { observer: ObserverView, service: ServiceView, ready: ChangesReady, resync: ChangesResync },
   },
   {
     ...{ method: "get", path: "/healthz", tag: "Health", operationId: "isAlive", summary: "The process answers" },
+    access: "open",
     answers: { 200: answer("It does", z.object({ status: z.literal("ok") }), { "It does": { status: "ok" } }) },
     problems: [],
   },
   {
     ...{ method: "get", path: "/readyz", tag: "Health", operationId: "isReady" },
+    access: "open",
     summary: "Database, broker and state queue are as they should be",
     answers: {
       200: answer("They are", Readiness, { "They are": READY }),
@@ -43,20 +47,23 @@ export const PLAIN_CALLS: CallDescription[] = [
   },
   {
     ...{ method: "get", path: "/metrics", tag: "Health", operationId: "getMetrics", summary: "Figures for Prometheus" },
+    access: "open",
+    description: "Open to everybody, unless METRICS_ACCESS makes it the viewers'.",
     answers: {
       200: {
         ...answer("In Prometheus' text format", z.string(), { "The beginning": METRICS }),
         contentType: "text/plain",
       },
     },
-    problems: ["internal-error", "database-unavailable"],
+    problems: [...GATE_PROBLEMS, "internal-error", "database-unavailable"],
   },
   {
     ...{ method: "get", path: "/api/openapi.json", tag: "Document", operationId: "getDocument" },
+    access: "open",
     summary: "This document (OpenAPI 3.1); for people, it is at /api/docs",
     answers: {
       200: answer("The document", z.looseObject({ openapi: z.string() }), { "Its first line": { openapi: "3.1.0" } }),
     },
-    problems: [],
+    problems: ["wrong-host"],
   },
 ];

@@ -1,5 +1,7 @@
-import { MAX_REQUEST_BODY_BYTES } from "@unacked/contracts";
+import { type Access, MAX_REQUEST_BODY_BYTES } from "@unacked/contracts";
 import type { Express, Request, RequestHandler, Response } from "express";
+import { callerOf } from "./caller.ts";
+import type { Gate } from "./gate.ts";
 import { HttpProblem, sendProblem } from "./http-problem.ts";
 import { jsonBody } from "./json-body.ts";
 import { requestIdOf } from "./request-context.ts";
@@ -10,6 +12,8 @@ import type { Route } from "./route.ts";
 export interface RegisteredPath {
   /** As express writes it: `/api/v1/observers/:ref`. */
   path: string;
+  /** Who may: the lowest role, or `open` for everybody. */
+  access: Access;
   handlers: Partial<Record<Route["method"], RequestHandler[]>>;
 }
 
@@ -17,19 +21,19 @@ export interface RegisteredPath {
  * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word has its own methods
  * first, the others are those of the name. Hence all methods are registered before any path refuses those that it has not.
  */
-export function registerRoutes(app: Express, routes: Route[]): void {
+export function registerRoutes(app: Express, gate: Gate, routes: Route[]): void {
   const paths = [...new Set(routes.map((route) => route.path))].toSorted(
     (a, b) => countOfParameters(a) - countOfParameters(b),
   );
   for (const path of paths)
     for (const route of routes.filter((one) => one.path === path))
-      app[route.method](expressPathOf(path), ...handlersOf(route));
+      app[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route));
   for (const path of paths) refuseOtherMethods(app, expressPathOf(path), methodsAt(path, routes));
 }
 
-export function registerPath(app: Express, { path, handlers }: RegisteredPath): void {
+export function registerPath(app: Express, gate: Gate, { path, access, handlers }: RegisteredPath): void {
   const methods = Object.keys(handlers) as Route["method"][];
-  for (const method of methods) app[method](path, ...(handlers[method] ?? []));
+  for (const method of methods) app[method](path, ...gate.guard(access), ...(handlers[method] ?? []));
   refuseOtherMethods(app, path, methods);
 }
 
@@ -59,7 +63,9 @@ function handlersOf(route: Route): RequestHandler[] {
 
 /** What goes out is shaped by the schema in the OpenAPI document: what is not in it stays here, what is missing is our error. */
 async function answerRoute(route: Route, request: Request, response: Response): Promise<void> {
-  const input = { ...readInput(route, request), requestId: requestIdOf(response) };
+  const client = { address: request.ip ?? "", isSecure: request.secure };
+  const by = callerOf(response).identity;
+  const input = { ...readInput(route, request), requestId: requestIdOf(response), by, client };
   const outcome = await route.handle(input as Parameters<Route["handle"]>[0]);
   response.setHeader("Cache-Control", "no-store");
   if ("kind" in outcome) return sendProblem(response, outcome, requestIdOf(response));

@@ -1,5 +1,6 @@
 import type { ProblemCode } from "@unacked/contracts";
 import type { z } from "zod";
+import type { Identity } from "../../flows/caller-check.ts";
 import type { ObserverRef, Refusal } from "../../flows/manager-api.ts";
 import type { CallDescription, Examples } from "./call-description.ts";
 
@@ -18,6 +19,15 @@ export interface RouteRequest<Query, Body> {
   query: Query;
   body: Body;
   requestId: string;
+  /** Who asks. Of a call that is open to all: nobody in particular. */
+  by: Identity;
+  client: Client;
+}
+
+/** Where a request came from, as the proxies that are trusted say. */
+export interface Client {
+  address: string;
+  isSecure: boolean;
 }
 
 /**
@@ -51,7 +61,7 @@ export function defineRoute<
 
 /** Problems that any call can meet. */
 export const COMMON_PROBLEMS: ProblemCode[] = [
-  ...(["malformed-request", "invalid-query", "internal-error", "database-unavailable"] as const),
+  ...(["malformed-request", "invalid-query", "wrong-host", "internal-error", "database-unavailable"] as const),
 ];
 
 /** Problems of every call that takes a body. */

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import express, { type Express, type RequestHandler } from "express";
+import type { Gate } from "./gate.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { registerPath } from "./register-routes.ts";
 
@@ -10,9 +11,9 @@ const PAGE_DIR = fileURLToPath(new URL("../../../../status-page/dist/", import.m
 /** One document for all: the page looks at its address for what to show (services/status-page/src/shell/route.ts). */
 const PAGES = ["/", "/observers", "/observers/:ref", "/services", "/errors"];
 
-/** Serves the status page. Its document is asked for anew each time; what it names has a digest in its name and never changes. */
-export function registerStatusPage(app: Express): void {
-  for (const path of PAGES) registerPath(app, { path, handlers: { get: [sendDocument] } });
+/** Serves the status page: to everybody, as it holds nothing; what it shows it asks of REST. Its document is asked for anew each time; what it names has a digest in its name and never changes. */
+export function registerStatusPage(app: Express, gate: Gate): void {
+  for (const path of PAGES) registerPath(app, gate, { path, access: "open", handlers: { get: [sendDocument] } });
   const once = { index: false, redirect: false } as const;
   app.use("/assets", preferCompressed, express.static(`${PAGE_DIR}assets`, { ...once, ...FOR_EVER, setHeaders: describe }));
   app.use(express.static(PAGE_DIR, { ...once, setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));

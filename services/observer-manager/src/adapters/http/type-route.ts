@@ -13,6 +13,7 @@ export const typeRoute = (reads: ManagerReads) =>
       operationId: "listTypes",
       summary: "Observer types that living services have, with the JSON Schema of their params",
     },
+    access: "viewer",
     answers: { 200: answer("The types, by name", TypeList, { "One type": TYPES }) },
     problems: [],
     handle: async () => ({ status: 200, body: await reads.listTypes() }),

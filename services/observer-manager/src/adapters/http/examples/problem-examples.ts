@@ -15,6 +15,8 @@ const CASES: Partial<Record<ProblemCode, Omit<Refusal, "kind" | "code">>> = {
       { pointer: "/colour", message: "not known here" },
     ],
   },
+  unauthorized: { detail: "The token is not known" },
+  forbidden: { detail: "It needs the role operator, and anna is viewer", neededRole: "operator" },
   "unknown-type": { knownTypes: ["http-poll", "ticker"] },
 };
 

@@ -1,0 +1,38 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { ROLES } from "@unacked/contracts";
+import { type Command, Option } from "commander";
+import { newToken } from "../config/new-token.ts";
+import { usageFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+
+export function addToken(program: Command, io: Io): void {
+  const token = program.command("token").summary("tokens that a manager accepts").description("Bearer tokens of a manager.");
+  token
+    .command("create")
+    .summary("make a token, and the line that makes a manager accept it")
+    .description(
+      "Make a token, here, without asking any manager. It is shown this once. A manager accepts it when the line that goes with it stands in AUTH_TOKENS or in the file of AUTH_TOKENS_FILE, and the line does not give it away: it holds its hash.",
+    )
+    .argument("<name>", "whose it is, as the audit trail will say")
+    .addOption(new Option("--role <role>", "what its bearer may do").choices(ROLES).makeOptionMandatory())
+    .option("--append <file>", "put the line at the end of this file, and print the token alone")
+    .action((name: string, { role, append }: { role: string; append?: string }) => create(io, { name, role, append }));
+}
+
+function create(io: Io, { name, role, append }: { name: string; role: string; append?: string | undefined }): void {
+  const { token, line } = newToken(name, role);
+  if (append === undefined) return io.out(`token: ${token}\nline:  ${line}\n`);
+  try {
+    appendLine(append, line);
+  } catch (error) {
+    throw usageFailure(`${append} cannot be written: ${(error as Error).message}`);
+  }
+  io.out(`${token}\n`);
+}
+
+/** Also behind a last line that was left without its end. */
+function appendLine(file: string, line: string): void {
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const end = before === "" || before.endsWith("\n") ? "" : "\n";
+  appendFileSync(file, `${end}${line}\n`, { mode: 0o600 });
+}

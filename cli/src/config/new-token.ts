@@ -1,0 +1,13 @@
+import { createHash, randomBytes } from "node:crypto";
+import { usageFailure } from "../failure.ts";
+
+/** Nobody guesses 256 random bits, so their plain hash gives nothing away. */
+const TOKEN_BYTES = 32;
+
+/** A token, and the line by which a manager knows it (AUTH_TOKENS). What it begins with lets scanners find one that was leaked. */
+export function newToken(name: string, role: string): { token: string; line: string } {
+  if (!/^[A-Za-z0-9._:@-]{1,64}$/.test(name))
+    throw usageFailure(`"${name}" cannot be a token's name`, "It is of A-Z a-z 0-9 . _ : @ -, 64 at most.");
+  const token = `unacked_${randomBytes(TOKEN_BYTES).toString("base64url")}`;
+  return { token, line: `${name} ${role} sha256:${createHash("sha256").update(token).digest("hex")}` };
+}

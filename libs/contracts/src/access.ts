@@ -1,0 +1,43 @@
+import { z } from "zod";
+
+/**
+ * Who may do what. Each may do all that those before it may: a viewer reads; an operator also creates, stops, restarts and
+ * retries; an admin also removes what others may need (errors) and reads who did what.
+ */
+export const ROLES = ["viewer", "operator", "admin"] as const;
+export const Role = z.enum(ROLES);
+export type Role = z.infer<typeof Role>;
+
+/** What a call asks of its caller: a role, or nothing (`open`: also of those who are not known). */
+export type Access = Role | "open";
+
+export const roleReaches = (role: Role, needed: Access): boolean =>
+  needed === "open" || ROLES.indexOf(role) >= ROLES.indexOf(needed);
+
+/** How a caller came to be known. `anonymous`: the manager asks nobody. */
+export const AUTHENTICATIONS = ["token", "oidc", "anonymous"] as const;
+export const Authentication = z.enum(AUTHENTICATIONS);
+export type Authentication = z.infer<typeof Authentication>;
+
+/** More than a browser keeps in one cookie (4096 bytes with its name and attributes) cannot become a session. */
+export const MAX_SESSION_TOKEN_LENGTH = 3_800;
+
+/** POST /session: what the page signs in with. */
+export const SignIn = z
+  .strictObject({ token: z.string().min(1).max(16_384).describe("a bearer token of AUTH_TOKENS, or a JWT") })
+  .meta({ id: "SignIn" });
+export type SignIn = z.infer<typeof SignIn>;
+
+/** GET /session: who the caller is, and what it takes to do what. */
+export const SessionView = z
+  .object({
+    name: z.string(),
+    role: Role,
+    authentication: Authentication,
+    expiresAt: z.iso.datetime().nullable().describe("when the token itself expires; null: it does not say"),
+    needs: z
+      .record(z.string(), Role)
+      .describe("by operationId: the role that the call needs. A call that is not in it needs none"),
+  })
+  .meta({ id: "Session" });
+export type SessionView = z.infer<typeof SessionView>;

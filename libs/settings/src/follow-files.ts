@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+
+export interface FollowedFiles {
+  readonly paths: readonly string[];
+  /** Takes the contents, in the order of the paths. What it throws at first ends the program; later it is a complaint. */
+  take(contents: Buffer[]): void;
+  /** Told once when what was written later cannot be read or taken. What was taken before stays until it can. */
+  complain(error: unknown): void;
+  /** How often they are looked at. Default 5 s. */
+  everyMs?: number;
+}
+
+const EVERY_MS = 5_000;
+
+/**
+ * Reads files that settings name, and again whenever what stands in them has changed, so that tokens and certificates are
+ * exchanged without a restart. They are looked at every few seconds instead of being watched: Kubernetes exchanges a mounted
+ * Secret by a link to another folder, which watchers of files do not see. Throws what the first reading throws.
+ *
+ * @returns ends it
+ */
+export function followFiles({ paths, take, complain, everyMs = EVERY_MS }: FollowedFiles): () => void {
+  /** As they were last looked at: taken, refused, or (null) not to be read. */
+  let seen: Buffer[] | null = paths.map((path) => readFileSync(path));
+  take(seen);
+  let isEnded = false;
+  const look = async () => {
+    try {
+      const contents = await Promise.all(paths.map((path) => readFile(path)));
+      if (isEnded || areEqual(contents, seen)) return;
+      seen = contents;
+      take(contents);
+    } catch (error) {
+      const isNews = seen !== null || !isFileError(error);
+      if (isFileError(error)) seen = null;
+      if (isNews && !isEnded) complain(error);
+    }
+  };
+  let timer: NodeJS.Timeout;
+  const lookLater = () => {
+    timer = setTimeout(() => void look().then(() => isEnded || lookLater()), everyMs).unref();
+  };
+  lookLater();
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
+}
+
+const areEqual = (some: Buffer[], others: Buffer[] | null): boolean =>
+  others !== null && some.every((content, index) => others[index]?.equals(content));
+
+const isFileError = (error: unknown): boolean => error instanceof Error && "syscall" in error;

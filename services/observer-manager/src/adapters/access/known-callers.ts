@@ -1,0 +1,43 @@
+import type { CallerCheck, Verdict } from "../../flows/caller-check.ts";
+import type { Log } from "../../flows/log.ts";
+import { OidcCheck, type OidcSettings } from "./oidc-check.ts";
+import { TokenBook } from "./token-book.ts";
+
+export interface KnownCallersSettings {
+  /** The list itself, or the file that holds it. */
+  tokens?: string | undefined;
+  tokensFile?: string | undefined;
+  oidc?: OidcSettings | undefined;
+}
+
+/** Header, payload and signature of a JWT in its compact form (RFC 7519). */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+const NOT_KNOWN: Verdict = { kind: "refused", why: "The token is not known" };
+
+/** Who may come in: bearers of listed tokens, and those whom the identity provider vouches for. */
+export class KnownCallers implements CallerCheck {
+  readonly #book: TokenBook | undefined;
+  readonly #oidc: OidcCheck | undefined;
+
+  /** Throws SettingsError when the list is wrong or cannot be read. */
+  constructor({ tokens, tokensFile, oidc }: KnownCallersSettings, log: Log) {
+    if (tokensFile !== undefined) this.#book = TokenBook.following(tokensFile, log);
+    else if (tokens !== undefined) this.#book = TokenBook.of(tokens);
+    this.#oidc = oidc && new OidcCheck(oidc, log);
+  }
+
+  get isConfigured(): boolean {
+    return this.#book !== undefined || this.#oidc !== undefined;
+  }
+
+  async identify(token: string): Promise<Verdict> {
+    const identity = this.#book?.find(token);
+    if (identity) return { kind: "known", identity };
+    return this.#oidc && JWT.test(token) ? this.#oidc.verify(token) : NOT_KNOWN;
+  }
+
+  close(): void {
+    this.#book?.close();
+  }
+}

@@ -1,0 +1,83 @@
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import type { Verdict } from "../../flows/caller-check.ts";
+import type { Log } from "../../flows/log.ts";
+import { claimAt, type RoleWords, roleOf } from "./role-claim.ts";
+
+export interface OidcSettings {
+  issuer: string;
+  audience: string;
+  /** Where the issuer's public keys are. */
+  jwksUrl: string;
+  /** Signatures that are accepted: asymmetric ones alone, as the keys are public. */
+  algorithms: string[];
+  nameClaim: string;
+  roleClaim: string;
+  roleWords: RoleWords;
+}
+
+/** Clocks of two machines are never quite the same. */
+const CLOCK_TOLERANCE_S = 30;
+const FETCH_TIMEOUT_MS = 5_000;
+/** An unknown key asks the issuer again, but not more often than this: strangers can make up key ids. */
+const REFETCH_COOLDOWN_MS = 10_000;
+
+/** The last that a Date can hold. */
+const LAST_TIME_MS = 8_640_000_000_000_000;
+
+const MAX_NAME_LENGTH = 128;
+
+/**
+ * JWTs of an identity provider (OpenID Connect, RFC 9068, RFC 8725): the signature by one of its published keys, issuer,
+ * audience and times are checked; a token without an expiry is refused. A new key of the issuer is found when it is first used.
+ */
+export class OidcCheck {
+  readonly #settings: OidcSettings;
+  readonly #keys: ReturnType<typeof createRemoteJWKSet>;
+  readonly #log: Log;
+
+  constructor(settings: OidcSettings, log: Log, { refetchCooldownMs = REFETCH_COOLDOWN_MS } = {}) {
+    this.#settings = settings;
+    this.#log = log;
+    const options = { timeoutDuration: FETCH_TIMEOUT_MS, cooldownDuration: refetchCooldownMs };
+    this.#keys = createRemoteJWKSet(new URL(settings.jwksUrl), options);
+  }
+
+  async verify(token: string): Promise<Verdict> {
+    const { issuer, audience, algorithms } = this.#settings;
+    const options = { issuer, audience, algorithms, clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ["exp"] };
+    try {
+      const { payload } = await jwtVerify(token, this.#keys, options);
+      return this.#verdictOn(payload);
+    } catch (error) {
+      const why = reasonOf(error);
+      if (why !== undefined) return { kind: "refused", why };
+      this.#log.error({ event: "identity-provider-unavailable", err: error }, "the keys of OIDC_JWKS_URL cannot be had");
+      return { kind: "unavailable" };
+    }
+  }
+
+  #verdictOn(claims: JWTPayload): Verdict {
+    const { nameClaim, roleClaim, roleWords } = this.#settings;
+    const name = claimAt(claims, nameClaim);
+    if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH || name.includes("\0"))
+      return { kind: "refused", why: `The token has no name in its claim ${nameClaim}` };
+    const role = roleOf(claimAt(claims, roleClaim), roleWords);
+    if (role === undefined)
+      return { kind: "no-role", name, why: `The token's claim ${roleClaim} gives no role in this manager` };
+    const expiresAtMs = Math.min((claims.exp ?? 0) * 1_000, LAST_TIME_MS);
+    return { kind: "known", identity: { name, role, authentication: "oidc", expiresAtMs } };
+  }
+}
+
+/** What is wrong with the token itself; undefined: the fault is not the token's. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof errors.JWTExpired) return "The token has expired";
+  if (error instanceof errors.JWTClaimValidationFailed) return `The token's claim ${error.claim} is not as it must be here`;
+  if (error instanceof errors.JWKSNoMatchingKey) return "The token is signed by a key that its issuer does not publish";
+  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return undefined;
+  const ofToken = [
+    ...[errors.JWSSignatureVerificationFailed, errors.JWSInvalid, errors.JWTInvalid, errors.JOSEAlgNotAllowed],
+    ...[errors.JOSENotSupported, errors.JWKSMultipleMatchingKeys],
+  ];
+  return ofToken.some((kind) => error instanceof kind) ? "The token is not genuine" : undefined;
+}

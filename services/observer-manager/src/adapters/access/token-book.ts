@@ -1,0 +1,68 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { followFiles, SettingsError } from "@unacked/settings";
+import { type ListedToken, parseTokenList } from "../../domain/token-list.ts";
+import type { Identity } from "../../flows/caller-check.ts";
+import type { Log } from "../../flows/log.ts";
+
+interface Entry extends ListedToken {
+  digest: Buffer;
+}
+
+/**
+ * The bearer tokens that are accepted, known by their SHA-256 alone. A plain, fast hash is enough here, as tokens are 256 random
+ * bits: there is nothing to guess, with or without the list. (A slow hash protects passwords, and would cost each request.)
+ */
+export class TokenBook {
+  #entries: Entry[] = [];
+  #stop: () => void = () => undefined;
+
+  /** Of a setting's value. Throws SettingsError. */
+  static of(text: string): TokenBook {
+    const book = new TokenBook();
+    book.#take(text, "AUTH_TOKENS");
+    return book.#orNone("AUTH_TOKENS");
+  }
+
+  /** Of a file, which is read again when it changes. Throws SettingsError when it cannot be read now, or holds no token. */
+  static following(path: string, log: Log, everyMs?: number): TokenBook {
+    const book = new TokenBook();
+    const take = ([content]: Buffer[]) => {
+      book.#take(String(content), `AUTH_TOKENS_FILE: ${path}`);
+      log.info({ event: "tokens-read", path, tokens: book.#entries.length }, "the tokens were read");
+    };
+    const complain = (err: unknown) =>
+      log.error({ event: "tokens-refused", err }, "the tokens could not be read; those before are still accepted");
+    try {
+      book.#stop = followFiles({ paths: [path], take, complain, everyMs });
+    } catch (error) {
+      if (error instanceof SettingsError) throw error;
+      throw new SettingsError([`AUTH_TOKENS_FILE: ${error instanceof Error ? error.message : String(error)}`]);
+    }
+    return book.#orNone(`AUTH_TOKENS_FILE: ${path}`);
+  }
+
+  /** In constant time: how long it takes tells nothing of how much of the token was right, or of which one it was. */
+  find(token: string): Identity | undefined {
+    const digest = createHash("sha256").update(token, "utf8").digest();
+    let found: Entry | undefined;
+    for (const entry of this.#entries) if (timingSafeEqual(entry.digest, digest)) found = entry;
+    return found && { name: found.name, role: found.role, authentication: "token", expiresAtMs: null };
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  /** At start an empty list is a mistake. Later it is the way to shut everybody out. */
+  #orNone(source: string): this {
+    if (this.#entries.length > 0) return this;
+    this.close();
+    throw new SettingsError([`${source}: holds no token`]);
+  }
+
+  #take(text: string, source: string): void {
+    const { tokens, problems } = parseTokenList(text);
+    if (problems.length > 0) throw new SettingsError(problems.map((problem) => `${source}, ${problem}`));
+    this.#entries = tokens.map((token) => ({ ...token, digest: Buffer.from(token.sha256, "hex") }));
+  }
+}

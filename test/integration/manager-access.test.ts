@@ -1,0 +1,318 @@
+import { request } from "node:http";
+import { ROLES, roleReaches } from "@unacked/contracts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
+import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/app.ts";
+import { keptLog, openBooks, putObserver, type TestBooks } from "../support/books.ts";
+import { followEvents } from "../support/event-client.ts";
+import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import type { Called, CallOptions } from "../support/rest-client.ts";
+import { type Document, openApi } from "../support/rest-contract.ts";
+import { bearer, callersOf, roleTokens } from "../support/tokens.ts";
+
+const tokens = roleTokens();
+const { viewer, operator, admin } = tokens.of;
+
+let books: TestBooks;
+let manager: HttpManager;
+
+beforeAll(async () => {
+  books = await openBooks();
+});
+afterAll(() => books.close());
+beforeEach(async () => {
+  manager = await startClosed();
+});
+
+/** A manager that asks who one is. */
+const startClosed = (access: Partial<HttpAccess> = {}): Promise<HttpManager> =>
+  startHttpManager(books.databaseUrl, undefined, { callers: callersOf(tokens.list, keptLog()), ...access });
+
+const startOpen = (access: Partial<HttpAccess> = {}): Promise<HttpManager> =>
+  startHttpManager(books.databaseUrl, undefined, access);
+
+const call = (method: string, path: string, token: string, options: CallOptions = {}): Promise<Called> =>
+  manager.call(method, path, { ...options, headers: { ...bearer(token), ...options.headers } });
+
+describe("every call of the API", () => {
+  const routes = [
+    ...apiRoutes({} as never).map(({ method, path, access }) => ({ method: method.toUpperCase(), path, access })),
+    { method: "GET", path: "/api/v1/events", access: "viewer" as const },
+  ].map((route) => ({ ...route, path: route.path.replace("{ref}", "nobody").replace(/\{\w+\}/, "1") }));
+
+  test("is for the role that it names and those above it, and for nobody without a token", async () => {
+    expect(routes.length).toBeGreaterThan(20);
+    for (const { method, path, access } of routes) {
+      const nobody = await manager.call(method === "GET" ? "HEAD" : method, path);
+      expect([401, 403].includes(nobody.status), `${method} ${path} of nobody`).toBe(access !== "open");
+      for (const role of ROLES) {
+        const { status } = await call(method === "GET" ? "HEAD" : method, path, tokens.of[role]);
+        expect(status, `${method} ${path} of ${role}`).not.toBe(500);
+        expect([401, 403].includes(status), `${method} ${path} of ${role}: ${status}`).toBe(!roleReaches(role, access));
+      }
+    }
+  });
+
+  test("says so in the OpenAPI document", () => {
+    const { security, components, paths } = openApi() as Document & { security: object[] };
+    expect(security.map((one) => Object.keys(one))).toEqual([["bearer"], ["session"]]);
+    expect(Object.keys((components as Record<string, object>)["securitySchemes"] ?? {})).toEqual(["bearer", "session"]);
+    const open = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, operation]) => {
+        const isOpen = "security" in operation;
+        const answers = ["401", "403", "429"].filter((status) => status in operation.responses);
+        if (!isOpen) expect(answers, `${method} ${path}`).toEqual(["401", "403", "429"]);
+        return isOpen ? [`${method} ${path}`] : [];
+      }),
+    );
+    expect(open.toSorted()).toEqual([
+      ...["delete /api/v1/session", "get /api/openapi.json", "get /healthz", "get /metrics", "get /readyz"],
+      "post /api/v1/session",
+    ]);
+  });
+
+  test("of health, the API's own document and the page asks nobody; figures for Prometheus as it is set", async () => {
+    const closed = await startClosed({ metricsAccess: "viewer" });
+    for (const path of ["/healthz", "/readyz", "/metrics", "/api/openapi.json", "/", "/observers", "/color-scheme.js"])
+      expect((await manager.call("GET", path)).status, path).toBe(200);
+    expect((await closed.call("GET", "/metrics")).status).toBe(401);
+    expect((await closed.call("GET", "/metrics", { headers: bearer(viewer) })).status).toBe(200);
+  });
+
+  test("is refused before a body is read, however large", async () => {
+    const json = { observers: Array.from({ length: 20_000 }, () => ({ name: "x".repeat(100), type: "ticker" })) };
+    expect((await manager.call("POST", "/api/v1/observers/batch", { json })).status).toBe(401);
+    expect((await manager.call("POST", "/api/v1/observers", { body: "{" })).status).toBe(401);
+    expect((await call("POST", "/api/v1/observers", viewer, { body: "{" })).body.code).toBe("forbidden");
+  });
+});
+
+describe("a caller who is not known", () => {
+  test.each([
+    ["no token", undefined, "The manager does not know who asks", 'Bearer realm="unacked"'],
+    ["a wrong token", "Bearer nonsense", "The token is not known", 'Bearer realm="unacked", error="invalid_token"'],
+    ["another scheme", "Basic YTpi", "The Authorization header must be: Bearer TOKEN", undefined],
+    ["an empty token", "Bearer ", "The Authorization header must be: Bearer TOKEN", undefined],
+    ["two tokens", "Bearer a b", "The Authorization header must be: Bearer TOKEN", undefined],
+    ["a token of odd signs", "Bearer \u00fc\u00ff", "The Authorization header must be: Bearer TOKEN", undefined],
+    ["a JWT where none is accepted", "Bearer eyJhbGciOiJub25lIn0.e30.", "The token is not known", undefined],
+  ])("with %s is answered 401 with what to bring", async (_, authorization, detail, challenge) => {
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const refused = await manager.call("GET", "/api/v1/stats", { headers });
+    expect(refused.body, refused.text).toMatchObject({ status: 401, code: "unauthorized", detail });
+    expect(refused.body.remedy).toContain("Authorization: Bearer");
+    expect(refused.headers.get("www-authenticate")).toBe(challenge ?? 'Bearer realm="unacked", error="invalid_token"');
+  });
+
+  test("is known whatever the case of the scheme", async () => {
+    const { status } = await manager.call("GET", "/api/v1/stats", { headers: { authorization: `bearer ${viewer}` } });
+    expect(status).toBe(200);
+  });
+
+  test("leaves a line in the log without the token, and after too many wrong ones is told to wait", async () => {
+    const strict = await startClosed({ failuresPerMinute: 3 });
+    const headers = bearer("a-wrong-token");
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i += 1) statuses.push((await strict.call("GET", "/api/v1/stats", { headers })).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    const refused = await strict.call("GET", "/api/v1/stats", { headers });
+    expect(refused.body.code).toBe("too-many-requests");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    // Those who are known are not held up by it.
+    expect((await strict.call("GET", "/api/v1/stats", { headers: bearer(viewer) })).status).toBe(200);
+    // Nor are those who bring none: the page's first question is such a one.
+    expect((await strict.call("GET", "/api/v1/session")).status).toBe(401);
+    const told = strict.lines.filter(({ level }) => level === "warn");
+    expect(told.map(({ fields }) => fields)).toEqual(
+      Array.from({ length: 3 }, () => ({ event: "caller-refused", address: "127.0.0.1", why: "The token is not known" })),
+    );
+    expect(JSON.stringify(strict.lines)).not.toContain("a-wrong-token");
+  });
+});
+
+test("a role that does not reach is answered 403, with the one that would", async () => {
+  const refused = await call("DELETE", "/api/v1/observers/x", viewer);
+  expect(refused.body).toMatchObject({
+    ...{ status: 403, code: "forbidden", neededRole: "operator" },
+    detail: "It needs the role operator, and a-viewer is viewer",
+  });
+});
+
+test("a caller may ask so often and no more, each for themselves", async () => {
+  const slow = await startClosed({ requestsPerMinute: 5 });
+  const statusesOf = async (token: string) => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 6; i += 1)
+      statuses.push((await slow.call("GET", "/api/v1/session", { headers: bearer(token) })).status);
+    return statuses;
+  };
+  expect(await statusesOf(viewer)).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(await statusesOf(operator)).toEqual([200, 200, 200, 200, 200, 429]);
+  const refused = await slow.call("GET", "/api/v1/stats", { headers: bearer(viewer) });
+  expect(refused.body).toMatchObject({ status: 429, code: "too-many-requests" });
+  expect(refused.headers.get("retry-after")).toBe(String(refused.body.retryAfterS));
+  expect((await slow.call("GET", "/readyz")).status).toBe(200);
+});
+
+describe("the page's session", () => {
+  const signIn = (token: unknown, options: CallOptions = {}, at = manager) =>
+    at.call("POST", "/api/v1/session", { json: { token }, ...options });
+  const cookieOf = (answer: Called): string => answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  const own = { "sec-fetch-site": "same-origin" };
+
+  test("begins with a token, which goes into a cookie that no script and no foreign page can use", async () => {
+    const signedIn = await signIn(operator);
+    expect(signedIn.body).toMatchObject({ name: "an-operator", role: "operator", authentication: "token", expiresAt: null });
+    expect(signedIn.body.needs).toMatchObject({ createObserver: "operator", deleteError: "admin", getStats: "viewer" });
+    expect(signedIn.body.needs).not.toHaveProperty("signIn");
+    const [rules = ""] = signedIn.headers.getSetCookie();
+    expect(rules).toMatch(/^unacked-session=/);
+    for (const rule of ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"]) expect(rules).toContain(rule);
+    expect(rules).not.toMatch(/Domain|Secure/);
+    const headers = { cookie: cookieOf(signedIn) };
+    expect((await manager.call("GET", "/api/v1/session", { headers })).body).toEqual(signedIn.body);
+    // Any other manager takes it, too: nothing is kept here.
+    expect((await (await startClosed()).call("GET", "/api/v1/stats", { headers })).status).toBe(200);
+  });
+
+  test("opens the stream of events, which can bring no header", async () => {
+    const cookie = cookieOf(await signIn(viewer));
+    expect((await manager.call("HEAD", "/api/v1/events", { headers: { cookie } })).status).toBe(200);
+    expect((await manager.call("HEAD", "/api/v1/events")).status).toBe(401);
+  });
+
+  test("changes nothing unless the browser says that our own page asks", async () => {
+    const id = await putObserver(books.dataSource, { status: "Failed" });
+    const cookie = cookieOf(await signIn(operator));
+    const restart = (headers: Record<string, string>) =>
+      manager.call("POST", `/api/v1/observers/${id}/restart`, { headers: { cookie, ...headers } });
+    for (const foreign of [
+      {},
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "none" },
+      { "sec-fetch-site": "cross-site", origin: manager.url },
+    ] as Record<string, string>[])
+      expect((await restart(foreign)).body.code, JSON.stringify(foreign)).toBe("cross-origin");
+    expect((await restart(own)).status).toBe(202);
+    // An older browser, without Fetch Metadata.
+    expect((await restart({ origin: manager.url })).body.code).not.toBe("cross-origin");
+  });
+
+  test("ends: the cookie is taken away, also of whoever is not known", async () => {
+    for (const headers of [{ ...own, cookie: cookieOf(await signIn(viewer)) }, own]) {
+      const out = await manager.call("DELETE", "/api/v1/session", { headers });
+      expect(out.status).toBe(204);
+      expect(out.headers.getSetCookie()[0]).toMatch(/^unacked-session=;.*Max-Age=0/);
+    }
+  });
+
+  test("does not begin with a wrong token, with none, or for a foreign page", async () => {
+    const refused = await signIn("nonsense");
+    expect(refused.body).toMatchObject({ code: "unauthorized", detail: "The token is not known" });
+    expect(refused.headers.getSetCookie()).toEqual([]);
+    expect((await signIn("")).body.code).toBe("invalid-body");
+    expect((await signIn(7)).body.code).toBe("invalid-body");
+    expect((await signIn(viewer, { headers: { origin: "https://evil.example" } })).body.code).toBe("cross-origin");
+    expect((await manager.call("GET", "/api/v1/session", { headers: { cookie: "unacked-session=" } })).status).toBe(401);
+    expect((await manager.call("GET", "/api/v1/session", { headers: { cookie: "unacked-session=%zz" } })).status).toBe(401);
+    expect((await manager.call("GET", "/api/v1/session", { headers: { cookie: "=;;__proto__=x" } })).status).toBe(401);
+  });
+
+  test("over TLS is bound to this very host; behind a proxy that does TLS, only if that is trusted", async () => {
+    const proxied = { "x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.7" };
+    const trusting = await startClosed({ trustedProxies: ["loopback"] });
+    const [rules = ""] = (await signIn(viewer, { headers: proxied }, trusting)).headers.getSetCookie();
+    expect(rules).toMatch(/^__Host-unacked-session=/);
+    expect(rules).toContain("Secure");
+    const cookie = rules.split(";")[0] ?? "";
+    const asked = (headers: Record<string, string>) => trusting.call("GET", "/api/v1/session", { headers });
+    expect((await asked({ ...proxied, cookie })).status).toBe(200);
+    // Over a plain connection somebody else may have set it.
+    expect((await asked({ ...proxied, cookie: cookie.replace("__Host-", "") })).status).toBe(401);
+    expect((await signIn(viewer, { headers: proxied })).headers.getSetCookie()[0]).toMatch(/^unacked-session=/);
+    await signIn("wrong", { headers: proxied }, trusting);
+    await signIn("wrong", { headers: proxied });
+    const addresses = (of: HttpManager) =>
+      of.lines.filter(({ level }) => level === "warn").map(({ fields }) => (fields as { address: string }).address);
+    expect([addresses(trusting), addresses(manager)]).toEqual([["203.0.113.7"], ["127.0.0.1"]]);
+  });
+
+  test("is not needed where nobody is asked who they are", async () => {
+    const open = await startOpen();
+    const asked = await open.call("GET", "/api/v1/session");
+    expect(asked.body).toMatchObject({ name: "anonymous", role: "admin", authentication: "anonymous" });
+    const signedIn = await signIn("whatever", {}, open);
+    expect([signedIn.status, signedIn.headers.getSetCookie()]).toEqual([200, []]);
+  });
+});
+
+describe("a foreign page", () => {
+  const ORIGIN = "https://tools.example";
+
+  test("gets no permission from the browser, unless its origin is named; and even then it brings a token of its own", async () => {
+    const naming = await startClosed({ corsOrigins: [ORIGIN] });
+    const preflight = { origin: ORIGIN, "access-control-request-method": "DELETE" };
+    const allowed = await naming.call("OPTIONS", "/api/v1/observers/x", { headers: preflight });
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get("access-control-allow-origin")).toBe(ORIGIN);
+    expect(allowed.headers.get("access-control-allow-headers")).toContain("Authorization");
+    expect(allowed.headers.get("access-control-allow-credentials")).toBeNull();
+    const headers = { origin: ORIGIN, ...bearer(operator) };
+    expect((await naming.call("DELETE", "/api/v1/observers/x", { headers })).body.code).toBe("observer-not-found");
+    expect((await naming.call("GET", "/api/v1/stats", { headers })).headers.get("access-control-allow-origin")).toBe(ORIGIN);
+    const refused = await naming.call("GET", "/api/v1/stats", { headers: { origin: ORIGIN } });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, ORIGIN]);
+    for (const [at, origin] of [
+      [naming, "https://evil.example"],
+      [manager, ORIGIN],
+    ] as const) {
+      const answer = await at.call("OPTIONS", "/api/v1/observers/x", { headers: { ...preflight, origin } });
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      expect((await at.call("DELETE", "/api/v1/observers/x", { headers: { ...headers, origin } })).body.code).toBe(
+        "cross-origin",
+      );
+    }
+  });
+
+  test("that gave its own host name our address gets nothing where nobody is asked who they are", async () => {
+    const open = await startOpen({ allowedHosts: ["unacked.example"] });
+    const { port } = new URL(open.url);
+    const statusAt = async (host: string) => (await requestWithHost(open.url, "/api/v1/stats", host)).status;
+    for (const own of [`127.0.0.1:${port}`, `localhost:${port}`, "[::1]:8080", "manager", "UNACKED.example", "a.localhost"])
+      expect(await statusAt(own), own).toBe(200);
+    for (const foreign of ["evil.example", "127.0.0.1.nip.io", "evil.example:8080", "unacked.example.evil.example"])
+      expect(await statusAt(foreign), foreign).toBe(421);
+    expect((await requestWithHost(open.url, "/healthz", "evil.example")).status).toBe(200);
+    // Where a token is asked for, a page that has none gets nothing anyway.
+    expect((await requestWithHost(manager.url, "/api/v1/stats", "evil.example")).status).toBe(401);
+  });
+});
+
+test("a stream of events ends when its token is taken back", { timeout: 40_000 }, async () => {
+  let list = tokens.list;
+  const log = keptLog();
+  const callers = { isConfigured: true, identify: (token: string) => callersOf(list, log).identify(token) };
+  const closing = await startClosed({ callers });
+  const [its, another] = await Promise.all(
+    [viewer, admin].map((token) => followEvents(`${closing.url}/api/v1/events`, bearer(token))),
+  );
+  let isOver = false;
+  void another?.ended.then(() => (isOver = true));
+  list = tokens.list.replace(/^a-viewer.*\n/, "");
+  await its?.ended; // at its next sign of life, within 15 s
+  expect(isOver).toBe(false);
+  expect((await closing.call("HEAD", "/api/v1/events", { headers: bearer(viewer) })).status).toBe(401);
+});
+
+/** fetch() writes the Host header itself. */
+function requestWithHost(url: string, path: string, host: string): Promise<{ status: number }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { path, headers: { host }, agent: false }, (response) => {
+      response.resume().once("end", () => resolve({ status: response.statusCode ?? 0 }));
+    });
+    sent.once("error", reject).end();
+  });
+}

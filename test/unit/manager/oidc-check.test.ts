@@ -1,0 +1,176 @@
+import { createHmac } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import { KnownCallers } from "../../../services/observer-manager/src/adapters/access/known-callers.ts";
+import { OidcCheck, type OidcSettings } from "../../../services/observer-manager/src/adapters/access/oidc-check.ts";
+import { claimAt, roleOf } from "../../../services/observer-manager/src/adapters/access/role-claim.ts";
+import { keptLog } from "../../support/books.ts";
+import { type IdentityProvider, startIdentityProvider, type TokenOptions } from "../../support/identity-provider.ts";
+
+let provider: IdentityProvider;
+let log: ReturnType<typeof keptLog>;
+let check: OidcCheck;
+
+beforeEach(async () => {
+  provider = await startIdentityProvider();
+  log = keptLog();
+  check = checkWith();
+});
+
+const settingsOf = (more: Partial<OidcSettings> = {}): OidcSettings => ({
+  ...{ issuer: provider.issuer, audience: "unacked", jwksUrl: provider.jwksUrl },
+  ...{ algorithms: ["RS256", "ES256", "EdDSA"], nameClaim: "sub", roleClaim: "roles" },
+  roleWords: { viewer: "viewer", operator: "operator", admin: "admin" },
+  ...more,
+});
+
+const checkWith = (more: Partial<OidcSettings> = {}, refetchCooldownMs = 0): OidcCheck =>
+  new OidcCheck(settingsOf(more), log, { refetchCooldownMs });
+
+const verdictOn = async (options: TokenOptions) => check.verify(await provider.sign(options));
+
+describe("a token of the identity provider", () => {
+  it("is known by its name and role, until it expires", async () => {
+    const before = Date.now();
+    const verdict = await verdictOn({ claims: { sub: "alice", roles: ["operator"] }, expiresInS: 60 });
+    expect(verdict).toMatchObject({
+      kind: "known",
+      identity: { name: "alice", role: "operator", authentication: "oidc" },
+    });
+    const { expiresAtMs } = verdict.kind === "known" ? verdict.identity : expect.fail("not known");
+    expect((expiresAtMs ?? 0) - before).toBeGreaterThan(58_000);
+    expect((expiresAtMs ?? 0) - before).toBeLessThan(61_000);
+  });
+
+  it("may be for several audiences, ours among them, and signed in any of the ways that are listed", async () => {
+    expect((await verdictOn({ audience: ["other", "unacked"] })).kind).toBe("known");
+    for (const alg of ["RS256", "EdDSA"]) {
+      await provider.addKey(alg, { alg });
+      expect((await verdictOn({ kid: alg })).kind, alg).toBe("known");
+    }
+  });
+
+  it.each<[string, TokenOptions, string]>([
+    ["has expired", { expiresInS: -60 }, "The token has expired"],
+    ["is for somebody else", { audience: "other" }, "The token's claim aud is not as it must be here"],
+    ["is of another issuer", { issuer: "https://evil.example" }, "The token's claim iss is not as it must be here"],
+    ["never expires", { expiresInS: null }, "The token's claim exp is not as it must be here"],
+    ["is not valid yet", { notBeforeInS: 600 }, "The token's claim nbf is not as it must be here"],
+    ["has no name", { claims: { sub: "" } }, "The token has no name in its claim sub"],
+    ["has a name that is none", { claims: { sub: "x".repeat(200) } }, "The token has no name in its claim sub"],
+  ])("is refused when it %s", async (_, options, why) => {
+    expect(await verdictOn(options)).toEqual({ kind: "refused", why });
+  });
+
+  it("is refused without a signature, with one of ours made of public things, and with a changed word", async () => {
+    const token = await provider.sign({ claims: { roles: ["viewer"] } });
+    const [, payload = "", signature = ""] = token.split(".");
+    const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const unsigned = `${encoded({ alg: "none" })}.${payload}.`;
+    const admin = encoded({ ...JSON.parse(Buffer.from(payload, "base64url").toString()), roles: ["admin"] });
+    const header = encoded({ alg: "HS256", kid: "first" });
+    const keys = await (await fetch(provider.jwksUrl)).text();
+    const shared = createHmac("sha256", keys).update(`${header}.${admin}`).digest("base64url");
+    const forged = [
+      unsigned,
+      `${encoded({ alg: "None", kid: "first" })}.${payload}.${signature}`,
+      `${header}.${admin}.${shared}`,
+      `${token.split(".")[0]}.${admin}.${signature}`,
+      `${token.slice(0, -8)}AAAAAAAA`,
+      `${encoded({ alg: "ES256", kid: "first", crit: ["x"], x: 1 })}.${payload}.${signature}`,
+      "a.b.c",
+      `${encoded({})}.e30.AA`,
+    ];
+    for (const each of forged)
+      expect(await check.verify(each), each).toEqual({ kind: "refused", why: "The token is not genuine" });
+  });
+
+  it("is refused when it is signed in a way that is not listed, though the key is published", async () => {
+    const strict = checkWith({ algorithms: ["RS256"] });
+    expect(await strict.verify(await provider.sign())).toEqual({ kind: "refused", why: "The token is not genuine" });
+  });
+
+  it("without a role here is genuine, and gets nowhere", async () => {
+    for (const roles of [[], ["chef"], ["__proto__"], ["constructor"], "chef", 7, null, { viewer: true }]) {
+      expect(await verdictOn({ claims: { roles } }), JSON.stringify(roles)).toEqual({
+        kind: "no-role",
+        name: "alice",
+        why: "The token's claim roles gives no role in this manager",
+      });
+    }
+  });
+});
+
+describe("the provider's keys", () => {
+  it("are asked for once, and again when a key is new: one that it publishes is taken up", async () => {
+    expect((await verdictOn({})).kind).toBe("known");
+    expect((await verdictOn({})).kind).toBe("known");
+    expect(provider.asked()).toBe(1);
+    await provider.addKey("second");
+    expect((await verdictOn({ kid: "second" })).kind).toBe("known");
+    expect((await verdictOn({ kid: "first" })).kind).toBe("known");
+    expect(provider.asked()).toBe(2);
+    provider.withdrawKey("first");
+    await provider.addKey("third");
+    expect((await verdictOn({ kid: "third" })).kind).toBe("known");
+    expect((await verdictOn({ kid: "first" })).kind).toBe("refused");
+  });
+
+  it("that it does not publish are refused, and strangers who make them up cannot make us ask without end", async () => {
+    check = checkWith({}, 60_000);
+    expect((await verdictOn({})).kind).toBe("known");
+    await provider.addKey("secret", { isSecret: true });
+    for (let i = 0; i < 20; i += 1)
+      expect(await verdictOn({ kid: "secret" })).toEqual({
+        kind: "refused",
+        why: "The token is signed by a key that its issuer does not publish",
+      });
+    expect(provider.asked()).toBe(1);
+  });
+
+  it.each([
+    ["cannot be reached", () => provider.close()],
+    ["are not given", () => provider.answerWith(503)],
+    ["are no keys", () => provider.answerWith(200, '{"keys": 7}')],
+    ["are no JSON", () => provider.answerWith(200, "<html>")],
+  ])("that %s are not the token's fault: it cannot be told, and the log says why", async (_, fail) => {
+    const token = await provider.sign();
+    await Promise.resolve(fail());
+    expect(await check.verify(token)).toEqual({ kind: "unavailable" });
+    expect(log.lines).toEqual([
+      expect.objectContaining({
+        level: "error",
+        fields: expect.objectContaining({ event: "identity-provider-unavailable" }),
+      }),
+    ]);
+    expect(JSON.stringify(log.lines)).not.toContain(token);
+  });
+});
+
+it("beside listed tokens both are accepted; what is no JWT is never shown to the provider", async () => {
+  const tokens = `ci operator sha256:${"0".repeat(64)}`;
+  const callers = new KnownCallers({ tokens, oidc: settingsOf() }, log);
+  expect((await callers.identify(await provider.sign())).kind).toBe("known");
+  expect(await callers.identify("unacked_nonsense")).toEqual({ kind: "refused", why: "The token is not known" });
+  const alone = new KnownCallers({ tokens }, log);
+  expect((await alone.identify(await provider.sign())).kind).toBe("refused");
+  expect(new KnownCallers({}, log).isConfigured).toBe(false);
+});
+
+describe("the claim that gives the role", () => {
+  const words = { ops: "admin", devs: "operator", viewer: "viewer" } as const;
+
+  it("is found by its name, though that has dots, or by a path", () => {
+    expect(claimAt({ "https://a.example/roles": 1 }, "https://a.example/roles")).toBe(1);
+    expect(claimAt({ realm_access: { roles: ["x"] } }, "realm_access.roles")).toEqual(["x"]);
+    for (const path of ["nothing", "a.b.c", "__proto__", "constructor.name", "realm_access.roles.length.x", ""])
+      expect(claimAt({ a: "text" }, path), path).toBeUndefined();
+  });
+
+  it("gives the highest of the roles that its words stand for", () => {
+    expect(roleOf(["viewer", "ops", "devs"], words)).toBe("admin");
+    expect(roleOf("openid devs viewer", words)).toBe("operator");
+    expect(roleOf("viewer", words)).toBe("viewer");
+    for (const nothing of [undefined, null, "", [], ["Ops"], ["operator"], [["ops"]], { ops: 1 }, true])
+      expect(roleOf(nothing, words), JSON.stringify(nothing)).toBeUndefined();
+  });
+});
