@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
 import { type Act, findViolations, longestOverlapMs, mostLateActs } from "./invariants.ts";
 import type { Management } from "./management.ts";
-import { type RunningProcess, startProcess } from "./processes.ts";
+import { ROOT, type RunningProcess, startProcess } from "./processes.ts";
 import { callHttp } from "./rest-client.ts";
 import { freshDatabase, freshVhost, temporaryFolder } from "./servers.ts";
 import { type TcpProxy, tcpProxy } from "./tcp-proxy.ts";
@@ -31,6 +31,8 @@ export interface ServiceOptions {
   untilKnown?: boolean;
   /** It reaches the broker through this, from `System.wire()`. */
   wire?: TcpProxy;
+  /** Where it was built, if not here: another version. */
+  root?: string;
 }
 
 /** What a call about an observer answers: the observer, or a problem. */
@@ -91,11 +93,11 @@ export class System {
 
   /** Starts a manager and waits until it listens (and, unless told otherwise, is ready). */
   async startManager(
-    options: { port?: number; untilReady?: boolean; speakTo?: boolean; env?: Record<string, string> } = {},
+    options: { port?: number; untilReady?: boolean; speakTo?: boolean; env?: Record<string, string>; root?: string } = {},
   ): Promise<RunningProcess> {
-    const { port = 0, untilReady = true, speakTo = true, env = {} } = options;
+    const { port = 0, untilReady = true, speakTo = true, env = {}, root = ROOT } = options;
     const manager = startProcess({
-      file: "services/observer-manager/dist/main.js",
+      file: `${root}/services/observer-manager/dist/main.js`,
       name: "manager",
       env: { ...this.env, PORT: String(port), ...env },
     });
@@ -121,9 +123,9 @@ export class System {
 
   /** Starts a service and waits until the books know it with this boot's pid. */
   async startService(name: string, options: ServiceOptions = {}): Promise<RunningProcess> {
-    const { workers = 10, env = {}, untilKnown = true, wire } = options;
+    const { workers = 10, env = {}, untilKnown = true, wire, root = ROOT } = options;
     const service = startProcess({
-      file: "services/observer-service/dist/main.js",
+      file: `${root}/services/observer-service/dist/main.js`,
       name,
       env: {
         ...this.env,

@@ -1,0 +1,106 @@
+import { type ControlMessage, newMessageId, type ObserverView, type StartObserver } from "@unacked/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import {
+  classified,
+  complaintsOf,
+  goldenSchemas,
+  goldenVersions,
+  kindsIn,
+  presentSchemas,
+} from "../support/golden-messages.ts";
+import { type MessageTrace, traceMessages } from "../support/message-trace.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+/** What this test publishes itself, to bring about what seldom happens. */
+const OURS = "the test";
+
+describe("every kind of message that the programs send", { timeout: 90_000 }, () => {
+  let system: System;
+  let trace: MessageTrace;
+
+  beforeAll(async () => {
+    system = await freshSystem();
+    trace = await traceMessages(system.env.AMQP_URL ?? "", system.management);
+    await system.startManager();
+    await system.startService("service-1", { workers: 20 });
+  });
+  afterAll(async () => {
+    await trace.close();
+    await system.close();
+  });
+
+  const sent = () =>
+    trace.messages
+      .filter(({ exchange, properties }) => exchange !== "unacked.output" && properties.app_id !== OURS)
+      .map(({ body }) => JSON.parse(body.toString()) as Record<string, unknown>);
+  const kindsSent = () => new Set(sent().flatMap((body) => classified(body).kinds));
+  const untilSent = (kind: string) =>
+    eventually(() => expect([...kindsSent()]).toContain(kind), { what: `a ${kind}`, timeoutMs: 30_000 });
+
+  const publish = (exchange: string, routingKey: string, body: object) =>
+    system.management.publish({ exchange, routingKey, body: JSON.stringify(body), properties: { app_id: OURS } });
+  const order = async (message: ControlMessage) => {
+    const [service] = await system.listServices();
+    await publish("unacked.service", `${service?.id}.${service?.generation}`, message);
+  };
+  const startOf = (observerId: string) =>
+    sent().find((body) => body.kind === undefined && body.observerId === observerId) as unknown as StartObserver;
+
+  it("is made to be sent by what sets it off", async () => {
+    const observers = await system.createMany("observer", 3, {}, { labels: { team: "a" } });
+    const [first, second, third] = observers as [ObserverView, ObserverView, ObserverView];
+    await system.create("returning", { returnAfterMs: 50 });
+    await system.create("failing", { throwAfterMs: 10 }, { retry: { maxAttempts: 2, delaysMs: [10, 20] } });
+    for (const kind of ["ServiceBorn", "ServiceAlive", "RunStarted", "RunCompleted", "RunRetrying", "RunFailed"])
+      await untilSent(kind);
+    await untilSent("ErrorReport");
+
+    await system.call("POST", `/api/v1/observers/${first.id}/restart`);
+    await untilSent("RestartRuns");
+    await system.remove(second.id);
+    await untilSent("StopObservers");
+
+    // The dispatcher sent one twice; one type is unknown here; a run is told that another took its place.
+    const start = startOf(third.id);
+    await publish("unacked.start", "default", { ...start, messageId: newMessageId() });
+    await untilSent("DuplicateDropped");
+    await publish("unacked.start", "default", { ...start, messageId: newMessageId(), type: "unheard-of", revision: 9 });
+    await untilSent("StartRefused");
+    const { currentRunId } = await system.get(third.id);
+    const run = { observerId: start.observerId, messageId: start.messageId, revision: start.revision };
+    await order({ kind: "StopRuns", targets: [{ ...run, runId: currentRunId as never, reason: "superseded" }] });
+    await untilSent("RunHeld");
+
+    // A run that the books have long ended: the manager stops it.
+    await publish("unacked.start", "default", { ...startOf(second.id), messageId: newMessageId(), revision: 2 });
+    await untilSent("StopRuns");
+    await untilSent("RunStopped");
+
+    await system.management.deleteQueue("unacked.work.default");
+    await untilSent("ReportInventory");
+    await untilSent("Inventory");
+    await system.untilStatus([first.id, third.id], "Processing", 30_000);
+
+    // With nothing to run, it is its silence alone that makes the manager ask.
+    await (await system.startService("idle", { env: { POOL: "idle" } })).kill("SIGKILL");
+    await untilSent("Probe");
+    await untilSent("DeathCertificate");
+    await system.service("service-1").kill("SIGTERM");
+    await untilSent("RunReleased");
+    await untilSent("ServiceDied");
+
+    expect([...kindsIn(presentSchemas())].filter((kind) => !kindsSent().has(kind))).toEqual([]);
+  });
+
+  it.each(goldenVersions)("is such as %s takes, if it knows that kind", (version) => {
+    const complaints = complaintsOf(version);
+    const known = kindsIn(goldenSchemas(version));
+    const bodies = sent();
+    expect(bodies.length).toBeGreaterThan(20);
+    for (const body of bodies) {
+      const { decoder, kinds } = classified(body);
+      if (kinds.every((kind) => known.has(kind))) expect(complaints(decoder, body), JSON.stringify(body)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { decodeBody } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import {
+  complaintsOf,
+  DECODERS,
+  goldenMessages,
+  goldenSchemas,
+  goldenVersions,
+  kindsIn,
+  presentSchemas,
+  presentVersion,
+} from "../../support/golden-messages.ts";
+import { ROOT } from "../../support/processes.ts";
+import { changedSince, isReleased } from "../../support/releases.ts";
+
+const present = goldenMessages(presentVersion);
+const encoded = (body: unknown) => Buffer.from(JSON.stringify(body));
+
+describe.each(goldenVersions)("the messages of %s", (version) => {
+  it.each(goldenMessages(version).map((message) => [message.file, message] as const))(
+    "%s is understood by this version, in every field",
+    (_, { decoder, body }) => {
+      const decoded = decodeBody(DECODERS[decoder], encoded(body));
+      expect(decoded).toEqual({ ok: true, value: expect.objectContaining(body) });
+    },
+  );
+
+  it("were such as that version took itself", () => {
+    const complaints = complaintsOf(version);
+    expect(goldenMessages(version).flatMap(({ decoder, body }) => complaints(decoder, body))).toEqual([]);
+  });
+
+  it("stay as they were once that version is released", () => {
+    if (isReleased(version)) expect(changedSince(version, `test/fixtures/messages/${version}`)).toBe("");
+  });
+});
+
+describe("this version", () => {
+  it("keeps the messages of the version in package.json", () => {
+    expect(goldenVersions.at(-1)).toBe(presentVersion);
+  });
+
+  it("has a golden message for every kind that it knows", () => {
+    const known = kindsIn(presentSchemas());
+    expect(known.size).toBeGreaterThan(18);
+    const kept = new Set(present.flatMap(({ kinds }) => kinds));
+    expect([...known].filter((kind) => !kept.has(kind))).toEqual([]);
+  });
+
+  it("has golden messages with every word that a field may say", () => {
+    const words = [...JSON.stringify(presentSchemas()).matchAll(/"enum":(\[[^\]]*\])/g)].flatMap(
+      ([, list = "[]"]) => JSON.parse(list) as string[],
+    );
+    expect(words.length).toBeGreaterThan(15);
+    const kept = present.map(({ body }) => JSON.stringify(body)).join();
+    expect([...new Set(words)].filter((word) => !kept.includes(`"${word}"`))).toEqual([]);
+  });
+
+  it("has written down what it takes; if not: node scripts/message-schemas.mjs", () => {
+    expect(goldenSchemas(presentVersion)).toEqual(presentSchemas());
+  });
+
+  it.each(goldenVersions)("sends nothing that %s does not take, but kinds that docs/upgrade.md tells of", (version) => {
+    const complaints = complaintsOf(version);
+    const known = kindsIn(goldenSchemas(version));
+    const told = readFileSync(join(ROOT, "docs/upgrade.md"), "utf8");
+    for (const { decoder, body, kinds, file } of present) {
+      const unknown = kinds.filter((kind) => !known.has(kind));
+      for (const kind of unknown) expect(told, `${version} does not know ${kind}`).toContain(`\`${kind}\``);
+      if (unknown.length === 0) expect(complaints(decoder, body), file).toEqual([]);
+    }
+  });
+
+  it("would be refused by its own written word if it sent otherwise: the check can fail", () => {
+    const complaints = complaintsOf(presentVersion);
+    const [start] = present.filter(({ decoder }) => decoder === "StartObserver");
+    expect(
+      complaints("StartObserver", { ...start?.body, retry: { ...Object(start?.body.retry), color: "red" } }),
+    ).not.toEqual([]);
+    expect(complaints("ControlMessage", { kind: "Explode" })).not.toEqual([]);
+    expect(complaints("StartObserver", { ...start?.body, somethingNew: 1 })).toEqual([]);
+  });
+});
