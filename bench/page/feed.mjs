@@ -11,6 +11,8 @@ const TYPES = /** @type {Record<string, string>} */ ({
 });
 const PAGE_ROWS = 1_000;
 const EVERY_MS = 25;
+/** As of a manager that asks nobody who they are. */
+const ANYBODY = { name: "anonymous", role: "admin", authentication: "anonymous", expiresAt: null, needs: {} };
 
 /**
  * Stands in for a manager with `rows` observers: the built page, the calls that it makes, and the stream.
@@ -40,6 +42,7 @@ export async function startFeed({ dist, rows }) {
       const items = views.slice(Math.max(0, rows - from - PAGE_ROWS), rows - from).reverse();
       return { items, total: rows, nextCursor: from + PAGE_ROWS < rows ? String(from + PAGE_ROWS) : null };
     }
+    if (pathname === "/api/v1/session") return ANYBODY;
     return pathname === "/api/v1/stats" ? statsOf(rows) : { items: [], total: 0 };
   }
 

@@ -49,6 +49,10 @@ export class LiveObservers {
     void this.#readUntilWhole(load.signal);
   }
 
+  stop(): void {
+    this.#load?.abort();
+  }
+
   /** From now on the deleted ones are here too: the newest of those before now. */
   async wantDeleted(): Promise<void> {
     if (this.#deletedLoaded) return;

@@ -14,13 +14,18 @@ export class LiveStats {
   /** Why the last read failed; null when it did not. */
   failure: CallError | null = null;
   #failures = 0;
+  #isStopped = false;
 
   start(): void {
     void this.#run();
   }
 
-  async #run(): Promise<never> {
-    for (;;) {
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
       if (!document.hidden || this.stats === null) await this.#read();
       const waitMs = Math.min(EVERY_MS * (1 + this.#failures), LIMIT_MS);
       await new Promise((resolve) => setTimeout(resolve, waitMs));

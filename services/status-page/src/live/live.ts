@@ -16,9 +16,12 @@ export class Live {
   /** How often the stream was lost and came back: what was asked for meanwhile is asked for again. */
   returns = 0;
 
+  #unfollow: () => void = () => undefined;
+  #isStopped = false;
+
   /** The stream is opened first and the lists are read once it is live: nothing can fall between. */
   start(): void {
-    followChanges({
+    this.#unfollow = followChanges({
       observer: (view) => this.observers.take(toRow(view)),
       service: (view) => this.services.take(view),
       ready: (missed) => {
@@ -30,12 +33,21 @@ export class Live {
     this.stats.start();
   }
 
+  /** Asks for nothing more. It cannot be started again. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#unfollow();
+    this.stats.stop();
+    this.observers.stop();
+  }
+
   #reload(): void {
     this.observers.reload();
     this.#reloadServices();
   }
 
   #reloadServices(): void {
+    if (this.#isStopped) return;
     this.services.reload().catch(() => setTimeout(() => this.#reloadServices(), 2_000));
   }
 

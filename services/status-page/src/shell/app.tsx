@@ -1,43 +1,101 @@
 import { MantineProvider } from "@mantine/core";
-import { Suspense, useEffect } from "react";
-import type { Live } from "../live/live.ts";
-import { LiveContext } from "../live/use-live.ts";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
+import { Live } from "../live/live.ts";
+import type { Session } from "../live/session.ts";
+import { LiveContext, useSignal } from "../live/use-live.ts";
+import { SessionContext } from "../live/use-session.ts";
 import { Blank, Pending } from "../parts/blank.tsx";
+import type { CallError } from "../wire/call.ts";
 import css from "./app.module.css";
 import { Crash } from "./crash.tsx";
 import { LinkBanner } from "./link-banner.tsx";
-import { Masthead } from "./masthead.tsx";
+import { Masthead, PlainMasthead } from "./masthead.tsx";
 import { Link, usePath } from "./navigation.tsx";
 import { NoticeBoard, Notices } from "./notices.tsx";
-import { Errors, fetchAllPages, Observer, Observers, Overview, Services } from "./pages.ts";
+import { Errors, fetchAllPages, Observer, Observers, Overview, Services, SignIn } from "./pages.ts";
 import { type Route, routeOf } from "./route.ts";
 import { theme } from "./theme.ts";
 
-export function App({ live }: { live: Live }) {
-  const route = routeOf(usePath());
-  useTitle(route);
-  useEffect(fetchAllPages, []);
+/** The page, once it is known who looks; until then, the question. */
+export function App({ session }: { session: Session }) {
+  useSignal(session.changed);
+  const { state } = session;
   return (
     // The variables stand in style/mantine.css: a style tag would break the Content-Security-Policy.
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      <LiveContext value={live}>
-        <Notices>
-          <a className={css.skip} href="#main">
-            Skip to the page
-          </a>
-          <Masthead route={route} />
-          <main id="main" tabIndex={-1} className={css.main} data-page={route.page}>
-            <LinkBanner />
-            <Crash key={route.page}>
-              <Suspense fallback={<Pending label="Loading the page" height="60vh" />}>
-                <Page route={route} />
-              </Suspense>
-            </Crash>
-          </main>
-          <NoticeBoard />
-        </Notices>
-      </LiveContext>
+      {state.phase === "in" ? (
+        <SessionContext value={{ who: state.who, signOut: () => session.signOut() }}>
+          <SignedIn key={`${state.who.authentication} ${state.who.name}`} />
+        </SessionContext>
+      ) : (
+        <Outside>
+          {state.phase === "asking" ? (
+            <Asking failure={state.failure} />
+          ) : (
+            <SignIn hasEnded={state.ended} onSignIn={(token) => session.signIn(token)} />
+          )}
+        </Outside>
+      )}
     </MantineProvider>
+  );
+}
+
+/** What there is for everybody: the name, the colours, and a way in. */
+function Outside({ children }: { children: ReactNode }) {
+  useTitle("Sign in");
+  return (
+    <>
+      <PlainMasthead />
+      <main id="main" tabIndex={-1} className={css.main}>
+        <Crash>
+          <Suspense fallback={<Pending label="Loading the page" height="60vh" />}>{children}</Suspense>
+        </Crash>
+      </main>
+    </>
+  );
+}
+
+function Asking({ failure }: { failure: CallError | null }) {
+  if (failure === null) return <Pending label="Asking the manager who you are" height="60vh" />;
+  return (
+    <div role="status">
+      <Blank title="The manager cannot say who you are">
+        <p>
+          {failure.message}. {failure.remedy} It is asked again every 2 seconds.
+        </p>
+      </Blank>
+    </div>
+  );
+}
+
+/** Everything that moves begins with the sign-in, and ends with it. */
+function SignedIn() {
+  const [live] = useState(() => new Live());
+  useEffect(() => {
+    live.start();
+    return () => live.stop();
+  }, [live]);
+  const route = routeOf(usePath());
+  useTitle(nameOf(route));
+  useEffect(fetchAllPages, []);
+  return (
+    <LiveContext value={live}>
+      <Notices>
+        <a className={css.skip} href="#main">
+          Skip to the page
+        </a>
+        <Masthead route={route} />
+        <main id="main" tabIndex={-1} className={css.main} data-page={route.page}>
+          <LinkBanner />
+          <Crash key={route.page}>
+            <Suspense fallback={<Pending label="Loading the page" height="60vh" />}>
+              <Page route={route} />
+            </Suspense>
+          </Crash>
+        </main>
+        <NoticeBoard />
+      </Notices>
+    </LiveContext>
   );
 }
 
@@ -66,8 +124,10 @@ function Page({ route }: { route: Route }) {
   }
 }
 
-function useTitle(route: Route): void {
-  const name = route.page === "observer" ? route.ref : `${route.page[0]?.toUpperCase()}${route.page.slice(1)}`;
+const nameOf = (route: Route): string =>
+  route.page === "observer" ? route.ref : `${route.page[0]?.toUpperCase()}${route.page.slice(1)}`;
+
+function useTitle(name: string): void {
   useEffect(() => {
     document.title = `${name} · Unacked`;
   }, [name]);

@@ -1,8 +1,11 @@
 import { type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useState } from "react";
 import { useLive, useSignal } from "../live/use-live.ts";
+import { useSession } from "../live/use-session.ts";
 import { sayCount } from "../parts/say.ts";
 import css from "./masthead.module.css";
 import { Link } from "./navigation.tsx";
+import { sayFailure, useNotices } from "./notices.tsx";
 import type { Route } from "./route.ts";
 
 const PAGES = [
@@ -16,10 +19,7 @@ export function Masthead({ route }: { route: Route }) {
   const { page } = route;
   return (
     <header className={css.masthead}>
-      <Link href="/" className={css.name}>
-        <img src="/icon.svg" alt="" width={20} height={20} />
-        Unacked
-      </Link>
+      <Name />
       <nav aria-label="Pages" className={css.pages}>
         {PAGES.map((each) => (
           <Link
@@ -34,8 +34,53 @@ export function Masthead({ route }: { route: Route }) {
         ))}
       </nav>
       <LinkState />
+      <Who />
       <ColorSchemeButton />
     </header>
+  );
+}
+
+/** For those who are not known yet: nothing that leads anywhere. */
+export function PlainMasthead() {
+  return (
+    <header className={css.masthead} data-plain>
+      <Name />
+      <ColorSchemeButton />
+    </header>
+  );
+}
+
+function Name() {
+  return (
+    <Link href="/" className={css.name}>
+      <img src="/icon.svg" alt="" width={20} height={20} />
+      Unacked
+    </Link>
+  );
+}
+
+/** Who is signed in, and as what. Nothing where nobody is asked. */
+function Who() {
+  const { who, signOut } = useSession();
+  const [isBusy, setBusy] = useState(false);
+  const { say } = useNotices();
+  if (who.authentication === "anonymous") return null;
+  const leave = () => {
+    setBusy(true);
+    signOut().catch((error: unknown) => {
+      setBusy(false);
+      say("refused", `You are still signed in: ${sayFailure(error)}`);
+    });
+  };
+  return (
+    <div className={css.who}>
+      <p className={css.person} title={`${who.name}, ${who.role}`}>
+        <span className={css.personName}>{who.name}</span> <span className={css.role}>{who.role}</span>
+      </p>
+      <button type="button" className={css.leave} disabled={isBusy} onClick={leave}>
+        Sign out
+      </button>
+    </div>
   );
 }
 

@@ -8,6 +8,9 @@ const FETCH = {
   errors: () => import("../pages/errors/errors.tsx"),
 };
 
+/** Only for those who are asked who they are. */
+export const SignIn = lazy(() => import("../pages/sign-in/sign-in.tsx"));
+
 // One file per page: the first load brings only the one that is asked for.
 export const Overview = lazy(FETCH.overview);
 export const Observers = lazy(FETCH.observers);

@@ -5,6 +5,8 @@ export class CallError extends Error {
   readonly code: ProblemDetails["code"] | "unreachable" | "no-problem-document";
   readonly remedy: string;
   readonly fieldErrors: NonNullable<ProblemDetails["errors"]>;
+  /** In how many seconds to try again, where the manager says so. */
+  readonly retryAfterS: number | undefined;
 
   constructor(problem: Pick<CallError, "code" | "message" | "remedy"> & Partial<CallError>, options?: ErrorOptions) {
     super(problem.message, options);
@@ -12,6 +14,7 @@ export class CallError extends Error {
     this.code = problem.code;
     this.remedy = problem.remedy;
     this.fieldErrors = problem.fieldErrors ?? [];
+    this.retryAfterS = problem.retryAfterS;
   }
 }
 
@@ -23,9 +26,17 @@ export interface CallOptions {
 /** Longer than the manager itself waits for its database (12 s). */
 const TIMEOUT_MS = 20_000;
 
+let tellUnauthorized = (): void => undefined;
+
+/** Told whenever the manager does not know any more who calls. One listener: the session. */
+export function onUnauthorized(listener: () => void): void {
+  tellUnauthorized = listener;
+}
+
 /** One call of the manager's REST API. Rejects with CallError alone, or with the reason of `signal`. */
 export async function call<Answer>(method: string, path: string, { body, signal }: CallOptions = {}): Promise<Answer> {
   const response = await send(method, path, body, signal);
+  if (response.status === 401) tellUnauthorized();
   if (!response.ok) throw await refusalOf(response);
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
@@ -55,8 +66,8 @@ async function send(method: string, path: string, body: unknown, signal?: AbortS
 async function refusalOf(response: Response): Promise<CallError> {
   const problem = (await response.json().catch(() => null)) as ProblemDetails | null;
   if (typeof problem?.code === "string") {
-    const { code, detail, remedy, errors } = problem;
-    return new CallError({ code, message: detail, remedy, ...(errors && { fieldErrors: errors }) });
+    const { code, detail, remedy, errors, retryAfterS } = problem;
+    return new CallError({ code, message: detail, remedy, retryAfterS, ...(errors && { fieldErrors: errors }) });
   }
   return new CallError({
     code: "no-problem-document",

@@ -1,6 +1,6 @@
-import { Button } from "@mantine/core";
 import type { ErrorEntry, ObserverView } from "@unacked/contracts";
 import { useLive, useSignal } from "../../live/use-live.ts";
+import { DeedButton } from "../../parts/deed-button.tsx";
 import { sayBytes } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
@@ -45,13 +45,13 @@ export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => vo
       </details>
       <div className={css.deeds}>
         {row?.status === "Failed" && (
-          <Button size="compact-sm" variant="default" loading={isBusy} onClick={retry}>
+          <DeedButton call="retryError" size="compact-sm" variant="default" loading={isBusy} onClick={retry}>
             Retry
-          </Button>
+          </DeedButton>
         )}
-        <Button size="compact-sm" variant="default" loading={isBusy} onClick={remove}>
+        <DeedButton call="deleteError" size="compact-sm" variant="default" loading={isBusy} onClick={remove}>
           Remove
-        </Button>
+        </DeedButton>
       </div>
     </li>
   );

@@ -1,5 +1,5 @@
-import { Button } from "@mantine/core";
 import type { BulkCount, ObserverErrorGroup } from "@unacked/contracts";
+import { DeedButton } from "../../parts/deed-button.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
@@ -38,9 +38,9 @@ export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; on
       </p>
       {failed > 0 && (
         <div className={css.deeds}>
-          <Button size="compact-sm" variant="default" loading={isBusy} onClick={restart}>
+          <DeedButton call="restartObservers" size="compact-sm" variant="default" loading={isBusy} onClick={restart}>
             Restart the {sayCount(failed)} that failed
-          </Button>
+          </DeedButton>
         </div>
       )}
     </article>

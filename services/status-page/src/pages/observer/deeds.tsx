@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import type { ObserverView } from "@unacked/contracts";
 import { useState } from "react";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { DeedButton } from "../../parts/deed-button.tsx";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
 import { allows, type Deed } from "../../store/statuses.ts";
 import { doToOne } from "../../wire/deeds.ts";
@@ -38,9 +38,15 @@ export function Deeds({ observer, onDone }: { observer: ObserverView; onDone: ()
   return (
     <div className={css.deeds}>
       {possible.map((deed) => (
-        <Button key={deed} size="compact-md" variant="default" onClick={() => setAsked(deed)}>
+        <DeedButton
+          key={deed}
+          call={deed === "restart" ? "restartObserver" : "deleteObserver"}
+          size="compact-md"
+          variant="default"
+          onClick={() => setAsked(deed)}
+        >
           {DEEDS[deed].verb}
-        </Button>
+        </DeedButton>
       ))}
       {asked !== null && (
         <ConfirmDialog

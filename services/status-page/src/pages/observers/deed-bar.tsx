@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { DeedButton } from "../../parts/deed-button.tsx";
 import { sayMany } from "../../parts/say.ts";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
 import type { Selection } from "../../store/selection.ts";
@@ -53,9 +53,16 @@ export function DeedBar({ selection, onDone }: { selection: Selection; onDone: (
         const count = fitFor(deed).length;
         if (deed === "force-stop" && count === 0) return null;
         return (
-          <Button key={deed} size="compact-sm" variant="default" disabled={count === 0} onClick={() => setAsked(deed)}>
+          <DeedButton
+            key={deed}
+            call={deed === "restart" ? "restartObservers" : "stopObservers"}
+            size="compact-sm"
+            variant="default"
+            disabled={count === 0}
+            onClick={() => setAsked(deed)}
+          >
             {DEEDS[deed].verb} {count > 0 && count < chosen.length ? count : ""}
-          </Button>
+          </DeedButton>
         );
       })}
       {asked !== null && (

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { OrderedView } from "../../live/ordered-view.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Blank } from "../../parts/blank.tsx";
+import { DeedButton } from "../../parts/deed-button.tsx";
 import { navigate } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { NO_FILTER, narrows, type ObserverFilter } from "../../store/observer-filter.ts";
@@ -146,9 +147,9 @@ function NothingShown({ filter, onFilter, onCreate }: Pick<Props, "filter" | "on
           <Blank title="No observer yet">
             <p>An observer is a job without an end: it runs on some service until you stop it.</p>
             <p>
-              <Button size="compact-sm" onClick={onCreate}>
+              <DeedButton call="createObserver" size="compact-sm" onClick={onCreate}>
                 Create the first
-              </Button>
+              </DeedButton>
             </p>
           </Blank>
         )}

@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { OrderedView } from "../../live/ordered-view.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
+import { DeedButton } from "../../parts/deed-button.tsx";
 import { sayCount } from "../../parts/say.ts";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { type ObserverFilter, readFilter, writeFilter } from "../../store/observer-filter.ts";
@@ -32,9 +32,9 @@ export default function Observers() {
       <div className={css.head}>
         <h1>Observers</h1>
         <Total shown={view.rows.length} />
-        <Button size="compact-md" onClick={() => setCreating(true)}>
+        <DeedButton call="createObserver" size="compact-md" onClick={() => setCreating(true)}>
           New observer
-        </Button>
+        </DeedButton>
       </div>
       <FilterBar filter={filter} onChange={setFilter} />
       <DeedBar selection={selection} onDone={() => setSelection(NOTHING_CHOSEN)} />

@@ -1,0 +1,52 @@
+import type { SessionView } from "@unacked/contracts";
+import { CallError, onUnauthorized } from "../wire/call.ts";
+import { readSession, signIn, signOut } from "../wire/session.ts";
+import { Signal } from "./signal.ts";
+
+/** `out`: the manager wants to know who we are. `ended`: it knew, until now. */
+export type SessionState =
+  | { phase: "asking"; failure: CallError | null }
+  | { phase: "out"; ended: boolean }
+  | { phase: "in"; who: SessionView };
+
+const AGAIN_MS = 2_000;
+
+/** Who looks at the page. The token itself is never kept here: it is in a cookie that only the browser and the manager see. */
+export class Session {
+  readonly changed = new Signal();
+  state: SessionState = { phase: "asking", failure: null };
+
+  /** Asks the manager until it answers: who we are, or that it wants to know. */
+  start(): void {
+    onUnauthorized(() => {
+      if (this.state.phase === "in") this.#become({ phase: "out", ended: true });
+    });
+    void this.#ask();
+  }
+
+  /** Rejects with CallError; the state is then as it was. */
+  async signIn(token: string): Promise<void> {
+    this.#become({ phase: "in", who: await signIn(token) });
+  }
+
+  /** Rejects with CallError when the manager cannot be told: then the cookie is still there. */
+  async signOut(): Promise<void> {
+    await signOut();
+    this.#become({ phase: "out", ended: false });
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      this.#become({ phase: "in", who: await readSession() });
+    } catch (error) {
+      if (error instanceof CallError && error.code === "unauthorized") return this.#become({ phase: "out", ended: false });
+      this.#become({ phase: "asking", failure: error instanceof CallError ? error : null });
+      setTimeout(() => void this.#ask(), AGAIN_MS);
+    }
+  }
+
+  #become(state: SessionState): void {
+    this.state = state;
+    this.changed.tell();
+  }
+}

@@ -1,0 +1,160 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser.ts";
+import { temporaryFolder } from "../support/servers.ts";
+import { freshSystem, type System } from "../support/system.ts";
+import { roleTokens } from "../support/tokens.ts";
+
+const tokens = roleTokens();
+const tokensFile = join(temporaryFolder("sign-in"), "tokens.txt");
+
+let system: System;
+let browser: Browser;
+
+beforeAll(async () => {
+  writeFileSync(tokensFile, tokens.list);
+  const env = { AUTH_TOKENS_FILE: tokensFile };
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2, env, token: tokens.of.operator }), launchBrowser()]);
+  await system.startManager();
+  await system.startService("alpha");
+  const [failed] = await system.createMany("one", 1);
+  expect(failed).toBeDefined();
+});
+
+const field = (page: Page) => page.getByLabel("Token", { exact: true });
+const isFocused = (page: Page) => field(page).evaluate((one) => one === one.ownerDocument.activeElement);
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await field(page).fill(token);
+  await page.keyboard.press("Enter");
+  await untilLive(page);
+}
+
+/** Everything that a script of the page could find a token in. */
+const readable = (page: Page): Promise<string> =>
+  page.evaluate(
+    "JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, document.documentElement.outerHTML])",
+  );
+
+describe.each(["light", "dark"] as const)("the sign-in, in %s", (colorScheme) => {
+  test("has nothing that axe objects to, wide and narrow, also with a mistake and on the page behind it", async () => {
+    const { page, problems, foreign } = await openPage(browser, system.url, { colorScheme });
+    const found: string[] = [];
+    const look = async (name: string) => {
+      for (const [width, viewport] of [
+        ["narrow", NARROW],
+        ["wide", WIDE],
+      ] as const) {
+        await page.setViewportSize(viewport);
+        await takePicture(page, `${name}-${colorScheme}-${width}`);
+        const sideways = await page.evaluate<number>(
+          "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+        );
+        if (sideways > 0) found.push(`${name} ${width}: scrolls sideways by ${sideways} px`);
+      }
+      const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).analyze();
+      for (const { id, nodes } of violations) found.push(`${name}: ${id} ${nodes.map((node) => node.html).join(" | ")}`);
+    };
+    await field(page).waitFor();
+    await look("sign-in");
+    await field(page).fill("a-wrong-token");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("The token is not known").waitFor();
+    await look("sign-in-refused");
+    await signIn(page, tokens.of.viewer);
+    await page.getByText("one-0").or(page.getByText("Processing")).first().waitFor();
+    await look("signed-in");
+    await page.goto(`${system.url}/observers`);
+    await page.getByRole("row").nth(1).waitFor();
+    await look("observers-of-a-viewer");
+    expect(found).toEqual([]);
+    expect(problems).toEqual([]);
+    expect(foreign).toEqual([]);
+  }, 120_000);
+});
+
+test("by the keyboard alone: the field is where one begins, mistakes are said there, Enter goes in", async () => {
+  const { page } = await openPage(browser, `${system.url}/observers?status=Processing`);
+  await field(page).waitFor();
+  expect(await isFocused(page)).toBe(true);
+  expect(await field(page).getAttribute("type")).toBe("password");
+  await page.keyboard.press("Enter");
+  await page.getByText("Give a token").waitFor();
+  await page.keyboard.type("a-wrong-token");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("The token is not known").waitFor();
+  expect(await field(page).getAttribute("aria-invalid")).toBe("true");
+  expect(await isFocused(page)).toBe(true);
+  await page.getByLabel("Show it").check();
+  expect(await field(page).getAttribute("type")).toBe("text");
+  await field(page).fill(`  ${tokens.of.operator}\n`);
+  await field(page).press("Enter");
+  await untilLive(page);
+  // Where one wanted to go.
+  expect(page.url()).toBe(`${system.url}/observers?status=Processing`);
+  await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
+});
+
+test("the session outlives a reload and another tab, and no script can read the token", async () => {
+  const { page } = await openPage(browser, system.url);
+  await signIn(page, tokens.of.admin);
+  await page.getByRole("banner").getByText("an-admin").waitFor();
+  expect(await readable(page)).not.toContain(tokens.of.admin);
+  await page.reload();
+  await untilLive(page);
+  const tab = await page.context().newPage();
+  await tab.goto(`${system.url}/services`);
+  await untilLive(tab);
+  const cookies = await page.context().cookies();
+  expect(cookies).toMatchObject([{ name: "unacked-session", httpOnly: true, sameSite: "Strict", path: "/" }]);
+});
+
+test("what a role does not reach is closed and says why; the next role finds it open", async () => {
+  const { page } = await openPage(browser, `${system.url}/observers`);
+  await signIn(page, tokens.of.viewer);
+  const create = page.getByRole("button", { name: "New observer" });
+  expect(await create.getAttribute("aria-disabled")).toBe("true");
+  const describedBy = await create.getAttribute("aria-describedby");
+  expect(await page.locator(`[id="${describedBy}"]`).textContent()).toBe("This needs the role operator; yours is viewer.");
+  await create.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("log").getByText("This needs the role operator; yours is viewer.").waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.goto(`${system.url}/observers/one-0`);
+  expect(await page.getByRole("button", { name: "Stop" }).getAttribute("aria-disabled")).toBe("true");
+
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, tokens.of.operator);
+  const restart = page.getByRole("button", { name: "Restart" });
+  expect(await restart.getAttribute("aria-disabled")).toBeNull();
+  await restart.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
+  await page.getByText("one-0 is being restarted.").waitFor();
+  await expect.poll(async () => (await system.get("one-0")).epoch, POLL).toBe(2);
+});
+
+test("signing out ends the session, here and after a reload", async () => {
+  const { page } = await openPage(browser, `${system.url}/errors`);
+  await signIn(page, tokens.of.viewer);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await field(page).waitFor();
+  expect(await page.context().cookies()).toEqual([]);
+  await page.reload();
+  await field(page).waitFor();
+  expect(await page.getByText("This manager wants to know who looks.").count()).toBe(1);
+  expect(await page.getByRole("navigation").count()).toBe(0);
+});
+
+test("a token that is taken back ends the session before one's eyes, and says so", { timeout: 60_000 }, async () => {
+  const { page } = await openPage(browser, `${system.url}/observers`);
+  await signIn(page, tokens.of.viewer);
+  await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
+  writeFileSync(tokensFile, tokens.list.replace(/^a-viewer.*\n/, ""));
+  await page.getByText("Your session has ended").waitFor({ timeout: 30_000 });
+  expect(await page.getByText("one-0").count()).toBe(0);
+  await signIn(page, tokens.of.operator);
+  await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
+});
