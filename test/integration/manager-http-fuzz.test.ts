@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
 import { startHttpManager } from "../support/http-manager.ts";
+import { watchAnswer } from "../support/watched-answers.ts";
 
 let books: TestBooks;
 beforeAll(async () => {
@@ -261,13 +262,12 @@ function send(
     const sent = request(url, { method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          type: response.headers["content-type"] ?? "",
-          text: Buffer.concat(chunks).toString("utf8"),
-        }),
-      );
+      response.on("end", () => {
+        const { statusCode: status = 0, headers } = response;
+        const text = Buffer.concat(chunks).toString("utf8");
+        watchAnswer({ method, url: path, status, headers: new Headers(headers as Record<string, string>), text });
+        resolve({ status, type: headers["content-type"] ?? "", text });
+      });
       response.on("error", reject);
     });
     sent.on("error", reject);

@@ -7,12 +7,15 @@ import { openApi, RestContract, type SeenAnswer } from "./rest-contract.ts";
  */
 const contract = new RestContract(openApi());
 const flaws: string[] = [];
+const seen = new Set<string>();
 let count = 0;
 let isManagerStarted = false;
 
 export function watchAnswer(answer: SeenAnswer): void {
   count += 1;
   flaws.push(...contract.flawsOf(answer));
+  const name = contract.nameOf(answer);
+  if (name !== undefined) seen.add(name);
 }
 
 export function watchEvent(event: string, data: unknown): void {
@@ -23,6 +26,12 @@ export function watchEvent(event: string, data: unknown): void {
 /** From here on it would be odd if nothing were seen in this file. */
 export function expectAnswers(): void {
   isManagerStarted = true;
+}
+
+/** Of what the document describes (`getObserver 200`, …): what this file has seen, and what it has not. */
+export function seenOfDocument(): { seen: string[]; unseen: string[] } {
+  const { described } = contract;
+  return { seen: described.filter((name) => seen.has(name)), unseen: described.filter((name) => !seen.has(name)) };
 }
 
 function tellFlaws(): void {

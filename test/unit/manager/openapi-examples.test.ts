@@ -1,8 +1,12 @@
 import { PROBLEMS, type ProblemCode, ProblemDetails } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
+import type { ObserverDefinition } from "../../../libs/sdk/src/observer-definition.ts";
+import { paramsJsonSchema } from "../../../libs/sdk/src/params-json-schema.ts";
+import ticker from "../../../observers/ticker.ts";
 import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api-routes.ts";
 import type { Examples } from "../../../services/observer-manager/src/adapters/http/call-description.ts";
 import { problemExample } from "../../../services/observer-manager/src/adapters/http/examples/problem-examples.ts";
+import { TYPES } from "../../../services/observer-manager/src/adapters/http/examples/service-examples.ts";
 import { PLAIN_CALLS } from "../../../services/observer-manager/src/adapters/http/plain-calls.ts";
 import { type Document, openApi, RestContract, token } from "../../support/rest-contract.ts";
 
@@ -51,6 +55,12 @@ describe("an example in the document", () => {
   it.each(Object.keys(PROBLEMS) as ProblemCode[])("is a problem as it is answered: %s", (code) => {
     const example = problemExample(code);
     expect(ProblemDetails.parse(example)).toEqual(example);
+  });
+
+  it("of a type is what the type of that name announces", () => {
+    const { type, description } = ticker;
+    const { schema: paramsSchema } = paramsJsonSchema(ticker as ObserverDefinition);
+    expect(TYPES.items).toEqual([expect.objectContaining({ type, description, paramsSchema })]);
   });
 
   it("is taken by the schema that the document has beside it", () => {

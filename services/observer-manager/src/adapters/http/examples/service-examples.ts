@@ -33,8 +33,17 @@ export const TYPES = {
       type: "ticker",
       description: "Emits a counter at a steady pace: the smallest observer, to see that things move.",
       paramsSchema: {
+        $schema: "https://json-schema.org/draft/2020-12/schema",
         type: "object",
-        properties: { everyMs: { type: "integer", minimum: 10, maximum: 86_400_000, default: 1_000 } },
+        properties: {
+          everyMs: {
+            description: "Milliseconds from one event to the next, 10 to 86,400,000 (a day).",
+            type: "integer",
+            minimum: 10,
+            maximum: 86_400_000,
+            default: 1_000,
+          },
+        },
         additionalProperties: false,
       },
       services: ["observer-service-1", "observer-service-2"],

@@ -1,0 +1,227 @@
+import { randomUUID } from "node:crypto";
+import type { ObserverId } from "@unacked/contracts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ObserverDefinition } from "../../libs/sdk/src/observer-definition.ts";
+import { paramsJsonSchema } from "../../libs/sdk/src/params-json-schema.ts";
+import { everythingPermitted } from "../../libs/sdk/src/permissions.ts";
+import httpPoll from "../../observers/http-poll.ts";
+import ticker from "../../observers/ticker.ts";
+import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/error-writes.ts";
+import type { ManagerApi } from "../../services/observer-manager/src/flows/manager-api.ts";
+import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
+import { followEvents } from "../support/event-client.ts";
+import { eventually } from "../support/eventually.ts";
+import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import type { CallOptions } from "../support/rest-client.ts";
+import { openApi } from "../support/rest-contract.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
+import { seenOfDocument } from "../support/watched-answers.ts";
+
+/*
+ * Every call of the OpenAPI document, with every answer that it describes. What is answered is held against the document on
+ * the way (test/support/watched-answers.ts); the last test tells what was never seen.
+ */
+
+interface DocumentedCall {
+  operationId: string;
+  method: string;
+  path: string;
+  statuses: string[];
+  /** By name; none where no body is taken. */
+  bodies: Record<string, { value: unknown }>;
+}
+
+const calls: DocumentedCall[] = Object.entries(openApi().paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, { operationId, responses, requestBody }]) => ({
+    ...{ operationId, method: method.toUpperCase(), path, statuses: Object.keys(responses) },
+    bodies: (requestBody?.content["application/json"]?.examples ?? {}) as DocumentedCall["bodies"],
+  })),
+);
+const callsWith = (status: number) => calls.filter(({ statuses }) => statuses.includes(String(status)));
+const callsWithBody = calls.filter(({ bodies }) => Object.keys(bodies).length > 0);
+
+let books: TestBooks;
+let manager: HttpManager;
+
+beforeAll(async () => {
+  books = await openBooks();
+});
+afterAll(() => books.close());
+beforeEach(async () => {
+  await books.dataSource.query("TRUNCATE observers, services, commands, errors CASCADE");
+  const types = [httpPoll.under(everythingPermitted), ticker].map((definition) => {
+    const { type, description = "" } = definition;
+    return { type, description, paramsSchema: paramsJsonSchema(definition as ObserverDefinition).schema };
+  });
+  await putService(books.dataSource, { types, worker_count: 50 });
+  manager = await startHttpManager(books.databaseUrl);
+});
+
+/** The documented call, about things that are not there unless `places` says otherwise. */
+async function make(
+  { method, path, bodies }: DocumentedCall,
+  {
+    to = manager,
+    places = {},
+    query = "",
+    ...options
+  }: CallOptions & { to?: HttpManager; places?: Places; query?: string } = {},
+) {
+  const where = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? "0");
+  const [body] = Object.values(bodies);
+  return to.call(method, `${where}${query}`, { ...(body && { json: body.value }), ...options });
+}
+
+type Places = Record<string, string>;
+
+const named = (operationId: string): DocumentedCall => {
+  const call = calls.find((one) => one.operationId === operationId);
+  if (call === undefined) throw new Error(`the document has no ${operationId}`);
+  return call;
+};
+
+async function report(observerId?: ObserverId): Promise<string> {
+  const error = {
+    reason: "retries-used-up",
+    detail: "Error: boom",
+    queue: "q",
+    messageId: randomUUID(),
+    reporter: "r",
+  } as const;
+  await recordErrors(books.dataSource.manager, [{ ...error, observerId, body: "{", bodyBytes: 1 }]);
+  return (await manager.call("GET", "/api/v1/errors?limit=1")).body.items[0].id;
+}
+
+describe("a body that the document shows", () => {
+  const examples = callsWithBody.flatMap((call) =>
+    Object.entries(call.bodies).map(([example, { value }]) => ({ call, operationId: call.operationId, example, value })),
+  );
+
+  test.each(examples)("is taken: $operationId, $example", async ({ call, value }) => {
+    await putRunning(books.dataSource, { name: "some-other", type: "http-poll", labels: { team: "web" } });
+    const { status, text, body } = await make(call, { json: value });
+    expect([200, 201], text).toContain(status);
+    const results: { status: number; problem?: { code: string } }[] = body.results ?? [];
+    expect(results.filter(({ problem }) => problem !== undefined && problem.code !== "observer-not-found")).toEqual([]);
+  });
+});
+
+describe("a call that succeeds is answered as described", () => {
+  test("about observers", async () => {
+    const run = await putRunning(books.dataSource, { name: "runs" });
+    const json = { name: "twice", type: "ticker", id: randomUUID() };
+    for (const status of [201, 200]) expect((await make(named("createObserver"), { json })).status).toBe(status);
+    for (const operationId of ["listObservers", "getObserver", "listRuns"])
+      expect((await make(named(operationId), { places: { ref: run } })).status).toBe(200);
+    for (const operationId of ["restartObserver", "deleteObserver"])
+      expect((await make(named(operationId), { places: { ref: run } })).status).toBe(202);
+    for (const operationId of ["stopObservers", "restartObservers"])
+      expect((await make(named(operationId), { json: { ids: [run, randomUUID()] } })).body.results).toHaveLength(2);
+  });
+
+  test("about services and errors", async () => {
+    const lastError = { last_error: { name: "Error", message: "boom" }, last_error_at: new Date() };
+    const observerId = await putObserver(books.dataSource, { name: "failed", status: "Failed", ...lastError });
+    const errorId = await report(observerId as ObserverId);
+    for (const operationId of [
+      "listServices",
+      "listTypes",
+      "getStats",
+      "getErrorStats",
+      "listErrors",
+      "groupErrors",
+      "getError",
+    ]) {
+      const { status, text } = await make(named(operationId), { places: { errorId } });
+      expect(status, text).toBe(200);
+    }
+    expect((await make(named("retryError"), { places: { errorId } })).status).toBe(202);
+    expect((await make(named("deleteError"), { places: { errorId } })).status).toBe(204);
+  });
+
+  test("about the manager itself", async () => {
+    for (const operationId of ["isAlive", "isReady", "getMetrics", "getDocument"])
+      expect((await make(named(operationId))).status).toBe(200);
+    manager.setReady(false);
+    expect((await make(named("isReady"))).status).toBe(503);
+  });
+
+  test("with events of each kind", async () => {
+    const client = await followEvents(`${manager.url}/api/v1/events`, { "last-event-id": "not a place" });
+    const kinds = () => new Set(client.events.map(({ event }) => event));
+    await eventually(() => expect(kinds()).toContain("ready"));
+    await putService(books.dataSource);
+    await putRunning(books.dataSource);
+    await books.dataSource.query("NOTIFY unacked_changes");
+    await eventually(() => expect([...kinds()].toSorted()).toEqual(["observer", "ready", "resync", "service"]));
+  });
+
+  test("to HEAD without a body", async () => {
+    const errorId = await report();
+    const ref = await putRunning(books.dataSource);
+    for (const call of calls.filter(({ method }) => method === "GET"))
+      expect((await make({ ...call, method: "HEAD" }, { places: { errorId, ref } })).status, call.path).toBe(200);
+  });
+});
+
+describe("a call that fails is answered as described", () => {
+  const json = { "content-type": "application/json" };
+
+  test.each(callsWith(400))("$operationId: with a parameter that nobody knows", async (call) => {
+    expect((await make(call, { query: "?colour=red" })).body.code).toBe("invalid-query");
+  });
+
+  test.each(callsWith(404))("$operationId: about nothing that is there", async (call) => {
+    expect((await make(call)).status).toBe(404);
+  });
+
+  test.each(callsWith(403))("$operationId: from a page of another origin", async (call) => {
+    expect((await make(call, { headers: { origin: "https://evil.example" } })).body.code).toBe("cross-origin");
+  });
+
+  test.each(callsWithBody)("$operationId: with a body that is none", async (call) => {
+    const answerTo = async (options: CallOptions) => (await make(call, { json: undefined, ...options })).body.code;
+    expect(await answerTo({ body: "{", headers: json })).toBe("malformed-json");
+    expect(await answerTo({ body: "{}", headers: { "content-type": "text/plain" } })).toBe("unsupported-media-type");
+    expect(await answerTo({ json: { colour: "red" } })).toBe("invalid-body");
+    expect(await answerTo({ body: `"${"x".repeat(33_554_432)}"`, headers: json })).toBe("body-too-large");
+  });
+
+  test("that does not fit the state of things", async () => {
+    const ref = await putObserver(books.dataSource, { name: "fresh", status: "Created" });
+    const errorId = await report(ref as ObserverId);
+    await make(named("createObserver"));
+    for (const call of callsWith(409)) {
+      const { status, text } = await make(call, { places: { ref, errorId } });
+      expect(status, text).toBe(409);
+    }
+  });
+
+  test.each(callsWith(500))("$operationId: by an error of our own", async (call) => {
+    const broken = await startHttpManager(books.databaseUrl, brokenApi);
+    expect((await make(call, { to: broken, places: { ref: "any" } })).body.code).toBe("internal-error");
+  });
+
+  test("while the database is away", async () => {
+    const wire = await tcpProxy(books.databaseUrl);
+    const far = await startHttpManager(wire.through(books.databaseUrl));
+    await wire.refuse();
+    wire.reset();
+    for (const call of callsWith(503)) {
+      const { status, text } = await make(call, { to: far, places: { ref: "any" } });
+      expect([call.operationId, status], text).toEqual([call.operationId, 503]);
+    }
+  });
+});
+
+/** Whatever is asked of it, it throws. */
+const brokenApi = (api: ManagerApi): ManagerApi => {
+  const broken = new Proxy({}, { get: () => () => Promise.reject(new TypeError("broken")) }) as never;
+  return { ...api, lifecycle: broken, reads: broken, errors: broken };
+};
+
+test("nothing that the document describes was left out", () => {
+  const { seen, unseen } = seenOfDocument();
+  expect(unseen).toEqual([]);
+  expect(seen.length).toBeGreaterThan(90);
+});
