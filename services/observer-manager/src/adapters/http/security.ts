@@ -1,24 +1,30 @@
 import type { RequestHandler } from "express";
 import helmet from "helmet";
 
+const OWN_FILES_ALONE = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+  frameAncestors: ["'none'"],
+};
+
 /**
  * Nothing but our own files may run, and no page may frame us. HSTS only where the manager itself does TLS: otherwise that is the
  * business of the proxy that does.
  */
 export const securityHeaders = ({ isTls }: { isTls: boolean }): RequestHandler =>
   helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'"],
-        imgSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
+    contentSecurityPolicy: { useDefaults: false, directives: OWN_FILES_ALONE },
     strictTransportSecurity: isTls,
+  });
+
+/** For the API's documentation: the styles of Swagger UI carry their small pictures within them. */
+export const allowPicturesInStyles = (): RequestHandler =>
+  helmet.contentSecurityPolicy({
+    useDefaults: false,
+    directives: { ...OWN_FILES_ALONE, imgSrc: ["'self'", "data:"] },
   });

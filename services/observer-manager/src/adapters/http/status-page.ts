@@ -4,6 +4,7 @@ import express, { type Express, type RequestHandler } from "express";
 import type { Gate } from "./gate.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { registerPath } from "./register-routes.ts";
+import { allowPicturesInStyles } from "./security.ts";
 
 /** What `npm run build` makes of services/status-page. The same from src/ and from dist/, in a checkout and in the image. */
 const PAGE_DIR = fileURLToPath(new URL("../../../../status-page/dist/", import.meta.url));
@@ -11,9 +12,15 @@ const PAGE_DIR = fileURLToPath(new URL("../../../../status-page/dist/", import.m
 /** One document for all: the page looks at its address for what to show (services/status-page/src/shell/route.ts). */
 const PAGES = ["/", "/observers", "/observers/:ref", "/services", "/errors"];
 
-/** Serves the status page: to everybody, as it holds nothing; what it shows it asks of REST. Its document is asked for anew each time; what it names has a digest in its name and never changes. */
+/**
+ * Serves the status page and the API's documentation: to everybody, as they hold nothing; what the page shows it asks of REST.
+ * A document is asked for anew each time; what it names has a digest in its name and never changes.
+ */
 export function registerStatusPage(app: Express, gate: Gate): void {
-  for (const path of PAGES) registerPath(app, gate, { path, access: "open", handlers: { get: [sendDocument] } });
+  const open = (path: string, handlers: RequestHandler[]) =>
+    registerPath(app, gate, { path, access: "open", handlers: { get: handlers } });
+  for (const path of PAGES) open(path, [sendDocument("index.html")]);
+  open("/api/docs", [allowPicturesInStyles(), sendDocument("api-docs.html")]);
   const once = { index: false, redirect: false } as const;
   app.use("/assets", preferCompressed, express.static(`${PAGE_DIR}assets`, { ...once, ...FOR_EVER, setHeaders: describe }));
   app.use(express.static(PAGE_DIR, { ...once, setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
@@ -21,13 +28,15 @@ export function registerStatusPage(app: Express, gate: Gate): void {
 
 const FOR_EVER = { immutable: true, maxAge: "365d" };
 
-const sendDocument: RequestHandler = (_request, response, next) => {
-  response.setHeader("Cache-Control", "no-cache");
-  response.sendFile("index.html", { root: PAGE_DIR, cacheControl: false }, (error) => {
-    if (error === undefined || response.headersSent) return;
-    next(new HttpProblem({ code: "not-found", detail: "The status page is not built: npm run build" }));
-  });
-};
+const sendDocument =
+  (file: string): RequestHandler =>
+  (_request, response, next) => {
+    response.setHeader("Cache-Control", "no-cache");
+    response.sendFile(file, { root: PAGE_DIR, cacheControl: false }, (error) => {
+      if (error === undefined || response.headersSent) return;
+      next(new HttpProblem({ code: "not-found", detail: "The status page is not built: npm run build" }));
+    });
+  };
 
 /** The build has put a `.gz` beside each. */
 const preferCompressed: RequestHandler = (request, response, next) => {
