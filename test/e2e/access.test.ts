@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../cli/src/failure.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/processes.ts";
+import { callHttp } from "../support/rest-client.ts";
 import { temporaryFolder } from "../support/servers.ts";
 import { freshSystem, type System } from "../support/system.ts";
-import { roleTokens } from "../support/tokens.ts";
+import { bearer, roleTokens } from "../support/tokens.ts";
 import { type CliAnswer, runCli } from "../support/unacked-cli.ts";
 
 const tokens = roleTokens();
@@ -93,7 +94,7 @@ it("a token that is put into the file is known within seconds, and one that is t
   const made = await unacked(`token create newcomer --role viewer --append ${tokensFile}`, "");
   const newcomer = made.out.trim();
   const statusOf = async (token: string) =>
-    (await fetch(`${system.url}/api/v1/session`, { headers: { authorization: `Bearer ${token}` } })).status;
+    (await callHttp(`${system.url}/api/v1/session`, "GET", { headers: bearer(token) })).status;
   expect(await statusOf(newcomer)).toBe(401);
   await eventually(async () => expect(await statusOf(newcomer)).toBe(200), { timeoutMs: 15_000 });
 

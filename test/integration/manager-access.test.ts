@@ -1,4 +1,3 @@
-import { request } from "node:http";
 import { ROLES, roleReaches } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
@@ -6,6 +5,7 @@ import type { HttpAccess } from "../../services/observer-manager/src/adapters/ht
 import { keptLog, openBooks, putObserver, type TestBooks } from "../support/books.ts";
 import { followEvents } from "../support/event-client.ts";
 import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { sendRaw } from "../support/raw-request.ts";
 import type { Called, CallOptions } from "../support/rest-client.ts";
 import { type Document, openApi } from "../support/rest-contract.ts";
 import { bearer, callersOf, roleTokens } from "../support/tokens.ts";
@@ -280,14 +280,14 @@ describe("a foreign page", () => {
   test("that gave its own host name our address gets nothing where nobody is asked who they are", async () => {
     const open = await startOpen({ allowedHosts: ["unacked.example"] });
     const { port } = new URL(open.url);
-    const statusAt = async (host: string) => (await requestWithHost(open.url, "/api/v1/stats", host)).status;
+    const statusAt = async (host: string) => (await sendRaw(open.url, { path: "/api/v1/stats", headers: { host } })).status;
     for (const own of [`127.0.0.1:${port}`, `localhost:${port}`, "[::1]:8080", "manager", "UNACKED.example", "a.localhost"])
       expect(await statusAt(own), own).toBe(200);
     for (const foreign of ["evil.example", "127.0.0.1.nip.io", "evil.example:8080", "unacked.example.evil.example"])
       expect(await statusAt(foreign), foreign).toBe(421);
-    expect((await requestWithHost(open.url, "/healthz", "evil.example")).status).toBe(200);
+    expect((await sendRaw(open.url, { path: "/healthz", headers: { host: "evil.example" } })).status).toBe(200);
     // Where a token is asked for, a page that has none gets nothing anyway.
-    expect((await requestWithHost(manager.url, "/api/v1/stats", "evil.example")).status).toBe(401);
+    expect((await sendRaw(manager.url, { path: "/api/v1/stats", headers: { host: "evil.example" } })).status).toBe(401);
   });
 });
 
@@ -306,13 +306,3 @@ test("a stream of events ends when its token is taken back", { timeout: 40_000 }
   expect(isOver).toBe(false);
   expect((await closing.call("HEAD", "/api/v1/events", { headers: bearer(viewer) })).status).toBe(401);
 });
-
-/** fetch() writes the Host header itself. */
-function requestWithHost(url: string, path: string, host: string): Promise<{ status: number }> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { path, headers: { host }, agent: false }, (response) => {
-      response.resume().once("end", () => resolve({ status: response.statusCode ?? 0 }));
-    });
-    sent.once("error", reject).end();
-  });
-}
