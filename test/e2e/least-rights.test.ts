@@ -1,4 +1,4 @@
-import type { ErrorPage, ObserverView } from "@unacked/contracts";
+import type { ErrorPage, ObserverLogs, ObserverView } from "@unacked/contracts";
 import type { Channel } from "amqplib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -67,6 +67,14 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout:
     });
     await startService("service-2");
     await system.check();
+  });
+
+  it("what an observer says can be read", async () => {
+    await system.createMany("saying", 1, { sayEveryMs: 50 });
+    await eventually(async () => {
+      const { status, body } = await system.call<ObserverLogs>("GET", "/api/v1/observers/saying-0/logs");
+      expect([status, body.entries?.[0]]).toMatchObject([200, { message: "said" }]);
+    });
   });
 
   it("failures and messages that cannot be read reach the errors", async () => {

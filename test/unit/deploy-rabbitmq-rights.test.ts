@@ -7,6 +7,7 @@ import {
   EXCHANGES,
   newServiceId,
   outputKey,
+  replyQueue,
   STATE_QUEUE,
   workQueueName,
 } from "@unacked/contracts";
@@ -28,10 +29,11 @@ const definitions = JSON.parse(readFileSync(join(ROOT, "deploy/rabbitmq-definiti
 
 const exchanges = Object.values(EXCHANGES).map(({ name }) => name);
 const control = controlQueue(newServiceId(), 12).name;
+const replies = replyQueue(newServiceId(), 3).name;
 const work = workQueueName("default");
 const everything = [
   ...exchanges,
-  ...[STATE_QUEUE, ERROR_QUEUE, work, workQueueName("other"), control],
+  ...[STATE_QUEUE, ERROR_QUEUE, work, workQueueName("other"), control, replies],
   // What is not ours, or would be if a pattern had no end.
   ...[
     "amq.default",
@@ -42,6 +44,7 @@ const everything = [
     `x${STATE_QUEUE}`,
     `${STATE_QUEUE}2`,
     `${control}x`,
+    `${replies}x`,
     "unackedXstate",
   ],
 ];
@@ -56,17 +59,20 @@ describe("the rights on the broker", () => {
   it("of a manager: it declares all that is shared, sends starts and orders, and reads events and errors", () => {
     const shared = [STATE_QUEUE, ERROR_QUEUE, work, workQueueName("other")];
     const sentTo = ["unacked.start", "unacked.control", "unacked.service", "unacked.events"];
-    expect(allowed("unacked-manager", "configure")).toEqual([...exchanges, ...shared].toSorted());
-    expect(allowed("unacked-manager", "write")).toEqual([...sentTo, ...shared].toSorted());
+    expect(allowed("unacked-manager", "configure")).toEqual([...exchanges, ...shared, replies].toSorted());
+    expect(allowed("unacked-manager", "write")).toEqual([...sentTo, ...shared, replies].toSorted());
     expect(allowed("unacked-manager", "read")).toEqual(
-      [STATE_QUEUE, ERROR_QUEUE, "unacked.events", "unacked.errors", "unacked.start"].toSorted(),
+      [
+        ...[STATE_QUEUE, ERROR_QUEUE, replies],
+        ...["unacked.events", "unacked.errors", "unacked.start", "unacked.replies"],
+      ].toSorted(),
     );
   });
 
-  it("of a service: it declares its control queue, sends events, errors and outputs, and reads its work and its orders", () => {
+  it("of a service: it declares its control queue, sends events, errors, outputs and replies, and reads its work and its orders", () => {
     expect(allowed("unacked-service", "configure")).toEqual([control]);
     expect(allowed("unacked-service", "write")).toEqual(
-      ["unacked.events", "unacked.errors", "unacked.output", control].toSorted(),
+      ["unacked.events", "unacked.errors", "unacked.output", "unacked.replies", control].toSorted(),
     );
     expect(allowed("unacked-service", "read")).toEqual(["unacked.control", "unacked.service", work, control].toSorted());
   });

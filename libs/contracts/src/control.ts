@@ -45,6 +45,38 @@ export type ReportInventory = z.infer<typeof ReportInventory>;
 export const Probe = z.object({ kind: z.literal("Probe") });
 export type Probe = z.infer<typeof Probe>;
 
+/**
+ * Take no more work, give back what you run, and stay: for as long as this boot lives, over every reconnect. Answered by
+ * `draining` in ServiceAlive or ServiceBorn (direct, to one service).
+ */
+export const Drain = z.object({ kind: z.literal("Drain") });
+export type Drain = z.infer<typeof Drain>;
+
+/**
+ * Answer at once with a LogReply: what this run has said since `afterSeq`, the newest `limit` of it. Never sent again: whoever
+ * asked has given up by then (direct, to one service).
+ */
+export const ReadLogs = z.object({
+  kind: z.literal("ReadLogs"),
+  requestId: z.uuid(),
+  /** The routing key on `unacked.replies`. */
+  replyTo: z.string().min(1).max(255),
+  observerId: ObserverId,
+  runId: RunId,
+  /** 0: from the beginning. */
+  afterSeq: z.int().min(0),
+  limit: z.int().min(0),
+});
+export type ReadLogs = z.infer<typeof ReadLogs>;
+
 /** What the manager tells services, through `unacked.control` (all) or `unacked.service` (one). */
-export const ControlMessage = z.discriminatedUnion("kind", [StopObservers, StopRuns, RestartRuns, ReportInventory, Probe]);
+export const ControlMessage = z.discriminatedUnion("kind", [
+  StopObservers,
+  StopRuns,
+  RestartRuns,
+  ReportInventory,
+  Probe,
+  Drain,
+  ReadLogs,
+]);
 export type ControlMessage = z.infer<typeof ControlMessage>;

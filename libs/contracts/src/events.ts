@@ -108,6 +108,9 @@ export const BrokerLoss = z.object({
 });
 export type BrokerLoss = z.infer<typeof BrokerLoss>;
 
+/** It takes nothing any more and gives back what it runs: it was told to drain, or its process is about to end. */
+const draining = z.boolean().default(false);
+
 /** The first event of each generation: what this service is. */
 export const ServiceBorn = z.object({
   kind: z.literal("ServiceBorn"),
@@ -119,12 +122,13 @@ export const ServiceBorn = z.object({
   host: z.string().max(255),
   pid: z.int().min(0),
   heartbeatMs: z.int().min(1),
+  draining,
   /** Why the generation before this one ended, if that has a remedy. */
   brokerLoss: BrokerLoss.optional(),
 });
 export type ServiceBorn = z.infer<typeof ServiceBorn>;
 
-/** Every 5 s. */
+/** Every 5 s, and whenever it begins or has ended to drain. */
 export const ServiceAlive = z.object({
   kind: z.literal("ServiceAlive"),
   at,
@@ -132,6 +136,7 @@ export const ServiceAlive = z.object({
   running: z.int().min(0),
   memoryBytes: z.number().min(0),
   eventLoopLagMs: z.number().min(0),
+  draining,
 });
 export type ServiceAlive = z.infer<typeof ServiceAlive>;
 

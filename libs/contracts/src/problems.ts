@@ -35,6 +35,11 @@ export const PROBLEMS = {
     title: "No such error",
     remedy: "See GET /api/v1/errors; entries are removed when they are deleted, or after the retention.",
   },
+  "service-not-found": {
+    status: 404,
+    title: "No such service",
+    remedy: "See GET /api/v1/services?all=true for names and ids.",
+  },
   "method-not-allowed": { status: 405, title: "This path does not take that method", remedy: "See the Allow header." },
   "name-taken": {
     status: 409,
@@ -71,6 +76,16 @@ export const PROBLEMS = {
     status: 409,
     title: "There is nothing to retry",
     remedy: "Only the error of an observer that is Failed is retried; delete the entry when it has been dealt with.",
+  },
+  "service-ended": {
+    status: 409,
+    title: "The service has ended",
+    remedy: "Nothing is left to do: its observers run elsewhere, or wait for a worker.",
+  },
+  "service-ambiguous": {
+    status: 409,
+    title: "Several living services have this name",
+    remedy: "Use the id of the one that is meant, and give each its own SERVICE_NAME.",
   },
   "body-too-large": {
     status: 413,
@@ -117,6 +132,12 @@ export const PROBLEMS = {
     status: 503,
     title: "No worker is free",
     remedy: 'Try again later, add a service, or send whenFull: "queue".',
+  },
+  "logs-unavailable": {
+    status: 503,
+    title: "The log lines cannot be had now",
+    remedy:
+      "Try again; if it lasts, look at the service named (a frozen process, a blocked event loop), and at /readyz for the broker.",
   },
   "not-ready": { status: 503, title: "The manager is not ready", remedy: "Try again after Retry-After; see /readyz." },
   "database-unavailable": { status: 503, title: "The database cannot be reached", remedy: "Try again after Retry-After." },

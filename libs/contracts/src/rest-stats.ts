@@ -11,6 +11,7 @@ export const noneOfEachStatus = () =>
 export const PoolStats = z.object({
   pool: z.string(),
   services: z.int().describe("living ones"),
+  draining: z.int().describe("how many of these drain: their workers do not count"),
   workers: z.int(),
   occupied: z.int().describe("observers that take, or are about to take, a worker; more than `workers` when some wait"),
   desired: z
@@ -35,6 +36,7 @@ export const WARNING_CODES = [
   "broker-trouble",
   "broker-away",
   "no-service",
+  "all-draining",
   "no-free-worker",
   "service-suspect",
   "same-service-name",

@@ -87,9 +87,15 @@ export const ServiceView = z
     name: z.string(),
     pool: z.string(),
     state: ServiceState,
+    draining: z
+      .boolean()
+      .describe(
+        "it was told to drain, or its process is about to end: it takes nothing any more, and its workers do not count",
+      ),
+    drained: z.boolean().describe("it has said that it takes nothing, and nothing is left on it: its process can be ended"),
     workerCount: z.int(),
     running: z.int().describe("observers that the books place on it"),
-    free: z.int().describe("workerCount − running; 0 once it has ended"),
+    free: z.int().describe("workerCount − running; 0 once it drains or has ended"),
     reportedRunning: z.int().describe("what it last said itself, at lastSeenAt"),
     types: z.array(z.string()).describe("observer types that it knows"),
     version: z.string(),

@@ -11,6 +11,7 @@ export const EXCHANGES = {
   service: { name: "unacked.service", type: "direct" },
   errors: { name: "unacked.errors", type: "direct" },
   output: { name: "unacked.output", type: "topic" },
+  replies: { name: "unacked.replies", type: "direct" },
 } as const;
 
 export type ExchangeDeclaration = (typeof EXCHANGES)[keyof typeof EXCHANGES];
@@ -84,3 +85,18 @@ export function controlQueue(serviceId: ServiceId, generation: number): QueueDec
 
 /** The routing key of an observer's emitted events on `unacked.output`. */
 export const outputKey = (type: string, name: string): string => `${type}.${name}`;
+
+/** The routing key of one connection of one manager on `unacked.replies`. */
+export const replyKey = (managerId: string, generation: number): string => `${managerId}.${generation}`;
+
+/** Where services answer what one manager asked: gone with its connection, and the answers with it. A fresh name per connection. */
+export function replyQueue(managerId: string, generation: number): QueueDeclaration {
+  const key = replyKey(managerId, generation);
+  return {
+    name: `unacked.replies.${key}`,
+    durable: false,
+    exclusive: true,
+    arguments: {},
+    bindings: [{ exchange: EXCHANGES.replies, routingKey: key }],
+  };
+}

@@ -10,11 +10,13 @@ import { ErrorDesk } from "./flows/error-desk.ts";
 import { Ledger } from "./flows/ledger.ts";
 import { ObserverLifecycle } from "./flows/lifecycle.ts";
 import type { Log } from "./flows/log.ts";
+import { LogDesk } from "./flows/log-desk.ts";
 import type { ManagerApi } from "./flows/manager-api.ts";
 import { Prober } from "./flows/prober.ts";
 import { Readoption } from "./flows/readoption.ts";
 import { Reconciler } from "./flows/reconciler.ts";
 import { Retention } from "./flows/retention.ts";
+import { ServiceDesk } from "./flows/service-desk.ts";
 import { TypeCheck } from "./flows/type-check.ts";
 import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
 import type { ManagerSettings } from "./settings.ts";
@@ -39,6 +41,7 @@ export class ObserverManager {
   readonly #retention: Retention;
   readonly #changes: ChangeHub;
   readonly #metrics: ManagerMetrics;
+  readonly #logs: LogDesk;
   readonly #api: ManagerApi;
   readonly #access: ReturnType<typeof httpAccessOf>;
   #http: HttpServer | undefined;
@@ -57,7 +60,8 @@ export class ObserverManager {
     const { tally } = this.#metrics;
     this.#access = httpAccessOf(settings, log);
     this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
-    const { books, commands, errors, silence, reconciliation, retention, types, changes } = this.#database;
+    const { books, commands, errors, silence, reconciliation, retention, types, changes, services, logPlaces } =
+      this.#database;
     const wake = () => this.#dispatcher.wake();
     const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
@@ -80,11 +84,14 @@ export class ObserverManager {
     });
     this.#retention = new Retention({ store: retention, retentionMs, log });
     this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
+    this.#logs = new LogDesk({ places: logPlaces, reader: this.#broker.logs });
     const reads = this.#database.reads((pools) => this.#broker.queueDepths(pools));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#api = {
       errors: new ErrorDesk({ store: books, isReady, committed: wake }),
       lifecycle: new ObserverLifecycle({ store: books, types: new TypeCheck(types), isReady, committed: wake, log }),
+      services: new ServiceDesk({ store: services, isReady, committed: wake }),
+      logs: this.#logs,
       reads,
       changes: this.#changes,
       readiness: () => this.#readiness(),
@@ -126,6 +133,7 @@ export class ObserverManager {
     this.#prober.stop();
     this.#reconciler.stop();
     this.#retention.stop();
+    this.#logs.close();
     await Promise.all([this.#changes.close(), this.#http?.close()]);
     this.#access.callers.close();
     await this.#dispatcher.stop();

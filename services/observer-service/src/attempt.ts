@@ -12,6 +12,7 @@ import { errorText, stackOf } from "./error-text.ts";
 import { type Owner, runAs } from "./isolation.ts";
 import type { Log } from "./log.ts";
 import type { Output } from "./output.ts";
+import type { RunTail } from "./run-tail.ts";
 import { type StopCause, stopCodeOf } from "./stop-cause.ts";
 
 export interface AttemptParts {
@@ -22,6 +23,8 @@ export interface AttemptParts {
   readonly output: Output;
   /** Carries the observer and the run already. */
   readonly log: Log;
+  /** Keeps what the handler says; asked for when it says something. */
+  readonly tail: () => RunTail;
   readonly stopTimeoutMs: number;
   /** The handler is over; called exactly once. */
   onSettled(outcome: RunOutcome): void;
@@ -65,8 +68,15 @@ export function startAttempt(parts: AttemptParts): Attempt {
       labels: Object.freeze({ ...start.labels }),
     }),
     runId,
-    writeLog: (level, message, fields) => writeLine(log, level, message, fields),
-    publish: (eventJson) => parts.output(start, runId, eventJson),
+    writeLog: (level, message, fields) => {
+      writeLine(log, level, message, fields);
+      // No more than the log itself has.
+      if (log.isLevelEnabled(level)) parts.tail().line(level, String(message), fields);
+    },
+    publish: (eventJson) => {
+      parts.tail().value(eventJson);
+      return parts.output(start, runId, eventJson);
+    },
   });
   const settle = (outcome: RunOutcome): void => {
     settled = true;

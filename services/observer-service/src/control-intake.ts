@@ -2,6 +2,7 @@ import type { Delivery } from "@unacked/broker";
 import {
   ControlMessage,
   decodeBody,
+  type ReadLogs,
   type RestartRuns,
   type RunHeld,
   type RunStopped,
@@ -20,6 +21,9 @@ export interface ControlParts {
   readonly runner: Runner;
   /** What this service is. */
   readonly introduce: () => ServiceEvent;
+  /** Take nothing more, and give back what runs; to be repeated without harm. */
+  readonly drain: () => void;
+  readonly logs: { answer(request: ReadLogs): void };
   readonly tombstones: Tombstones;
   readonly errors: Pick<ErrorReporter, "report">;
   readonly events: { tell(event: ServiceEvent): void };
@@ -32,7 +36,7 @@ export interface ControlParts {
 /**
  * Comes in: what the manager tells this service, or all. Guarantees: every order to a run is answered by that run's end,
  * by RunHeld, or at once when there is no such run; stops of observers are remembered. A crash forgets the order; the
- * manager sends it again until it is answered.
+ * manager sends it again until it is answered. A question about logs alone is asked once, and its answer may be dropped.
  */
 export class ControlIntake {
   readonly #parts: ControlParts;
@@ -58,6 +62,10 @@ export class ControlIntake {
         return this.#reportInventory();
       case "Probe":
         return;
+      case "Drain":
+        return this.#parts.drain();
+      case "ReadLogs":
+        return this.#parts.logs.answer(message);
       default:
         return message satisfies never;
     }

@@ -32,7 +32,7 @@ export class Topology {
     this.#parts = parts;
   }
 
-  /** Everything that events, error reports and outputs are published to: so that no manager need have been there first. */
+  /** Everything that events, error reports and outputs and replies are published to: so that no manager need have been there first. */
   get forPublishing(): ((session: Session) => Promise<void>) | undefined {
     return this.#parts.declaresAll ? declareForPublishing : undefined;
   }
@@ -72,6 +72,7 @@ export class Topology {
 
 async function declareForPublishing(session: Session): Promise<void> {
   await session.declareExchange(EXCHANGES.output);
+  await session.declareExchange(EXCHANGES.replies);
   await session.declare(stateQueue);
   await session.declare(errorQueue);
 }

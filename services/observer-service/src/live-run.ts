@@ -4,6 +4,7 @@ import type { ObserverDefinition } from "@unacked/sdk";
 import type { Attempt } from "./attempt.ts";
 import type { Log } from "./log.ts";
 import { NEW_RUN, type RunState } from "./run.ts";
+import type { RunTail } from "./run-tail.ts";
 
 /** A run with what belongs to it at the rim: its message, its handler, its timer. */
 export interface LiveRun {
@@ -21,6 +22,8 @@ export interface LiveRun {
   uncaught?: unknown;
   /** Of the retry, or of the run's getting its attempts back. */
   timer?: NodeJS.Timeout;
+  /** What it said last; made when it says something, as most say little and there are many. */
+  tail?: RunTail;
   /** Ends the wait for the confirm of its error report. */
   reporting?: AbortController;
 }

@@ -57,7 +57,7 @@ function drainOnSignals(service: ObserverService, health: HealthServer, log: Log
       log.warn({ event: "hurried", signal }, "a second signal: ending without waiting");
       process.exit(1);
     }
-    service.drain(signal).then(
+    service.end(signal).then(
       () => {
         health.close();
         log.info({ event: "drained" }, "drained");

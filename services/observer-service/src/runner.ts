@@ -1,6 +1,7 @@
 import type { RunEndEvent, RunRetrying, RunStarted, ServiceEvent } from "@unacked/contracts";
 import { paramsIssuesText, parseParams, type RunOutcome } from "@unacked/sdk";
 import { startAttempt } from "./attempt.ts";
+import { EndedTails } from "./ended-tails.ts";
 import type { ErrorReporter } from "./error-reporter.ts";
 import { errorText, sendableText } from "./error-text.ts";
 import { type AcceptedStart, attemptOf, hasHandler, type LiveRun, newLiveRun } from "./live-run.ts";
@@ -9,6 +10,7 @@ import type { Output } from "./output.ts";
 import { Pacer } from "./pacer.ts";
 import { type RunEffect, type RunFact, type RunInput, type Settled, type Settlement, stepRun } from "./run.ts";
 import { RunSlots } from "./run-slots.ts";
+import { RunTail } from "./run-tail.ts";
 import type { StopCause } from "./stop-cause.ts";
 
 export interface RunnerParts {
@@ -21,6 +23,8 @@ export interface RunnerParts {
   readonly stopTimeoutMs: number;
   /** A handler is started, for the attempt of this number. */
   readonly onStart?: (attempt: number) => void;
+  /** What the tail of one run may take. */
+  readonly tailBytes: number;
 }
 
 /**
@@ -30,6 +34,7 @@ export interface RunnerParts {
  */
 export class Runner {
   readonly slots = new RunSlots();
+  readonly endedTails = new EndedTails();
   readonly #parts: RunnerParts;
   readonly #pacer = new Pacer();
   readonly #watchers = new Set<() => void>();
@@ -153,7 +158,7 @@ export class Runner {
   }
 
   #startHandler(run: LiveRun): void {
-    const { output, stopTimeoutMs, onStart } = this.#parts;
+    const { output, stopTimeoutMs, tailBytes, onStart } = this.#parts;
     const { start, runId, definition, log } = run;
     onStart?.(attemptOf(run));
     // Parsed for each attempt: a handler may have changed what it was given.
@@ -166,6 +171,7 @@ export class Runner {
       params: parsed.ok ? parsed.params : undefined,
       output,
       log,
+      tail: () => (run.tail ??= new RunTail(tailBytes)),
       stopTimeoutMs,
       onSettled: (outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
       onUncaught: (error) => {
@@ -200,6 +206,7 @@ export class Runner {
       { event: "run-ended", fact: fact.kind, ...("reason" in fact && { reason: fact.reason }) },
       "the run has ended",
     );
+    if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
     const next = this.slots.remove(run);
     if (next !== undefined) this.#giveTurn(next);
   }
@@ -216,6 +223,7 @@ export class Runner {
   /** Same message, a new run. The old handler has settled. */
   #restart(run: LiveRun): void {
     this.#tell(run, { kind: "RunStopped", reason: "restarted" });
+    if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
     const successor = newLiveRun(run, this.#parts.log);
     this.slots.replace(run, successor);
     this.#takeTurn(successor);

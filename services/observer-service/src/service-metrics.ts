@@ -149,7 +149,9 @@ function addStateOfService(metrics: MetricSet, { identity, health, phases }: Ser
   shown("unacked_service_lease_held", "1 while its lease is held; without it nothing runs.", (view) =>
     Number(view.leaseHeld),
   );
-  shown("unacked_service_draining", "1 once it was told to end.", (view) => Number(view.draining));
+  shown("unacked_service_draining", "1 once it takes nothing any more: it was told to drain, or to end.", (view) =>
+    Number(view.draining),
+  );
   shown(
     "unacked_service_events_waiting",
     "Events that the broker has not confirmed yet: the service's share of the state lag.",

@@ -10,13 +10,17 @@ import type { Log } from "./log.ts";
 
 export const ALIVE_INTERVAL_MS = 5_000;
 
-export function serviceBorn(
-  identity: ServiceIdentity,
-  types: readonly ObserverTypeInfo[],
-  version: string,
-  heartbeatMs: number,
-  lastLoss?: LossReason,
-): ServiceBorn {
+export interface Introduction {
+  readonly identity: ServiceIdentity;
+  readonly types: readonly ObserverTypeInfo[];
+  readonly version: string;
+  readonly heartbeatMs: number;
+  readonly draining: boolean;
+  readonly lastLoss: LossReason | undefined;
+}
+
+export function serviceBorn(introduction: Introduction): ServiceBorn {
+  const { identity, types, version, heartbeatMs, draining, lastLoss } = introduction;
   const { pool, workerCount } = identity;
   return {
     kind: "ServiceBorn",
@@ -28,6 +32,7 @@ export function serviceBorn(
     host: hostname().slice(0, 255),
     pid: process.pid,
     heartbeatMs,
+    draining,
     ...(lastLoss?.remedy !== undefined && { brokerLoss: brokerLoss(lastLoss.kind, lastLoss.detail, lastLoss.remedy) }),
   };
 }
@@ -64,13 +69,8 @@ export class EventLoopLag {
   }
 }
 
-export function serviceAlive(workerCount: number, running: number, eventLoopLagMs: number): ServiceAlive {
-  return {
-    kind: "ServiceAlive",
-    at: Date.now(),
-    workerCount,
-    running,
-    memoryBytes: process.memoryUsage.rss(),
-    eventLoopLagMs,
-  };
+export function serviceAlive(
+  now: Pick<ServiceAlive, "workerCount" | "running" | "eventLoopLagMs" | "draining">,
+): ServiceAlive {
+  return { kind: "ServiceAlive", at: Date.now(), ...now, memoryBytes: process.memoryUsage.rss() };
 }

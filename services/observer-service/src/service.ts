@@ -9,6 +9,7 @@ import {
 import type { ObserverTypeInfo, ServiceBorn, WorkQueueType } from "@unacked/contracts";
 import { ControlIntake } from "./control-intake.ts";
 import { Topology } from "./declare-topology.ts";
+import { Drain } from "./drain.ts";
 import { ErrorReporter } from "./error-reporter.ts";
 import { errorText, stackOf } from "./error-text.ts";
 import { EventSender } from "./event-sender.ts";
@@ -18,7 +19,9 @@ import { Intake } from "./intake.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import type { ObserverTypes } from "./load-observers.ts";
 import type { Log } from "./log.ts";
+import { LogReplies } from "./log-replies.ts";
 import { createOutput } from "./output.ts";
+import { tailBytesOf } from "./run-tail.ts";
 import { Runner } from "./runner.ts";
 import { ServiceMetrics } from "./service-metrics.ts";
 import { ALIVE_INTERVAL_MS, describeTypes, EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
@@ -38,9 +41,8 @@ export interface ServiceParts {
   readonly exit: (code: number) => void;
 }
 
-const CANCEL_LIMIT_MS = 2_000;
 const CONTROL_PREFETCH = 1_000;
-/** What draining keeps back of its time for the last events and the close. */
+/** What ending keeps back of its time for the last events and the close. */
 const FAREWELL_MS = 3_000;
 
 /**
@@ -61,17 +63,18 @@ export class ObserverService {
   readonly #lease: LeaseKeeper;
   readonly #intake: Intake;
   readonly #control: ControlIntake;
+  readonly #drain: Drain;
   readonly #lag = new EventLoopLag();
   readonly #typeInfos: ObserverTypeInfo[];
   #work: Consumer | undefined;
   #alive: NodeJS.Timeout | undefined;
-  #draining = false;
+  #ending = false;
   #failing = false;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     const { identity, log, types, stopTimeoutMs, exit } = parts;
-    const { serviceId, serviceName } = identity;
+    const { serviceId, serviceName, workerCount } = identity;
     this.#typeInfos = describeTypes(types, log);
     const phases = () => this.#runner.slots.all().map(({ state }) => state.phase);
     const metrics = new ServiceMetrics({ identity, version: parts.version, health: () => this.health, phases });
@@ -90,7 +93,8 @@ export class ObserverService {
     const holds = (generation: number): boolean => this.#lease.holds(generation);
     const output = createOutput(this.#publisher, serviceId, (outcome) => metrics.emitted(outcome));
     const onStart = (attempt: number) => metrics.started(attempt);
-    this.#runner = new Runner({ events: this.#events, errors, output, holds, log, stopTimeoutMs, onStart });
+    const tailBytes = tailBytesOf(workerCount);
+    this.#runner = new Runner({ events: this.#events, errors, output, holds, log, stopTimeoutMs, tailBytes, onStart });
     const heartbeatMs = parts.broker.heartbeatS * 1_000;
     this.#lease = new LeaseKeeper({ heartbeatMs, runs: this.#runner, log, exit, onLost: (why) => metrics.fenced(why) });
     const shared = {
@@ -103,7 +107,19 @@ export class ObserverService {
       closing: this.#closing.signal,
     };
     this.#intake = new Intake({ ...shared, types });
-    this.#control = new ControlIntake({ ...shared, introduce: () => this.#introduction() });
+    this.#control = new ControlIntake({
+      ...shared,
+      introduce: () => this.#introduction(),
+      drain: () => this.#drainAsTold(),
+      logs: new LogReplies({ serviceId, publisher: this.#publisher, runner: this.#runner }),
+    });
+    this.#drain = new Drain({
+      intake: this.#intake,
+      runner: this.#runner,
+      work: () => this.#work,
+      tell: () => this.#tellAlive(),
+      log,
+    });
     this.#consumer = new SupervisedConnection(settings("consumes"), {
       build: (session) => this.#build(session),
       onLost: (generation, reason) => this.#onLost(generation, reason),
@@ -126,7 +142,7 @@ export class ObserverService {
       publisher: this.#publisher.status,
       consuming: this.#work !== undefined,
       leaseHeld: this.#lease.held,
-      draining: this.#draining,
+      draining: this.#drain.begun,
       running: this.#runner.slots.size,
       workerCount: this.#parts.identity.workerCount,
       eventsWaiting: this.#events.waiting,
@@ -137,29 +153,14 @@ export class ObserverService {
    * SIGTERM. Takes nothing new, lets every run settle and gives its message back, says so, closes: all within
    * `stopTimeoutMs`. A crash in the middle leaves the rest to the broker, which gives it back likewise.
    */
-  async drain(why: string): Promise<void> {
-    if (this.#draining) return;
-    this.#draining = true;
-    const endMs = performance.now() + this.#parts.stopTimeoutMs;
-    const leftMs = (): number => Math.max(0, endMs - performance.now());
-    this.#parts.log.info(
-      { event: "draining", why, running: this.#runner.slots.size },
-      "draining: every run is stopped and given back",
-    );
-
-    this.#intake.drain();
-    // The consumer first, or the broker hands the released messages straight back.
-    await within(Math.min(CANCEL_LIMIT_MS, leftMs()), this.#work?.cancel());
-    this.#runner.stopAll({ kind: "draining" });
-    const farewellMs = Math.min(FAREWELL_MS, this.#parts.stopTimeoutMs / 4);
-    await within(Math.max(0, leftMs() - farewellMs), this.#runner.idle());
-    const observers = this.#runner.unsettled();
-    if (observers.length > 0)
-      this.#parts.log.error(
-        { event: "drained-without", observers },
-        "these observers did not stop in time; the end of the process stops them",
-      );
-    await this.#sayFarewell(why, Math.min(leftMs(), farewellMs));
+  async end(why: string): Promise<void> {
+    if (this.#ending) return;
+    this.#ending = true;
+    const { stopTimeoutMs } = this.#parts;
+    const endMs = performance.now() + stopTimeoutMs;
+    const farewellMs = Math.min(FAREWELL_MS, stopTimeoutMs / 4);
+    await this.#drain.run(why, stopTimeoutMs - farewellMs);
+    await this.#sayFarewell(why, Math.max(0, Math.min(endMs - performance.now(), farewellMs)));
     await this.#close();
   }
 
@@ -172,16 +173,32 @@ export class ObserverService {
     );
     if (this.#failing) return;
     this.#failing = true;
-    this.#draining = true;
-    this.#intake.drain();
+    this.#ending = true;
+    this.#drain.refuseAll();
     await within(0.4 * broker.heartbeatS * 1_000, this.#lease.processFailed());
     await this.#sayFarewell("an error that belongs to no observer", 1_000);
     exit(1);
   }
 
+  /** The manager's order, which it repeats until it has heard that it is followed. Nothing is said after the farewell. */
+  #drainAsTold(): void {
+    if (this.#ending) return;
+    if (this.#drain.begun) return this.#tellAlive();
+    this.#drain.run("the manager asked for it", this.#parts.stopTimeoutMs).then(
+      () => {
+        if (!this.#ending) this.#tellAlive();
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
   #introduction(): ServiceBorn {
     const { identity, version, broker } = this.#parts;
-    return serviceBorn(identity, this.#typeInfos, version, broker.heartbeatS * 1_000, this.#lastLoss);
+    return serviceBorn({
+      ...{ identity, version, types: this.#typeInfos, lastLoss: this.#lastLoss },
+      heartbeatMs: broker.heartbeatS * 1_000,
+      draining: this.#drain.begun,
+    });
   }
 
   async #build(session: Session): Promise<void> {
@@ -193,7 +210,7 @@ export class ObserverService {
     await this.#lease.begin(session, queues.control);
     this.#events.enterGeneration(session.generation);
     this.#events.tell(this.#introduction());
-    if (this.#draining) return;
+    if (this.#drain.begun) return;
     // Behind the introduction, by which a manager learns for which pool it has to declare a queue.
     await this.#topology.untilWorkQueueIsThere(session, (queue) =>
       log.warn({ event: "waiting-for-queue", queue }, "the manager has yet to declare the work queue"),
@@ -204,6 +221,8 @@ export class ObserverService {
     });
     if (session.lost.aborted) return;
     this.#work = work;
+    // Told to drain while the broker was asked for work: it would hand out what we give back.
+    if (this.#drain.begun) return work.cancel();
     log.info(
       { event: "consuming", generation: session.generation, queue: queues.work, workers: identity.workerCount },
       "taking observers",
@@ -220,7 +239,9 @@ export class ObserverService {
     // Nothing to say before the first generation is born, and no two of these ever wait.
     if (this.#consumer.status.generation === 0 || !this.#lease.held) return;
     const { workerCount } = this.#parts.identity;
-    this.#events.tell(serviceAlive(workerCount, this.#runner.slots.size, this.#lag.takeWorstMs()));
+    const running = this.#runner.slots.size;
+    const draining = this.#drain.begun;
+    this.#events.tell(serviceAlive({ workerCount, running, draining, eventLoopLagMs: this.#lag.takeWorstMs() }));
     void this.#stayReachable();
   }
 

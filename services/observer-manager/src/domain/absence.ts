@@ -1,3 +1,12 @@
+interface SightedService {
+  id: string;
+  generation: number;
+  isSuspect: boolean;
+  /** It says itself that it drains: it has no consumer any more, but may hold what it has not given back yet. */
+  isDraining: boolean;
+  inventoryAtMs: number | null;
+}
+
 /** One look at a pool, taken by the reconciler. */
 export interface Sighting {
   /** Observers without a current run and without a start that is still to be sent, each with a mark of its row's version. */
@@ -7,15 +16,15 @@ export interface Sighting {
   /** Events that services have sent and the books have not read. */
   stateQueueDepth: number;
   /** The pool's services that are not known to be gone. */
-  services: readonly { id: string; generation: number; isSuspect: boolean; inventoryAtMs: number | null }[];
+  services: readonly SightedService[];
   /** PostgreSQL's clock. */
   atMs: number;
 }
 
 /**
  * The ids of observers that are proven absent: neither the broker nor a service has them. Seen twice with nothing changed
- * between: no message is ready, the queue has as many consumers as services reported, every one of those has given its
- * whole inventory since the first look, and the books have read everything that was said.
+ * between: no message is ready, the queue has as many consumers as services reported that do not drain, every service has
+ * given its whole inventory since the first look, and the books have read everything that was said.
  * A message in a frozen service's socket is in none of these, but then that service has not reported.
  */
 export function provenAbsent(first: Sighting, second: Sighting): string[] {
@@ -34,7 +43,7 @@ function isQuiet({ queue, services, stateQueueDepth }: Sighting): boolean {
   return (
     queue.ready === 0 &&
     stateQueueDepth === 0 &&
-    queue.consumers === services.length &&
+    queue.consumers === services.filter((service) => !service.isDraining).length &&
     services.every((service) => !service.isSuspect)
   );
 }

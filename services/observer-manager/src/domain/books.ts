@@ -51,11 +51,15 @@ export interface RunBook {
   error: ErrorText | null;
 }
 
+/** asked: a client wants it, and the service has not answered · begun: it says itself that it drains. Of a boot for good. */
+export type DrainState = "none" | "asked" | "begun";
+
 export interface ServiceBook {
   readonly id: ServiceId;
   readonly name: string;
   pool: string;
   state: ServiceState;
+  drain: DrainState;
   generation: number;
   lastSeq: number;
   workerCount: number;
@@ -88,10 +92,10 @@ export type Command =
       reason: RunStopReason;
     }
   | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
-  | { kind: "report-inventory" | "probe"; serviceId: ServiceId; generation: number };
+  | { kind: "report-inventory" | "probe" | "drain"; serviceId: ServiceId; generation: number };
 
 export const COMMAND_KINDS = [
-  ...(["start", "stop", "stop-run", "restart-run", "report-inventory", "probe"] as const),
+  ...(["start", "stop", "stop-run", "restart-run", "report-inventory", "probe", "drain"] as const),
 ] satisfies Command["kind"][];
 
 /** A command to be written, or one of that key to be forgotten. */
@@ -100,7 +104,7 @@ export type CommandChange = { want: Command } | { forget: CommandKey };
 export type CommandKey =
   | { kind: "start" | "stop"; observerId: ObserverId }
   | { kind: "stop-run" | "restart-run"; runId: RunId }
-  | { kind: "report-inventory" | "probe"; serviceId: ServiceId; generation: number };
+  | { kind: "report-inventory" | "probe" | "drain"; serviceId: ServiceId; generation: number };
 
 /**
  * The rows that one batch of events touches, loaded and locked; decisions change them in memory and note which ones,
@@ -149,6 +153,7 @@ function keyText(key: CommandKey): string {
       return `${key.kind} ${key.runId}`;
     case "report-inventory":
     case "probe":
+    case "drain":
       return `${key.kind} ${key.serviceId} ${key.generation}`;
     default:
       return key satisfies never;

@@ -65,6 +65,7 @@ function insertService(books: Books, batch: EventBatch): ServiceBook {
     name: batch.serviceName,
     pool: batch.pool,
     state: "Alive",
+    drain: "none",
     generation: batch.generation,
     lastSeq: 0,
     workerCount: batch.workerCount,
@@ -87,12 +88,24 @@ function noteSign(books: Books, service: ServiceBook, batch: EventBatch): void {
   books.changedServices.add(service);
   service.lastSeq = batch.seq;
   service.workerCount = batch.workerCount;
+  const wasGivenUp = service.state === "Stopped" || service.state === "Gone";
+  const isNewConnection = batch.generation > service.generation;
   service.generation = Math.max(service.generation, batch.generation);
+  // What was sent to the connection before is lost with it.
+  if (service.drain === "asked" && (wasGivenUp || isNewConnection))
+    books.want({ kind: "drain", serviceId: service.id, generation: service.generation });
   if (service.state === "Alive") return;
   // It was given up, and speaks: what it runs is asked for, whole.
-  if (service.state !== "Suspect") askInventory(books, service);
+  if (wasGivenUp) askInventory(books, service);
   service.state = "Alive";
   service.endReason = null;
+}
+
+/** It drains, whoever told it to: the order is answered. A boot never takes that back. */
+function noteDraining(books: Books, service: ServiceBook): void {
+  if (service.drain === "begun") return;
+  service.drain = "begun";
+  books.forget({ kind: "drain", serviceId: service.id, generation: service.generation });
 }
 
 function askInventory(books: Books, service: ServiceBook): void {
@@ -111,6 +124,7 @@ function applyBirth(books: Books, service: ServiceBook, event: ServiceBorn): voi
     brokerLoss: event.brokerLoss ?? service.brokerLoss,
   });
   books.changedServices.add(service);
+  if (event.draining) noteDraining(books, service);
   // A rebirth under the same name raises a suspicion only; the probe settles it.
   for (const other of books.namesakes) {
     if (other.name === service.name && other.id !== service.id)
@@ -123,6 +137,7 @@ function applyAlive(books: Books, service: ServiceBook, event: ServiceAlive): vo
   service.running = event.running;
   service.memoryBytes = Math.round(event.memoryBytes);
   service.eventLoopLagMs = event.eventLoopLagMs;
+  if (event.draining) noteDraining(books, service);
   books.changedServices.add(service);
 }
 
@@ -132,6 +147,7 @@ function applyDeath(books: Books, message: DeathCertificate): Applied {
   if (!service) return "old";
   books.forget({ kind: "probe", ...sourceOf(message) });
   books.forget({ kind: "report-inventory", ...sourceOf(message) });
+  books.forget({ kind: "drain", ...sourceOf(message) });
   if (service.generation !== message.generation || service.state === "Gone" || service.state === "Stopped") return "old";
   endService(books, service, "Gone", "its control queue is gone: the connection was lost");
   return "applied";

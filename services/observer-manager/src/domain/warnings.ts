@@ -21,7 +21,7 @@ export function warningsOf(facts: Facts): Warning[] {
     ...facts.services.filter(({ state }) => state === "Suspect").map(suspect),
     ...sameNames(facts),
     ...stateQueueBehind(facts),
-    ...facts.pools.filter(({ services, survivesLargestService }) => services > 0 && !survivesLargestService).map(fragile),
+    ...facts.pools.filter(isFragile).map(fragile),
   ];
 }
 
@@ -45,7 +45,7 @@ function lossOf({ name, brokerLoss }: Facts["services"][number]): Warning[] {
   ];
 }
 
-function poolWarnings({ pool, services, free, occupied, workers }: PoolStats): Warning[] {
+function poolWarnings({ pool, services, draining, free, occupied, workers }: PoolStats): Warning[] {
   if (services === 0 && occupied > 0)
     return [
       {
@@ -53,6 +53,15 @@ function poolWarnings({ pool, services, free, occupied, workers }: PoolStats): W
         subject: pool,
         message: `${counted(occupied)} of pool ${pool} ${occupied === 1 ? "waits" : "wait"}, and no service consumes it.`,
         remedy: `Start an observer-service with POOL=${pool}.`,
+      },
+    ];
+  if (services > 0 && draining === services)
+    return [
+      {
+        code: "all-draining",
+        subject: pool,
+        message: `Every service of pool ${pool} drains, and nobody takes its work${occupied === 0 ? "" : `: ${counted(occupied)} ${occupied === 1 ? "waits" : "wait"}`}.`,
+        remedy: `End a drained service's process, so that it is started anew, or start another with POOL=${pool}.`,
       },
     ];
   if (services === 0 || free > 0) return [];
@@ -99,6 +108,9 @@ function stateQueueBehind({ stateQueueLag }: Facts): Warning[] {
     },
   ];
 }
+
+const isFragile = ({ services, draining, survivesLargestService }: PoolStats): boolean =>
+  services > draining && !survivesLargestService;
 
 const fragile = ({ pool }: PoolStats): Warning => ({
   code: "would-not-survive",

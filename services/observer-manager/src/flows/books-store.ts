@@ -38,7 +38,7 @@ export interface BooksTransaction {
   insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>>;
   /** One decision about a pool's workers at a time: held until the transaction ends. Taken before any row lock. */
   lockPool(pool: string): Promise<void>;
-  /** Workers of living services less observers that take or await one. */
+  /** Workers of living services that do not drain, less observers that take or await one. */
   freeWorkers(pool: string): Promise<number>;
   /** Those of these names that an observer has which is not Deleted: a hint, as only the insert decides. */
   namesTaken(names: string[]): Promise<Set<string>>;

@@ -41,7 +41,7 @@ const RESEND_MAX_MS = 60_000;
 
 /**
  * What comes in: command rows that are due. It guarantees: each is sent at least once, and those that wait for an answer
- * (stops, restarts, inventories) again and again until the ledger, having read the answer, forgets them.
+ * (stops, restarts, inventories, drains) again and again until the ledger, having read the answer, forgets them.
  * A crash in the middle leaves the row: a start published twice is a duplicate that the ledger ends.
  */
 export class Dispatcher {
@@ -138,6 +138,7 @@ function settle(command: DueCommand, outcome: SendOutcome | undefined): Settled 
     case "stop-run":
     case "restart-run":
     case "report-inventory":
+    case "drain":
       // The certificate ends that generation's runs; there is nobody left to tell.
       if (outcome === "gone") return { id, keep: false };
       return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };

@@ -4,16 +4,21 @@ import type {
   ErrorGroupList,
   ErrorPage,
   FieldProblem,
+  LogEvent,
   ObserverErrors,
   ObserverId,
+  ObserverLogs,
   ObserverPage,
   ObserverStatus,
   ObserverView,
   ProblemCode,
   Readiness,
   Role,
+  RunId,
   RunList,
+  ServiceId,
   ServiceList,
+  ServiceView,
   Stats,
   TypeList,
 } from "@unacked/contracts";
@@ -23,6 +28,8 @@ import type { ChangeHub } from "./change-hub.ts";
 export interface ManagerApi {
   readonly lifecycle: Lifecycle;
   readonly errors: ErrorTools;
+  readonly services: ServiceTools;
+  readonly logs: LogTools;
   readonly reads: ManagerReads;
   readonly changes: Pick<ChangeHub, "subscribe">;
   /** Never rejects: a check that cannot be made is a check that failed. */
@@ -70,6 +77,31 @@ export interface ErrorTools {
   deleteError(id: string): Promise<{ kind: "deleted" } | Refusal>;
 }
 
+export interface ServiceTools {
+  /** Safe to repeat. Problems: service-not-found, service-ended, service-ambiguous, not-ready. */
+  drainService(ref: ServiceRef): Promise<{ kind: "accepted"; service: ServiceView } | Refusal>;
+}
+
+export interface LogTools {
+  /** The newest `limit` of what is kept. Problems: observer-not-found, logs-unavailable. */
+  readLogs(ref: ObserverRef, query: { limit: number }): Promise<{ kind: "logs"; logs: ObserverLogs } | Refusal>;
+
+  /** The same and what comes after, or all that came after a place. Problems: observer-not-found. */
+  followLogs(ref: ObserverRef, from: { limit: number; after?: LogPosition | undefined }): Promise<LogStream | Refusal>;
+}
+
+export interface LogStream {
+  kind: "stream";
+  /** Until the signal aborts or the observer is over. An event with a place is one to go on from. */
+  events(signal: AbortSignal): AsyncIterable<LogEvent & { after?: LogPosition }>;
+}
+
+/** Up to where a client has seen what a run said. */
+export interface LogPosition {
+  runId: RunId;
+  seq: number;
+}
+
 /** What is asked of many. */
 export interface BulkChange {
   kind: "stop" | "restart";
@@ -89,6 +121,9 @@ export type ChangeOutcome = { kind: "accepted"; observer: ObserverView } | Refus
 
 /** What a path takes: a name finds the living observer of that name, an id also a deleted one. */
 export type ObserverRef = { kind: "id"; id: ObserverId } | { kind: "name"; name: string };
+
+/** What a path takes: a name finds the living service of that name. */
+export type ServiceRef = { kind: "id"; id: ServiceId } | { kind: "name"; name: string };
 
 /** A request that was understood and is not done. Title, status and remedy come from the catalogue (PROBLEMS). */
 export interface Refusal {

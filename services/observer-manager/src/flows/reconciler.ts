@@ -147,7 +147,9 @@ function isComparable(first: Sighting, now: Sighting): boolean {
   const key = (sighting: Sighting) =>
     JSON.stringify([
       sighting.queue,
-      sighting.services.map(({ id, generation, isSuspect }) => [id, generation, isSuspect]).toSorted(),
+      sighting.services
+        .map(({ id, generation, isSuspect, isDraining }) => [id, generation, isSuspect, isDraining])
+        .toSorted(),
     ]);
   return key(first) === key(now) && now.atMs - first.atMs < 60_000;
 }

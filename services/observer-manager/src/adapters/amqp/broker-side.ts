@@ -15,6 +15,7 @@ import type { QueueLook } from "../../flows/reconciler.ts";
 import { CatchUp } from "./catch-up.ts";
 import { AmqpCommandSender } from "./command-sender.ts";
 import { ErrorConsumer } from "./error-consumer.ts";
+import { AmqpLogReader } from "./log-reader.ts";
 import { StateConsumer } from "./state-consumer.ts";
 import { declareTopology } from "./topology.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -42,6 +43,7 @@ const CONFIRM_TIMEOUT_MS = 10_000;
 export class BrokerSide implements QueueLook {
   readonly sender: CommandSender;
   readonly catchUp: CatchUp;
+  readonly logs: AmqpLogReader;
   readonly #publisher: Publisher;
   readonly #consumption: SupervisedConnection;
   readonly #workQueues: WorkQueues;
@@ -57,6 +59,7 @@ export class BrokerSide implements QueueLook {
       { url, heartbeatS, log, connectionName: "unacked-manager-publish" },
       { declare: declareTopology, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
     );
+    this.logs = new AmqpLogReader({ publisher: this.#publisher, managerId, log });
     this.#consumption = new SupervisedConnection(
       { url, heartbeatS, log, connectionName: "unacked-manager-consume" },
       {
@@ -64,11 +67,13 @@ export class BrokerSide implements QueueLook {
           await declareTopology(session);
           await states.begin(session);
           await errors.begin(session);
+          await this.logs.begin(session);
           this.catchUp.begin(session);
           upkeep.begin(session);
         },
         onLost: () => {
           this.catchUp.end();
+          this.logs.end();
           upkeep.end();
         },
       },

@@ -67,6 +67,8 @@ function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessa
       return { kind: "ReportInventory" };
     case "probe":
       return { kind: "Probe" };
+    case "drain":
+      return { kind: "Drain" };
     default:
       return kind satisfies never;
   }

@@ -55,8 +55,10 @@ export interface CallDescription {
   problems: ProblemCode[];
   /** Of a call for many: what stands with a single one within the answer 200. */
   itemProblems?: ProblemCode[];
-  /** Of server-sent events: the schema of each kind's data. */
+  /** Of server-sent events: the schema of each kind's data. Where the answer 200 is JSON, that is what it can be instead. */
   events?: Record<string, z.ZodType>;
+  /** Where it is JSON otherwise: how such a stream looks. */
+  eventExamples?: Examples<string>;
 }
 
 /** An answer with a JSON body. The examples are held to the schema by the compiler too. */

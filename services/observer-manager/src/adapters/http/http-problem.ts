@@ -23,6 +23,7 @@ const challengeOf = ({ detail }: Refusal): string =>
 const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
   "no-free-worker": 5,
   "not-ready": 1,
+  "logs-unavailable": 2,
   "database-unavailable": 2,
   "batch-interrupted": 2,
   "identity-provider-unavailable": 5,

@@ -6,6 +6,10 @@ const PATH_PARAMETERS: Record<string, z.ZodType> = {
     .string()
     .describe("the observer's name or id; one that is Deleted is found by its id alone")
     .meta({ examples: ["shop-front"] }),
+  service: z
+    .string()
+    .describe("the service's name or id; of several boots of one name the one that lives")
+    .meta({ examples: ["observer-service-1"] }),
   errorId: z
     .string()
     .regex(/^[0-9]{1,18}$/)

@@ -81,8 +81,9 @@ function answersOf(call: CallDescription): RouteConfig["responses"] {
   return Object.fromEntries(Object.entries(call.answers).map(([status, one]) => [status, answerOf(call, status, one)]));
 }
 
-function answerOf({ itemProblems, events }: CallDescription, status: string, one: AnswerDescription) {
-  const { description, schema, examples, contentType = "application/json", headers = {} } = one;
+function answerOf(call: CallDescription, status: string, one: AnswerDescription) {
+  const { itemProblems } = call;
+  const { description, headers = {} } = one;
   const itsProblems = status === "200" && itemProblems ? `.\n\nOne of them can have:\n\n${inWords(itemProblems)}` : "";
   const own = Object.entries(headers).map(([name, { description, example }]) => [
     name,
@@ -91,7 +92,17 @@ function answerOf({ itemProblems, events }: CallDescription, status: string, one
   return {
     description: `${description}${itsProblems}`,
     headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" }, ...Object.fromEntries(own) },
-    ...(schema && { content: { [contentType]: { schema: events ? streamOf(events) : schema, ...shown(examples) } } }),
+    ...(one.schema && { content: contentOf(call, status, one) }),
+  };
+}
+
+function contentOf({ events, eventExamples }: CallDescription, status: string, one: AnswerDescription) {
+  const { schema, examples, contentType = "application/json" } = one;
+  if (events === undefined || status !== "200") return { [contentType]: { schema, ...shown(examples) } };
+  if (contentType === EVENT_STREAM) return { [contentType]: { schema: streamOf(events), ...shown(examples) } };
+  return {
+    [contentType]: { schema, ...shown(examples) },
+    [EVENT_STREAM]: { schema: streamOf(events), ...shown(eventExamples) },
   };
 }
 
@@ -104,10 +115,12 @@ function shown(examples: Examples = {}) {
   return { examples: Object.fromEntries(all) };
 }
 
+const EVENT_STREAM = "text/event-stream";
+
 /** OpenAPI 3.1 has no word for a stream's items; JSON Schema has one for what a text holds. */
 const streamOf = (events: Record<string, z.ZodType>) => ({
   type: "string" as const,
-  contentMediaType: "text/event-stream",
+  contentMediaType: EVENT_STREAM,
   contentSchema: {
     oneOf: Object.entries(events).map(([kind, schema]) => ({
       type: "object" as const,

@@ -6,14 +6,17 @@ export function listOf<Item extends z.ZodType>(item: Item, splitAtCommas = true)
   return z.preprocess((given) => (Array.isArray(given) ? given : [given]).flatMap(split), z.array(item).max(50));
 }
 
-/** 1–1000 rows a page, 100 if nobody says otherwise. */
-export const pageLimit = z
-  .preprocess(
-    (given) => (typeof given === "string" && /^[0-9]{1,9}$/.test(given) ? Number(given) : given),
-    z.int().min(1).max(1_000),
-  )
-  .default(100)
-  .describe("how many on a page");
+/** So many at most, `least` to 1000; 100 if nobody says otherwise. */
+export const limitFrom = (least: number) =>
+  z
+    .preprocess(
+      (given) => (typeof given === "string" && /^[0-9]{1,9}$/.test(given) ? Number(given) : given),
+      z.int().min(least).max(1_000),
+    )
+    .default(100);
+
+/** Rows a page. */
+export const pageLimit = limitFrom(1).describe("how many on a page");
 
 const FLAGS: Record<string, boolean> = { "": true, "1": true, true: true, "0": false, false: false };
 

@@ -7,6 +7,7 @@ import { jsonBody } from "./json-body.ts";
 import { requestIdOf } from "./request-context.ts";
 import { readInput } from "./request-input.ts";
 import type { Route } from "./route.ts";
+import { sendEventStream } from "./server-sent-events.ts";
 
 /** A path and what it answers by method. */
 export interface RegisteredPath {
@@ -69,6 +70,7 @@ async function answerRoute(route: Route, request: Request, response: Response): 
   const outcome = await route.handle(input as Parameters<Route["handle"]>[0]);
   response.setHeader("Cache-Control", "no-store");
   if ("kind" in outcome) return sendProblem(response, outcome, requestIdOf(response));
+  if ("events" in outcome) return sendEventStream(request, response, outcome.events);
   const described = route.answers[outcome.status];
   if (described === undefined)
     throw new Error(`${route.operationId} answers ${outcome.status}, which its description does not know`);

@@ -1,19 +1,26 @@
-import { type FieldProblem, findJsonFlaws, ObserverId, ObserverName, toPointer } from "@unacked/contracts";
+import {
+  type FieldProblem,
+  findJsonFlaws,
+  ObserverId,
+  ObserverName,
+  ServiceId,
+  ServiceName,
+  toPointer,
+} from "@unacked/contracts";
 import type { Request } from "express";
 import type { z } from "zod";
-import type { ObserverRef, Refusal } from "../../flows/manager-api.ts";
+import type { ObserverRef, Refusal, ServiceRef } from "../../flows/manager-api.ts";
 import { bodyProblems, queryProblems } from "./field-problems.ts";
 import { HttpProblem } from "./http-problem.ts";
-import type { Route } from "./route.ts";
+import type { Route, RouteRequest } from "./route.ts";
 
 /** Everything that a route takes from outside, checked. Throws HttpProblem. */
-export function readInput(
-  route: Route,
-  request: Request,
-): { ref: ObserverRef; errorId: string; query: unknown; body: unknown } {
+export function readInput(route: Route, request: Request): Omit<RouteRequest<unknown, unknown>, "requestId"> {
   return {
     ref: pathRefOf(request.params["ref"]),
     errorId: errorIdOf(request.params["errorId"]),
+    service: serviceOf(request.params["service"]),
+    lastEventId: request.get("last-event-id"),
     query: readQuery(route.query, request),
     body: readBody(route, request.body),
   };
@@ -67,6 +74,16 @@ function pathRefOf(text: unknown): ObserverRef {
   const ref = refOf(text);
   if (ref) return ref;
   throw new HttpProblem({ code: "observer-not-found" });
+}
+
+/** Likewise, of a service. */
+function serviceOf(text: unknown): ServiceRef {
+  if (text === undefined) return { kind: "name", name: "" };
+  const id = ServiceId.safeParse(text);
+  if (id.success) return { kind: "id", id: id.data };
+  const name = ServiceName.safeParse(text);
+  if (name.success) return { kind: "name", name: name.data };
+  throw new HttpProblem({ code: "service-not-found" });
 }
 
 export function refOf(text: unknown): ObserverRef | undefined {

@@ -4,8 +4,6 @@ export interface RequestMeter {
   answered(request: { method: string; route: string | undefined; status: number; durationMs: number }): void;
 }
 
-const STREAMS = "/api/v1/events";
-
 /** Measures every answer. The route is what express matched, never the path itself, which clients choose. */
 export const requestMetrics =
   (meter: RequestMeter): RequestHandler =>
@@ -13,7 +11,8 @@ export const requestMetrics =
     const beganAtMs = performance.now();
     response.once("close", () => {
       const route = (request.route as { path?: unknown } | undefined)?.path;
-      if (route === STREAMS && response.statusCode === 200) return;
+      // A stream lasts as long as its client likes: that says nothing of how fast we answer.
+      if (String(response.getHeader("content-type")).startsWith("text/event-stream")) return;
       meter.answered({
         method: request.method,
         route: typeof route === "string" ? route.replaceAll(/:(\w+)/g, "{$1}") : undefined,

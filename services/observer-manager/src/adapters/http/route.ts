@@ -1,7 +1,7 @@
 import type { ProblemCode } from "@unacked/contracts";
 import type { z } from "zod";
 import type { Identity } from "../../flows/caller-check.ts";
-import type { ObserverRef, Refusal } from "../../flows/manager-api.ts";
+import type { ObserverRef, Refusal, ServiceRef } from "../../flows/manager-api.ts";
 import type { CallDescription, Examples } from "./call-description.ts";
 
 export interface Answer {
@@ -11,11 +11,20 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
+/** Server-sent events instead of an answer, until the signal aborts as the client has gone. */
+export interface EventsAnswer {
+  events(signal: AbortSignal): AsyncIterable<{ name: string; data: unknown; id?: string | undefined }>;
+}
+
 export interface RouteRequest<Query, Body> {
   /** The `{ref}` of the path; a text that can be neither name nor id has been answered 404 before. */
   ref: ObserverRef;
   /** The `{errorId}` of the path. */
   errorId: string;
+  /** The `{service}` of the path; as with `ref`. */
+  service: ServiceRef;
+  /** The header that a client sends to go on with a stream where it was. */
+  lastEventId: string | undefined;
   query: Query;
   body: Body;
   requestId: string;
@@ -39,7 +48,7 @@ export interface Route extends CallDescription {
   bodyLimitBytes?: number;
   /** Instead of `body`'s own parsing, for a body whose items are checked each for itself. */
   readBody?(given: unknown): unknown;
-  handle(request: RouteRequest<never, never>): Promise<Answer | Refusal>;
+  handle(request: RouteRequest<never, never>): Promise<Answer | EventsAnswer | Refusal>;
 }
 
 /** Ties the types of query, body and the body's examples to their schemas. */
@@ -53,7 +62,7 @@ export function defineRoute<
     body?: Body;
     bodyExamples?: Examples<z.input<Body>>;
     readBody?: (given: unknown) => Read;
-    handle(request: RouteRequest<z.output<Query>, Read>): Promise<Answer | Refusal>;
+    handle(request: RouteRequest<z.output<Query>, Read>): Promise<Answer | EventsAnswer | Refusal>;
   },
 ): Route {
   return route;

@@ -6,7 +6,7 @@ import { writeCommands } from "./command-writes.ts";
 
 /** Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. */
 const LOCK_SERVICES = `
-  SELECT id, name, pool, state, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, types, version,
+  SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, types, version,
          host, pid, heartbeat_ms AS "heartbeatMs", memory_bytes AS "memoryBytes", event_loop_lag_ms AS "eventLoopLagMs",
          end_reason AS "endReason", broker_loss AS "brokerLoss"
   FROM services WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
@@ -35,23 +35,24 @@ const RUNS = `
 const WRITE_SERVICES = `
   INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
                              heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, ended_at, inventory_at,
-                             broker_loss)
+                             broker_loss, drain)
   SELECT id, name, pool, state, generation, last_seq, worker_count, running, types::jsonb, version, host, pid,
          heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason,
          CASE WHEN state IN ('Stopped', 'Gone') THEN now() END, CASE WHEN gave_inventory THEN now() END,
-         broker_loss::jsonb
+         broker_loss::jsonb, drain
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint[], $7::int[], $8::int[], $9::text[],
               $10::text[], $11::text[], $12::int[], $13::int[], $14::bigint[], $15::float8[], $16::text[],
-              $17::boolean[], $18::text[])
+              $17::boolean[], $18::text[], $19::text[])
     AS u (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
-          heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, gave_inventory, broker_loss)
+          heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, gave_inventory, broker_loss, drain)
   ON CONFLICT (id) DO UPDATE SET
     pool = excluded.pool, state = excluded.state, generation = excluded.generation, last_seq = excluded.last_seq,
     worker_count = excluded.worker_count, running = excluded.running, types = excluded.types, version = excluded.version,
     host = excluded.host, pid = excluded.pid, heartbeat_ms = excluded.heartbeat_ms, memory_bytes = excluded.memory_bytes,
     event_loop_lag_ms = excluded.event_loop_lag_ms, end_reason = excluded.end_reason,
     ended_at = CASE WHEN excluded.ended_at IS NULL THEN NULL ELSE coalesce(s.ended_at, excluded.ended_at) END,
-    broker_loss = excluded.broker_loss, inventory_at = coalesce(excluded.inventory_at, s.inventory_at),
+    broker_loss = excluded.broker_loss, drain = excluded.drain,
+    inventory_at = coalesce(excluded.inventory_at, s.inventory_at),
     last_seen_at = CASE WHEN excluded.state = 'Gone' THEN s.last_seen_at ELSE now() END,
     changed_xid = pg_current_xact_id()`;
 
@@ -187,6 +188,7 @@ function serviceColumns(services: ServiceBook[]): unknown[][] {
     services.map((s) => s.endReason),
     services.map((s) => s.gaveInventory === true),
     services.map((s) => (s.brokerLoss === null ? null : JSON.stringify(s.brokerLoss))),
+    services.map((s) => s.drain),
   ];
 }
 

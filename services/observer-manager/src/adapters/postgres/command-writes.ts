@@ -14,7 +14,7 @@ const FORGET_BY_RUN = `
 /** Index: commands_one_per_generation. */
 const FORGET_BY_GENERATION = `
   DELETE FROM commands c USING unnest($1::text[], $2::uuid[], $3::int[]) AS u (kind, service_id, generation)
-  WHERE c.kind IN ('report-inventory', 'probe') AND c.kind = u.kind
+  WHERE c.kind IN ('report-inventory', 'probe', 'drain') AND c.kind = u.kind
     AND c.service_id = u.service_id AND c.generation = u.generation`;
 
 const INSERT = `
@@ -54,6 +54,7 @@ async function forget(tx: EntityManager, keys: CommandKey[]): Promise<void> {
         break;
       case "report-inventory":
       case "probe":
+      case "drain":
         byGeneration.push([key.kind, key.serviceId, key.generation]);
         break;
       default:

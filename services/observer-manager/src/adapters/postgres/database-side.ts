@@ -6,10 +6,12 @@ import type { CommandCount } from "../../flows/command-count.ts";
 import type { CommandStore } from "../../flows/dispatcher.ts";
 import type { ErrorBook } from "../../flows/error-book.ts";
 import type { Log } from "../../flows/log.ts";
+import type { LogPlaces } from "../../flows/log-source.ts";
 import type { ManagerReads } from "../../flows/manager-api.ts";
 import type { SilenceStore } from "../../flows/prober.ts";
 import type { ReconcilerStore } from "../../flows/reconciler.ts";
 import type { RetentionStore } from "../../flows/retention.ts";
+import type { ServiceStore } from "../../flows/service-desk.ts";
 import type { TypeDirectory } from "../../flows/type-check.ts";
 import { PostgresChangeLog } from "./change-feed.ts";
 import { countCommands } from "./command-reads.ts";
@@ -17,12 +19,14 @@ import { createDataSource, migrate } from "./data-source.ts";
 import { checkDatabase } from "./database-check.ts";
 import { describeDatabaseError } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
+import { PostgresLogPlaces } from "./log-places.ts";
 import { type Channel, Notifications } from "./notifications.ts";
 import { PostgresBooksStore } from "./postgres-books-store.ts";
 import { PostgresCommandStore } from "./postgres-command-store.ts";
 import { postgresReads } from "./postgres-reads.ts";
 import { PostgresReconcilerStore } from "./reconciler-store.ts";
 import { PostgresRetentionStore } from "./retention-store.ts";
+import { PostgresServiceStore } from "./service-store.ts";
 import { PostgresSilenceStore } from "./silence-store.ts";
 import { PostgresTypeDirectory } from "./type-reads.ts";
 
@@ -41,6 +45,8 @@ export class DatabaseSide {
   readonly reconciliation: ReconcilerStore;
   readonly retention: RetentionStore;
   readonly types: TypeDirectory;
+  readonly services: ServiceStore;
+  readonly logPlaces: LogPlaces;
   readonly changes: ChangeLog;
   readonly #dataSource: DataSource;
   readonly #notifications: Notifications;
@@ -57,6 +63,8 @@ export class DatabaseSide {
     this.reconciliation = new PostgresReconcilerStore(this.#dataSource);
     this.retention = new PostgresRetentionStore(this.#dataSource);
     this.types = new PostgresTypeDirectory(this.#dataSource);
+    this.services = new PostgresServiceStore(this.#dataSource);
+    this.logPlaces = new PostgresLogPlaces(this.#dataSource);
     this.changes = new PostgresChangeLog(this.#dataSource);
   }
 

@@ -27,7 +27,8 @@ const LOCK_UNCHANGED = `
 
 /** Indexes: services_living, observers_occupying. */
 const FREE_WORKERS = `
-  SELECT (SELECT coalesce(sum(worker_count), 0) FROM services WHERE pool = $1 AND state IN ('Alive', 'Suspect'))
+  SELECT (SELECT coalesce(sum(worker_count), 0) FROM services
+          WHERE pool = $1 AND state IN ('Alive', 'Suspect') AND drain = 'none')
        - (SELECT count(*) FROM observers
           WHERE pool = $1 AND status IN (${OCCUPYING_STATUSES.map((status) => `'${status}'`).join(", ")})) AS free`;
 

@@ -15,7 +15,8 @@ const SUSPECTS = `SELECT o.id, o.changed_xid::text AS mark ${IN_DOUBT} AND o.poo
 
 /** Index: services_living. */
 const SERVICES = `
-  SELECT id, generation, state = 'Suspect' AS "isSuspect", extract(epoch FROM inventory_at) * 1000 AS "inventoryAtMs"
+  SELECT id, generation, state = 'Suspect' AS "isSuspect", drain = 'begun' AS "isDraining",
+         extract(epoch FROM inventory_at) * 1000 AS "inventoryAtMs"
   FROM services WHERE pool = $1 AND state IN ('Alive', 'Suspect') ORDER BY id`;
 
 const NOW = "SELECT extract(epoch FROM now()) * 1000 AS ms";

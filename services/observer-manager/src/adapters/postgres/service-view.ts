@@ -1,4 +1,5 @@
 import type { ServiceView } from "@unacked/contracts";
+import type { DrainState } from "../../domain/books.ts";
 import { isoOf } from "./observer-view.ts";
 
 /**
@@ -6,7 +7,7 @@ import { isoOf } from "./observer-view.ts";
  * is right at once, and agrees with the list of observers. Index: observers_on_service.
  */
 export const SERVICE_COLUMNS = `
-  s.id, s.name, s.pool, s.state, s.worker_count, s.running AS reported_running,
+  s.id, s.name, s.pool, s.state, s.drain, s.worker_count, s.running AS reported_running,
   (SELECT count(*)::int FROM observers o WHERE o.current_service_id = s.id) AS running,
   (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.types) t) AS types,
   s.version, s.host, s.pid, s.generation, s.heartbeat_ms, s.memory_bytes, s.event_loop_lag_ms, s.started_at, s.last_seen_at,
@@ -18,6 +19,7 @@ export interface ServiceRow {
   name: string;
   pool: string;
   state: ServiceView["state"];
+  drain: DrainState;
   worker_count: number;
   reported_running: number;
   running: number;
@@ -38,12 +40,16 @@ export interface ServiceRow {
 
 export function toServiceView(row: ServiceRow): ServiceView {
   const { id, name, pool, state, running, types, version, host, pid, generation } = row;
+  const isLiving = row.ended_at === null;
+  const draining = row.drain !== "none";
   return {
     ...{ id, name, pool, state },
+    draining,
+    drained: state === "Alive" && row.drain === "begun" && running === 0 && row.reported_running === 0,
     workerCount: row.worker_count,
     running,
-    free: row.ended_at === null ? Math.max(0, row.worker_count - running) : 0,
-    reportedRunning: row.ended_at === null ? row.reported_running : 0,
+    free: isLiving && !draining ? Math.max(0, row.worker_count - running) : 0,
+    reportedRunning: isLiving ? row.reported_running : 0,
     ...{ types, version, host, pid, generation },
     heartbeatMs: row.heartbeat_ms,
     memoryBytes: Number(row.memory_bytes),

@@ -21,9 +21,11 @@ const OCCUPYING = OCCUPYING_STATUSES.map((status) => `'${status}'`).join(", ");
 
 /** Indexes: services_living, observers_occupying. A pool is known by its living services or by its observers. */
 const POOLS = `
-  SELECT pool, coalesce(services, 0) AS services, coalesce(workers, 0) AS workers, coalesce(largest, 0) AS largest,
-         coalesce(occupied, 0) AS occupied
-  FROM (SELECT pool, count(*)::int AS services, sum(worker_count)::int AS workers, max(worker_count) AS largest
+  SELECT pool, coalesce(services, 0) AS services, coalesce(draining, 0) AS draining, coalesce(workers, 0) AS workers,
+         coalesce(largest, 0) AS largest, coalesce(occupied, 0) AS occupied
+  FROM (SELECT pool, count(*)::int AS services, count(*) FILTER (WHERE drain <> 'none')::int AS draining,
+               sum(worker_count) FILTER (WHERE drain = 'none')::int AS workers,
+               max(worker_count) FILTER (WHERE drain = 'none') AS largest
         FROM services WHERE state IN ('Alive', 'Suspect') GROUP BY pool) s
   FULL JOIN (SELECT pool, count(*)::int AS occupied FROM observers WHERE status IN (${OCCUPYING}) GROUP BY pool) o USING (pool)
   ORDER BY pool`;
@@ -36,6 +38,7 @@ const OLDEST_WAITING = `
 interface PoolRow {
   pool: string;
   services: number;
+  draining: number;
   workers: number;
   largest: number;
   occupied: number;
@@ -74,9 +77,10 @@ export async function readStats(dataSource: DataSource, askQueueDepths: AskQueue
 }
 
 /** Whichever service dies, its observers need workers elsewhere: the worst loss is that of the most workers. */
-function toPoolStats({ pool, services, workers, largest, occupied }: PoolRow): PoolStats {
+function toPoolStats({ largest, ...pool }: PoolRow): PoolStats {
+  const { workers, occupied } = pool;
   return {
-    ...{ pool, services, workers, occupied },
+    ...pool,
     desired: occupied + largest,
     free: Math.max(0, workers - occupied),
     survivesLargestService: occupied <= workers - largest,

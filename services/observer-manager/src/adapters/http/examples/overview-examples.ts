@@ -17,7 +17,16 @@ export const STATS = {
     total: 210,
     free: 0,
     byPool: [
-      { pool: "default", services: 3, workers: 210, occupied: 212, desired: 282, free: 0, survivesLargestService: false },
+      {
+        pool: "default",
+        services: 3,
+        draining: 0,
+        workers: 210,
+        occupied: 212,
+        desired: 282,
+        free: 0,
+        survivesLargestService: false,
+      },
     ],
   },
   survivesLargestService: false,

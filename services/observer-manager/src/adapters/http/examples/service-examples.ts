@@ -6,6 +6,8 @@ export const SERVICE = {
   name: "observer-service-1",
   pool: "default",
   state: "Alive",
+  draining: false,
+  drained: false,
   workerCount: 10,
   running: 7,
   free: 3,
@@ -23,6 +25,15 @@ export const SERVICE = {
   endedAt: null,
   endReason: null,
   brokerLoss: null,
+} satisfies ServiceView;
+
+export const DRAINING_SERVICE = { ...SERVICE, draining: true, free: 0 } satisfies ServiceView;
+
+export const DRAINED_SERVICE = {
+  ...DRAINING_SERVICE,
+  drained: true,
+  running: 0,
+  reportedRunning: 0,
 } satisfies ServiceView;
 
 export const SERVICES = { items: [SERVICE], total: 1 } satisfies ServiceList;

@@ -78,6 +78,7 @@ const UP = [
      name text NOT NULL,
      pool text NOT NULL,
      state text NOT NULL,
+     drain text NOT NULL DEFAULT 'none',
      generation integer NOT NULL,
      last_seq bigint NOT NULL,
      worker_count integer NOT NULL,
@@ -97,6 +98,7 @@ const UP = [
      end_reason text,
      changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
      CONSTRAINT service_state_is_known CHECK (state IN ('Alive', 'Suspect', 'Stopped', 'Gone')),
+     CONSTRAINT drain_is_known CHECK (drain IN ('none', 'asked', 'begun')),
      CONSTRAINT ended_service_has_time CHECK ((state IN ('Stopped', 'Gone')) = (ended_at IS NOT NULL))
    )`,
   "CREATE INDEX services_by_name ON services (name)",
@@ -117,7 +119,7 @@ const UP = [
      sent_count integer NOT NULL DEFAULT 0,
      created_at timestamptz NOT NULL DEFAULT now(),
      CONSTRAINT command_kind_is_known CHECK (kind IN
-       ('start', 'stop', 'stop-run', 'restart-run', 'report-inventory', 'probe')),
+       ('start', 'stop', 'stop-run', 'restart-run', 'report-inventory', 'probe', 'drain')),
      CONSTRAINT command_is_addressed CHECK (CASE
        WHEN kind IN ('start', 'stop') THEN observer_id IS NOT NULL AND revision IS NOT NULL
        WHEN kind = 'stop-run' THEN observer_id IS NOT NULL AND run_id IS NOT NULL AND message_id IS NOT NULL
@@ -129,7 +131,7 @@ const UP = [
   "CREATE UNIQUE INDEX commands_one_per_observer ON commands (observer_id, kind) WHERE kind IN ('start', 'stop')",
   "CREATE UNIQUE INDEX commands_one_per_run ON commands (run_id, kind) WHERE kind IN ('stop-run', 'restart-run')",
   `CREATE UNIQUE INDEX commands_one_per_generation ON commands (service_id, generation, kind)
-     WHERE kind IN ('report-inventory', 'probe')`,
+     WHERE kind IN ('report-inventory', 'probe', 'drain')`,
   "CREATE INDEX commands_due ON commands (due_at, id)",
 
   `CREATE TABLE errors (

@@ -1,0 +1,43 @@
+import type { ServiceView } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { Refusal, ServiceRef } from "../../flows/manager-api.ts";
+import type { KnownService, ServiceStore } from "../../flows/service-desk.ts";
+import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "./service-view.ts";
+
+/** Indexes: services_pkey, services_by_name. A name has had many boots; more than two need not be looked at. */
+const FIND = (column: "id" | "name") => `
+  SELECT id, generation, state IN ('Alive', 'Suspect') AS "isLiving" FROM services
+  WHERE ${column} = $1 ORDER BY state IN ('Alive', 'Suspect') DESC, started_at DESC, id LIMIT 2 FOR UPDATE`;
+
+/** Index: commands_one_per_generation. Asked again, it is sent again at once; one that has answered is left alone. */
+const ASK_TO_DRAIN = `
+  WITH asked AS (
+    UPDATE services SET drain = 'asked', changed_xid = pg_current_xact_id() WHERE id = $1 AND drain <> 'begun'
+    RETURNING id, generation
+  )
+  INSERT INTO commands (kind, service_id, generation) SELECT 'drain', id, generation FROM asked
+  ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe', 'drain') DO UPDATE SET due_at = now()`;
+
+/** Index: services_pkey. */
+const VIEW = `SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.id = $1`;
+
+export class PostgresServiceStore implements ServiceStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  askToDrain(ref: ServiceRef, choose: (boots: KnownService[]) => KnownService | Refusal): Promise<ServiceView | Refusal> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [column, value] = ref.kind === "id" ? (["id", ref.id] as const) : (["name", ref.name] as const);
+      const chosen = choose(await tx.query<KnownService[]>(FIND(column), [value]));
+      if ("kind" in chosen) return chosen;
+      await tx.query(ASK_TO_DRAIN, [chosen.id]);
+      await tx.query("NOTIFY unacked_commands");
+      await tx.query("NOTIFY unacked_changes");
+      const [row] = await tx.query<[ServiceRow]>(VIEW, [chosen.id]);
+      return toServiceView(row);
+    });
+  }
+}

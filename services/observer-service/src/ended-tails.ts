@@ -1,0 +1,28 @@
+import type { RunId } from "@unacked/contracts";
+import type { RunTail } from "./run-tail.ts";
+
+const MAX_BYTES = 2_097_152;
+const MAX_TAILS = 1_000;
+
+/** The tails of the runs that ended last: why an observer failed is asked when it has. Bounded; the oldest go first. */
+export class EndedTails {
+  // A Map keeps the order of insertion, so the first entry is always the oldest.
+  readonly #tails = new Map<RunId, { tail: RunTail; bytes: number }>();
+  #bytes = 0;
+
+  keep(runId: RunId, tail: RunTail): void {
+    tail.close();
+    const { bytes } = tail;
+    this.#tails.set(runId, { tail, bytes });
+    this.#bytes += bytes;
+    for (const [oldest, { bytes: freed }] of this.#tails) {
+      if (this.#bytes <= MAX_BYTES && this.#tails.size <= MAX_TAILS) return;
+      this.#tails.delete(oldest);
+      this.#bytes -= freed;
+    }
+  }
+
+  find(runId: RunId): RunTail | undefined {
+    return this.#tails.get(runId)?.tail;
+  }
+}
