@@ -6,7 +6,9 @@ import { addConfig } from "./commands/config.ts";
 import { addCreate } from "./commands/create.ts";
 import { addDelete } from "./commands/delete.ts";
 import { addDescribe } from "./commands/describe.ts";
+import { addDrain } from "./commands/drain.ts";
 import { addGet } from "./commands/get.ts";
+import { addLogs } from "./commands/logs.ts";
 import { addRestart } from "./commands/restart.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addStop } from "./commands/stop.ts";
@@ -35,8 +37,8 @@ export function buildProgram(io: Io): Command {
     .helpCommand("help [command]", "show what a command does")
     .exitOverride();
   const adders = [
-    ...[addGet, addDescribe, addCreate, addApply, addStop, addRestart, addRetry, addDelete],
-    ...[addWatch, addWait, addTop, addConfig, addToken, addWhoami, addCompletion],
+    ...[addGet, addDescribe, addCreate, addApply, addStop, addRestart, addRetry, addDelete, addDrain],
+    ...[addLogs, addWatch, addWait, addTop, addConfig, addToken, addWhoami, addCompletion],
   ];
   for (const add of adders) add(program, io);
   return program;

@@ -7,6 +7,7 @@ import {
   type ErrorGroup,
   looksLikeUuid,
   type ObserverErrorGroup,
+  type ObserverLogs,
   type ObserverView,
   type RunView,
   type ServiceView,
@@ -19,6 +20,7 @@ import { type AnswerOf, CALLS, type Call, type CallName } from "./calls.ts";
 import { type ChangeNews, followChanges } from "./changes.ts";
 import type { Connection } from "./connection.ts";
 import { decodeAnswer } from "./decode-answer.ts";
+import { followLogs, type LogNews } from "./logs.ts";
 
 /** What a list can be narrowed to. Statuses are combined by "or", the rest by "and". */
 export interface ObserverFilter {
@@ -135,6 +137,20 @@ export class UnackedApi {
     return (await this.#call("listServices", { query: options.all ? { all: true } : {} })).items;
   }
 
+  drainService(service: string): Promise<ServiceView> {
+    return this.#call("drainService", { place: service, about: `service ${service}` });
+  }
+
+  /** The newest `limit` of what it said. */
+  getLogs(ref: string, limit: number): Promise<ObserverLogs> {
+    return this.#call("getLogs", { place: ref, query: { limit }, about: `observer ${ref}` });
+  }
+
+  followLogs(ref: string, limit: number, signal: AbortSignal): AsyncGenerator<LogNews> {
+    const path = `${pathOf("getLogs", ref)}?${toSearch({ follow: true, limit })}`;
+    return followLogs(this.#connection, { path, about: `observer ${ref}` }, signal);
+  }
+
   stats(): Promise<Stats> {
     return this.#call("getStats", {});
   }
@@ -148,11 +164,13 @@ export class UnackedApi {
     { place, query = {}, body, about }: { place?: string; query?: Query; body?: unknown; about?: string },
   ): Promise<AnswerOf<Name>> {
     const call: Call = CALLS[name];
-    const path = call.path.replace(/\{\w+\}/, encodeURIComponent(place ?? ""));
-    const raw = await this.#connection.send({ method: call.method, path, query: toSearch(query), body });
+    const request = { method: call.method, path: pathOf(name, place), query: toSearch(query), body };
+    const raw = await this.#connection.send(request);
     return decodeAnswer(call.answer, raw, about) as AnswerOf<Name>;
   }
 }
+
+const pathOf = (name: CallName, place = ""): string => CALLS[name].path.replace(/\{\w+\}/, encodeURIComponent(place));
 
 function toQuery({ labels = {}, ...rest }: ObserverFilter): Query {
   return { ...rest, label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) };

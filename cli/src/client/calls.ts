@@ -8,11 +8,13 @@ import {
   ErrorGroupList,
   ErrorPage,
   ObserverErrors,
+  ObserverLogs,
   ObserverPage,
   ObserverView,
   RestartRequest,
   RunList,
   ServiceList,
+  ServiceView,
   SessionView,
   Stats,
   StopRequest,
@@ -22,7 +24,7 @@ import { z } from "zod";
 
 export interface Call {
   method: "GET" | "POST" | "DELETE";
-  /** As in OpenAPI, `{ref}` or `{errorId}` to be filled in. */
+  /** As in OpenAPI, `{ref}`, `{errorId}` or `{service}` to be filled in. */
   path: string;
   /** The query parameters that this program sends. */
   query?: readonly string[];
@@ -52,10 +54,12 @@ export const CALLS = {
     answer: ObserverPage,
   },
   getObserver: { method: "GET", path: `${OBSERVERS}/{ref}`, answer: ObserverView },
+  getLogs: { method: "GET", path: `${OBSERVERS}/{ref}/logs`, query: ["follow", "limit"], answer: ObserverLogs },
   listRuns: { method: "GET", path: `${OBSERVERS}/{ref}/runs`, answer: RunList },
   stopObservers: { method: "POST", path: `${OBSERVERS}/stop`, body: StopRequest, answer: BulkAnswer },
   restartObservers: { method: "POST", path: `${OBSERVERS}/restart`, body: RestartRequest, answer: BulkAnswer },
   listServices: { method: "GET", path: "/api/v1/services", query: ["all"], answer: ServiceList },
+  drainService: { method: "POST", path: "/api/v1/services/{service}/drain", answer: ServiceView },
   getStats: { method: "GET", path: "/api/v1/stats", answer: Stats },
   getErrorStats: { method: "GET", path: "/api/v1/stats/errors", answer: ObserverErrors },
   listTypes: { method: "GET", path: "/api/v1/types", answer: TypeList },

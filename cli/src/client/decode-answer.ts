@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { CliFailure } from "../failure.ts";
+import type { EventBlock } from "./event-blocks.ts";
 import { parseProblem, problemFailure } from "./problem-failure.ts";
 
 export interface RawAnswer {
@@ -21,6 +22,19 @@ export function decodeAnswer<Schema extends z.ZodType>(schema: Schema, raw: RawA
     cause: parsed.error,
   });
 }
+
+/** What an event of a stream carries; `request` names the stream. */
+export const decodeEvent = <Schema extends z.ZodType>(
+  schema: Schema,
+  { event, data }: EventBlock,
+  request: string,
+): z.output<Schema> =>
+  decodeAnswer(schema, {
+    request: `the event "${event}" of ${request}`,
+    status: 200,
+    contentType: "application/json",
+    text: data,
+  });
 
 function bodyOf(raw: RawAnswer): unknown {
   if (!/^application\/(?:problem\+)?json\b/.test(raw.contentType))

@@ -13,6 +13,7 @@ const EXIT_KINDS: Partial<Record<string, ExitKind>> = {
   "not-ready": "unreachable",
   "database-unavailable": "unreachable",
   "identity-provider-unavailable": "unreachable",
+  "logs-unavailable": "unreachable",
   unauthorized: "notAllowed",
   forbidden: "notAllowed",
 };

@@ -74,7 +74,7 @@ const isAsked = (view: ObserverView, names: string[], filter: ParsedFilter): boo
 function newsOfServices(): (view: ServiceView) => boolean {
   const last = new Map<string, string>();
   return (view) => {
-    const now = `${view.state} ${view.running} ${view.workerCount} ${view.generation}`;
+    const now = `${view.state} ${view.draining} ${view.drained} ${view.running} ${view.workerCount} ${view.generation}`;
     const isNews = last.get(view.id) !== now;
     last.set(view.id, now);
     return isNews;

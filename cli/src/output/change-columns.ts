@@ -1,5 +1,6 @@
 import type { ObserverView, ServiceView } from "@unacked/contracts";
 import { stateColour } from "./colours.ts";
+import { serviceState } from "./listing.ts";
 import { plainText, shortened } from "./plain-text.ts";
 import type { Column } from "./table.ts";
 
@@ -17,8 +18,9 @@ export const CHANGE_COLUMNS: Column<ShownChange>[] = [
 ];
 
 function statusOf(change: ShownChange) {
-  const state = change.kind === "service" ? change.view.state : change.view.status;
-  return { text: state, colour: stateColour(state) };
+  if (change.kind === "service") return serviceState(change.view);
+  const { status } = change.view;
+  return { text: status, colour: stateColour(status) };
 }
 
 function noteOf(change: ShownChange): string {

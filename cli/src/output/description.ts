@@ -2,7 +2,7 @@ import type { ObserverView, RetryPolicy, RunView, ServiceView } from "@unacked/c
 import { stringify } from "yaml";
 import { type Paint, stateColour } from "./colours.ts";
 import { ageOf, exactDuration, readableBytes } from "./durations.ts";
-import { OBSERVER_LISTING, pairs, RUN_LISTING } from "./listing.ts";
+import { OBSERVER_LISTING, pairs, RUN_LISTING, serviceState } from "./listing.ts";
 import { plainText } from "./plain-text.ts";
 import { Table } from "./table.ts";
 
@@ -54,10 +54,11 @@ function runLines(observer: ObserverView, runs: RunView[], { paint, nowMs }: Loo
 
 /** All that is known of one service, and what it runs. */
 export function describeService(service: ServiceView, observers: ObserverView[], look: Look): string {
+  const state = serviceState(service);
   const fields: [string, string][] = [
     ["Name", service.name],
     ["Id", service.id],
-    ["State", look.paint(stateColour(service.state), service.state)],
+    ["State", look.paint(state.colour, state.text)],
     ["Pool", service.pool],
     ["Workers", `${service.running} running, ${service.free} free of ${service.workerCount}`],
     ["Types", service.types.join(", ") || "-"],

@@ -8,7 +8,7 @@ import {
   type ServiceView,
   type TypeView,
 } from "@unacked/contracts";
-import { stateColour } from "./colours.ts";
+import { type Colour, stateColour } from "./colours.ts";
 import { ageOf, readableBytes, shortDuration } from "./durations.ts";
 import { plainText, shortened } from "./plain-text.ts";
 import type { Column } from "./table.ts";
@@ -31,6 +31,15 @@ const errorText = (error: { name: string; message: string } | null): string =>
 
 const inState = (state: string) => ({ text: state, colour: stateColour(state) });
 
+/** As kubectl says `Ready,SchedulingDisabled`. */
+export function serviceState({ state, draining, drained, endedAt }: ServiceView): {
+  text: string;
+  colour?: Colour | undefined;
+} {
+  if (!draining || endedAt !== null) return inState(state);
+  return { text: `${state},${drained ? "Drained" : "Draining"}`, colour: "yellow" };
+}
+
 export const OBSERVER_LISTING: Listing<ObserverView> = {
   nameOf: (observer) => observer.name,
   columns: [
@@ -52,7 +61,7 @@ export const SERVICE_LISTING: Listing<ServiceView> = {
   nameOf: (service) => service.name,
   columns: [
     { heading: "NAME", cell: ({ name }) => name },
-    { heading: "STATE", cell: ({ state }) => inState(state) },
+    { heading: "STATE", cell: serviceState },
     { heading: "RUNNING", cell: ({ running }) => String(running), alignsRight: true },
     { heading: "WORKERS", cell: ({ workerCount }) => String(workerCount), alignsRight: true },
     { heading: "POOL", cell: ({ pool }) => pool },

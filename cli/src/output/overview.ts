@@ -1,6 +1,7 @@
 import { OBSERVER_STATUSES, type ServiceView, type Stats, type Warning } from "@unacked/contracts";
 import { type Colour, type Paint, stateColour } from "./colours.ts";
 import { ageOf, readableBytes, shortDuration } from "./durations.ts";
+import { serviceState } from "./listing.ts";
 import { plainText } from "./plain-text.ts";
 import { type Column, Table } from "./table.ts";
 
@@ -60,7 +61,7 @@ const fullestFirst = (services: ServiceView[]): ServiceView[] =>
 
 const SERVICE_COLUMNS: Column<ServiceView>[] = [
   { heading: "SERVICE", cell: ({ name }) => name },
-  { heading: "STATE", cell: ({ state }) => ({ text: state, colour: stateColour(state) }) },
+  { heading: "STATE", cell: serviceState },
   { heading: "RUNNING", cell: ({ running, workerCount }) => `${running}/${workerCount}`, alignsRight: true },
   { heading: "POOL", cell: ({ pool }) => pool },
   { heading: "MEMORY", cell: ({ memoryBytes }) => readableBytes(memoryBytes), alignsRight: true },

@@ -1,0 +1,76 @@
+import type { ServiceView } from "@unacked/contracts";
+import type { Command } from "commander";
+import { CliFailure } from "../failure.ts";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { printOne } from "../output/list-printer.ts";
+import { SERVICE_LISTING } from "../output/listing.ts";
+import { openSession, type Session } from "../session.ts";
+import { type ResultFormat, resultOption } from "./option-sets.ts";
+
+interface DrainOptions {
+  wait?: boolean;
+  timeout: string;
+  output: ResultFormat;
+}
+
+export function addDrain(program: Command, io: Io): void {
+  program
+    .command("drain")
+    .summary("let a service give back what it runs, and take nothing more")
+    .description(
+      "Let a service take no more work and give back what it runs: other services run it where they have free workers. It stays, idle, until its process is ended; a new process takes work again.",
+    )
+    .argument("<service>", "name or id")
+    .option("--wait", "until nothing is left on it")
+    .option("--timeout <duration>", "how long to wait at most", "5m")
+    .addOption(resultOption())
+    .action((name: string, options: DrainOptions, self: Command) => drain(openSession(io, self), name, options));
+}
+
+async function drain(session: Session, name: string, { wait, timeout, output }: DrainOptions): Promise<void> {
+  const timeoutMs = parseDuration(timeout);
+  const asked = await session.api.drainService(name);
+  const lines = output === "lines";
+  if (lines && !asked.drained) session.io.out(`service ${asked.name} is draining\n`);
+  const last = wait === true ? await waitUntilDrained(session, asked, timeoutMs) : asked;
+  if (lines && last.drained) session.io.out(`service ${last.name} is drained\n`);
+  if (!lines) session.io.out(printOne(SERVICE_LISTING, last, session.print(output)));
+}
+
+/** Follows the changes, which are open before the service is read: nothing that comes between is missed. */
+async function waitUntilDrained({ api }: Session, asked: ServiceView, timeoutMs: number): Promise<ServiceView> {
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(), timeoutMs);
+  let last = asked;
+  const isDone = (view: ServiceView): boolean => {
+    last = view;
+    if (view.endedAt !== null) throw endedFirst(view);
+    return view.drained;
+  };
+  try {
+    for await (const news of api.changes(ending.signal)) {
+      if (news.kind === "service" && news.view.id === asked.id && isDone(news.view)) return last;
+      if (news.kind !== "ready" && news.kind !== "resync") continue;
+      const service = (await api.listServices({ all: true })).find(({ id }) => id === asked.id);
+      if (service !== undefined && isDone(service)) return last;
+    }
+    throw timedOut(last, timeoutMs);
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+  }
+}
+
+const endedFirst = ({ name, state }: ServiceView): CliFailure =>
+  new CliFailure("failed", `service ${name} has ended (${state}) before it was drained`, {
+    code: "service-ended",
+    remedy: "Nothing is left to do: its observers run elsewhere, or wait for a worker.",
+  });
+
+function timedOut({ name, state, running }: ServiceView, timeoutMs: number): CliFailure {
+  const what = running === 0 ? `it has not answered (it is ${state})` : `${running} observers are still on it`;
+  return new CliFailure("timedOut", `service ${name} is not drained within ${timeoutMs} ms: ${what}`, {
+    remedy: `It goes on. See: unacked describe service ${name}`,
+  });
+}

@@ -1,0 +1,92 @@
+import type { LogEvent, LogRun, NoLogsReason, ObserverStatus } from "@unacked/contracts";
+import { type Command, Option } from "commander";
+import { usageFailure } from "../failure.ts";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { type LogFormat, logLine } from "../output/log-lines.ts";
+import { openSession, type Session } from "../session.ts";
+
+const LOG_FORMATS = ["table", "json"] as const satisfies readonly LogFormat[];
+
+interface LogsOptions {
+  follow?: boolean;
+  tail: number;
+  timeout?: string;
+  output: LogFormat;
+}
+
+export function addLogs(program: Command, io: Io): void {
+  program
+    .command("logs")
+    .summary("what an observer logged and emitted last")
+    .description(
+      "Print what an observer logged and emitted last, asked of the service that runs it (or ran it last). With -f, go on as it says more, also where it moves, until Ctrl-C or until it is over.",
+    )
+    .argument("<name>", "name or id")
+    .option("-f, --follow", "go on with what it says from now on")
+    .addOption(new Option("--tail <count>", "the newest so many").argParser(toCount).default(100))
+    .option("--timeout <duration>", "with -f: end after so long")
+    .addOption(
+      new Option("-o, --output <format>", "how to print; json is one document a line")
+        .choices([...LOG_FORMATS])
+        .default("table"),
+    )
+    .action((name: string, options: LogsOptions, self: Command) => {
+      const session = openSession(io, self);
+      return options.follow === true ? follow(session, name, options) : show(session, name, options);
+    });
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (/^[0-9]{1,4}$/.test(text) && count <= 1_000) return count;
+  throw usageFailure(`--tail must be a number from 0 to 1000, not "${text}"`);
+}
+
+async function show({ api, io, paint }: Session, name: string, { tail, output }: LogsOptions): Promise<void> {
+  const { entries, run, status, reason } = await api.getLogs(name, tail);
+  io.out(entries.map((entry) => logLine({ entry, run }, output, paint)).join(""));
+  if (reason !== null) io.err(`${whyNone(name, status, reason)}\n`);
+  else if (run?.isCurrent === false) io.err(`observer ${name} is ${status}: this is of its last run.\n`);
+}
+
+async function follow({ api, io, paint }: Session, name: string, { tail, timeout, output }: LogsOptions): Promise<void> {
+  const ends = [io.interruption(), ...(timeout === undefined ? [] : [AbortSignal.timeout(parseDuration(timeout))])];
+  let run: LogRun | null = null;
+  for await (const news of api.followLogs(name, tail, AbortSignal.any(ends))) {
+    if (news.kind === "lost") {
+      io.err(`The connection was lost (${news.why}); trying again.\n`);
+      continue;
+    }
+    const { event } = news;
+    if (event.name === "run") run = event.data;
+    if (event.name === "entry") io.out(logLine({ entry: event.data, run }, output, paint));
+    else io.err(`${noteOf(name, event)}\n`);
+  }
+}
+
+function noteOf(name: string, event: Exclude<LogEvent, { name: "entry" }>): string {
+  switch (event.name) {
+    case "run":
+      return `observer ${name} on ${event.data.service.name}:`;
+    case "omitted":
+      return `… ${event.data.count} more were said than can be followed.`;
+    case "waiting":
+      return whyNone(name, event.data.status, event.data.reason);
+    case "end":
+      return `observer ${name} is ${event.data.status}.`;
+    default:
+      return event satisfies never;
+  }
+}
+
+const WHY_NONE: Record<NoLogsReason, string> = {
+  "no-run": "it has not run yet",
+  moving: "nobody runs it just now",
+  "service-gone": "its lines went with the service that ran it last",
+  "not-kept": "the service that ran it last does not keep its lines any more",
+  "no-answer": "the service that runs it does not answer; asking again",
+};
+
+const whyNone = (name: string, status: ObserverStatus, reason: NoLogsReason): string =>
+  `observer ${name} is ${status}: ${WHY_NONE[reason]}.`;

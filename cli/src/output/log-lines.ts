@@ -1,0 +1,22 @@
+import type { LogEntry, LogRun } from "@unacked/contracts";
+import type { Colour, Paint } from "./colours.ts";
+import { plainText } from "./plain-text.ts";
+
+export type LogFormat = "table" | "json";
+
+const LEVEL_COLOURS: Readonly<Record<string, Colour>> = { error: "red", warn: "yellow", debug: "dim", emit: "cyan" };
+const LEVEL_WIDTH = 5;
+
+/** One line of what an observer said: when, how grave (or `emit`), and what, with its fields as JSON. */
+export function logLine(said: { entry: LogEntry; run: LogRun | null }, format: LogFormat, paint: Paint): string {
+  const { entry, run } = said;
+  if (format === "json") return `${JSON.stringify({ ...entry, runId: run?.id, service: run?.service.name })}\n`;
+  const level = entry.kind === "emit" ? "emit" : entry.level;
+  const what = entry.kind === "emit" ? jsonText(entry.value, entry.cut) : entry.message;
+  const fields = entry.kind === "log" && entry.fields !== undefined ? ` ${jsonText(entry.fields, entry.cut)}` : "";
+  return `${entry.at} ${paint(LEVEL_COLOURS[level], level.padEnd(LEVEL_WIDTH))} ${plainText(what + fields)}\n`;
+}
+
+/** What was cut comes as text already. */
+const jsonText = (value: unknown, cut: boolean): string =>
+  cut && typeof value === "string" ? value : JSON.stringify(value);
