@@ -22,6 +22,8 @@ beforeAll(async () => {
   const observers = { env: { OBSERVERS_DIR: "observers" } };
   const names = ["observer-service-1", "observer-service-2"];
   await Promise.all(names.map((name) => system.startService(name, observers)));
+  // Idle, so that the guide can drain it while others are at work.
+  await system.startService("observer-service-3", { env: { ...observers.env, POOL: "spare" } });
   cwd = temporaryFolder("cli");
   env = { UNACKED_URL: system.url, UNACKED_TOKEN: "", NO_COLOR: "", XDG_CONFIG_HOME: join(cwd, "config") };
 });

@@ -230,13 +230,54 @@ describe("the figures", () => {
       total: 16,
       free: 10,
       byPool: [
-        { pool: "default", services: 2, workers: 14, occupied: 5, desired: 15, free: 9, survivesLargestService: false },
-        { pool: "gpu", services: 1, workers: 2, occupied: 1, desired: 3, free: 1, survivesLargestService: false },
-        { pool: "nowhere", services: 0, workers: 0, occupied: 1, desired: 1, free: 0, survivesLargestService: false },
+        {
+          pool: "default",
+          services: 2,
+          draining: 0,
+          workers: 14,
+          occupied: 5,
+          desired: 15,
+          free: 9,
+          survivesLargestService: false,
+        },
+        {
+          pool: "gpu",
+          services: 1,
+          draining: 0,
+          workers: 2,
+          occupied: 1,
+          desired: 3,
+          free: 1,
+          survivesLargestService: false,
+        },
+        {
+          pool: "nowhere",
+          services: 0,
+          draining: 0,
+          workers: 0,
+          occupied: 1,
+          desired: 1,
+          free: 0,
+          survivesLargestService: false,
+        },
       ],
     });
     expect(stats.oldestWaiting).toMatchObject({ status: "Redistributing", since: "1970-01-01T00:00:01.000Z" });
     expect(stats.queues?.map(({ queue }) => queue)).toContain("unacked.work.nowhere");
+  });
+
+  test("count no worker of a service that drains: it is free for nobody, and nobody's reserve", async () => {
+    await putService(books.dataSource, { name: "stays", worker_count: 3 });
+    const drains = await putService(books.dataSource, { name: "drains", worker_count: 9, drain: "asked", running: 2 });
+    await put({ status: "Processing", current_service_id: drains });
+    const { workers, survivesLargestService } = await reads.stats();
+    expect(workers).toMatchObject({ total: 3, free: 2, byPool: [{ services: 2, draining: 1, occupied: 1 }] });
+    expect(survivesLargestService).toBe(false);
+    const { items } = await reads.listServices({ all: false });
+    expect(items.map(({ name, draining, drained, free }) => ({ name, draining, drained, free }))).toEqual([
+      { name: "drains", draining: true, drained: false, free: 0 },
+      { name: "stays", draining: false, drained: false, free: 3 },
+    ]);
   });
 
   test("say that the largest service's death would be survived exactly as long as the others' workers suffice", async () => {

@@ -23,22 +23,22 @@ export async function followEvents(url: string, headers: Record<string, string> 
   const response = await fetch(url, { headers, signal: leaving.signal });
   if (response.ok) watchAnswer({ method: "GET", url, status: response.status, headers: response.headers, text: "" });
   const client: EventClient = { events: [], comments: [], response, ended: Promise.resolve(), close: () => leaving.abort() };
-  if (response.body !== null) client.ended = readBlocks(response.body, client).catch(() => undefined); // it left
+  if (response.body !== null) client.ended = readBlocks(url, response.body, client).catch(() => undefined); // it left
   onTestFinished(() => leaving.abort());
   return client;
 }
 
-async function readBlocks(body: ReadableStream<Uint8Array>, client: EventClient): Promise<void> {
+async function readBlocks(url: string, body: ReadableStream<Uint8Array>, client: EventClient): Promise<void> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of body) {
     const blocks = `${rest}${decoder.decode(chunk, { stream: true })}`.split("\n\n");
     rest = blocks.pop() ?? "";
-    for (const block of blocks) takeBlock(block, client);
+    for (const block of blocks) takeBlock(url, block, client);
   }
 }
 
-function takeBlock(block: string, client: EventClient): void {
+function takeBlock(url: string, block: string, client: EventClient): void {
   const fields = new Map(
     block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]),
   );
@@ -46,6 +46,6 @@ function takeBlock(block: string, client: EventClient): void {
   if (comment !== undefined) client.comments.push(comment);
   if (event === undefined || data === undefined) return;
   const id = fields.get("id");
-  watchEvent(event, JSON.parse(data));
+  watchEvent(url, event, JSON.parse(data));
   client.events.push({ event, data: JSON.parse(data), ...(id !== undefined && { id }) });
 }

@@ -6,15 +6,19 @@ import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
 import { checkDatabase } from "../../services/observer-manager/src/adapters/postgres/database-check.ts";
 import { describeDatabaseError } from "../../services/observer-manager/src/adapters/postgres/database-error.ts";
+import { PostgresLogPlaces } from "../../services/observer-manager/src/adapters/postgres/log-places.ts";
 import { Notifications } from "../../services/observer-manager/src/adapters/postgres/notifications.ts";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/postgres-books-store.ts";
 import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
+import { PostgresServiceStore } from "../../services/observer-manager/src/adapters/postgres/service-store.ts";
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/type-reads.ts";
 import { ChangeHub } from "../../services/observer-manager/src/flows/change-hub.ts";
 import { ErrorDesk } from "../../services/observer-manager/src/flows/error-desk.ts";
 import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
 import type { Log } from "../../services/observer-manager/src/flows/log.ts";
+import { LogDesk } from "../../services/observer-manager/src/flows/log-desk.ts";
 import type { ManagerApi } from "../../services/observer-manager/src/flows/manager-api.ts";
+import { ServiceDesk } from "../../services/observer-manager/src/flows/service-desk.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
 import { keptLog, type LogLine } from "./books.ts";
 import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
@@ -47,11 +51,18 @@ export async function startHttpManager(
   const store = new PostgresBooksStore(dataSource);
   const lifecycle = new ObserverLifecycle({ store, types, isReady: () => ready, committed: () => undefined, log });
   const errors = new ErrorDesk({ store, isReady: () => ready, committed: () => undefined });
+  const services = new ServiceDesk({
+    store: new PostgresServiceStore(dataSource),
+    isReady: () => ready,
+    committed: () => undefined,
+  });
+  // There is no broker to ask by.
+  const logs = new LogDesk({ places: new PostgresLogPlaces(dataSource), reader: { ask: async () => "no-broker" } });
   const readiness = async () => {
     const checks = { database: await checkDatabase(dataSource), stateConsumer: { ok: ready, detail: "of the test" } };
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };
   };
-  const api = change({ lifecycle, errors, reads, changes, readiness });
+  const api = change({ lifecycle, errors, services, logs, reads, changes, readiness });
   const metrics = { contentType: "text/plain", render: () => Promise.resolve(""), answered: () => undefined };
   const server = await startHttpServer({
     port: 0,
@@ -65,6 +76,7 @@ export async function startHttpManager(
   expectAnswers();
   notifications.start();
   const close = async () => {
+    logs.close();
     await Promise.all([changes.close(), server.close()]);
     await notifications.close();
     if (dataSource.isInitialized) await dataSource.destroy();

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Publisher, SupervisedConnection } from "@unacked/broker";
 import {
   type ControlMessage,
@@ -7,8 +8,12 @@ import {
   EventBatch,
   EXCHANGES,
   errorQueue,
+  LogReply,
   newMessageId,
   newObserverId,
+  type ReadLogs,
+  replyKey,
+  replyQueue,
   type ServiceEvent,
   STATE_QUEUE,
   type StartObserver,
@@ -48,6 +53,8 @@ export function startObserverService(
   });
 }
 
+export type LogQuestion = Pick<ReadLogs, "observerId" | "runId"> & Partial<Pick<ReadLogs, "afterSeq" | "limit">>;
+
 /** What a manager does on the broker, by hand: sends starts and control messages, and reads the state and error queues. */
 export interface StandIn extends FreshVhost {
   /** Every batch so far, decoded, in the order of the queue. */
@@ -59,6 +66,8 @@ export interface StandIn extends FreshVhost {
   sendRaw(body: unknown, messageId?: string): Promise<void>;
   /** To all services, or to one generation of one. */
   control(message: ControlMessage | Buffer, to?: string): Promise<void>;
+  /** What one generation of a service answers about the lines of a run; rejects when nothing comes within `withinMs`. */
+  readLogs(to: string, question: LogQuestion, withinMs?: number): Promise<LogReply>;
   /** The first event of this kind for which the predicate holds, already there or still to come. */
   waitFor<K extends ServiceEvent["kind"]>(
     kind: K,
@@ -90,6 +99,8 @@ export async function standIn(): Promise<StandIn> {
   const vhost = await freshVhost();
   const batches: EventBatch[] = [];
   const reports: ErrorReport[] = [];
+  const replies: LogReply[] = [];
+  let replyTo = "";
   const settings = { url: vhost.amqpUrl, connectionName: "stand-in", heartbeatS: 10, log: SILENT };
   const publisher = new Publisher(settings, {
     declare: async (session) => {
@@ -108,6 +119,11 @@ export async function standIn(): Promise<StandIn> {
       await session.consume(ERROR_QUEUE, { prefetch: 100 }, (delivery) => {
         reports.push(ErrorReport.parse(JSON.parse(delivery.body.toString())));
         delivery.settle("ack");
+      });
+      replyTo = replyKey("stand-in", session.generation);
+      await session.declare(replyQueue("stand-in", session.generation));
+      await session.consume(`unacked.replies.${replyTo}`, { prefetch: 100, noAck: true }, ({ body }) => {
+        replies.push(LogReply.parse(JSON.parse(body.toString())));
       });
     },
   });
@@ -138,6 +154,19 @@ export async function standIn(): Promise<StandIn> {
     sendRaw: (body, messageId) => publish(EXCHANGES.start.name, "default", "StartObserver", body, messageId),
     control: (message, to) =>
       publish(to === undefined ? EXCHANGES.control.name : EXCHANGES.service.name, to ?? "", "Control", message),
+    readLogs: async (to, question, withinMs = 10_000) => {
+      const requestId = randomUUID();
+      const request: ReadLogs = { kind: "ReadLogs", requestId, replyTo, afterSeq: 0, limit: 1_000, ...question };
+      await publish(EXCHANGES.service.name, to, "ReadLogs", request);
+      return eventually(
+        () => {
+          const reply = replies.find((one) => one.requestId === requestId);
+          if (reply === undefined) throw new Error("no reply");
+          return reply;
+        },
+        { timeoutMs: withinMs, what: "a reply about log lines" },
+      );
+    },
     waitFor: (kind, matches = () => true, timeoutMs = 10_000) =>
       eventually(
         () => {

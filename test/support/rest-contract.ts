@@ -91,8 +91,9 @@ export class RestContract {
   }
 
   /** Of one server-sent event. */
-  flawsOfEvent(event: string, data: unknown): string[] {
-    const place = "/paths/~1api~1v1~1events/get/responses/200/content/text~1event-stream/schema/contentSchema";
+  flawsOfEvent(url: string, event: string, data: unknown): string[] {
+    const operation = this.#operationOf("GET", url)?.pointer ?? "";
+    const place = `${operation}/responses/200/content/text~1event-stream/schema/contentSchema`;
     return this.flawsAt(place, { event, data }).map((flaw) => `event ${event}: ${flaw}`);
   }
 

@@ -18,9 +18,10 @@ export function watchAnswer(answer: SeenAnswer): void {
   if (name !== undefined) seen.add(name);
 }
 
-export function watchEvent(event: string, data: unknown): void {
+/** @param url of the stream */
+export function watchEvent(url: string, event: string, data: unknown): void {
   count += 1;
-  flaws.push(...contract.flawsOfEvent(event, data));
+  flaws.push(...contract.flawsOfEvent(url, event, data));
 }
 
 /** From here on it would be odd if nothing were seen in this file. */

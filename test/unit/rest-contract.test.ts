@@ -71,11 +71,15 @@ describe("an answer is told as flawed", () => {
     expect(flaws.join("\n")).toContain(told);
   });
 
-  it("as an event of the stream", () => {
-    expect(contract.flawsOfEvent("observer", PROCESSING)).toEqual([]);
-    expect(contract.flawsOfEvent("ready", { cursor: "1" })).toEqual([]);
-    expect(contract.flawsOfEvent("observer", { ...PROCESSING, colour: "red" })).not.toEqual([]);
-    expect(contract.flawsOfEvent("party", PROCESSING)).not.toEqual([]);
-    expect(contract.flawsOfEvent("resync", { cursor: "1" })).not.toEqual([]);
+  it("as an event of a stream", () => {
+    const flawsOfEvent = (event: string, data: unknown) => contract.flawsOfEvent("/api/v1/events", event, data);
+    const flawsOfLogs = (event: string, data: unknown) => contract.flawsOfEvent(`${ONE}/logs?follow=true`, event, data);
+    expect(flawsOfLogs("omitted", { count: 1 })).toEqual([]);
+    expect(flawsOfLogs("ready", { cursor: "1" })).not.toEqual([]);
+    expect(flawsOfEvent("observer", PROCESSING)).toEqual([]);
+    expect(flawsOfEvent("ready", { cursor: "1" })).toEqual([]);
+    expect(flawsOfEvent("observer", { ...PROCESSING, colour: "red" })).not.toEqual([]);
+    expect(flawsOfEvent("party", PROCESSING)).not.toEqual([]);
+    expect(flawsOfEvent("resync", { cursor: "1" })).not.toEqual([]);
   });
 });

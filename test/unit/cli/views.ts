@@ -29,6 +29,8 @@ export const serviceView = (changes: Partial<ServiceView> = {}): ServiceView => 
   name: "service-1",
   pool: "default",
   state: "Alive",
+  draining: false,
+  drained: false,
   workerCount: 10,
   running: 4,
   free: 6,

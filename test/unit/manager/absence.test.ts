@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { provenAbsent, type Sighting } from "../../../services/observer-manager/src/domain/absence.ts";
 
-const service = { id: "s1", generation: 1, isSuspect: false, inventoryAtMs: 900 };
+const service = { id: "s1", generation: 1, isSuspect: false, isDraining: false, inventoryAtMs: 900 };
 const first: Sighting = {
   suspects: new Map([["o1", "7"]]),
   queue: { ready: 0, consumers: 1 },
@@ -11,6 +11,9 @@ const first: Sighting = {
 };
 /** Two seconds later; the service has given its inventory since. */
 const second: Sighting = { ...first, services: [{ ...service, inventoryAtMs: 1_500 }], atMs: 3_000 };
+
+/** As it was at the first look. */
+const draining = { ...service, isDraining: true };
 
 describe("absence", () => {
   it("is proven by two quiet looks with everybody's whole inventory between them", () => {
@@ -22,12 +25,26 @@ describe("absence", () => {
     expect(provenAbsent(empty, { ...empty, atMs: 3_000 })).toEqual(["o1"]);
   });
 
+  it("needs no consumer of a service that drains, but its inventory", () => {
+    const queue = { ready: 0, consumers: 1 };
+    const now = second.services.concat({ ...draining, id: "s2", inventoryAtMs: 1_500 });
+    expect(
+      provenAbsent({ ...first, queue, services: [service, { ...draining, id: "s2" }] }, { ...second, queue, services: now }),
+    ).toEqual(["o1"]);
+  });
+
   it.each<[string, Partial<Sighting>, Partial<Sighting>]>([
     ["a message is ready", {}, { queue: { ready: 1, consumers: 1 } }],
     ["a message was ready before", { queue: { ready: 1, consumers: 1 } }, {}],
     ["events are still to be read", {}, { stateQueueDepth: 1 }],
     ["a consumer is not among the services", {}, { queue: { ready: 0, consumers: 2 } }],
     ["a service has no consumer", {}, { queue: { ready: 0, consumers: 0 } }],
+    ["one that drains still has its consumer", { services: [{ ...service, isDraining: true }] }, {}],
+    [
+      "one that drains has not answered since the first look",
+      {},
+      { services: [draining], queue: { ready: 0, consumers: 0 } },
+    ],
     ["a service is silent", {}, { services: [{ ...service, inventoryAtMs: 1_500, isSuspect: true }] }],
     ["a service has not answered since the first look", {}, { services: [{ ...service, inventoryAtMs: 1_000 }] }],
     ["a service never gave an inventory", {}, { services: [{ ...service, inventoryAtMs: null }] }],

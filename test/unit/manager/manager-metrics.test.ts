@@ -7,7 +7,16 @@ import {
 import { Scrape } from "../../support/scrape.ts";
 
 const connection = { up: true, blocked: false, generation: 2 };
-const pool = { pool: "default", services: 2, workers: 20, occupied: 5, desired: 15, free: 15, survivesLargestService: true };
+const pool = {
+  pool: "default",
+  services: 2,
+  draining: 0,
+  workers: 20,
+  occupied: 5,
+  desired: 15,
+  free: 15,
+  survivesLargestService: true,
+};
 
 const stats = (changes: Partial<Stats> = {}): Stats => ({
   observers: { total: 0, byStatus: noneOfEachStatus(), byType: [] },
@@ -89,7 +98,13 @@ describe("a manager's scrape", () => {
   it("counts what clients named too many of under one name", async () => {
     const byStatus = { ...noneOfEachStatus(), Created: 1 };
     const byType = Array.from({ length: 150 }, (_, index) => ({ type: `type-${index}`, total: 1, byStatus }));
-    const byPool = Array.from({ length: 150 }, (_, index) => ({ ...pool, pool: `pool-${index}`, services: 0, workers: 0 }));
+    const byPool = Array.from({ length: 150 }, (_, index) => ({
+      ...pool,
+      pool: `pool-${index}`,
+      services: 0,
+      draining: 0,
+      workers: 0,
+    }));
     const workers = { total: 20, free: 0, byPool: [...byPool, pool] };
     const observers = { total: 150, byStatus, byType };
     const scrape = await scrapeOf(metricsOf({ stats: async () => stats({ observers, workers }) }));

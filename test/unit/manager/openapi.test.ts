@@ -20,6 +20,7 @@ describe("the OpenAPI document", () => {
       "get /api/v1/events",
       "get /api/v1/observers",
       "get /api/v1/observers/{ref}",
+      "get /api/v1/observers/{ref}/logs",
       "get /api/v1/observers/{ref}/runs",
       "get /api/v1/services",
       "get /api/v1/session",
@@ -35,6 +36,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/observers/restart",
       "post /api/v1/observers/stop",
       "post /api/v1/observers/{ref}/restart",
+      "post /api/v1/services/{service}/drain",
       "post /api/v1/session",
     ]);
     const ids = operations.map(({ operationId }) => operationId);

@@ -13,6 +13,28 @@ const inventory = (runs: ReturnType<typeof runOf>[], changes: Partial<Extract<Se
     ...changes,
   }) as const;
 
+const born = (draining = false): ServiceEvent => ({
+  kind: "ServiceBorn",
+  at: 1,
+  pool: "default",
+  workerCount: 5,
+  types: [],
+  version: "1",
+  host: "h",
+  pid: 1,
+  heartbeatMs: 1_000,
+  draining,
+});
+const alive = (draining = false): ServiceEvent => ({
+  kind: "ServiceAlive",
+  at: 1,
+  workerCount: 5,
+  running: 0,
+  memoryBytes: 0,
+  eventLoopLagMs: 0,
+  draining,
+});
+
 describe("sequence numbers", () => {
   it("skip a batch that was applied before", () => {
     const scene = new Scene();
@@ -99,25 +121,62 @@ describe("a rebirth under the same name", () => {
     const [before, after] = newServices();
     scene.say(before, [], { serviceName: "service-1" });
     scene.books.namesakes.push({ id: before, name: "service-1", generation: 1 });
-    scene.say(
-      after,
-      [
-        {
-          kind: "ServiceBorn",
-          at: 1,
-          pool: "default",
-          workerCount: 5,
-          types: [],
-          version: "1",
-          host: "h",
-          pid: 1,
-          heartbeatMs: 1_000,
-        },
-      ],
-      { serviceName: "service-1" },
-    );
+    scene.say(after, [born()], { serviceName: "service-1" });
     expect(scene.books.services.get(before)?.state).toBe("Alive");
     expect(scene.wanted).toEqual([{ kind: "probe", serviceId: before, generation: 1 }]);
+  });
+});
+
+describe("a drain that was asked for", () => {
+  /** A service in its second generation, asked to drain by the command that was written then. */
+  function asked() {
+    const scene = new Scene();
+    const service = newServiceId();
+    scene.say(service, [born()], { generation: 2 });
+    const book = scene.books.services.get(service);
+    if (book === undefined) throw new Error("the scene has no such service");
+    book.drain = "asked";
+    return { scene, service, book, order: (generation: number) => ({ kind: "drain", serviceId: service, generation }) };
+  }
+
+  it("waits for the answer of the service, and is forgotten then", () => {
+    const { scene, service, book, order } = asked();
+    scene.say(service, [alive(false)], { generation: 2 });
+    expect([...scene.books.commands.values()]).toEqual([]);
+    expect(book.drain).toBe("asked");
+    scene.say(service, [alive(true)], { generation: 2 });
+    expect([...scene.books.commands.values()]).toEqual([{ forget: order(2) }]);
+    expect(book.drain).toBe("begun");
+  });
+
+  it("is written anew for each connection that has not heard of it", () => {
+    const { scene, service, book, order } = asked();
+    scene.say(service, [born()], { generation: 3 });
+    expect(scene.wanted).toEqual([order(3)]);
+    scene.say(service, [born(true)], { generation: 4 });
+    expect(scene.wanted).toEqual([order(3)]); // the row of a connection that is gone ends with its next sending
+    expect(book.drain).toBe("begun");
+  });
+
+  it("is written anew when a service that was given up speaks again", () => {
+    const { scene, service, order } = asked();
+    scene.apply({ kind: "DeathCertificate", serviceId: service, generation: 2 });
+    expect(scene.wanted).toEqual([]);
+    scene.say(service, [alive(false)], { generation: 2 });
+    expect(scene.wanted).toContainEqual(order(2));
+  });
+
+  it("is not taken back by what was said before it was heard", () => {
+    const { scene, service, book } = asked();
+    scene.say(service, [alive(true), alive(false)], { generation: 2 });
+    expect(book.drain).toBe("begun");
+  });
+
+  it("is known of a service that drains without having been asked", () => {
+    const scene = new Scene();
+    const service = newServiceId();
+    scene.say(service, [born(true)]);
+    expect(scene.books.services.get(service)?.drain).toBe("begun");
   });
 });
 

@@ -5,6 +5,7 @@ import { type Facts, warningsOf } from "../../../services/observer-manager/src/d
 const pool: PoolStats = {
   pool: "default",
   services: 2,
+  draining: 0,
   workers: 20,
   occupied: 5,
   desired: 15,
@@ -33,6 +34,9 @@ describe("warnings", () => {
     expect(codes({ ...well, pools: [{ ...pool, occupied: 21, free: 0 }] })).toEqual(["no-free-worker"]);
     expect(codes({ ...well, pools: [{ ...pool, services: 0, workers: 0, free: 0 }] })).toEqual(["no-service"]);
     expect(codes({ ...well, pools: [{ ...pool, survivesLargestService: false }] })).toEqual(["would-not-survive"]);
+    const drained = { ...pool, draining: 2, workers: 0, free: 0, survivesLargestService: false };
+    expect(codes({ ...well, pools: [drained] })).toEqual(["all-draining"]);
+    expect(codes({ ...well, pools: [{ ...pool, draining: 1 }] })).toEqual([]);
     expect(codes({ ...well, services: [{ ...service, state: "Suspect" }] })).toEqual(["service-suspect"]);
     expect(codes({ ...well, services: [service, service] })).toEqual(["same-service-name"]);
   });

@@ -19,6 +19,7 @@ const alive = (at: number): ServiceEvent => ({
   running: 0,
   memoryBytes: 0,
   eventLoopLagMs: 0,
+  draining: false,
 });
 
 function outboxWith(...events: ServiceEvent[]): Outbox {

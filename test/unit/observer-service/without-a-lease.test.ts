@@ -26,7 +26,7 @@ function parts() {
     holds: (generation: number) => isHeld && generation === GENERATION,
     log: createLog("silent"),
   };
-  const runner = new Runner({ ...shared, output: () => Promise.resolve(), stopTimeoutMs: 1_000 });
+  const runner = new Runner({ ...shared, output: () => Promise.resolve(), stopTimeoutMs: 1_000, tailBytes: 8_192 });
   const tombstones = new Tombstones();
   const types = new Map([[definition.type, definition]]);
   const intake = new Intake({ ...shared, runner, types, tombstones, closing: new AbortController().signal });
