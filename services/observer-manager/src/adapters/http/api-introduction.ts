@@ -11,7 +11,7 @@ runs somewhere, and moves by itself when the process that runs it dies.
   word has the methods that are described, and all others are those of an observer of that name.
 - **\`X-Request-Id\`** comes back on every answer and stands in the manager's log. Send your own, or get one.
 - **Who may:** a manager that is configured so wants a token, \`Authorization: Bearer …\`, and each call says which role
-  it needs: \`viewer\` looks, \`operator\` also creates, stops, restarts and retries, \`admin\` may do everything.
+  it needs: \`viewer\` looks, \`operator\` also creates, stops, restarts, retries and drains, \`admin\` may do everything.
 - **HEAD** answers every GET without the body. A method that a path does not have is answered 405 with \`Allow\`.
 - **To try again** is safe for every call but a \`POST /observers\` without an \`id\` of your own.
 

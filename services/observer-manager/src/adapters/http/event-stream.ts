@@ -1,7 +1,6 @@
 import type { RequestHandler, Response } from "express";
 import type { ChangeEvent, ChangeSink } from "../../flows/change-stream.ts";
 import type { ManagerApi } from "../../flows/manager-api.ts";
-import { callerOf } from "./caller.ts";
 import { readEventQuery } from "./event-query.ts";
 import { beginEventStream, frameOf, keepEventStream } from "./server-sent-events.ts";
 

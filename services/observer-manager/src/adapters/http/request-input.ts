@@ -15,7 +15,10 @@ import { HttpProblem } from "./http-problem.ts";
 import type { Route, RouteRequest } from "./route.ts";
 
 /** Everything that a route takes from outside, checked. Throws HttpProblem. */
-export function readInput(route: Route, request: Request): Omit<RouteRequest<unknown, unknown>, "requestId"> {
+export function readInput(
+  route: Route,
+  request: Request,
+): Omit<RouteRequest<unknown, unknown>, "requestId" | "by" | "client"> {
   return {
     ref: pathRefOf(request.params["ref"]),
     errorId: errorIdOf(request.params["errorId"]),
