@@ -1,6 +1,6 @@
 /**
  * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md,
- * docs/metrics.md.
+ * docs/metrics.md; and from the alert rules the manifest of the Prometheus operator.
  * `--check` writes nothing and fails where a file differs, so that the docs cannot fall behind. Needs a build.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domai
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
 import { ServiceSettings } from "../services/observer-service/dist/settings.js";
 import { metricsPage } from "./docs/metrics-page.mjs";
+import { prometheusRule } from "./docs/prometheus-rule.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
@@ -21,6 +22,7 @@ const FILES = {
   "docs/settings.md": settings(),
   "docs/problems.md": problems(),
   "docs/metrics.md": `${NOTE}${metricsPage()}`,
+  "k8s/components/monitoring/prometheus-rule.yaml": prometheusRule(join(root, "deploy/monitoring/alerts.yml")),
 };
 
 const isCheck = process.argv.includes("--check");

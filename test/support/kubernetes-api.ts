@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { CUSTOM_RESOURCES } from "./custom-resources.ts";
 import type { Manifest } from "./kustomization.ts";
 import { ROOT } from "./processes.ts";
 
@@ -12,11 +13,13 @@ const MODELS = dirname(require.resolve("kubernetes-models/package.json"));
 /**
  * What the Kubernetes API would not take of these manifests; empty when it would take them. Values, formats and required
  * fields by the models' validators. Unknown fields by the compiler, as the validators let them pass: each manifest becomes
- * an object literal of its kind's type, where one field too many is an error.
+ * an object literal of its kind's type, where one field too many is an error. Kinds of operators by CUSTOM_RESOURCES.
  */
 export function apiFlaws(manifests: readonly Manifest[]): string[] {
-  const flaws: string[] = [];
-  for (const manifest of manifests) {
+  const isCustom = ({ apiVersion, kind }: Manifest) => `${apiVersion} ${kind}` in CUSTOM_RESOURCES;
+  const flaws = manifests.filter(isCustom).flatMap(customFlaws);
+  const ofKubernetes = manifests.filter((manifest) => !isCustom(manifest));
+  for (const manifest of ofKubernetes) {
     const { apiVersion, kind, metadata } = manifest;
     try {
       const { [kind]: KindOf } = require(join(MODELS, apiVersion, `${kind}.js`)) as Record<string, Model>;
@@ -26,7 +29,12 @@ export function apiFlaws(manifests: readonly Manifest[]): string[] {
       flaws.push(`${kind} ${metadata.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return [...flaws, ...typeFlaws(manifests)];
+  return [...flaws, ...typeFlaws(ofKubernetes)];
+}
+
+function customFlaws({ apiVersion, kind, metadata, spec }: Manifest): string[] {
+  const { error } = CUSTOM_RESOURCES[`${apiVersion} ${kind}`]?.safeParse(spec) ?? {};
+  return (error?.issues ?? []).map(({ path, message }) => `${kind} ${metadata.name}: ${path.join(".")}: ${message}`);
 }
 
 type Model = new (data: unknown) => { validate(): void };

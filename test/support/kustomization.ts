@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { ROOT } from "./processes.ts";
 
@@ -15,12 +15,15 @@ export interface Manifest {
 
 interface Kustomization {
   resources?: string[];
+  components?: string[];
   configMapGenerator?: Generator[];
   secretGenerator?: Generator[];
+  patches?: { target: { kind: string; name: string }; patch: string }[];
 }
 
 interface Generator {
   name: string;
+  behavior?: "merge";
   literals?: string[];
   files?: string[];
 }
@@ -33,23 +36,60 @@ export function readManifests(file: string): Manifest[] {
   });
 }
 
-/** What a kustomization lists and generates, read from its files: for machines without kubectl. Names bear no hashes. */
-export function readKustomization(dir: string): Manifest[] {
-  const {
-    resources = [],
-    configMapGenerator = [],
-    secretGenerator = [],
-  } = parse(readFileSync(join(ROOT, dir, "kustomization.yaml"), "utf8")) as Kustomization;
-  const generated = (kind: string, key: string) => (generator: Generator) =>
-    ({ apiVersion: "v1", kind, metadata: { name: generator.name }, [key]: generatedData(dir, generator) }) as Manifest;
-  return [
-    ...resources.flatMap((resource) => {
-      const path = join(dir, resource);
-      return statSync(join(ROOT, path)).isDirectory() ? readKustomization(path) : readManifests(path);
-    }),
-    ...configMapGenerator.map(generated("ConfigMap", "data")),
-    ...secretGenerator.map(generated("Secret", "stringData")),
-  ];
+/**
+ * What a kustomization lists, generates and patches (as JSON Patch), read from its files: for machines without kubectl. Names
+ * bear no hashes, and neither namespace nor common labels are added. `below`: what a component is laid upon.
+ */
+export function readKustomization(dir: string, below: Manifest[] = []): Manifest[] {
+  const kustomization = parse(readFileSync(join(ROOT, dir, "kustomization.yaml"), "utf8")) as Kustomization;
+  const { resources = [], components = [], configMapGenerator = [], secretGenerator = [], patches = [] } = kustomization;
+  const listed = resources.flatMap((resource) => {
+    const path = join(dir, resource);
+    return statSync(join(ROOT, path)).isDirectory() ? readKustomization(path) : readManifests(path);
+  });
+  let manifests = [...below, ...listed];
+  for (const component of components) manifests = readKustomization(join(dir, component), manifests);
+  for (const generator of configMapGenerator) manifests = generate(manifests, dir, "ConfigMap", generator);
+  for (const generator of secretGenerator) manifests = generate(manifests, dir, "Secret", generator);
+  for (const { target, patch } of patches) {
+    const found = manifests.filter(({ kind, metadata }) => kind === target.kind && metadata.name === target.name);
+    if (found.length === 0) throw new Error(`${dir} patches ${target.kind} ${target.name}, which is not there`);
+    for (const manifest of found) for (const operation of parse(patch) as PatchOperation[]) applyPatch(manifest, operation);
+  }
+  return manifests;
+}
+
+function generate(manifests: Manifest[], dir: string, kind: "ConfigMap" | "Secret", generator: Generator): Manifest[] {
+  const key = kind === "ConfigMap" ? "data" : "stringData";
+  const { name, behavior } = generator;
+  const made = { apiVersion: "v1", kind, metadata: { name }, [key]: generatedData(dir, generator) } as Manifest;
+  if (behavior !== "merge") return [...manifests, made];
+  return manifests.map((each) =>
+    each.kind === kind && each.metadata.name === name
+      ? { ...each, [key]: { ...(each[key] as object), ...(made[key] as object) } }
+      : each,
+  );
+}
+
+/** RFC 6902, as far as it is used. */
+interface PatchOperation {
+  op: "add" | "replace" | "remove";
+  path: string;
+  value?: unknown;
+}
+
+function applyPatch(manifest: Manifest, { op, path, value }: PatchOperation): void {
+  const keys = path.split("/").slice(1);
+  const last = keys.pop() ?? "";
+  let node: unknown = manifest;
+  for (const key of keys) node = (node as Record<string, unknown>)[key];
+  if (node === undefined) throw new Error(`${manifest.kind} ${manifest.metadata.name} has no ${path}`);
+  if (!Array.isArray(node)) {
+    if (op !== "add" && !(last in (node as object))) throw new Error(`${manifest.kind} has no ${path}`);
+    if (op === "remove") delete (node as Record<string, unknown>)[last];
+    else (node as Record<string, unknown>)[last] = value;
+  } else if (op === "add") node.splice(last === "-" ? node.length : Number(last), 0, value);
+  else node.splice(Number(last), 1, ...(op === "replace" ? [value] : []));
 }
 
 /** What `kubectl kustomize` makes of it; undefined where there is no kubectl. Throws when it refuses. */
@@ -69,7 +109,7 @@ function withoutFolds(manifest: Manifest): Manifest {
 
 function generatedData(dir: string, { literals = [], files = [] }: Generator): Record<string, string> {
   const entries = literals.map((literal) => splitAtEquals(literal));
-  for (const [key, path] of files.map((file) => splitAtEquals(file))) {
+  for (const [key, path] of files.map((file) => splitAtEquals(file.includes("=") ? file : `${basename(file)}=${file}`))) {
     const file = join(ROOT, dir, path);
     if (!existsSync(file)) throw new Error(`${dir}/kustomization.yaml names ${path}, which is not there`);
     entries.push([key, readFileSync(file, "utf8")]);

@@ -33,7 +33,7 @@ export interface Workload {
   kind: string;
   metadata: { name: string };
   spec: {
-    replicas: number;
+    replicas?: number;
     serviceName?: string;
     selector: { matchLabels: Record<string, string> };
     template: {
@@ -49,6 +49,7 @@ export interface Workload {
         volumes?: {
           name: string;
           secret?: { secretName: string; items?: { key: string; path: string }[] };
+          projected?: { sources: { secret: { name: string; items: { key: string; path: string }[] } }[] };
           configMap?: { name: string };
           emptyDir?: unknown;
         }[];
@@ -62,7 +63,7 @@ export interface Workload {
 export function namedThere({ spec }: Workload) {
   const { containers, volumes = [] } = spec.template.spec;
   const secretKeys = containers.flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []));
-  const secretVolumes = volumes.flatMap(({ secret }) => secret ?? []);
+  const secretVolumes = volumes.flatMap(secretsIn);
   return {
     secrets: [...secretKeys.map(({ name }) => name), ...secretVolumes.map(({ secretName }) => secretName)],
     configMaps: [
@@ -90,9 +91,17 @@ export function configurationOf(manifests: Manifest[], name: string): Record<str
   return manifests.find((each) => each.kind === "ConfigMap" && each.metadata.name === name)?.data ?? {};
 }
 
+type Volume = NonNullable<Workload["spec"]["template"]["spec"]["volumes"]>[number];
+
+/** The Secrets that are a volume, or a part of one. */
+export function secretsIn({ secret, projected }: Volume): NonNullable<Volume["secret"]>[] {
+  const parts = projected?.sources.map((source) => ({ secretName: source.secret.name, items: source.secret.items }));
+  return [...(secret ? [secret] : []), ...(parts ?? [])];
+}
+
 /** What a pod finds in the files of its Secrets, by file name. */
 export function mountedSecrets(manifests: Manifest[], { spec }: Workload): Record<string, string> {
-  const secrets = (spec.template.spec.volumes ?? []).flatMap(({ secret }) => secret ?? []);
+  const secrets = (spec.template.spec.volumes ?? []).flatMap(secretsIn);
   const files = secrets.flatMap(({ secretName, items = [] }) => {
     const values = secretsOf(manifests, secretName);
     return items.map(({ key, path }) => [path, values[key] ?? ""]);

@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { type Listener, mayTalk, type Talker } from "../support/network-policies.ts";
+import { dev, type Overlay, ofKind, production, workloadsOf } from "../support/overlays.ts";
+
+const program = (name: string): Talker => ({ labels: { "app.kubernetes.io/name": name } });
+const from = (namespace: string): Talker => ({ labels: {}, namespace });
+
+const manager = program("observer-manager");
+const service = program("observer-service");
+const broker = program("rabbitmq");
+const stranger: Talker = { labels: { app: "stranger" } };
+const client: Talker = { labels: { "unacked-rest": "allowed" } };
+/** Pods that CloudNativePG makes bear its label alone. */
+const databases = { dev: program("postgres"), production: { labels: { "cnpg.io/cluster": "postgres" } } };
+
+const at = ({ labels }: Talker, port: number, portName?: string): Listener => ({ labels, port, portName });
+const rest = at(manager, 8080, "http");
+const health = at(service, 8081, "health");
+const amqp = at(broker, 5672, "amqp");
+
+const talks = (overlay: Overlay, pairs: [Talker, Listener][]): boolean[] =>
+  pairs.map(([who, whom]) => mayTalk(overlay.manifests, who, whom));
+const all = (expected: boolean, count: number): boolean[] => Array.from({ length: count }, () => expected);
+
+describe.each([
+  [dev, databases.dev],
+  [production, databases.production],
+] as const)("the network policies of $name", (overlay, database) => {
+  const sql = at(database, 5432, "postgres");
+
+  it("let the programs reach what they need, and clients that bear the label reach REST", () => {
+    const needed: [Talker, Listener][] = [
+      [manager, amqp],
+      [service, amqp],
+      [manager, sql],
+      [client, rest],
+    ];
+    expect(talks(overlay, needed)).toEqual(all(true, needed.length));
+  });
+
+  it("keep services from the database and from REST, and strangers from everything", () => {
+    const refused: [Talker, Listener][] = [
+      ...([
+        [service, sql],
+        [service, rest],
+        [manager, health],
+        [service, health],
+      ] as [Talker, Listener][]),
+      ...[rest, health, amqp, sql].map((whom): [Talker, Listener] => [stranger, whom]),
+      ...[rest, health, amqp, sql].map((whom): [Talker, Listener] => [from("elsewhere"), whom]),
+      ...[health, amqp, sql].map((whom): [Talker, Listener] => [client, whom]),
+    ];
+    expect(talks(overlay, refused)).toEqual(all(false, refused.length));
+  });
+
+  it("name ports that the pods have which they select", () => {
+    const pods = workloadsOf(overlay).map(({ spec }) => spec.template);
+    const named = ofKind(overlay, "NetworkPolicy").flatMap(({ metadata, spec }) => {
+      const { podSelector, ingress = [] } = spec as { podSelector: object; ingress?: { ports?: { port: unknown }[] }[] };
+      const names = ingress.flatMap(({ ports = [] }) => ports.map(({ port }) => port));
+      return names.filter((port) => typeof port === "string").map((port) => ({ policy: metadata.name, podSelector, port }));
+    });
+    expect(named.length).toBeGreaterThan(0);
+    const known = pods.flatMap(({ spec }) => spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)));
+    expect(named.filter(({ port }) => !known.includes(port))).toEqual([]);
+  });
+});
+
+describe("the network policies of production", () => {
+  const sql = at(databases.production, 5432);
+
+  it("let in the ingress controller, Prometheus and KEDA, each where it has business", () => {
+    expect(
+      talks(production, [
+        [from("ingress-nginx"), rest],
+        [from("keda"), rest],
+      ]),
+    ).toEqual([true, true]);
+    expect(
+      talks(production, [
+        [from("monitoring"), rest],
+        [from("monitoring"), health],
+      ]),
+    ).toEqual([true, true]);
+    const refused: [Talker, Listener][] = [
+      ...["ingress-nginx", "keda"].flatMap((each) =>
+        [health, amqp, sql].map((whom): [Talker, Listener] => [from(each), whom]),
+      ),
+      ...[amqp, sql].map((whom): [Talker, Listener] => [from("monitoring"), whom]),
+    ];
+    expect(talks(production, refused)).toEqual(all(false, refused.length));
+  });
+
+  it("let the nodes of broker and database talk among themselves and with their operators", () => {
+    const needed: [Talker, Listener][] = [
+      ...[4369, 25672, 35672, 35682].map((port): [Talker, Listener] => [broker, at(broker, port)]),
+      ...[5432, 8000].map((port): [Talker, Listener] => [databases.production, at(databases.production, port)]),
+      ...[5432, 8000].map((port): [Talker, Listener] => [from("cnpg-system"), at(databases.production, port)]),
+      [from("rabbitmq-system"), at(broker, 15672)],
+    ];
+    expect(talks(production, needed)).toEqual(all(true, needed.length));
+    expect(
+      talks(production, [
+        [manager, at(broker, 25672)],
+        [service, at(broker, 15672)],
+      ]),
+    ).toEqual([false, false]);
+  });
+});

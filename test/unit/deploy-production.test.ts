@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
+import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi.ts";
+import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { autoWorkerCount } from "../../services/observer-service/src/worker-count.ts";
+import { ingressPathsOf, isServedBy } from "../support/ingress.ts";
+import { metricCatalogue } from "../support/metric-catalogue.ts";
+import { ofKind, production, workloadsOf } from "../support/overlays.ts";
+import { ROOT } from "../support/processes.ts";
+import { selectorsIn } from "../support/promql.ts";
+import { configurationOf, ownSettings } from "../support/workloads.ts";
+
+const { manifests, namespace } = production;
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+const specOf = (kind: string, name: string): unknown =>
+  ofKind(production, kind).find(({ metadata }) => metadata.name === name)?.spec ?? expect.fail(`no ${kind} ${name}`);
+const workload = (name: string) =>
+  workloadsOf(production).find(({ metadata }) => metadata.name === name) ?? expect.fail(`no ${name}`);
+
+describe("broker and database", () => {
+  it("have three nodes each, quorum queues, and no timeout that would cut a job", () => {
+    const broker = specOf("RabbitmqCluster", "rabbitmq") as { replicas: number; rabbitmq: { additionalConfig: string } };
+    expect(broker.replicas).toBe(3);
+    expect((specOf("Cluster", "postgres") as { instances: number }).instances).toBe(3);
+    const [timeout = expect.fail("no timeout in deploy/rabbitmq.conf")] =
+      /^consumer_timeout = \d+$/m.exec(read("deploy/rabbitmq.conf")) ?? [];
+    expect(broker.rabbitmq.additionalConfig.split("\n")).toContain(timeout);
+    expect(configurationOf(manifests, "unacked-settings")).toMatchObject({ WORK_QUEUE_TYPE: "quorum", LOG_LEVEL: "info" });
+  });
+
+  it("get users and addresses from Secrets whose making the guide shows", () => {
+    interface Broker {
+      rabbitmq: { additionalConfig: string };
+      override: { statefulSet: { spec: { template: { spec: { containers: Mounting[]; volumes: Mounted[] } } } } };
+    }
+    const { rabbitmq, override } = specOf("RabbitmqCluster", "rabbitmq") as Broker;
+    const { containers, volumes } = override.statefulSet.spec.template.spec;
+    expect(rabbitmq.additionalConfig).toContain(
+      `load_definitions = ${containers[0]?.volumeMounts[0]?.mountPath}/definitions.json\n`,
+    );
+    const guide = read("docs/deploy.md");
+    for (const name of [volumes[0]?.secret.secretName, "unacked-connections"])
+      expect(guide).toContain(`create secret generic ${name}`);
+    expect(guide).toContain("--from-file=definitions.json=");
+  });
+});
+
+describe("the ingress", () => {
+  const paths = ingressPathsOf(production);
+  const { tls, rules } = specOf("Ingress", "unacked") as { tls: { hosts: string[] }[]; rules: { host: string }[] };
+
+  it("speaks TLS for each of its hosts, and leads to a port that the manager's Service has", () => {
+    expect(tls.flatMap(({ hosts }) => hosts).sort()).toEqual(rules.map(({ host }) => host).sort());
+    const service = specOf("Service", "observer-manager") as { ports: { name: string }[] };
+    for (const { backend } of paths) {
+      expect(backend.service.name).toBe("observer-manager");
+      expect(service.ports.map(({ name }) => name)).toContain(backend.service.port.name);
+    }
+  });
+
+  it("leads to every call of REST, and keeps metrics and probes inside", () => {
+    const document = openApiDocument(apiRoutes({} as never), "0.0.0") as { paths: Record<string, unknown> };
+    const calls = Object.keys(document.paths);
+    expect(calls.length).toBeGreaterThan(15);
+    const inside = ["/metrics", "/readyz", "/healthz"];
+    expect(calls.filter((path) => !isServedBy(paths, path)).sort()).toEqual(inside.sort());
+  });
+});
+
+describe("the autoscaler", () => {
+  interface Scaled {
+    scaleTargetRef: { kind: string; name: string };
+    minReplicaCount: number;
+    maxReplicaCount: number;
+    triggers: { metadata: { url: string; valueLocation: string; targetValue: string } }[];
+  }
+  const scaled = specOf("ScaledObject", "observer-service") as Scaled;
+  const { url, valueLocation, targetValue } = scaled.triggers[0]?.metadata ?? expect.fail("no trigger");
+  const service = workload("observer-service");
+  const settings = ServiceSettings.parse({ AMQP_URL: "amqp://x", ...ownSettings(manifests, service) });
+  const workers = Number(settings.WORKER_COUNT);
+
+  it("scales the StatefulSet, whose number no manifest sets, by the desired workers of its pool", () => {
+    expect(scaled.scaleTargetRef).toMatchObject({ kind: service.kind, name: service.metadata.name });
+    expect(service.spec.replicas).toBeUndefined();
+    const [{ series, labels } = { series: "", labels: [] }] = selectorsIn(valueLocation);
+    expect(Object.keys(metricCatalogue().get(series)?.labels ?? {})).toEqual(labels);
+    expect(valueLocation).toContain(`pool="${settings.POOL}"`);
+  });
+
+  it("asks the manager's Service in the overlay's namespace", () => {
+    const { ports } = specOf("Service", "observer-manager") as { ports: { port: number }[] };
+    expect(new URL(url).hostname).toBe(`observer-manager.${namespace}.svc.cluster.local`);
+    expect(ports.map(({ port }) => port)).toContain(Number(new URL(url).port || 80));
+  });
+
+  it("counts on no more workers than the memory of a service allows", () => {
+    const [container = expect.fail("no container")] = service.spec.template.spec.containers;
+    const { memory } = (container.resources as { limits: { memory: string } }).limits;
+    const memoryBytes = Number.parseInt(memory, 10) * 1_048_576;
+    expect(memory).toMatch(/^\d+Mi$/);
+    expect(workers).toBeLessThanOrEqual(autoWorkerCount({ cores: 64, memoryBytes }));
+  });
+
+  /** Kubernetes' rule for a metric's average per pod; within a tenth it does nothing (its tolerance). */
+  const settled = (occupied: number, target: number): number => {
+    let replicas = scaled.minReplicaCount;
+    for (let look = 0; look < 100; look += 1) {
+      const usage = (occupied + workers) / (target * replicas);
+      if (Math.abs(usage - 1) > 0.1) replicas = Math.ceil((occupied + workers) / target);
+      replicas = Math.min(scaled.maxReplicaCount, Math.max(scaled.minReplicaCount, replicas));
+    }
+    return replicas;
+  };
+  const isTooFew = (occupied: number, target: number) => occupied > workers * (settled(occupied, target) - 1);
+  const most = workers * (scaled.maxReplicaCount - 1) * 0.9;
+  const loads = Array.from({ length: Math.floor(most) }, (_, occupied) => occupied);
+
+  it("settles, however many observers there are, at as many services as bear the death of one", () => {
+    expect(loads.length).toBeGreaterThan(1_000);
+    expect(loads.filter((occupied) => isTooFew(occupied, Number(targetValue)))).toEqual([]);
+  });
+
+  it("would not if its target were the number of workers: the tolerance would be taken from the headroom", () => {
+    expect(loads.some((occupied) => isTooFew(occupied, workers))).toBe(true);
+  });
+});
+
+describe("monitoring", () => {
+  interface Monitor {
+    jobLabel: string;
+    selector: { matchLabels: Record<string, string> };
+    podMetricsEndpoints: { port: string; path: string }[];
+  }
+
+  it("scrapes the pods of both programs at ports that they have, under the job names that the rules use", () => {
+    const jobs = ofKind(production, "PodMonitor").map(({ spec }) => {
+      const { jobLabel, selector, podMetricsEndpoints } = spec as Monitor;
+      const [endpoint] = podMetricsEndpoints;
+      const selected = workloadsOf(production).filter(({ spec: { template } }) =>
+        Object.entries(selector.matchLabels).every(([key, value]) => template.metadata.labels?.[key] === value),
+      );
+      expect(selected).toHaveLength(1);
+      const { metadata, spec: pod } = selected[0]?.spec.template ?? expect.fail("no pods");
+      expect(pod.containers[0]?.ports?.map(({ name }) => name)).toContain(endpoint?.port);
+      return metadata.labels?.[jobLabel];
+    });
+    const { scrape_configs: configured } = parse(read("deploy/monitoring/prometheus.yml")) as {
+      scrape_configs: { job_name: string }[];
+    };
+    expect(jobs.sort()).toEqual(configured.map(({ job_name: job }) => job).sort());
+  });
+
+  it("has the rules and the dashboard of deploy/monitoring", () => {
+    expect((specOf("PrometheusRule", "unacked") as { groups: unknown }).groups).toEqual(
+      (parse(read("deploy/monitoring/alerts.yml")) as { groups: unknown }).groups,
+    );
+    const dashboard = configurationOf(manifests, "unacked-dashboard")["unacked.json"] ?? "";
+    expect(dashboard).toBe(read("deploy/monitoring/grafana/dashboards/unacked.json"));
+  });
+});
+
+interface Mounting {
+  volumeMounts: { mountPath: string }[];
+}
+
+interface Mounted {
+  secret: { secretName: string };
+}
