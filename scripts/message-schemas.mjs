@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { ControlMessage, ErrorReport, StartObserver, StateMessage } from "../libs/contracts/dist/index.js";
+import { ControlMessage, ErrorReport, LogReply, StartObserver, StateMessage } from "../libs/contracts/dist/index.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -17,10 +17,8 @@ if (execFileSync("git", ["tag", "--list", `v${version}`], { cwd: root, encoding:
   console.error(`v${version} is released: its messages stay as they were. Raise the version in package.json first.`);
   process.exit(1);
 }
-const schemas = Object.entries({ StartObserver, ControlMessage, StateMessage, ErrorReport }).map(([name, schema]) => [
-  name,
-  z.toJSONSchema(schema, { io: "input" }),
-]);
+const decoders = { StartObserver, ControlMessage, StateMessage, ErrorReport, LogReply };
+const schemas = Object.entries(decoders).map(([name, schema]) => [name, z.toJSONSchema(schema, { io: "input" })]);
 mkdirSync(dirname(file), { recursive: true });
 writeFileSync(file, `${JSON.stringify(Object.fromEntries(schemas), null, 2)}\n`);
 console.log(`wrote ${file}`);

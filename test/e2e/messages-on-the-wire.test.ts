@@ -86,6 +86,10 @@ describe("every kind of message that the programs send", { timeout: 90_000 }, ()
     await (await system.startService("idle", { env: { POOL: "idle" } })).kill("SIGKILL");
     await untilSent("Probe");
     await untilSent("DeathCertificate");
+    await system.call("GET", `/api/v1/observers/${first.id}/logs`);
+    await untilSent("LogReply");
+    await system.call("POST", "/api/v1/services/service-1/drain");
+    await untilSent("Drain");
     await system.service("service-1").kill("SIGTERM");
     await untilSent("RunReleased");
     await untilSent("ServiceDied");

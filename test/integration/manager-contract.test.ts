@@ -122,6 +122,8 @@ describe("a call that succeeds is answered as described", () => {
     for (const status of [201, 200]) expect((await make(named("createObserver"), { json })).status).toBe(status);
     for (const operationId of ["listObservers", "getObserver", "listRuns"])
       expect((await make(named(operationId), { places: { ref: run } })).status).toBe(200);
+    const fresh = await putObserver(books.dataSource, { name: "fresh" });
+    expect((await make(named("getLogs"), { places: { ref: fresh } })).status).toBe(200);
     for (const operationId of ["restartObserver", "deleteObserver"])
       expect((await make(named(operationId), { places: { ref: run } })).status).toBe(202);
     for (const operationId of ["stopObservers", "restartObservers"])
@@ -144,6 +146,8 @@ describe("a call that succeeds is answered as described", () => {
       const { status, text } = await make(named(operationId), { places: { errorId } });
       expect(status, text).toBe(200);
     }
+    const service = await putService(books.dataSource);
+    expect((await make(named("drainService"), { places: { service } })).status).toBe(202);
     expect((await make(named("retryError"), { places: { errorId } })).status).toBe(202);
     expect((await make(named("deleteError"), { places: { errorId } })).status).toBe(204);
   });
@@ -168,7 +172,7 @@ describe("a call that succeeds is answered as described", () => {
 
   test("to HEAD without a body", async () => {
     const errorId = await report();
-    const ref = await putRunning(books.dataSource);
+    const ref = await putObserver(books.dataSource);
     for (const call of calls.filter(({ method }) => method === "GET"))
       expect((await make({ ...call, method: "HEAD" }, { places: { errorId, ref } })).status, call.path).toBe(200);
   });
@@ -197,9 +201,10 @@ describe("a call that fails is answered as described", () => {
     const ref = await putObserver(books.dataSource, { name: "fresh", status: "Created" });
     const errorId = await report(ref as ObserverId);
     await make(named("createObserver"));
-    const atOdds = ["name-taken", "not-activated", "not-restartable"] as const;
+    const service = await putService(books.dataSource, { state: "Gone", ended_at: new Date() });
+    const atOdds = ["name-taken", "not-activated", "not-restartable", "service-ended"] as const;
     for (const call of atOdds.flatMap(callsWith)) {
-      const { status, text } = await make(call, { places: { ref, errorId } });
+      const { status, text } = await make(call, { places: { ref, errorId, service } });
       expect(status, text).toBe(409);
     }
   });
@@ -267,7 +272,7 @@ describe("a manager in trouble answers as described", () => {
 /** Whatever is asked of it, it throws. */
 const brokenApi = (api: ManagerApi): ManagerApi => {
   const broken = new Proxy({}, { get: () => () => Promise.reject(new TypeError("broken")) }) as never;
-  return { ...api, lifecycle: broken, reads: broken, errors: broken };
+  return { ...api, lifecycle: broken, reads: broken, errors: broken, services: broken, logs: broken };
 };
 
 /** Signing out asks nothing of anybody: what every call can meet cannot be shown of it. */

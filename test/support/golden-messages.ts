@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ControlMessage, ErrorReport, StartObserver, StateMessage } from "@unacked/contracts";
+import { ControlMessage, ErrorReport, LogReply, StartObserver, StateMessage } from "@unacked/contracts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { ROOT } from "./processes.ts";
 
 /** What travels between the programs, by the name under which it is decoded. */
-export const DECODERS = { StartObserver, ControlMessage, StateMessage, ErrorReport };
+export const DECODERS = { StartObserver, ControlMessage, StateMessage, ErrorReport, LogReply };
 export type Decoder = keyof typeof DECODERS;
 
 export type JsonSchema = Record<string, unknown>;
@@ -42,7 +42,7 @@ export function goldenMessages(version: string): GoldenMessage[] {
 export function classified(body: Record<string, unknown>): { decoder: Decoder; kinds: string[] } {
   const { kind, events } = body as { kind?: string; events?: { kind: string }[] };
   if (kind === undefined) return { decoder: "StartObserver", kinds: ["StartObserver"] };
-  if (kind === "ErrorReport") return { decoder: "ErrorReport", kinds: [kind] };
+  if (kind === "ErrorReport" || kind === "LogReply") return { decoder: kind, kinds: [kind] };
   if (events !== undefined) return { decoder: "StateMessage", kinds: ["EventBatch", ...events.map((event) => event.kind)] };
   return { decoder: kind === "DeathCertificate" ? "StateMessage" : "ControlMessage", kinds: [kind] };
 }
