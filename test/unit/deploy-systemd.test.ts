@@ -1,0 +1,74 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { ROOT } from "../support/processes.ts";
+import { environmentFlaws } from "../support/program-settings.ts";
+
+const FOLDER = "deploy/systemd";
+const UNITS = [
+  { file: "unacked-manager.service", program: "observer-manager", instance: "unacked-manager.service" },
+  { file: "unacked-service@.service", program: "observer-service", instance: "unacked-service@alpha.service" },
+];
+/** What the secrets hold, as far as the settings look at it. */
+const SECRETS = { AMQP_URL: "amqp://u:p@h/", DATABASE_URL: "postgres://u:p@h/d" };
+
+const isThere = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined;
+const hasSystemd = isThere("systemd-analyze") && existsSync("/usr/bin/node");
+if (!hasSystemd)
+  console.log("systemd-analyze, or /usr/bin/node, is not on this machine: what it would say of the units is not asked");
+
+/** Every value of a key, in order. */
+const valuesIn = (text: string, key: string): string[] =>
+  [...text.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, value = ""]) => value);
+
+describe.each(UNITS)("the unit $file", ({ file, program, instance }) => {
+  const text = readFileSync(join(ROOT, FOLDER, file), "utf8");
+  const value = (key: string): string => valuesIn(text, key)[0] ?? expect.fail(`${file} has no ${key}`);
+
+  it("runs node itself with the program that the build makes, and starts it again whatever happens", () => {
+    expect(value("ExecStart")).toBe(`/usr/bin/node services/${program}/dist/main.js`);
+    expect(existsSync(join(ROOT, `services/${program}/src/main.ts`))).toBe(true);
+    expect([value("Restart"), value("StartLimitIntervalSec"), value("KillMode")]).toEqual(["always", "0", "mixed"]);
+    expect([value("DynamicUser"), value("NoNewPrivileges"), value("ProtectSystem")]).toEqual(["yes", "yes", "strict"]);
+  });
+
+  it("gives it settings that it has, and reads its secrets from credentials that it is given", () => {
+    const pairs = value("Environment")
+      .split(" ")
+      .map((pair) => pair.split("=", 2) as [string, string]);
+    const given = Object.fromEntries(pairs.map(([name, each]) => [name, each.replace("%i", "alpha")]));
+    expect(environmentFlaws(program, given, SECRETS)).toEqual([]);
+    const files = pairs.filter(([name]) => name.endsWith("_FILE")).map(([, path]) => path);
+    const credentials = valuesIn(text, "LoadCredential").map((each) => `%d/${each.split(":")[0]}`);
+    expect(files.sort()).toEqual(credentials.sort());
+  });
+
+  it("leaves it the time that it needs to end", () => {
+    const { STOP_TIMEOUT_MS } = ServiceSettings.parse({ AMQP_URL: SECRETS.AMQP_URL });
+    const least = program === "observer-service" ? STOP_TIMEOUT_MS + 10_000 : 10_000;
+    expect(Number(value("TimeoutStopSec")) * 1_000).toBeGreaterThanOrEqual(least);
+  });
+
+  it("has its place in the guide", () => {
+    const guide = readFileSync(join(ROOT, "docs/deploy.md"), "utf8");
+    expect(guide).toContain(`${FOLDER}/${file}`);
+    for (const each of valuesIn(text, "LoadCredential")) expect(guide).toContain(each.split(":")[1]?.split("/").at(-1));
+  });
+
+  it.skipIf(!hasSystemd)("is taken by systemd", () => {
+    const dir = mkdtempSync(join(tmpdir(), "unacked-units-"));
+    try {
+      const copy = join(dir, instance);
+      copyFileSync(join(ROOT, FOLDER, file), copy);
+      const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", "--recursive-errors=no", copy], {
+        encoding: "utf8",
+      });
+      expect(`${status} ${stderr.trim()}`).toBe("0 ");
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+});
