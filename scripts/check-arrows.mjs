@@ -53,6 +53,7 @@ const PLACES = [
       "@mantine/core",
       "@tanstack/react-virtual",
       "uplot",
+      "swagger-ui-dist",
       "services/status-page/src/",
     ],
   },

@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { EXIT_CODES } from "../../cli/src/failure.ts";
 import { processIo } from "../../cli/src/io.ts";
 import { buildProgram } from "../../cli/src/program.ts";
+import { contractProxy } from "../support/contract-proxy.ts";
 import { examplesOf } from "../support/doc-examples.ts";
 import { type RunningProcess, startProcess } from "../support/processes.ts";
 import { temporaryFolder } from "../support/servers.ts";
@@ -25,7 +26,12 @@ beforeAll(async () => {
   // Idle, so that the guide can drain it while others are at work.
   await system.startService("observer-service-3", { env: { ...observers.env, POOL: "spare" } });
   cwd = temporaryFolder("cli");
-  env = { UNACKED_URL: system.url, UNACKED_TOKEN: "", NO_COLOR: "", XDG_CONFIG_HOME: join(cwd, "config") };
+  env = {
+    UNACKED_URL: await contractProxy(system.url),
+    UNACKED_TOKEN: "",
+    NO_COLOR: "",
+    XDG_CONFIG_HOME: join(cwd, "config"),
+  };
 });
 afterAll(() => system.close());
 

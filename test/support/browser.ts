@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Response } from "playwright-core";
 import { afterAll } from "vitest";
 import { findBrowser, HOW_TO_GET_A_BROWSER } from "../../scripts/setup/browser-program.mjs";
 import { ROOT } from "./processes.ts";
+import { watchAnswer } from "./watched-answers.ts";
 
 /** What everything on a page waits for at most: a loaded machine is slow, a broken page is slower. */
 const PATIENCE_MS = 15_000;
@@ -40,8 +41,24 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   page.on("request", (request) => {
     if (new URL(request.url()).host !== new URL(url).host) foreign.push(request.url());
   });
+  page.on("response", (response) => void watchResponse(response));
   await page.goto(url);
   return { page, problems, foreign };
+}
+
+/** What the page is answered is held against the OpenAPI document, too. A stream is watched by its head: its body has no end. */
+async function watchResponse(response: Response): Promise<void> {
+  const { headers, text } = await textOf(response).catch(() => ({ headers: undefined, text: "" })); // the page went on without it
+  if (headers === undefined) return;
+  const url = new URL(response.url());
+  const answer = { method: response.request().method(), status: response.status(), headers: new Headers(headers), text };
+  watchAnswer({ ...answer, url: `${url.pathname}${url.search}` });
+}
+
+async function textOf(response: Response): Promise<{ headers: Record<string, string>; text: string }> {
+  const headers = await response.allHeaders();
+  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
+  return { headers, text: isStream ? "" : await response.text() };
 }
 
 export const WIDE = { width: 1360, height: 860 };

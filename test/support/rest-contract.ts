@@ -45,6 +45,8 @@ export interface Document {
 /** Routes are described before anything is asked of them. */
 export const openApi = (): Document => openApiDocument(apiRoutes({} as never), "0.0.0") as Document;
 
+const STREAM = "text/event-stream";
+
 /** What is asked of no operation: a path or a method that is not there, whoever asks, or a path that cannot be read. */
 const CODES_OUTSIDE = ["not-found", "method-not-allowed", "malformed-request", "cross-origin"];
 
@@ -83,18 +85,19 @@ export class RestContract {
     return operation && `${operation.value.operationId} ${status}`;
   }
 
-  /** What is not as the document says, each with its place; none when all is. Files of the status page are nobody's concern. */
+  /** What is not as the document says, each with its place; none when all is. Pages and their files are nobody's concern. */
   flawsOf(answer: SeenAnswer): string[] {
     const operation = this.#operationOf(answer.method, answer.url);
     const flaws = operation === undefined ? this.#outside(answer) : this.#answered(operation, answer);
     return flaws.map((flaw) => `${answer.method} ${answer.url} answered ${answer.status}: ${flaw}`);
   }
 
-  /** Of one server-sent event. */
+  /** Of one server-sent event of the stream at this address. */
   flawsOfEvent(url: string, event: string, data: unknown): string[] {
-    const operation = this.#operationOf("GET", url)?.pointer ?? "";
-    const place = `${operation}/responses/200/content/text~1event-stream/schema/contentSchema`;
-    return this.flawsAt(place, { event, data }).map((flaw) => `event ${event}: ${flaw}`);
+    const operation = this.#operationOf("GET", url);
+    if (operation?.value.responses["200"]?.content?.[STREAM] === undefined) return [`${url} is no stream of the document`];
+    const place = `${operation.pointer}/responses/200/content/${token(STREAM)}/schema/contentSchema`;
+    return this.flawsAt(place, { event, data }).map((flaw) => `${url} sent ${event}: ${flaw}`);
   }
 
   /** Holds a value against the schema at a JSON pointer of the document (its tokens as `token` makes them). */
@@ -122,7 +125,7 @@ export class RestContract {
 
   #outside({ method, url, status, headers, text }: SeenAnswer): string[] {
     if (status === 204 && method === "OPTIONS") return headers.has("allow") ? [] : ["has no Allow"];
-    const isPage = this.#pathsOf(url).length === 0 && !pathOf(url).startsWith("/api/");
+    const isPage = this.#pathsOf(url).length === 0 && (!pathOf(url).startsWith("/api/") || pathOf(url) === "/api/docs");
     if (isPage && status < 400) return [];
     if (method === "HEAD") return text === "" ? [] : ["has a body"];
     const { code } = (parsed(text) ?? {}) as { code?: string };
@@ -144,7 +147,7 @@ export class RestContract {
     const media = described.content[type];
     if (media === undefined)
       return [...flaws, `has the media type "${type}", not ${Object.keys(described.content).join(", ")}`];
-    if (type === "text/event-stream") return flaws; // flawsOfEvent
+    if (type === STREAM) return flaws; // flawsOfEvent
     const body = type.endsWith("json") ? parsed(text) : text;
     return [...flaws, ...codeFlaws(type, media, body), ...this.flawsAt(`${at}/content/${token(type)}/schema`, body)];
   }

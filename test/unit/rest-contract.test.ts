@@ -81,5 +81,6 @@ describe("an answer is told as flawed", () => {
     expect(flawsOfEvent("observer", { ...PROCESSING, colour: "red" })).not.toEqual([]);
     expect(flawsOfEvent("party", PROCESSING)).not.toEqual([]);
     expect(flawsOfEvent("resync", { cursor: "1" })).not.toEqual([]);
+    expect(contract.flawsOfEvent("/api/v1/stats", "ready", { cursor: "1" })).not.toEqual([]);
   });
 });

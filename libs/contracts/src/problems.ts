@@ -24,7 +24,7 @@ export const PROBLEMS = {
     title: "A page of another origin may not change anything here",
     remedy: "Send the request from the manager's own page, or without an Origin header.",
   },
-  "not-found": { status: 404, title: "No such path", remedy: "See /api/openapi.json for the paths." },
+  "not-found": { status: 404, title: "No such path", remedy: "See /api/docs for the paths." },
   "observer-not-found": {
     status: 404,
     title: "No such observer",

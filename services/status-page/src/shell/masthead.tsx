@@ -34,6 +34,9 @@ export function Masthead({ route }: { route: Route }) {
         ))}
       </nav>
       <LinkState />
+      <a href="/api/docs" className={css.api}>
+        API
+      </a>
       <Who />
       <ColorSchemeButton />
     </header>

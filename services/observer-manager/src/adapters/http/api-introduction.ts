@@ -19,5 +19,9 @@ runs somewhere, and moves by itself when the process that runs it dies.
 
 Whatever is not done is answered with \`application/problem+json\` (RFC 9457). The \`code\` is stable, texts may change.
 
+<details><summary>Every code, and what to do</summary>
+
 ${problemTable()}
+
+</details>
 `;

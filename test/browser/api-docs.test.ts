@@ -1,0 +1,57 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openBooks, putObserver, type TestBooks } from "../support/books.ts";
+import { launchBrowser, NARROW, openPage, takePicture } from "../support/browser.ts";
+import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { openApi } from "../support/rest-contract.ts";
+
+let books: TestBooks;
+let browser: Browser;
+let manager: HttpManager;
+
+beforeAll(async () => {
+  [books, browser] = await Promise.all([openBooks(), launchBrowser()]);
+});
+afterAll(() => books.close());
+beforeEach(async () => {
+  manager = await startHttpManager(books.databaseUrl);
+});
+
+const CALLS = Object.values(openApi().paths).flatMap((methods) => Object.keys(methods)).length;
+
+/** The line of one call, which opens it. */
+const lineOf = (page: Page, operationId: string) => page.locator(`[id$="-${operationId}"] .opblock-summary-control`);
+
+describe.each(["light", "dark"] as const)("the API's documentation in %s", (colorScheme) => {
+  test("has every call with its examples, breaks no Content-Security-Policy, and asks no other host", async () => {
+    const { page, problems, foreign } = await openPage(browser, `${manager.url}/api/docs`, { colorScheme });
+    await page.getByRole("heading", { name: "Problems" }).waitFor();
+    expect(await page.locator(".opblock").count()).toBe(CALLS);
+    await page.getByText("Every code, and what to do").click();
+    await page.getByText("Nothing is left to do.").waitFor();
+    await page.getByText("Every code, and what to do").click();
+    await takePicture(page, `api-docs-${colorScheme}-wide`);
+    await lineOf(page, "createObserver").click();
+    await page.getByText("shop-front").first().waitFor();
+    await page.locator('[id$="-createObserver"]').getByText("name-taken").first().waitFor();
+    await lineOf(page, "createObserver").scrollIntoViewIfNeeded();
+    await takePicture(page, `api-docs-call-${colorScheme}-wide`);
+    await page.setViewportSize(NARROW);
+    await takePicture(page, `api-docs-call-${colorScheme}-narrow`);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
+      colorScheme === "dark" ? "rgb(18, 22, 20)" : "rgb(251, 250, 247)",
+    );
+    expect(problems).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+});
+
+test("a call can be tried out in the page", async () => {
+  await putObserver(books.dataSource, { name: "seen-in-the-docs" });
+  const { page, problems } = await openPage(browser, `${manager.url}/api/docs`);
+  await lineOf(page, "listObservers").click();
+  await page.getByRole("button", { name: "Try it out" }).click();
+  await page.getByRole("button", { name: "Execute" }).click();
+  await page.getByText("seen-in-the-docs").waitFor();
+  expect(problems).toEqual([]);
+});
