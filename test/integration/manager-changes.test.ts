@@ -25,7 +25,7 @@ const TOUCH =
 async function manager(databaseUrl = books.databaseUrl, options: { listens?: boolean } = {}) {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 3, log }).initialize();
-  const notifications = new Notifications(databaseUrl, log);
+  const notifications = new Notifications({ url: databaseUrl }, log);
   const hub = new ChangeHub(new PostgresChangeLog(dataSource), notifications.of("unacked_changes"), log);
   if (options.listens !== false) notifications.start();
   onTestFinished(async () => {
@@ -176,7 +176,7 @@ describe("a live client", () => {
 });
 
 test("the connection that listens is closed at once, also in the middle of being made", async () => {
-  const notifications = new Notifications(books.databaseUrl, keptLog());
+  const notifications = new Notifications({ url: books.databaseUrl }, keptLog());
   notifications.of("unacked_changes");
   notifications.start();
   const startedAt = performance.now();

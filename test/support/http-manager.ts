@@ -43,7 +43,7 @@ export async function startHttpManager(
 ): Promise<HttpManager> {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();
-  const notifications = new Notifications(databaseUrl, log);
+  const notifications = new Notifications({ url: databaseUrl }, log);
   const changes = new ChangeHub(new PostgresChangeLog(dataSource), notifications.of("unacked_changes"), log);
   const reads = postgresReads(dataSource, async () => null);
   const types = new TypeCheck(new PostgresTypeDirectory(dataSource));

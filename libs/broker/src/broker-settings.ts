@@ -8,6 +8,8 @@ export interface BrokerLog {
 export interface BrokerSettings {
   /** `amqp://` or `amqps://`, the vhost in its path (none means `/`). Never logged with its password. */
   url: string;
+  /** For `amqps://`: files (PEM), read at each connect. Not given: the broker's certificate is held against Node's own CAs. */
+  tls?: BrokerTls;
   /** Shown by the broker's management as the connection's name. */
   connectionName: string;
   /** Whole seconds, at least 1. Either side gives the other up after two to three of them in silence. */
@@ -15,6 +17,15 @@ export interface BrokerSettings {
   log: BrokerLog;
   /** How long to wait before connecting again; for tests. Default: 50 ms doubling to 5 s, anew after 10 s up. */
   reconnect?: ReconnectDelays;
+}
+
+export interface BrokerTls {
+  caFile?: string | undefined;
+  /** The client's own certificate, and its key. */
+  certFile?: string | undefined;
+  keyFile?: string | undefined;
+  /** The name that the broker's certificate has to bear, if not the host of its URL. */
+  serverName?: string | undefined;
 }
 
 export interface ReconnectDelays {

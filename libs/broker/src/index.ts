@@ -1,4 +1,10 @@
-export { type BrokerLog, type BrokerSettings, BrokerSettingsError, type ReconnectDelays } from "./broker-settings.ts";
+export {
+  type BrokerLog,
+  type BrokerSettings,
+  BrokerSettingsError,
+  type BrokerTls,
+  type ReconnectDelays,
+} from "./broker-settings.ts";
 export type { LossKind } from "./loss-kind.ts";
 export type { LossReason } from "./loss-reason.ts";
 export type { Outgoing } from "./outgoing.ts";

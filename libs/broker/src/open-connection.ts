@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type ChannelModel, connect } from "amqplib";
 import type { BrokerSettings } from "./broker-settings.ts";
 import { withPatience } from "./patience.ts";
@@ -22,6 +23,7 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
     noDelay: true,
     keepAlive: true,
     clientProperties: { connection_name: settings.connectionName },
+    ...tlsOptions(settings),
     // The way to the socket: net.connect destroys it when this is aborted.
     signal: socket.signal,
   } as Parameters<typeof connect>[1]);
@@ -39,6 +41,18 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
       ? new Error(`the broker refused to open the vhost '${vhostOf(settings.url)}'`, { cause: error })
       : error;
   }
+}
+
+/** Read anew each time: a certificate is renewed long before a program is started again. */
+function tlsOptions({ url, tls = {} }: BrokerSettings): object {
+  if (new URL(url).protocol !== "amqps:") return {};
+  const content = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file));
+  return {
+    ca: content(tls.caFile),
+    cert: content(tls.certFile),
+    key: content(tls.keyFile),
+    ...(tls.serverName !== undefined && { servername: tls.serverName }),
+  };
 }
 
 /** amqplib drops the broker's words (530 NOT_ALLOWED …) when it refuses the last step of the handshake. */

@@ -39,6 +39,27 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
     "Start RabbitMQ, or correct host and port in the broker's URL.",
   ],
   [
+    /self-signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate/,
+    "The broker's certificate is signed by nobody whom this program trusts: give AMQP_TLS_CA_FILE the certificate (PEM) of who signed it.",
+  ],
+  [
+    /ENOENT: no such file|EACCES: permission denied, open/,
+    "Put the file where an AMQP_TLS_… setting says that it is, readable for this program.",
+  ],
+  [/certificate has expired/, "Renew the broker's certificate; or correct this machine's clock."],
+  [
+    /does not match certificate's altnames/,
+    "Name the host in the broker's URL as its certificate does, or say which name it bears by AMQP_TLS_SERVER_NAME.",
+  ],
+  [
+    /alert certificate required|alert handshake failure/,
+    "The broker asks for a client certificate: give AMQP_TLS_CERT_FILE and AMQP_TLS_KEY_FILE, signed by who its cacertfile names.",
+  ],
+  [
+    /alert (unknown ca|bad certificate|certificate expired|certificate unknown|unsupported certificate)/,
+    "The broker refuses the client certificate: it has to be valid, and signed by who its cacertfile names.",
+  ],
+  [
     /Socket closed abruptly during opening handshake|Invalid frame|wrong version number/,
     "Check that the URL's port is RabbitMQ's AMQP port, and TLS on both sides or on none (amqps:// or amqp://).",
   ],

@@ -2,3 +2,4 @@ export { type FollowedFiles, followFiles } from "./follow-files.ts";
 export { describeSettings, loadSettings, type SettingDescription, type SettingsSources } from "./load-settings.ts";
 export { anyNumber, flag, oneOf, type SettingTraits, text, textList, wholeNumber, withTraits } from "./setting.ts";
 export { SettingsError } from "./settings-error.ts";
+export { type TlsFiles, tlsFilesOf, tlsFlaws, tlsSettings } from "./tls-settings.ts";

@@ -1,12 +1,17 @@
-import { anyNumber, oneOf, text, wholeNumber, withTraits } from "@unacked/settings";
+import { anyNumber, oneOf, text, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
 import { AccessSettings, accessFlaws } from "./access-settings.ts";
+import { SSL_MODES, sslModeOf } from "./adapters/postgres/ssl-mode.ts";
 
 const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
 
 const SETTINGS = z.object({
   AMQP_URL: secretUrl("The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`."),
-  DATABASE_URL: secretUrl("PostgreSQL 14 or later: `postgres://user:password@host:5432/database`."),
+  DATABASE_URL: secretUrl(
+    "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, to whomever), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default).",
+  ),
+  ...tlsSettings("AMQP", "the broker"),
+  ...tlsSettings("DATABASE", "PostgreSQL"),
   HOST: text().default("127.0.0.1").describe("The address that REST and the page listen on."),
   PORT: wholeNumber(0, 65_535).default(8080).describe("Their port; 0: any free one."),
   ...AccessSettings.shape,
@@ -27,8 +32,20 @@ const SETTINGS = z.object({
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });
 
+function tlsFlawsOf(settings: z.output<typeof SETTINGS>) {
+  const isBrokers = settings.AMQP_URL.startsWith("amqps:");
+  const mode = sslModeOf(settings.DATABASE_URL, tlsFilesOf("DATABASE", settings));
+  if (mode === undefined)
+    return [{ setting: "DATABASE_URL", message: `its sslmode must be one of ${SSL_MODES.join(", ")}` }];
+  return [
+    ...tlsFlaws("AMQP", tlsFilesOf("AMQP", settings), isBrokers, "goes with an amqps:// AMQP_URL"),
+    ...tlsFlaws("DATABASE", tlsFilesOf("DATABASE", settings), mode !== "disable", "goes with another sslmode than disable"),
+  ];
+}
+
 /** Every setting of an observer-manager: from the environment, or from the file that CONFIG_FILE names. */
 export const ManagerSettings = SETTINGS.superRefine((settings, context) => {
-  for (const { setting, message } of accessFlaws(settings)) context.addIssue({ code: "custom", path: [setting], message });
+  for (const { setting, message } of [...accessFlaws(settings), ...tlsFlawsOf(settings)])
+    context.addIssue({ code: "custom", path: [setting], message });
 });
 export type ManagerSettings = z.output<typeof ManagerSettings>;

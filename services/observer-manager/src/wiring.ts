@@ -1,4 +1,5 @@
 import type { Readiness } from "@unacked/contracts";
+import { tlsFilesOf } from "@unacked/settings";
 import { BrokerSide } from "./adapters/amqp/broker-side.ts";
 import { type HttpServer, startHttpServer } from "./adapters/http/http-server.ts";
 import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
@@ -59,7 +60,8 @@ export class ObserverManager {
     });
     const { tally } = this.#metrics;
     this.#access = httpAccessOf(settings, log);
-    this.#database = new DatabaseSide({ databaseUrl: settings.DATABASE_URL, poolSize: settings.DATABASE_POOL_SIZE, log });
+    const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
+    this.#database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
     const { books, commands, errors, silence, reconciliation, retention, types, changes, services, logPlaces } =
       this.#database;
     const wake = () => this.#dispatcher.wake();
@@ -67,7 +69,7 @@ export class ObserverManager {
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
     const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, tally, log });
     this.#broker = new BrokerSide(
-      { url, heartbeatS, workQueueType, managerId, log },
+      { broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log }, workQueueType, managerId },
       { ledger: new Ledger(books, managerId, tally), errors: readoption, committed: wake },
     );
     this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);

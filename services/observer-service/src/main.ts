@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { newServiceId } from "@unacked/contracts";
-import { loadSettings, SettingsError } from "@unacked/settings";
+import { loadSettings, SettingsError, tlsFilesOf } from "@unacked/settings";
 import { machineCapacity } from "./capacity.ts";
 import { errorText } from "./error-text.ts";
 import { HealthServer } from "./health.ts";
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     identity,
     types,
     version: ownVersion(),
-    broker: { url: settings.AMQP_URL, heartbeatS: settings.HEARTBEAT_S },
+    broker: { url: settings.AMQP_URL, tls: tlsFilesOf("AMQP", settings), heartbeatS: settings.HEARTBEAT_S },
     workQueueType: settings.WORK_QUEUE_TYPE,
     declaresTopology: settings.DECLARE_TOPOLOGY,
     stopTimeoutMs: settings.STOP_TIMEOUT_MS,

@@ -32,7 +32,7 @@ export interface ServiceParts {
   readonly identity: ServiceIdentity;
   readonly types: ObserverTypes;
   readonly version: string;
-  readonly broker: Pick<BrokerSettings, "url" | "heartbeatS">;
+  readonly broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS">;
   readonly workQueueType: WorkQueueType;
   /** Whether this service declares what it uses on the broker, beside its own control queue. */
   readonly declaresTopology: boolean;

@@ -1,5 +1,5 @@
 import { PoolName, ServiceName } from "@unacked/contracts";
-import { flag, oneOf, text, textList, wholeNumber, withTraits } from "@unacked/settings";
+import { flag, oneOf, text, textList, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
 import { checkPermissions, PermittedCommand } from "./permissions.ts";
 import { MAX_WORKERS } from "./worker-count.ts";
@@ -15,6 +15,7 @@ const Settings = z.object({
     secret: true,
     orFile: true,
   }),
+  ...tlsSettings("AMQP", "the broker"),
   SERVICE_NAME: ServiceName.optional().describe(
     "The stable name of this service, its own alone; it outlives the process. Not set: the host's name, which is a container's id and a pod's name.",
   ),
@@ -64,5 +65,14 @@ const Settings = z.object({
 });
 
 /** Every setting of an observer-service: from the environment, or from the file that CONFIG_FILE names. */
-export const ServiceSettings = Settings.superRefine(checkPermissions);
+export const ServiceSettings = Settings.superRefine(checkPermissions).superRefine((settings, context) => {
+  const isEncrypted = settings.AMQP_URL.startsWith("amqps:");
+  for (const { setting, message } of tlsFlaws(
+    "AMQP",
+    tlsFilesOf("AMQP", settings),
+    isEncrypted,
+    "goes with an amqps:// AMQP_URL",
+  ))
+    context.addIssue({ code: "custom", path: [setting], message });
+});
 export type ServiceSettings = z.output<typeof ServiceSettings>;

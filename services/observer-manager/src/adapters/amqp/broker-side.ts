@@ -1,4 +1,4 @@
-import { type ConnectionStatus, Publisher, SupervisedConnection } from "@unacked/broker";
+import { type BrokerSettings, type ConnectionStatus, Publisher, SupervisedConnection } from "@unacked/broker";
 import {
   ERROR_QUEUE,
   type QueueDepth,
@@ -22,11 +22,9 @@ import { Upkeep } from "./upkeep.ts";
 import { WorkQueues } from "./work-queues.ts";
 
 export interface BrokerSideSettings {
-  url: string;
-  heartbeatS: number;
+  broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
   workQueueType: WorkQueueType;
   managerId: string;
-  log: Log;
 }
 
 export interface BrokerSideParts {
@@ -49,19 +47,20 @@ export class BrokerSide implements QueueLook {
   readonly #workQueues: WorkQueues;
 
   constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
-    const { url, heartbeatS, workQueueType, managerId, log } = settings;
+    const { broker, workQueueType, managerId } = settings;
+    const { log } = broker;
     this.#workQueues = new WorkQueues(() => this.#consumption.session, workQueueType);
     const states = new StateConsumer({ ...parts, log, born: (pool) => void this.#declareFor(pool, log) });
     const upkeep = new Upkeep(this.#workQueues);
     const errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => states.isIdle);
     this.#publisher = new Publisher(
-      { url, heartbeatS, log, connectionName: "unacked-manager-publish" },
+      { ...broker, connectionName: "unacked-manager-publish" },
       { declare: declareTopology, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
     );
     this.logs = new AmqpLogReader({ publisher: this.#publisher, managerId, log });
     this.#consumption = new SupervisedConnection(
-      { url, heartbeatS, log, connectionName: "unacked-manager-consume" },
+      { ...broker, connectionName: "unacked-manager-consume" },
       {
         build: async (session) => {
           await declareTopology(session);

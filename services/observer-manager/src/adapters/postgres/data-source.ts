@@ -2,6 +2,7 @@ import { DataSource, type DataSourceOptions, MigrationExecutor } from "typeorm";
 import type { Log } from "../../flows/log.ts";
 import { FailFastClient } from "./fail-fast-client.ts";
 import { Books0001 } from "./migrations/0001-books.ts";
+import type { DatabaseAddress } from "./ssl-mode.ts";
 import { logIdleConnectionLost, typeormLog } from "./typeorm-log.ts";
 
 export interface DatabaseSettings {
@@ -9,6 +10,8 @@ export interface DatabaseSettings {
   databaseUrl: string;
   /** Connections at most; pg opens them as needed. Default 10. */
   poolSize?: number;
+  /** Given with the address; not encrypted if left out. */
+  ssl?: DatabaseAddress["ssl"];
   log: Log;
   /** Shown in pg_stat_activity. Default "unacked-manager". */
   applicationName?: string;
@@ -32,6 +35,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
   return new DataSource({
     type: "postgres",
     url: settings.databaseUrl,
+    ssl: settings.ssl ?? false,
     poolSize: settings.poolSize ?? 10,
     applicationName: settings.applicationName ?? "unacked-manager",
     connectTimeoutMS: CONNECT_TIMEOUT_MS,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadinessCheck } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { describeDatabaseError } from "./database-error.ts";
+import { databaseRemedy } from "./database-remedy.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
 
@@ -10,17 +11,18 @@ export async function checkDatabase(dataSource: DataSource): Promise<ReadinessCh
   const timer = new AbortController();
   const answer = dataSource.query("SELECT 1").then(
     () => ({ ok: true, detail: "answers" }),
-    (error: unknown) => unavailable(describeDatabaseError(error).fields["message"] ?? "the query failed"),
+    (error: unknown) => unavailable(describeDatabaseError(error).fields),
   );
   const tooLate = sleep(ANSWER_WITHIN_MS, undefined, { signal: timer.signal }).then(
-    () => unavailable(`no answer within ${ANSWER_WITHIN_MS} ms`),
-    () => unavailable("cancelled"),
+    () => unavailable({ message: `no answer within ${ANSWER_WITHIN_MS} ms` }),
+    () => unavailable({ message: "cancelled" }),
   );
   const check = await Promise.race([answer, tooLate]);
   timer.abort();
   return check;
 }
 
-function unavailable(detail: string): ReadinessCheck {
-  return { ok: false, detail, remedy: "Start PostgreSQL, or check DATABASE_URL; the manager connects again by itself." };
+/** @param fields of a described error */
+export function unavailable(fields: Record<string, string>): ReadinessCheck {
+  return { ok: false, detail: fields["message"] ?? "the query failed", remedy: databaseRemedy(fields) };
 }

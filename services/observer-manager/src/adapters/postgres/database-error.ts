@@ -21,6 +21,9 @@ const NODE_CODES = new Set([
  */
 const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P03|28...|3D000|55P03)$/;
 
+/** Node's and OpenSSL's, of certificates that do not fit: somebody renews them, and nothing else has to be done. */
+const TLS_CODE = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
+
 /** pg, pg-pool and TypeORM (the last one: not connected yet) have no codes for these. */
 const PASSING_MESSAGES = [
   "Connection terminated",
@@ -31,6 +34,8 @@ const PASSING_MESSAGES = [
   "Client was closed and is not queryable",
   "Cannot use a pool after calling end on the pool",
   "Driver not Connected",
+  "The server does not support SSL connections",
+  "There was an error establishing an SSL connection",
 ];
 
 /** TypeORM's, when the connection went away between two queries of one transaction, or before the first. */
@@ -73,7 +78,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 }
 
 function isPassingWithoutState(name: string, code: string | undefined, message: string): boolean {
-  if (code !== undefined && NODE_CODES.has(code)) return true;
+  if (code !== undefined && (NODE_CODES.has(code) || TLS_CODE.test(code))) return true;
   return PASSING_NAMES.has(name) || PASSING_MESSAGES.some((start) => message.startsWith(start));
 }
 

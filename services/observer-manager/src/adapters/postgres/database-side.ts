@@ -1,4 +1,5 @@
 import type { QueueDepth, ReadinessCheck } from "@unacked/contracts";
+import type { TlsFiles } from "@unacked/settings";
 import type { DataSource } from "typeorm";
 import type { BooksStore } from "../../flows/books-store.ts";
 import type { ChangeLog, Wakeups } from "../../flows/change-log.ts";
@@ -16,7 +17,7 @@ import type { TypeDirectory } from "../../flows/type-check.ts";
 import { PostgresChangeLog } from "./change-feed.ts";
 import { countCommands } from "./command-reads.ts";
 import { createDataSource, migrate } from "./data-source.ts";
-import { checkDatabase } from "./database-check.ts";
+import { checkDatabase, unavailable } from "./database-check.ts";
 import { describeDatabaseError } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
 import { PostgresLogPlaces } from "./log-places.ts";
@@ -28,10 +29,12 @@ import { PostgresReconcilerStore } from "./reconciler-store.ts";
 import { PostgresRetentionStore } from "./retention-store.ts";
 import { PostgresServiceStore } from "./service-store.ts";
 import { PostgresSilenceStore } from "./silence-store.ts";
+import { sslOptions } from "./ssl-mode.ts";
 import { PostgresTypeDirectory } from "./type-reads.ts";
 
 export interface DatabaseSideSettings {
   databaseUrl: string;
+  tls: TlsFiles;
   poolSize: number;
   log: Log;
 }
@@ -51,11 +54,14 @@ export class DatabaseSide {
   readonly #dataSource: DataSource;
   readonly #notifications: Notifications;
   readonly #log: Log;
+  /** Why the books could not be opened. */
+  #lastFailure: ReadinessCheck | undefined;
 
-  constructor({ databaseUrl, poolSize, log }: DatabaseSideSettings) {
+  constructor({ databaseUrl, tls, poolSize, log }: DatabaseSideSettings) {
     this.#log = log;
-    this.#dataSource = createDataSource({ databaseUrl, poolSize, log });
-    this.#notifications = new Notifications(databaseUrl, log);
+    const address = sslOptions(databaseUrl, tls);
+    this.#dataSource = createDataSource({ databaseUrl: address.url, ssl: address.ssl, poolSize, log });
+    this.#notifications = new Notifications(address, log);
     this.books = new PostgresBooksStore(this.#dataSource);
     this.commands = new PostgresCommandStore(this.#dataSource);
     this.errors = { record: (errors) => recordErrors(this.#dataSource, errors) };
@@ -89,13 +95,18 @@ export class DatabaseSide {
       this.#notifications.start();
       return true;
     } catch (error) {
-      if (!describeDatabaseError(error).unavailable) throw error;
-      this.#log.warn({ err: error }, "PostgreSQL cannot be reached; trying again");
+      const { unavailable: isPassing, fields } = describeDatabaseError(error);
+      if (!isPassing) throw error;
+      this.#lastFailure = unavailable(fields);
+      const { remedy } = this.#lastFailure;
+      this.#log.warn({ err: error, remedy }, "PostgreSQL cannot be reached; trying again");
       return false;
     }
   }
 
-  check(): Promise<ReadinessCheck> {
+  async check(): Promise<ReadinessCheck> {
+    // Before the first connection there is nobody to ask.
+    if (!this.#dataSource.isInitialized && this.#lastFailure !== undefined) return this.#lastFailure;
     return checkDatabase(this.#dataSource);
   }
 

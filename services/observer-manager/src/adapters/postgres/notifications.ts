@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Wakeups } from "../../flows/change-log.ts";
 import type { Log } from "../../flows/log.ts";
 import { describeDatabaseError } from "./database-error.ts";
+import type { DatabaseAddress } from "./ssl-mode.ts";
 
 /**
  * Every transaction that changes what clients see sends `NOTIFY unacked_changes`, one that writes a command
@@ -20,14 +21,14 @@ const END_WITHIN_MS = 1_000;
  * A connection that is dead without anybody saying so is found by TCP keepalive; meanwhile the hub's backstop does the work.
  */
 export class Notifications {
-  readonly #databaseUrl: string;
+  readonly #address: DatabaseAddress;
   readonly #log: Log;
   readonly #listeners = new Map<Channel, (() => void)[]>();
   readonly #closing = new AbortController();
   #loop: Promise<void> | undefined;
 
-  constructor(databaseUrl: string, log: Log) {
-    this.#databaseUrl = databaseUrl;
+  constructor(address: DatabaseAddress, log: Log) {
+    this.#address = address;
     this.#log = log;
   }
 
@@ -61,7 +62,8 @@ export class Notifications {
   /** One connection from its beginning to its end. True when it had come so far as to listen. */
   async #listenOnce(): Promise<boolean> {
     const client = new pg.Client({
-      connectionString: this.#databaseUrl,
+      connectionString: this.#address.url,
+      ssl: this.#address.ssl ?? false,
       application_name: "unacked-manager-listener",
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,
