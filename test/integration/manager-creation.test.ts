@@ -7,7 +7,7 @@ import type { BooksStore } from "../../services/observer-manager/src/flows/books
 import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
 import type { CreateOutcome } from "../../services/observer-manager/src/flows/manager-api.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
-import { keptLog, openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
+import { keptLog, openBooks, putObserver, putRunning, putService, SOMEBODY, type TestBooks } from "../support/books.ts";
 
 let books: TestBooks;
 let store: BooksStore;
@@ -36,7 +36,7 @@ const workers = (count: number) =>
   putService(books.dataSource, { worker_count: count, types: [{ type: "ticker", description: "", paramsSchema: {} }] });
 
 async function create(requests: CreateObserver[], atomic = false, by = lifecycle): Promise<string[]> {
-  const outcomes = (await by.createObservers(requests, { atomic })) as CreateOutcome[];
+  const outcomes = (await by.createObservers(requests, { atomic }, SOMEBODY)) as CreateOutcome[];
   expect(outcomes).toHaveLength(requests.length);
   return outcomes.map((outcome) => (outcome.kind === "problem" ? outcome.code : outcome.kind));
 }
@@ -149,6 +149,6 @@ test("what was committed is accepted, though the database goes away right after"
       return result;
     },
   };
-  const outcome = await lifecycleOn(breaking).deleteObserver({ kind: "id", id }, { force: false });
+  const outcome = await lifecycleOn(breaking).deleteObserver({ kind: "id", id }, { force: false }, SOMEBODY);
   expect(outcome).toMatchObject({ kind: "accepted", observer: { id, status: "OnDeleting", service: { id: service } } });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DataSource } from "typeorm";
 import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
+import type { Actor } from "../../services/observer-manager/src/domain/actor.ts";
 import { errorGroupOf } from "../../services/observer-manager/src/domain/error-group.ts";
 import type { Log } from "../../services/observer-manager/src/flows/log.ts";
 import { freshDatabase } from "./servers.ts";
@@ -11,6 +12,12 @@ export interface TestBooks {
   dataSource: DataSource;
   close(): Promise<void>;
 }
+
+/** Who does what a test does below HTTP. */
+export const SOMEBODY: Actor = {
+  ...{ name: "somebody", role: "admin", authentication: "anonymous", expiresAtMs: null },
+  ...{ address: "127.0.0.1", requestId: "r-1" },
+};
 
 export interface LogLine {
   level: "debug" | "info" | "warn" | "error";

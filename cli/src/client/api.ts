@@ -1,4 +1,5 @@
 import {
+  type AuditEntry,
   type BatchResults,
   type BulkCount,
   type BulkResults,
@@ -40,6 +41,17 @@ export interface ErrorFilter {
   group?: string;
   /** Name or id. */
   observer?: string;
+}
+
+export interface AuditFilter {
+  actor?: string;
+  deed?: string;
+  /** Name or id. */
+  observer?: string;
+  requestId?: string;
+  /** ISO 8601. */
+  since?: string;
+  until?: string;
 }
 
 export type NewObserver = z.input<typeof CreateObserver>;
@@ -105,6 +117,11 @@ export class UnackedApi {
 
   errorPages(filter: ErrorFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<ErrorEntry[]> {
     return pages(limit, (page) => this.#call("listErrors", { query: { ...filter, ...page } }));
+  }
+
+  /** The newest first. */
+  auditPages(filter: AuditFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<AuditEntry[]> {
+    return pages(limit, (page) => this.#call("listAudit", { query: { ...filter, ...page } }));
   }
 
   /** Of those in the error queue. */

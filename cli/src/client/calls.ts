@@ -1,4 +1,5 @@
 import {
+  AuditPage,
   BatchResults,
   BulkCount,
   BulkResults,
@@ -70,6 +71,12 @@ export const CALLS = {
     answer: ErrorPage,
   },
   groupErrors: { method: "GET", path: `${ERRORS}/groups`, answer: ErrorGroupList },
+  listAudit: {
+    method: "GET",
+    path: "/api/v1/audit",
+    query: ["actor", "deed", "observer", "requestId", "since", "until", "limit", "cursor"],
+    answer: AuditPage,
+  },
   getError: { method: "GET", path: `${ERRORS}/{errorId}`, answer: ErrorEntry },
   retryError: { method: "POST", path: `${ERRORS}/{errorId}/retry`, answer: ObserverView },
   deleteError: { method: "DELETE", path: `${ERRORS}/{errorId}`, answer: z.undefined() },

@@ -1,11 +1,12 @@
 import type { ObserverView, RunView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseErrorFilters, parseFilters } from "../input/filters.ts";
+import { parseAuditFilters, parseErrorFilters, parseFilters } from "../input/filters.ts";
 import { type Kind, toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import {
+  AUDIT_LISTING,
   ERROR_GROUP_LISTING,
   ERROR_LISTING,
   FAILURE_LISTING,
@@ -31,17 +32,19 @@ interface GetOptions extends OutputOptions, SelectionOptions {
 export function addGet(program: Command, io: Io): void {
   const command = program
     .command("get")
-    .summary("list observers, services, runs, errors, failures or types")
+    .summary("list observers, services, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types.",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
     )
-    .argument("<kind>", "observers|services|runs|errors|failures|types")
+    .argument("<kind>", "observers|services|runs|errors|failures|types|audit")
     .argument("[names...]", "names or ids; of runs: of their observers")
     .addOption(outputOption())
     .option("-a, --all", "observers that are deleted and services that have ended, too")
     .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
     .option("--groups", "of errors: what says the same, counted together")
-    .addOption(new Option("--limit <count>", "of observers and errors: at most so many").argParser(toCount));
+    .addOption(
+      new Option("--limit <count>", "of observers, errors and the audit trail: at most so many").argParser(toCount),
+    );
   addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>
     get(openSession(io, self), { kind, names, options }),
   );
@@ -66,6 +69,8 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
       return printPages(session, FAILURE_LISTING, options, once(await session.api.observerErrorGroups()));
     case "types":
       return getTypes(session, names, options);
+    case "audit":
+      return getAudit(session, names, options);
     default:
       return found satisfies never;
   }
@@ -107,6 +112,12 @@ function getErrors(session: Session, names: string[], options: GetOptions): Prom
   if (options.groups === true) return printErrorGroups(session, options);
   const pages = session.api.errorPages(parseErrorFilters(options.filter), options.limit);
   return printPages(session, ERROR_LISTING, options, pages);
+}
+
+function getAudit(session: Session, names: string[], options: GetOptions): Promise<void> {
+  if (names.length > 0) throw usageFailure("The audit trail is listed, not named", "Filter it: --filter observer=NAME");
+  const pages = session.api.auditPages(parseAuditFilters(options.filter), options.limit);
+  return printPages(session, AUDIT_LISTING, options, pages);
 }
 
 async function printErrorGroups(session: Session, options: GetOptions): Promise<void> {
@@ -159,11 +170,12 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
 function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
+  const isPaged = isObservers || isErrors || kind === "audit";
   const wrong = [
-    ...(filter !== undefined && !isObservers && !isErrors ? ["--filter"] : []),
+    ...(filter !== undefined && !isPaged ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),
     ...(sort !== undefined && !isObservers ? ["--sort"] : []),
-    ...(limit !== undefined && !isObservers && !isErrors ? ["--limit"] : []),
+    ...(limit !== undefined && !isPaged ? ["--limit"] : []),
     ...(groups !== undefined && !isErrors ? ["--groups"] : []),
   ];
   if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${kind}`);

@@ -44,16 +44,25 @@ const isFilterKey = (key: string): key is FilterKey => (FILTER_KEYS as readonly 
 const ERROR_FILTER_KEYS = ["reason", "group", "observer"] as const;
 
 /** Of errors: `reason=…`, `group=…`, `observer=NAME`. */
-export function parseErrorFilters(filters: string[] = []): Partial<Record<(typeof ERROR_FILTER_KEYS)[number], string>> {
-  const pairs = filters.map((text): [string, string] => {
-    const [, key = "", value = ""] = /^([a-z]+)=(.+)$/s.exec(text) ?? [];
-    if ((ERROR_FILTER_KEYS as readonly string[]).includes(key)) return [key, value];
-    throw usageFailure(
-      `"${text}" is no filter of errors`,
-      `Write it as key=value; the keys are ${ERROR_FILTER_KEYS.join(", ")}.`,
-    );
+export const parseErrorFilters = (filters: string[] = []) => parsePairs(filters, ERROR_FILTER_KEYS, "errors");
+
+const AUDIT_FILTER_KEYS = ["actor", "deed", "observer", "requestId", "since", "until"] as const;
+
+/** Of the audit trail: `actor=anna`, `deed=observer.stop`, `observer=NAME`, `since=2026-11-20T09:00:00Z`, … */
+export const parseAuditFilters = (filters: string[] = []) => parsePairs(filters, AUDIT_FILTER_KEYS, "the audit trail");
+
+function parsePairs<Key extends string>(
+  filters: string[],
+  keys: readonly Key[],
+  what: string,
+): Partial<Record<Key, string>> {
+  const pairs = filters.map((text): [Key, string] => {
+    const [, key = "", value = ""] = /^([a-zA-Z]+)=(.+)$/s.exec(text) ?? [];
+    const known = keys.find((each) => each === key);
+    if (known !== undefined) return [known, value];
+    throw usageFailure(`"${text}" is no filter of ${what}`, `Write it as key=value; the keys are ${keys.join(", ")}.`);
   });
-  return Object.fromEntries(pairs);
+  return Object.fromEntries(pairs) as Partial<Record<Key, string>>;
 }
 
 /** A status of the contract, whatever case it was typed in. */

@@ -8,6 +8,7 @@ const NAMES = {
   errors: ["errors", "error", "err"],
   failures: ["failures", "failure", "fail"],
   types: ["types", "type"],
+  audit: ["audit"],
 } as const;
 
 export type Kind = keyof typeof NAMES;

@@ -1,4 +1,5 @@
 import {
+  type AuditEntry,
   type ErrorEntry,
   type ErrorGroup,
   OBSERVER_STATUSES,
@@ -122,6 +123,30 @@ export const ERROR_GROUP_LISTING: Listing<ErrorGroup> = {
     { heading: "GROUP", cell: ({ group }) => group },
   ],
 };
+
+export const AUDIT_LISTING: Listing<AuditEntry> = {
+  nameOf: (entry) => entry.id,
+  columns: [
+    { heading: "AT", cell: ({ at }) => at },
+    { heading: "WHO", cell: ({ actor }) => actor.name },
+    { heading: "ROLE", cell: ({ actor }) => actor.role },
+    { heading: "DEED", cell: ({ deed }) => deed },
+    { heading: "COUNT", cell: ({ count }) => String(count), alignsRight: true },
+    { heading: "TO", cell: targetNames },
+    { heading: "BY", cell: ({ actor }) => actor.authentication, isWide: true },
+    { heading: "FROM", cell: ({ actor }) => actor.address, isWide: true },
+    { heading: "REQUEST", cell: ({ requestId }) => requestId, isWide: true },
+    { heading: "DETAILS", cell: ({ details }) => detailsText(details), isWide: true },
+  ],
+};
+
+function targetNames({ targets, count }: AuditEntry): string {
+  const more = count > targets.length ? ", …" : "";
+  return `${shortened(targets.map(({ name, id }) => name ?? id).join(", "), MAX_MESSAGE)}${more}`;
+}
+
+const detailsText = (details: AuditEntry["details"]): string =>
+  Object.keys(details).length === 0 ? "" : plainText(JSON.stringify(details));
 
 /** What observers failed of last, counted together. */
 export const FAILURE_LISTING: Listing<ObserverErrorGroup> = {

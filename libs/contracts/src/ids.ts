@@ -23,6 +23,8 @@ export const newObserverId = (): ObserverId => v7() as ObserverId;
 export const newRunId = (): RunId => v7() as RunId;
 export const newMessageId = (): MessageId => v7() as MessageId;
 export const newServiceId = (): ServiceId => v7() as ServiceId;
+/** Of an entry of the audit trail. */
+export const newAuditId = (): string => v7();
 
 const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const looksLikeUuid = (text: string): boolean => UUID_SHAPE.test(text);

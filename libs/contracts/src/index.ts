@@ -10,6 +10,7 @@ export * from "./problem-details.ts";
 export * from "./problem-table.ts";
 export * from "./problems.ts";
 export * from "./rest.ts";
+export * from "./rest-audit.ts";
 export * from "./rest-bulk.ts";
 export * from "./rest-changes.ts";
 export * from "./rest-errors.ts";

@@ -27,7 +27,7 @@ const SETTINGS = z.object({
   RETENTION_DAYS: anyNumber(0, 36_500)
     .default(30)
     .describe(
-      "How long Deleted observers, ended runs and services, and errors are kept, in days; then they are removed in small batches.",
+      "How long Deleted observers, ended runs and services, errors and the audit trail are kept, in days; then they are removed in small batches.",
     ),
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });

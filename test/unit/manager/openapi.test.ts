@@ -14,6 +14,7 @@ describe("the OpenAPI document", () => {
       "delete /api/v1/observers/{ref}",
       "delete /api/v1/session",
       "get /api/openapi.json",
+      "get /api/v1/audit",
       "get /api/v1/errors",
       "get /api/v1/errors/groups",
       "get /api/v1/errors/{errorId}",

@@ -1,5 +1,6 @@
 import type { ObserverId, ObserverView, StateMessage } from "@unacked/contracts";
 import type { Books, InventoryParts } from "../domain/books.ts";
+import type { DeedDone } from "./audit.ts";
 import type { NewError } from "./error-book.ts";
 import type { ObserverFilter, ObserverRef } from "./manager-api.ts";
 
@@ -29,6 +30,8 @@ export interface BooksTransaction {
   findError(id: string): Promise<{ observerId: ObserverId | null } | undefined>;
   /** @returns false when there is none */
   deleteError(id: string): Promise<boolean>;
+  /** Adds to the audit trail. */
+  recordDeeds(done: DeedDone[]): Promise<void>;
   /** Runs `work` so that its failure undoes only its own writes. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**

@@ -1,4 +1,7 @@
+import { MAX_AUDITED_TARGETS, type ObserverId } from "@unacked/contracts";
+import type { Actor } from "../domain/actor.ts";
 import type { ObserverInput } from "../domain/observer-machine.ts";
+import { type Deed, type DeedDone, doneTo, newDeed } from "./audit.ts";
 import type { BooksStore, BooksTransaction } from "./books-store.ts";
 import type { Log } from "./log.ts";
 import type { BulkChange, BulkCount, ChangeOutcome, ObserverFilter, ObserverRef } from "./manager-api.ts";
@@ -26,22 +29,32 @@ export class Bulk {
     this.#parts = parts;
   }
 
-  async changeObservers(refs: ObserverRef[], change: BulkChange): Promise<ChangeOutcome[]> {
+  async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[]> {
     const input = inputOf(change);
-    const done = await this.#inChunks(refs, change, (tx, chunk) => changeObservers(tx, chunk, input, change));
+    const deed = deedOf(change, by);
+    const done = await this.#inChunks(refs, change, (tx, chunk) => changeObservers(tx, chunk, input, deed));
     const outcomes = done.flat();
     const cutOff = refs.slice(outcomes.length).map((): ChangeOutcome => ({ kind: "problem", code: "batch-interrupted" }));
     return [...outcomes, ...cutOff];
   }
 
-  async changeMatching(filter: ObserverFilter, change: BulkChange): Promise<BulkCount> {
+  async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount> {
     const ids = await this.#parts.store.findMatching(filter);
     const input = inputOf(change);
+    const deed = deedOf(change, by, filter);
     const counts = await this.#inChunks(ids, change, async (tx, chunk) => {
       const books = await tx.loadMatching(chunk, filter);
       const count = noneYet();
-      for (const observer of books.observers.values()) tally(count, ask(books, observer, input));
-      if (!change.dryRun && count.accepted > 0) await tx.write(books);
+      const accepted: ObserverId[] = [];
+      for (const observer of books.observers.values()) {
+        const refusal = ask(books, observer, input);
+        tally(count, refusal);
+        if (refusal === null) accepted.push(observer.id);
+      }
+      if (deed && accepted.length > 0) {
+        await tx.write(books);
+        await tx.recordDeeds([await doneToMany(tx, deed, accepted)]);
+      }
       return count;
     });
     const total = counts.reduce(add, noneYet());
@@ -69,6 +82,18 @@ export class Bulk {
     }
     return results;
   }
+}
+
+/** Null for a dry run: nothing is done. */
+function deedOf({ kind, force, dryRun }: BulkChange, by: Actor, filter?: ObserverFilter): Deed | null {
+  if (dryRun) return null;
+  return newDeed(kind === "stop" ? "observer.stop" : "observer.restart", by, { force, filter });
+}
+
+/** Names are read of those alone that the trail names. */
+async function doneToMany(tx: BooksTransaction, deed: Deed, ids: ObserverId[]): Promise<DeedDone> {
+  const named = await tx.viewObservers(ids.slice(0, MAX_AUDITED_TARGETS));
+  return doneTo(deed, [...named.values()], ids.length);
 }
 
 function inputOf({ kind, force }: BulkChange): ObserverInput {

@@ -1,13 +1,4 @@
-import type { Authentication, Role } from "@unacked/contracts";
-
-/** Who asks. */
-export interface Identity {
-  name: string;
-  role: Role;
-  authentication: Authentication;
-  /** When the token itself says that it ends; null: it does not say. */
-  expiresAtMs: number | null;
-}
+import type { Identity } from "../domain/actor.ts";
 
 /** What became of a token. `why` is for its owner, and holds nothing of it. */
 export type Verdict =

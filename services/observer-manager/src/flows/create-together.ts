@@ -1,4 +1,5 @@
 import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
+import { type Deed, type DeedDone, doneTo } from "./audit.ts";
 import type { BooksTransaction, NewObserver } from "./books-store.ts";
 import type { CreateOutcome, Refusal } from "./manager-api.ts";
 
@@ -7,6 +8,8 @@ export interface Candidate {
   request: CreateObserver;
   observer: NewObserver;
   wrongType: Refusal | null;
+  /** The call that it came with; several can share a transaction. */
+  deed: Deed;
 }
 
 /** Undoes the transaction of an atomic batch and becomes its answers. */
@@ -43,7 +46,21 @@ export async function createTogether(
   const created = await tx.insertObservers(accepted.map(({ observer }) => observer));
   await answerConflicts(tx, candidates, outcomes, created);
   if (atomic) refuseAllIfOne(outcomes);
+  await tx.recordDeeds(doneBy(candidates, outcomes));
   return outcomes as CreateOutcome[];
+}
+
+/** One entry a call, however many it created. */
+function doneBy(candidates: Candidate[], outcomes: Outcomes): DeedDone[] {
+  const created = new Map<Deed, ObserverView[]>();
+  for (const [i, { deed }] of candidates.entries()) {
+    const outcome = outcomes[i];
+    if (outcome?.kind !== "created") continue;
+    const others = created.get(deed);
+    if (others) others.push(outcome.observer);
+    else created.set(deed, [outcome.observer]);
+  }
+  return [...created].map(([deed, observers]) => doneTo(deed, observers));
 }
 
 /** First come, first served; one that cannot be created anyway takes no worker from those behind it. */

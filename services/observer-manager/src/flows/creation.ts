@@ -1,4 +1,6 @@
 import type { CreateObserver } from "@unacked/contracts";
+import type { Actor } from "../domain/actor.ts";
+import { newDeed } from "./audit.ts";
 import { type BooksStore, RefusedByDatabase } from "./books-store.ts";
 import { type Candidate, createTogether, RolledBack } from "./create-together.ts";
 import type { CreateOutcome, Refusal } from "./manager-api.ts";
@@ -40,10 +42,11 @@ export class Creation {
   }
 
   /** Answers in the order of the requests. `atomic`: all are created, or none. */
-  async create(requests: CreateObserver[], { atomic = false } = {}): Promise<CreateOutcome[]> {
+  async create(requests: CreateObserver[], by: Actor, { atomic = false } = {}): Promise<CreateOutcome[]> {
     const wrongTypes = await this.#types.check(requests);
+    const deed = newDeed("observer.create", by);
     const candidates = requests.map(
-      (request, i): Candidate => ({ request, observer: newObserver(request), wrongType: wrongTypes[i] ?? null }),
+      (request, i): Candidate => ({ request, observer: newObserver(request), wrongType: wrongTypes[i] ?? null, deed }),
     );
     return new Promise((resolve, reject) => {
       this.#waiting.push({ candidates, atomic, resolve, reject });

@@ -1,4 +1,4 @@
-import type { ErrorPosition, ObserverPosition, ObserverSort } from "./manager-api.ts";
+import type { AuditPosition, ErrorPosition, ObserverPosition, ObserverSort } from "./manager-api.ts";
 
 /**
  * The opaque cursors of lists: base64url of the last row's sort key. They say where a page ended, not how many rows went before, so
@@ -37,6 +37,16 @@ export function decodeErrorCursor(cursor: string): ErrorPosition | undefined {
   const [kind, id, ...rest] = decode(cursor);
   if (kind !== "e" || rest.length > 0 || id === undefined || !/^[0-9]{1,18}$/.test(id)) return undefined;
   return { id };
+}
+
+export function encodeAuditCursor({ atMicros, id }: AuditPosition): string {
+  return encode(["t", atMicros, id]);
+}
+
+export function decodeAuditCursor(cursor: string): AuditPosition | undefined {
+  const [kind, atMicros, id, ...rest] = decode(cursor);
+  if (kind !== "t" || rest.length > 0 || !isMicros(atMicros) || !isUuid(id)) return undefined;
+  return { atMicros, id };
 }
 
 const MAX_CURSOR_LENGTH = 256;

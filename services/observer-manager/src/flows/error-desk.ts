@@ -1,5 +1,7 @@
 import type { ObserverId } from "@unacked/contracts";
+import type { Actor } from "../domain/actor.ts";
 import { decide } from "../domain/observer-machine.ts";
+import { type Deed, newDeed } from "./audit.ts";
 import type { BooksStore, BooksTransaction } from "./books-store.ts";
 import type { ChangeOutcome, ErrorTools, ObserverRef, Refusal } from "./manager-api.ts";
 import { changeObservers } from "./observer-change.ts";
@@ -24,31 +26,38 @@ export class ErrorDesk implements ErrorTools {
     this.#parts = parts;
   }
 
-  async retryError(id: string): Promise<ChangeOutcome> {
+  async retryError(id: string, by: Actor): Promise<ChangeOutcome> {
     const { store, isReady, committed } = this.#parts;
     if (!isReady()) return { kind: "problem", code: "not-ready" };
     const outcome = await store.inTransaction(async (tx): Promise<ChangeOutcome> => {
       const error = await tx.findError(id);
       if (!error) return { kind: "problem", code: "error-not-found" };
-      return error.observerId === null ? notRetryable("The error is about no observer") : retry(tx, error.observerId);
+      return error.observerId === null
+        ? notRetryable("The error is about no observer")
+        : retry(tx, error.observerId, newDeed("error.retry", by, { errorId: id }));
     });
     if (outcome.kind === "accepted") committed();
     return outcome;
   }
 
-  async deleteError(id: string): Promise<{ kind: "deleted" } | Refusal> {
-    const isDeleted = await this.#parts.store.inTransaction((tx) => tx.deleteError(id));
+  async deleteError(id: string, by: Actor): Promise<{ kind: "deleted" } | Refusal> {
+    const deed = newDeed("error.delete", by);
+    const isDeleted = await this.#parts.store.inTransaction(async (tx) => {
+      if (!(await tx.deleteError(id))) return false;
+      await tx.recordDeeds([{ deed, count: 1, targets: [{ kind: "error", id, name: null }] }]);
+      return true;
+    });
     return isDeleted ? { kind: "deleted" } : { kind: "problem", code: "error-not-found" };
   }
 }
 
 /** An entry stays long after its observer was restarted: one that runs well is not to be disturbed by it. */
-async function retry(tx: BooksTransaction, id: ObserverId): Promise<ChangeOutcome> {
+async function retry(tx: BooksTransaction, id: ObserverId, deed: Deed): Promise<ChangeOutcome> {
   const ref: ObserverRef = { kind: "id", id };
   const { books } = await tx.loadObservers([ref]);
   const status = books.observers.get(id)?.status;
   if (status !== undefined && status !== "Failed" && decide(status, "restart").kind !== "refuse")
     return notRetryable(`The observer is not Failed any more, it is ${status}`);
-  const [outcome] = await changeObservers(tx, [ref], "restart");
+  const [outcome] = await changeObservers(tx, [ref], "restart", deed);
   return outcome as ChangeOutcome;
 }

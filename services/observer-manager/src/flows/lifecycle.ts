@@ -1,5 +1,7 @@
 import type { CreateObserver } from "@unacked/contracts";
+import type { Actor } from "../domain/actor.ts";
 import type { ObserverInput } from "../domain/observer-machine.ts";
+import { type Deed, newDeed } from "./audit.ts";
 import type { BooksStore } from "./books-store.ts";
 import { Bulk } from "./bulk.ts";
 import { refuseTheInnocent } from "./create-together.ts";
@@ -45,43 +47,44 @@ export class ObserverLifecycle implements Lifecycle {
     this.#bulk = new Bulk(parts);
   }
 
-  async createObserver(request: CreateObserver): ReturnType<Lifecycle["createObserver"]> {
+  async createObserver(request: CreateObserver, by: Actor): ReturnType<Lifecycle["createObserver"]> {
     if (!this.#parts.isReady()) return NOT_READY;
-    const [outcome] = await this.#creation.create([request]);
+    const [outcome] = await this.#creation.create([request], by);
     return outcome ?? NOT_READY;
   }
 
   async createObservers(
     requests: (CreateObserver | Refusal)[],
     options: { atomic: boolean },
+    by: Actor,
   ): ReturnType<Lifecycle["createObservers"]> {
     if (!this.#parts.isReady()) return NOT_READY;
     const good = requests.flatMap((request) => ("kind" in request ? [] : [request]));
     if (options.atomic && good.length < requests.length) return refuseTheInnocent(requests);
-    const outcomes = good.length === 0 ? [] : await this.#creation.create(good, options);
+    const outcomes = good.length === 0 ? [] : await this.#creation.create(good, by, options);
     let next = 0;
     return requests.map((request) => ("kind" in request ? request : (outcomes[next++] as CreateOutcome)));
   }
 
-  deleteObserver(ref: ObserverRef, options: { force: boolean }): Promise<ChangeOutcome> {
-    return this.#change(ref, options.force ? "force-delete" : "delete");
+  deleteObserver(ref: ObserverRef, { force }: { force: boolean }, by: Actor): Promise<ChangeOutcome> {
+    return this.#change(ref, force ? "force-delete" : "delete", newDeed("observer.stop", by, { force }));
   }
 
-  restartObserver(ref: ObserverRef): Promise<ChangeOutcome> {
-    return this.#change(ref, "restart");
+  restartObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome> {
+    return this.#change(ref, "restart", newDeed("observer.restart", by));
   }
 
-  async changeObservers(refs: ObserverRef[], change: BulkChange): ReturnType<Lifecycle["changeObservers"]> {
-    return this.#parts.isReady() ? this.#bulk.changeObservers(refs, change) : NOT_READY;
+  async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): ReturnType<Lifecycle["changeObservers"]> {
+    return this.#parts.isReady() ? this.#bulk.changeObservers(refs, change, by) : NOT_READY;
   }
 
-  async changeMatching(filter: ObserverFilter, change: BulkChange): ReturnType<Lifecycle["changeMatching"]> {
-    return this.#parts.isReady() ? this.#bulk.changeMatching(filter, change) : NOT_READY;
+  async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): ReturnType<Lifecycle["changeMatching"]> {
+    return this.#parts.isReady() ? this.#bulk.changeMatching(filter, change, by) : NOT_READY;
   }
 
-  async #change(ref: ObserverRef, input: ObserverInput): Promise<ChangeOutcome> {
+  async #change(ref: ObserverRef, input: ObserverInput, deed: Deed): Promise<ChangeOutcome> {
     if (!this.#parts.isReady()) return NOT_READY;
-    const [outcome] = await this.#parts.store.inTransaction((tx) => changeObservers(tx, [ref], input));
+    const [outcome] = await this.#parts.store.inTransaction((tx) => changeObservers(tx, [ref], input, deed));
     if (outcome?.kind === "accepted") this.#parts.committed();
     return outcome ?? NOT_READY;
   }

@@ -1,4 +1,6 @@
 import type {
+  AuditedDeed,
+  AuditPage,
   CreateObserver,
   ErrorEntry,
   ErrorGroupList,
@@ -22,6 +24,7 @@ import type {
   Stats,
   TypeList,
 } from "@unacked/contracts";
+import type { Actor } from "../domain/actor.ts";
 import type { ChangeHub } from "./change-hub.ts";
 
 /** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
@@ -36,50 +39,57 @@ export interface ManagerApi {
   readiness(): Promise<Readiness>;
 }
 
-/** The writing flows. Each answer is given after the commit, with the observer as that transaction left it. */
+/**
+ * The writing flows. Each answer is given after the commit, with the observer as that transaction left it; and with it, in the
+ * same transaction, stands who did it in the audit trail.
+ */
 export interface Lifecycle {
   /**
    * `exists`: an observer with this client-chosen id and the very same body is there already.
    * Problems: name-taken, id-taken, unknown-type (+ knownTypes), invalid-body (+ errors), no-free-worker, not-ready.
    */
-  createObserver(request: CreateObserver): Promise<CreateOutcome>;
+  createObserver(request: CreateObserver, by: Actor): Promise<CreateOutcome>;
 
   /**
    * The same for many, answered one by one in order: a bad one does not cost the others, unless `atomic`. Then either all are
    * created, or those that are to blame carry their problem and the others batch-refused. One that was refused before it
    * came here (by its shape) keeps its place and its problem.
    */
-  createObservers(requests: (CreateObserver | Refusal)[], options: { atomic: boolean }): Promise<CreateOutcome[] | Refusal>;
+  createObservers(
+    requests: (CreateObserver | Refusal)[],
+    options: { atomic: boolean },
+    by: Actor,
+  ): Promise<CreateOutcome[] | Refusal>;
 
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
-  deleteObserver(ref: ObserverRef, options: { force: boolean }): Promise<ChangeOutcome>;
+  deleteObserver(ref: ObserverRef, options: { force: boolean }, by: Actor): Promise<ChangeOutcome>;
 
   /** Problems: observer-not-found, not-restartable, already-deleting, already-deleted, not-ready. */
-  restartObserver(ref: ObserverRef): Promise<ChangeOutcome>;
+  restartObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome>;
 
   /**
    * The same for many, answered in the order of the refs. What was accepted stays so: when the database goes away in the
    * middle, the rest is answered batch-interrupted.
    */
-  changeObservers(refs: ObserverRef[], change: BulkChange): Promise<ChangeOutcome[] | Refusal>;
+  changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[] | Refusal>;
 
   /** Of all that match now; one that no longer does when its turn comes is left alone. */
-  changeMatching(filter: ObserverFilter, change: BulkChange): Promise<BulkCount | Refusal>;
+  changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount | Refusal>;
 }
 
 export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
 
 export interface ErrorTools {
   /** Problems: error-not-found, not-retryable, and those of a restart. */
-  retryError(id: string): Promise<ChangeOutcome>;
+  retryError(id: string, by: Actor): Promise<ChangeOutcome>;
 
   /** Problems: error-not-found. */
-  deleteError(id: string): Promise<{ kind: "deleted" } | Refusal>;
+  deleteError(id: string, by: Actor): Promise<{ kind: "deleted" } | Refusal>;
 }
 
 export interface ServiceTools {
   /** Safe to repeat. Problems: service-not-found, service-ended, service-ambiguous, not-ready. */
-  drainService(ref: ServiceRef): Promise<{ kind: "accepted"; service: ServiceView } | Refusal>;
+  drainService(ref: ServiceRef, by: Actor): Promise<{ kind: "accepted"; service: ServiceView } | Refusal>;
 }
 
 export interface LogTools {
@@ -153,6 +163,8 @@ export interface ManagerReads {
   groupErrors(): Promise<ErrorGroupList>;
   /** Last errors of observers that are not Deleted. */
   groupObserverErrors(): Promise<ObserverErrors>;
+  /** Newest first. */
+  listAudit(query: AuditQuery): Promise<AuditPage>;
 }
 
 /** Filters are combined by "and"; the values of one list by "or" (but all labels must match). */
@@ -176,6 +188,25 @@ export interface ErrorQuery {
   observer?: ObserverRef;
   limit: number;
   after?: ErrorPosition;
+}
+
+export interface AuditQuery {
+  /** Their name. */
+  actor?: string;
+  deed?: AuditedDeed;
+  /** Among the targets that are named. */
+  observer?: ObserverRef;
+  requestId?: string;
+  /** ISO 8601: from then on, and before then. */
+  since?: string;
+  until?: string;
+  limit: number;
+  after?: AuditPosition;
+}
+
+export interface AuditPosition {
+  atMicros: string;
+  id: string;
 }
 
 export interface ObserverQuery extends ObserverFilter {

@@ -6,7 +6,7 @@ export interface RetentionStore {
 }
 
 /** Deleted observers go with their runs; runs also alone, when their observer lives on. */
-export const RETAINED_KINDS = ["observers", "runs", "services", "errors"] as const;
+export const RETAINED_KINDS = ["observers", "runs", "services", "errors", "audit"] as const;
 export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
 const BATCH = 500;

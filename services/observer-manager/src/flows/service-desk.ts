@@ -1,4 +1,6 @@
 import type { ServiceId, ServiceView } from "@unacked/contracts";
+import type { Actor } from "../domain/actor.ts";
+import { type Deed, newDeed } from "./audit.ts";
 import type { Refusal, ServiceRef, ServiceTools } from "./manager-api.ts";
 
 /** A boot of a service, as far as a decision needs it. */
@@ -10,10 +12,14 @@ export interface KnownService {
 
 export interface ServiceStore {
   /**
-   * In one transaction: locks the boots that the ref may mean (living ones first, two at most), and marks the one that
+   * In one transaction, with the deed in the audit trail: locks the boots that the ref may mean (living ones first, two at most), and marks the one that
    * `choose` picks as to be drained, with a command that is due at once.
    */
-  askToDrain(ref: ServiceRef, choose: (boots: KnownService[]) => KnownService | Refusal): Promise<ServiceView | Refusal>;
+  askToDrain(
+    ref: ServiceRef,
+    deed: Deed,
+    choose: (boots: KnownService[]) => KnownService | Refusal,
+  ): Promise<ServiceView | Refusal>;
 }
 
 export interface ServiceDeskParts {
@@ -34,10 +40,10 @@ export class ServiceDesk implements ServiceTools {
     this.#parts = parts;
   }
 
-  async drainService(ref: ServiceRef): ReturnType<ServiceTools["drainService"]> {
+  async drainService(ref: ServiceRef, by: Actor): ReturnType<ServiceTools["drainService"]> {
     const { store, isReady, committed } = this.#parts;
     if (!isReady()) return { kind: "problem", code: "not-ready" };
-    const outcome = await store.askToDrain(ref, chooseLiving);
+    const outcome = await store.askToDrain(ref, newDeed("service.drain", by), chooseLiving);
     if ("kind" in outcome) return outcome;
     committed();
     return { kind: "accepted", service: outcome };

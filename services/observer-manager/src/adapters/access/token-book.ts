@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { followFiles, SettingsError } from "@unacked/settings";
+import type { Identity } from "../../domain/actor.ts";
 import { type ListedToken, parseTokenList } from "../../domain/token-list.ts";
-import type { Identity } from "../../flows/caller-check.ts";
 import type { Log } from "../../flows/log.ts";
 
 interface Entry extends ListedToken {

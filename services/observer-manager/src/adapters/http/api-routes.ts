@@ -1,5 +1,6 @@
 import type { Role } from "@unacked/contracts";
 import type { ManagerApi } from "../../flows/manager-api.ts";
+import { auditRoute } from "./audit-route.ts";
 import { batchRoute } from "./batch-route.ts";
 import { bulkRoutes } from "./bulk-routes.ts";
 import { errorRoutes } from "./error-routes.ts";
@@ -22,6 +23,7 @@ export function apiRoutes({ lifecycle, reads, errors, services, logs, desk }: Ap
     ...overviewRoutes(reads, services),
     typeRoute(reads),
     ...errorRoutes(reads, errors),
+    auditRoute(reads),
   ];
   return routes;
 }

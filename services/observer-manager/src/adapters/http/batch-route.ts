@@ -41,8 +41,8 @@ export const batchRoute = (lifecycle: Lifecycle) =>
       ...(["invalid-body", "body-too-large", "name-taken", "id-taken", "batch-refused"] as const),
       ...(["unknown-type", "no-free-worker", "batch-interrupted"] as const),
     ],
-    async handle({ body: { observers, atomic }, requestId }) {
-      const outcomes = await lifecycle.createObservers(observers, { atomic });
+    async handle({ body: { observers, atomic }, requestId, by }) {
+      const outcomes = await lifecycle.createObservers(observers, { atomic }, by);
       if ("kind" in outcomes) return outcomes;
       return { status: 200, body: { results: outcomes.map((outcome) => resultOf(outcome, requestId)) } };
     },

@@ -10,6 +10,7 @@ import {
   StopRequest,
 } from "@unacked/contracts";
 import { z } from "zod";
+import type { Actor } from "../../domain/actor.ts";
 import type { BulkChange, ChangeOutcome, Lifecycle, ObserverFilter, ObserverRef, Refusal } from "../../flows/manager-api.ts";
 import { answer } from "./call-description.ts";
 import { RESTART_COUNT, RESTART_RESULTS, STOP_COUNT, STOP_RESULTS } from "./examples/bulk-examples.ts";
@@ -50,8 +51,7 @@ const stopMany = (lifecycle: Lifecycle) =>
     answers: answersOf(STOP_RESULTS, STOP_COUNT),
     problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
     itemProblems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "batch-interrupted"],
-    handle: ({ body, requestId }) =>
-      changeMany(lifecycle, body, { kind: "stop", force: body.force, dryRun: body.dryRun }, requestId),
+    handle: ({ body, by }) => changeMany(lifecycle, body, { kind: "stop", force: body.force, dryRun: body.dryRun }, by),
   });
 
 const restartMany = (lifecycle: Lifecycle) =>
@@ -75,28 +75,27 @@ const restartMany = (lifecycle: Lifecycle) =>
     answers: answersOf(RESTART_RESULTS, RESTART_COUNT),
     problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
     itemProblems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "batch-interrupted"],
-    handle: ({ body, requestId }) =>
-      changeMany(lifecycle, body, { kind: "restart", force: false, dryRun: body.dryRun }, requestId),
+    handle: ({ body, by }) => changeMany(lifecycle, body, { kind: "restart", force: false, dryRun: body.dryRun }, by),
   });
 
 async function changeMany(
   lifecycle: Lifecycle,
   { ids = [], names = [], filter = {} }: RestartRequest,
   change: BulkChange,
-  requestId: string,
+  by: Actor,
 ): Promise<Answer | Refusal> {
   const refs: ObserverRef[] = [
     ...ids.map((id) => ({ kind: "id", id }) as const),
     ...names.map((name) => ({ kind: "name", name }) as const),
   ];
   if (refs.length === 0) {
-    const count = await lifecycle.changeMatching(filterOf(filter), change);
+    const count = await lifecycle.changeMatching(filterOf(filter), change, by);
     return "kind" in count ? count : { status: 200, body: count };
   }
-  const outcomes = await lifecycle.changeObservers(refs, change);
+  const outcomes = await lifecycle.changeObservers(refs, change, by);
   if ("kind" in outcomes) return outcomes;
   const given: (ObserverId | string)[] = [...ids, ...names];
-  const results = outcomes.map((outcome, i) => ({ ref: given[i], ...resultOf(outcome, requestId) }));
+  const results = outcomes.map((outcome, i) => ({ ref: given[i], ...resultOf(outcome, by.requestId) }));
   return { status: 200, body: { results } };
 }
 

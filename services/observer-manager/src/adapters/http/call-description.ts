@@ -7,6 +7,7 @@ export const TAGS = {
   Services: "The processes that run observers, and the observer types that they know.",
   Errors: "What could not be read or was given up, and what observers fail of.",
   Overview: "Figures of the whole, and all changes as they happen.",
+  Audit: "Who did what.",
   Session: "Who the caller is, and the page's sign-in.",
   Health: "For probes and for Prometheus.",
   Document: "This description of the API.",

@@ -1,5 +1,6 @@
 import type { Response } from "express";
-import { ANONYMOUS, type Identity } from "../../flows/caller-check.ts";
+import type { Identity } from "../../domain/actor.ts";
+import { ANONYMOUS } from "../../flows/caller-check.ts";
 
 /** Who sent a request, once that is known. */
 export interface Caller {

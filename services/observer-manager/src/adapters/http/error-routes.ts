@@ -15,7 +15,7 @@ import { ERROR_ENTRY, ERROR_GROUPS, ERROR_PAGE, OBSERVER_ERRORS } from "./exampl
 import { SENT_ANEW } from "./examples/observer-examples.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { pageLimit } from "./query-fields.ts";
-import { refOf } from "./request-input.ts";
+import { observerParameter } from "./request-input.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const ERRORS = "/api/v1/errors";
@@ -46,7 +46,7 @@ const list = (reads: ManagerReads) =>
     answers: { 200: answer("One page", ErrorPage, { "The last page": ERROR_PAGE }) },
     problems: [],
     async handle({ query: { cursor, observer, ...query } }) {
-      const filter = { ...query, observer: observer === undefined ? undefined : observerOf(observer) };
+      const filter = { ...query, observer: observerParameter(observer) };
       return { status: 200, body: await reads.listErrors({ ...filter, after: placeOf(cursor) }) };
     },
   });
@@ -55,12 +55,6 @@ function placeOf(cursor: string | undefined): ErrorPosition | undefined {
   const place = cursor === undefined ? undefined : decodeErrorCursor(cursor);
   if (cursor === undefined || place !== undefined) return place;
   throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: "cursor", message: "not a cursor of this list" }] });
-}
-
-function observerOf(text: string) {
-  const ref = refOf(text);
-  if (ref) return ref;
-  throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: "observer", message: "neither a name nor an id" }] });
 }
 
 const groups = (reads: ManagerReads) =>
@@ -107,8 +101,8 @@ const retry = (tools: ErrorTools) =>
       ...(["error-not-found", "not-retryable", "observer-not-found", "not-restartable"] as const),
       ...(["already-deleting", "already-deleted", "not-ready", "cross-origin"] as const),
     ],
-    async handle({ errorId }) {
-      const outcome = await tools.retryError(errorId);
+    async handle({ errorId, by }) {
+      const outcome = await tools.retryError(errorId, by);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
     },
   });
@@ -125,8 +119,8 @@ const remove = (tools: ErrorTools) =>
     access: "admin",
     answers: { 204: emptyAnswer("It is gone") },
     problems: ["error-not-found", "cross-origin"],
-    async handle({ errorId }) {
-      const outcome = await tools.deleteError(errorId);
+    async handle({ errorId, by }) {
+      const outcome = await tools.deleteError(errorId, by);
       return outcome.kind === "problem" ? outcome : { status: 204 };
     },
   });

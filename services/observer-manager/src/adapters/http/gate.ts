@@ -1,6 +1,7 @@
 import { type Access, type Role, roleReaches } from "@unacked/contracts";
 import type { Request, RequestHandler, Response } from "express";
-import { ANONYMOUS, type CallerCheck, type Identity } from "../../flows/caller-check.ts";
+import type { Identity } from "../../domain/actor.ts";
+import { ANONYMOUS, type CallerCheck } from "../../flows/caller-check.ts";
 import type { Log } from "../../flows/log.ts";
 import type { Refusal } from "../../flows/manager-api.ts";
 import { setCaller } from "./caller.ts";

@@ -58,8 +58,8 @@ const create = (lifecycle: Lifecycle) =>
       201: answer("Accepted", ObserverView, { "Sent to the broker": CREATED }, AT_LOCATION),
     },
     problems: [...BODY_PROBLEMS, "name-taken", "id-taken", "unknown-type", "no-free-worker", "not-ready", "cross-origin"],
-    async handle({ body }) {
-      const outcome = await lifecycle.createObserver(body);
+    async handle({ body, by }) {
+      const outcome = await lifecycle.createObserver(body, by);
       if (outcome.kind === "problem") return outcome;
       const status = outcome.kind === "created" ? 201 : 200;
       return { status, body: outcome.observer, headers: { Location: `${OBSERVERS}/${outcome.observer.id}` } };
@@ -144,8 +144,8 @@ const remove = (lifecycle: Lifecycle) =>
       }),
     },
     problems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
-    async handle({ ref, query }) {
-      const outcome = await lifecycle.deleteObserver(ref, { force: query.force });
+    async handle({ ref, query, by }) {
+      const outcome = await lifecycle.deleteObserver(ref, { force: query.force }, by);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
     },
   });
@@ -161,8 +161,8 @@ const restart = (lifecycle: Lifecycle) =>
       }),
     },
     problems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
-    async handle({ ref }) {
-      const outcome = await lifecycle.restartObserver(ref);
+    async handle({ ref, by }) {
+      const outcome = await lifecycle.restartObserver(ref, by);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
     },
   });

@@ -43,7 +43,7 @@ const drain = (tools: ServiceTools) =>
         "idle, for as long as its process lives, also when it connects anew: it is `draining`, and `drained` when nothing is left " +
         "on it. The next process takes work again. Safe to repeat.",
     },
-    access: "operator",
+    access: "admin",
     answers: {
       202: answer("It drains, or will as soon as it hears of it", ServiceView, {
         "It was asked just now": DRAINING_SERVICE,
@@ -51,8 +51,8 @@ const drain = (tools: ServiceTools) =>
       }),
     },
     problems: ["service-not-found", "service-ended", "service-ambiguous", "not-ready", "cross-origin"],
-    async handle({ service }) {
-      const outcome = await tools.drainService(service);
+    async handle({ service, by }) {
+      const outcome = await tools.drainService(service, by);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
     },
   });

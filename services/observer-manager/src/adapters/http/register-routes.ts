@@ -1,5 +1,6 @@
 import { type Access, MAX_REQUEST_BODY_BYTES } from "@unacked/contracts";
 import type { Express, Request, RequestHandler, Response } from "express";
+import type { Actor } from "../../domain/actor.ts";
 import { callerOf } from "./caller.ts";
 import type { Gate } from "./gate.ts";
 import { HttpProblem, sendProblem } from "./http-problem.ts";
@@ -64,9 +65,9 @@ function handlersOf(route: Route): RequestHandler[] {
 
 /** What goes out is shaped by the schema in the OpenAPI document: what is not in it stays here, what is missing is our error. */
 async function answerRoute(route: Route, request: Request, response: Response): Promise<void> {
-  const client = { address: request.ip ?? "", isSecure: request.secure };
-  const by = callerOf(response).identity;
-  const input = { ...readInput(route, request), requestId: requestIdOf(response), by, client };
+  const requestId = requestIdOf(response);
+  const by: Actor = { ...callerOf(response).identity, address: request.ip ?? "", requestId };
+  const input = { ...readInput(route, request), requestId, by, isSecure: request.secure };
   const outcome = await route.handle(input as Parameters<Route["handle"]>[0]);
   response.setHeader("Cache-Control", "no-store");
   if ("kind" in outcome) return sendProblem(response, outcome, requestIdOf(response));

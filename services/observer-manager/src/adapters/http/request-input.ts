@@ -18,7 +18,7 @@ import type { Route, RouteRequest } from "./route.ts";
 export function readInput(
   route: Route,
   request: Request,
-): Omit<RouteRequest<unknown, unknown>, "requestId" | "by" | "client"> {
+): Omit<RouteRequest<unknown, unknown>, "requestId" | "by" | "isSecure"> {
   return {
     ref: pathRefOf(request.params["ref"]),
     errorId: errorIdOf(request.params["errorId"]),
@@ -87,6 +87,13 @@ function serviceOf(text: unknown): ServiceRef {
   const name = ServiceName.safeParse(text);
   if (name.success) return { kind: "name", name: name.data };
   throw new HttpProblem({ code: "service-not-found" });
+}
+
+/** A query's parameter that is a name or an id. */
+export function observerParameter(text: string | undefined): ObserverRef | undefined {
+  const ref = text === undefined ? undefined : refOf(text);
+  if (text === undefined || ref) return ref;
+  throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: "observer", message: "neither a name nor an id" }] });
 }
 
 export function refOf(text: unknown): ObserverRef | undefined {

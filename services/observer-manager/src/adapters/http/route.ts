@@ -1,6 +1,6 @@
 import type { ProblemCode } from "@unacked/contracts";
 import type { z } from "zod";
-import type { Identity } from "../../flows/caller-check.ts";
+import type { Actor } from "../../domain/actor.ts";
 import type { ObserverRef, Refusal, ServiceRef } from "../../flows/manager-api.ts";
 import type { CallDescription, Examples } from "./call-description.ts";
 
@@ -29,13 +29,8 @@ export interface RouteRequest<Query, Body> {
   body: Body;
   requestId: string;
   /** Who asks. Of a call that is open to all: nobody in particular. */
-  by: Identity;
-  client: Client;
-}
-
-/** Where a request came from, as the proxies that are trusted say. */
-export interface Client {
-  address: string;
+  by: Actor;
+  /** Whether it came over TLS, as far as the proxies that are trusted say. */
   isSecure: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { MAX_SESSION_TOKEN_LENGTH, type Role, SessionView, SignIn } from "@unacked/contracts";
-import type { Identity } from "../../flows/caller-check.ts";
+import type { Identity } from "../../domain/actor.ts";
 import type { Refusal } from "../../flows/manager-api.ts";
 import { answer, emptyAnswer } from "./call-description.ts";
 import { SESSION as SESSION_EXAMPLE } from "./examples/session-examples.ts";
@@ -40,8 +40,8 @@ const signIn = (desk: SignInDesk, needs: () => Record<string, Role>) =>
     bodyExamples: { "A listed token": { token: "unacked_1jTf0bYzJmZqW5l8rNxg2cQpK7uVd3oEaHsR9iLwXyU" } },
     answers: { 200: answer("Who signed in; the cookie is set", SessionView, { "By a listed token": SESSION_EXAMPLE }) },
     problems: [...BODY_PROBLEMS, ...GATE_PROBLEMS, "cross-origin"],
-    async handle({ body: { token }, client: { address, isSecure } }) {
-      const identity = await desk.judge(token, address);
+    async handle({ body: { token }, by, isSecure }) {
+      const identity = await desk.judge(token, by.address);
       if ("kind" in identity) return identity;
       const body = viewOf(identity, needs());
       if (identity.authentication === "anonymous") return { status: 200, body };
@@ -63,7 +63,7 @@ const signOut = () =>
     access: "open",
     answers: { 204: emptyAnswer("The cookie is gone") },
     problems: ["cross-origin"],
-    handle: async ({ client }) => ({ status: 204, headers: { "Set-Cookie": endedSessionCookie(client.isSecure) } }),
+    handle: async ({ isSecure }) => ({ status: 204, headers: { "Set-Cookie": endedSessionCookie(isSecure) } }),
   });
 
 function viewOf({ name, role, authentication, expiresAtMs }: Identity, needs: Record<string, Role>): SessionView {

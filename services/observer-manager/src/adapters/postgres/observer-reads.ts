@@ -5,12 +5,9 @@ import type { ObserverPosition, ObserverQuery, ObserverRef, ObserverSort } from 
 import { conditionsOf } from "./observer-filter.ts";
 import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "./observer-view.ts";
 import { type RunRow, toRunView } from "./run-view.ts";
-import type { SqlConditions } from "./sql-condition.ts";
+import { type SqlConditions, TIME_OF_MICROS } from "./sql-condition.ts";
 
 const MICROS_OF_CREATED = "(extract(epoch FROM o.created_at) * 1000000)::bigint::text AS created_at_micros";
-
-/** A time from whole microseconds: exact, as a double holds them until the year 2255. */
-const TIME_OF_MICROS = "(timestamptz 'epoch' + ?::bigint * interval '1 microsecond')";
 
 /** Indexes: observers_newest (observers_by_status with a status), observers_by_attempts. */
 const ORDER: Record<ObserverSort, string> = {

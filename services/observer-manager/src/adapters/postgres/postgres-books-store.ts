@@ -3,9 +3,11 @@ import { OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { Books } from "../../domain/books.ts";
 import { InventoryParts } from "../../domain/books.ts";
+import type { DeedDone } from "../../flows/audit.ts";
 import { type BooksStore, type BooksTransaction, type NewObserver, RefusedByDatabase } from "../../flows/books-store.ts";
 import type { NewError } from "../../flows/error-book.ts";
 import type { ObserverFilter, ObserverRef } from "../../flows/manager-api.ts";
+import { recordDeeds } from "./audit-writes.ts";
 import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
 import { sqlStateOf } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
@@ -127,6 +129,10 @@ class PostgresBooksTransaction implements BooksTransaction {
       await this.#tx.query("ROLLBACK TO SAVEPOINT one_event");
       throw asRefused(error);
     }
+  }
+
+  recordDeeds(done: DeedDone[]): Promise<void> {
+    return recordDeeds(this.#tx, done);
   }
 
   insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {

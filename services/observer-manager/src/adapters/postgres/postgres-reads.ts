@@ -1,5 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { ManagerReads } from "../../flows/manager-api.ts";
+import { listAudit } from "./audit-reads.ts";
 import { findError, groupErrors, groupObserverErrors, listErrors } from "./error-reads.ts";
 import { findObserver, listObservers, listRuns } from "./observer-reads.ts";
 import { listServices } from "./service-reads.ts";
@@ -19,5 +20,6 @@ export function postgresReads(dataSource: DataSource, askQueueDepths: AskQueueDe
     findError: (id) => findError(dataSource, id),
     groupErrors: () => groupErrors(dataSource),
     groupObserverErrors: () => groupObserverErrors(dataSource),
+    listAudit: (query) => listAudit(dataSource, query),
   };
 }

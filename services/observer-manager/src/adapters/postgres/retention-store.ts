@@ -15,6 +15,8 @@ const REMOVE: Record<RetainedKind, string> = {
     SELECT id FROM services WHERE ended_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
   // Index: errors_by_time.
   errors: `DELETE FROM errors WHERE id IN (SELECT id FROM errors WHERE at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+  // Index: audit_newest.
+  audit: `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 };
 
 export class PostgresRetentionStore implements RetentionStore {

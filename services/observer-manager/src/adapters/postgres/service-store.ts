@@ -1,7 +1,9 @@
 import type { ServiceView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import type { Deed } from "../../flows/audit.ts";
 import type { Refusal, ServiceRef } from "../../flows/manager-api.ts";
 import type { KnownService, ServiceStore } from "../../flows/service-desk.ts";
+import { recordDeeds } from "./audit-writes.ts";
 import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "./service-view.ts";
 
 /** Indexes: services_pkey, services_by_name. A name has had many boots; more than two need not be looked at. */
@@ -28,7 +30,11 @@ export class PostgresServiceStore implements ServiceStore {
     this.#dataSource = dataSource;
   }
 
-  askToDrain(ref: ServiceRef, choose: (boots: KnownService[]) => KnownService | Refusal): Promise<ServiceView | Refusal> {
+  askToDrain(
+    ref: ServiceRef,
+    deed: Deed,
+    choose: (boots: KnownService[]) => KnownService | Refusal,
+  ): Promise<ServiceView | Refusal> {
     return this.#dataSource.transaction(async (tx) => {
       const [column, value] = ref.kind === "id" ? (["id", ref.id] as const) : (["name", ref.name] as const);
       const chosen = choose(await tx.query<KnownService[]>(FIND(column), [value]));
@@ -37,6 +43,8 @@ export class PostgresServiceStore implements ServiceStore {
       await tx.query("NOTIFY unacked_commands");
       await tx.query("NOTIFY unacked_changes");
       const [row] = await tx.query<[ServiceRow]>(VIEW, [chosen.id]);
+      const target = { kind: "service", id: row.id, name: row.name } as const;
+      await recordDeeds(tx, [{ deed, count: 1, targets: [target] }]);
       return toServiceView(row);
     });
   }

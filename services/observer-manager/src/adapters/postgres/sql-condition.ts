@@ -1,3 +1,6 @@
+/** A time from whole microseconds: exact, as a double holds them until the year 2255. */
+export const TIME_OF_MICROS = "(timestamptz 'epoch' + ?::bigint * interval '1 microsecond')";
+
 /** Conditions of a WHERE with their parameters, numbered as they come. Values are never part of the text. */
 export class SqlConditions {
   readonly #conditions: string[] = [];

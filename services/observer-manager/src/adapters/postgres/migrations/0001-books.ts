@@ -151,9 +151,30 @@ const UP = [
   "CREATE INDEX errors_by_group ON errors (reason, error_group, id DESC) INCLUDE (at)",
   "CREATE INDEX errors_by_time ON errors (at)",
   "CREATE INDEX errors_of_observer ON errors (observer_id) WHERE observer_id IS NOT NULL",
+
+  `CREATE TABLE audit (
+     id uuid PRIMARY KEY,
+     at timestamptz NOT NULL DEFAULT now(),
+     actor text NOT NULL,
+     role text NOT NULL,
+     authentication text NOT NULL,
+     address text NOT NULL,
+     request_id text NOT NULL,
+     deed text NOT NULL,
+     count integer NOT NULL,
+     targets jsonb NOT NULL,
+     details jsonb NOT NULL,
+     CONSTRAINT role_is_known CHECK (role IN ('viewer', 'operator', 'admin')),
+     CONSTRAINT authentication_is_known CHECK (authentication IN ('token', 'oidc', 'anonymous')),
+     CONSTRAINT deed_was_done CHECK (count >= 1)
+   )`,
+  "CREATE INDEX audit_newest ON audit (at DESC, id DESC)",
+  "CREATE INDEX audit_of_actor ON audit (actor, at DESC, id DESC)",
+  "CREATE INDEX audit_of_request ON audit (request_id)",
+  "CREATE INDEX audit_of_targets ON audit USING gin (targets jsonb_path_ops)",
 ];
 
-const DOWN = ["errors", "commands", "services", "runs", "observers"].map((table) => `DROP TABLE ${table}`);
+const DOWN = ["audit", "errors", "commands", "services", "runs", "observers"].map((table) => `DROP TABLE ${table}`);
 
 export class Books0001 implements MigrationInterface {
   name = "Books1700000000001";
