@@ -14,7 +14,7 @@ export function metricsPage() {
   return `# Metrics
 
 Both programs answer Prometheus at \`GET /metrics\`: a manager on the port of REST, a service on that of its health endpoints.
-Dashboard, alerts and how to scrape: [the operator's guide](operators-guide.md#metrics-alerts-logs-traces).
+Dashboard, alerts and how to scrape: [the operator's guide](operators-guide.md#metrics-alerts-logs).
 
 A name says how to read it:
 

@@ -2,12 +2,16 @@ import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
 import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
 
+/** Whoever logs a whole observer or request: these may hold what nobody else should read. */
+const REDACTED = { paths: ["params", "*.params", "authorization", "*.authorization"], censor: "(not logged)" };
+
 /**
  * One JSON object a line on standard output, readable text on a terminal. Errors are logged without the values they carry:
  * TypeORM's hold a statement's parameters, and PostgreSQL's quote them.
  */
 export function createLog(level: string, fields: Record<string, unknown>): Logger {
-  const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: withoutValues } };
+  const time = pino.stdTimeFunctions.isoTime;
+  const options = { level, base: fields, timestamp: time, redact: REDACTED, serializers: { err: withoutValues } };
   if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: "manager" }));
   return pino(
     { ...options, formatters: { level: (label) => ({ level: label }) } },

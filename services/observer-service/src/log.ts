@@ -3,12 +3,15 @@ import pretty from "pino-pretty";
 
 export type Log = Logger;
 
+/** Whoever logs a whole start, or an observer all that it was given: params may hold what nobody else should read. */
+const REDACTED = { paths: ["params", "*.params", "authorization", "*.authorization"], censor: "(not logged)" };
+
 /**
  * One JSON object a line on standard output, readable text on a terminal. Written synchronously, so that the last line of
  * a process that ends is not lost. Neither params nor the broker's URL are ever logged.
  */
 export function createLog(level: string, fields: Record<string, unknown> = {}): Log {
-  const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED };
   if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: "service" }));
   return pino(
     { ...options, formatters: { level: (label) => ({ level: label }) } },
