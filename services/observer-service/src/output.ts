@@ -11,6 +11,15 @@ export class OutputOverflowError extends Error {
   readonly code = "output-overflow";
 }
 
+/** RabbitMQ 4 refuses 16 MiB, and closes the channel over it: what every observer of the service says goes through that one. */
+export const MAX_EVENT_BYTES = 1_048_576;
+
+/** One event is too large. Emit where the data is, not the data. */
+export class OutputTooLargeError extends Error {
+  override readonly name = "OutputTooLargeError";
+  readonly code = "output-too-large";
+}
+
 /** Publishes what an observer emits: to `unacked.output`, key `<type>.<name>`; nobody need have bound a queue. */
 export type Output = (start: StartObserver, runId: RunId, eventJson: string) => Promise<void>;
 
@@ -23,6 +32,9 @@ export function createOutput(
   return async ({ observerId, name, type }, runId, eventJson) => {
     if (waiting >= MAX_WAITING)
       throw new OutputOverflowError(`${MAX_WAITING} emitted events wait for the broker already; this one is not sent`);
+    const bytes = Buffer.byteLength(eventJson);
+    if (bytes > MAX_EVENT_BYTES)
+      throw new OutputTooLargeError(`an emitted event may have ${MAX_EVENT_BYTES} bytes as JSON, and this one has ${bytes}`);
     const about = JSON.stringify({ observerId, name, type, runId, at: Date.now() });
     const body = Buffer.from(`${about.slice(0, -1)},"event":${eventJson}}`);
     const message = {
