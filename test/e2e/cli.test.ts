@@ -20,7 +20,8 @@ let env: Record<string, string>;
 beforeAll(async () => {
   system = await freshSystem();
   await system.startManager();
-  const observers = { env: { OBSERVERS_DIR: "observers" } };
+  const permitted = { ALLOW_PROCESS_OBSERVERS: "true", PROCESS_COMMANDS: "sh" };
+  const observers = { env: { OBSERVERS_DIR: "observers", ...permitted } };
   const names = ["observer-service-1", "observer-service-2"];
   await Promise.all(names.map((name) => system.startService(name, observers)));
   // Idle, so that the guide can drain it while others are at work.
@@ -59,7 +60,7 @@ async function startSecondManager(port = 0): Promise<{ process: RunningProcess; 
 describe.concurrent("the guide, docs/cli.md", () => {
   const examples = examplesOf("docs/cli.md");
 
-  it("has examples that work, in their order, and print what it shows", { timeout: 120_000 }, async () => {
+  it("has examples that work, in their order, and print what it shows", { timeout: 300_000 }, async () => {
     expect(examples.length).toBeGreaterThan(15);
     for (const { heading, script, printed } of examples) {
       const answer = await runShell(script, { env, cwd });
