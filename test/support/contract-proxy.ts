@@ -22,6 +22,7 @@ function passOn(managerUrl: string, asked: IncomingMessage, answered: ServerResp
   const { method = "GET", url = "/", headers } = asked;
   const forwarded = request(managerUrl, { method, path: url, headers }, (answer) => {
     answered.writeHead(answer.statusCode ?? 502, answer.headers);
+    answered.flushHeaders(); // a stream may be silent for long
     watch({ method, url, answer });
     answer.pipe(answered);
     answer.on("error", () => answered.destroy());
