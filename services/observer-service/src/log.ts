@@ -3,8 +3,13 @@ import pretty from "pino-pretty";
 
 export type Log = Logger;
 
-/** Whoever logs a whole start, or an observer all that it was given: params may hold what nobody else should read. */
-const REDACTED = { paths: ["params", "*.params", "authorization", "*.authorization"], censor: "(not logged)" };
+/** Whoever logs a whole start, or an observer all that it was given: these may hold what nobody else should read. */
+const REDACTED_KEYS = ["params", "authorization"];
+const CENSOR = "(not logged)";
+const REDACTED = { paths: REDACTED_KEYS.flatMap((key) => [key, `*.${key}`]), censor: CENSOR };
+
+/** For `JSON.stringify`: the same for what is kept of a line beside the log, at any depth. */
+export const redacted = (key: string, value: unknown): unknown => (REDACTED_KEYS.includes(key) ? CENSOR : value);
 
 /**
  * One JSON object a line on standard output, readable text on a terminal. Written synchronously, so that the last line of

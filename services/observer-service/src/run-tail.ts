@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import type { KeptEntry, LogLevel } from "@unacked/contracts";
 import { errorText, sendableText } from "./error-text.ts";
+import { redacted } from "./log.ts";
 
 const MAX_LINES = 100;
 const MAX_VALUES = 20;
@@ -115,18 +116,20 @@ const copied = (text: string, maxLength: number): Kept => ({
 /** Fields may be anything: what has no JSON is kept as Node would print it, which is no JSON and so counts as cut. */
 function fieldsJson(fields: object, maxLength: number): Kept {
   try {
-    return copied(JSON.stringify(fields, withErrors), maxLength);
+    return copied(JSON.stringify(fields, asLogged), maxLength);
   } catch {
     return { text: copied(printed(fields), maxLength).text, cut: true };
   }
 }
 
 /** An error is `{}` in JSON, and what one logs most. */
-const withErrors = (_key: string, value: unknown): unknown => (value instanceof Error ? errorText(value) : value);
+const asLogged = (key: string, value: unknown): unknown =>
+  value instanceof Error ? errorText(value) : redacted(key, value);
 
 function printed(fields: object): string {
   try {
-    return inspect(fields, { depth: 2, maxStringLength: 1_000, maxArrayLength: 20, breakLength: Number.POSITIVE_INFINITY });
+    const shown = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, redacted(key, value)]));
+    return inspect(shown, { depth: 0, maxStringLength: 1_000, maxArrayLength: 20, breakLength: Number.POSITIVE_INFINITY });
   } catch {
     return "(the fields could not be written)"; // they have code of their own, which throws
   }

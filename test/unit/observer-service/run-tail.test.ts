@@ -70,7 +70,18 @@ describe("the tail of a run", () => {
     const [error, ...others] = tail.after(0, 10);
     expect(error).toMatchObject({ json: '{"error":{"name":"TypeError","message":"broken"}}', cut: false });
     expect(others.map(({ cut }) => cut)).toEqual([true, true, true]);
-    expect(others[0]?.json).toContain("Circular");
+    expect(others[0]?.json).toContain("name: 'circle'");
+  });
+
+  test("does not have what the log replaces: params and authorization, also where fields have no JSON", () => {
+    const tail = new RunTail(BYTES);
+    const secret = { params: { password: "hunter2" }, authorization: "Bearer hunter2" };
+    const circle: Record<string, unknown> = { ...secret };
+    circle["self"] = circle;
+    for (const fields of [secret, { request: secret }, circle, { big: 1n, ...secret }]) tail.line("info", "all", fields);
+    const kept = JSON.stringify(tail.after(0, 10));
+    expect(kept).not.toContain("hunter2");
+    expect(kept.match(/\(not logged\)/g)?.length).toBe(8);
   });
 
   test("hears nothing more when its run is over", () => {
