@@ -91,7 +91,7 @@ function accessOfAnybody(log: Log): HttpAccess {
   return {
     callers: new KnownCallers({}, log),
     metricsAccess: "open",
-    ...{ allowedHosts: [], corsOrigins: [], trustedProxies: [], isTls: false },
+    ...{ allowedHosts: [], corsOrigins: [], trustedProxies: [], tls: undefined },
     ...{ requestsPerMinute: 0, failuresPerMinute: 30 },
   };
 }

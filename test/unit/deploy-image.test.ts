@@ -75,7 +75,7 @@ describe.each(programs)("the image %s", (program) => {
     const check = lastOf(program, "HEALTHCHECK") ?? "";
     const [node, flag, script] = JSON.parse(check.slice(check.indexOf("["))) as string[];
     expect([node, flag]).toEqual(["node", "-e"]);
-    expect(script).toContain("process.env.PORT + '/healthz'");
+    expect(script).toContain("port: process.env.PORT, path: '/healthz'");
   });
 
   it("says its version, licence and purpose", () => {

@@ -79,6 +79,17 @@ export const AccessSettings = z.object({
     .describe(
       "Host names under which a manager without authentication answers, beside addresses, localhost and names without a dot: other names may be a foreign page's (DNS rebinding).",
     ),
+  TLS_CERT_FILE: text()
+    .optional()
+    .describe("The manager's certificate (PEM, with those between it and the authority): REST and the page by https alone."),
+  TLS_KEY_FILE: text()
+    .optional()
+    .describe("The key of that certificate (PEM). Both are read again within 5 s when they change."),
+  TLS_CLIENT_CA_FILE: text()
+    .optional()
+    .describe(
+      "Certificates (PEM) of those who sign the clients': whoever brings none of theirs does not get as far as a request.",
+    ),
   METRICS_ACCESS: oneOf(["open", "viewer"])
     .default("open")
     .describe("Who may read /metrics: anybody, or whoever is at least a viewer."),
@@ -128,6 +139,10 @@ export function accessFlaws(settings: AccessSettings): { setting: keyof AccessSe
   const missing = Object.entries(oidc).filter(([, value]) => value === undefined);
   if (missing.length > 0 && missing.length < 3)
     flaws.push(...missing.map(([name]) => ({ setting: name as keyof typeof oidc, message: "is required" })));
+  const { TLS_CERT_FILE, TLS_KEY_FILE, TLS_CLIENT_CA_FILE } = settings;
+  const needsBoth = TLS_CERT_FILE !== undefined || TLS_KEY_FILE !== undefined || TLS_CLIENT_CA_FILE !== undefined;
+  for (const [name, value] of Object.entries({ TLS_CERT_FILE, TLS_KEY_FILE }))
+    if (needsBoth && value === undefined) flaws.push({ setting: name as "TLS_CERT_FILE", message: "is required" });
   if (!isAuthenticationConfigured(settings) && !settings.ALLOW_ANONYMOUS && !isLoopback(HOST))
     flaws.push({ setting: "HOST", message: `${HOST} ${UNSAFE_ADDRESS}` });
   return flaws;

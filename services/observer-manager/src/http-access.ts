@@ -15,8 +15,12 @@ export function httpAccessOf(settings: ManagerSettings, log: Log): HttpAccess & 
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
     requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
     failuresPerMinute: settings.AUTH_FAILURES_PER_MINUTE,
-    isTls: false,
+    tls: tlsOf(settings),
   };
+}
+
+function tlsOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, TLS_CLIENT_CA_FILE: clientCaFile }: ManagerSettings) {
+  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile, clientCaFile };
 }
 
 function oidcOf(settings: ManagerSettings) {

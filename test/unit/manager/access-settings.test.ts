@@ -60,6 +60,8 @@ describe("what does not go together is named", () => {
     [{ ...OIDC, OIDC_ALGORITHMS: "none" }, /^OIDC_ALGORITHMS: must be one of RS256/],
     [{ ...OIDC, OIDC_ALGORITHMS: "RS256,HS256" }, /^OIDC_ALGORITHMS: must be one of RS256/],
     [{ ...OIDC, OIDC_ROLES: "root=wheel" }, /^OIDC_ROLES: must be pairs such as admin=ops-team/],
+    [{ TLS_CERT_FILE: "/cert" }, /^TLS_KEY_FILE: is required$/],
+    [{ TLS_KEY_FILE: "/key" }, /^TLS_CERT_FILE: is required$/],
     [{ CORS_ORIGINS: "*" }, /^CORS_ORIGINS: must be origins/],
     [{ CORS_ORIGINS: "https://a.example/" }, /^CORS_ORIGINS: must be origins/],
     [{ TRUSTED_PROXIES: "10.0.0.0/33" }, /^TRUSTED_PROXIES: must be addresses/],

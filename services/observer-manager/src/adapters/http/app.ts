@@ -18,6 +18,7 @@ import { registerPath, registerRoutes } from "./register-routes.ts";
 import { requestContext, requestIdOf } from "./request-context.ts";
 import { type RequestMeter, requestMetrics } from "./request-metrics.ts";
 import { securityHeaders } from "./security.ts";
+import type { ServerTls } from "./server-tls.ts";
 import { registerStatusPage } from "./status-page.ts";
 
 export interface HttpParts {
@@ -42,8 +43,8 @@ export interface HttpAccess extends RateLimitSettings {
   corsOrigins: readonly string[];
   /** Addresses and networks whose X-Forwarded-* headers are believed. */
   trustedProxies: readonly string[];
-  /** Whether the manager itself does TLS. */
-  isTls: boolean;
+  /** Undefined: plain HTTP. */
+  tls: ServerTls | undefined;
 }
 
 /** Everything that the manager answers over HTTP. */
@@ -62,7 +63,7 @@ function createRouter({ api, log, version, describeError, metrics, access }: Htt
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
   app.set("trust proxy", [...access.trustedProxies]);
-  app.use(requestContext(log), requestMetrics(metrics), securityHeaders(access));
+  app.use(requestContext(log), requestMetrics(metrics), securityHeaders({ isTls: access.tls !== undefined }));
   registerPath(app, gate, { path: "/healthz", access: "open", handlers: { get: [sayAlive] } });
   registerPath(app, gate, { path: "/readyz", access: "open", handlers: { get: [sayReadiness(api)] } });
   registerPath(app, gate, { path: "/metrics", access: access.metricsAccess, handlers: { get: [sendMetrics(metrics)] } });

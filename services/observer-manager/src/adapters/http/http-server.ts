@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createApp, type HttpParts } from "./app.ts";
 import { OpenConnections } from "./open-connections.ts";
+import { createTlsServer } from "./server-tls.ts";
 
 export interface HttpServerSettings extends HttpParts {
   /** Default 127.0.0.1. */
@@ -11,7 +12,7 @@ export interface HttpServerSettings extends HttpParts {
 }
 
 export interface HttpServer {
-  /** http://host:port, with the port it really has. */
+  /** http://host:port (https:// with TLS), with the port it really has. */
   url: string;
   /** Takes no more connections, ends the streams, lets running requests finish for up to 5 s. Idempotent. */
   close(): Promise<void>;
@@ -26,33 +27,43 @@ const CLOSE_GRACE_MS = 5_000;
 
 /** Listens. Rejects when the port is in use (EADDRINUSE) or not allowed. */
 export async function startHttpServer(settings: HttpServerSettings): Promise<HttpServer> {
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    },
-    createApp(settings),
-  );
+  const { server, stopFollowing } = createListener(settings);
   const connections = new OpenConnections(server);
   const host = settings.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(settings.port, host, resolve);
   });
+  const scheme = settings.access.tls === undefined ? "http" : "https";
   let closed: Promise<void> | undefined;
-  return { url: urlOf(server, host), close: () => (closed ??= closeServer(server, connections)) };
+  const close = () => {
+    stopFollowing();
+    return closeServer(server, connections);
+  };
+  return { url: urlOf(scheme, server, host), close: () => (closed ??= close()) };
 }
 
-function urlOf(server: Server, host: string): string {
+function createListener(settings: HttpServerSettings): { server: Server; stopFollowing: () => void } {
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  };
+  const { access, log } = settings;
+  const app = createApp(settings);
+  if (access.tls !== undefined) return createTlsServer(limits, app, access.tls, log);
+  return { server: createServer(limits, app), stopFollowing: () => undefined };
+}
+
+function urlOf(scheme: "http" | "https", server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** The streams end because the hub of changes is closed before or beside this; what is left after the grace is cut. */
 async function closeServer(server: Server, connections: OpenConnections): Promise<void> {
-  const grace = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  const grace = setTimeout(() => connections.destroyAll(), CLOSE_GRACE_MS);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     connections.closeWhenIdle();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 
 /**
  * Which connections are open, and which of them are answering. Node's closeIdleConnections() passes over those that never sent a
@@ -7,10 +8,16 @@ import type { Socket } from "node:net";
  */
 export class OpenConnections {
   readonly #answering = new Map<Socket, number>();
+  /** Every connection as the network has it: over TLS, requests come by a socket of their own above it. */
+  readonly #wires = new Set<Socket>();
   #closing = false;
 
   constructor(server: Server) {
-    server.on("connection", (socket) => {
+    server.on("connection", (wire) => {
+      this.#wires.add(wire);
+      wire.once("close", () => this.#wires.delete(wire));
+    });
+    server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
       this.#answering.set(socket, 0);
       socket.once("close", () => this.#answering.delete(socket));
     });
@@ -22,6 +29,11 @@ export class OpenConnections {
   closeWhenIdle(): void {
     this.#closing = true;
     for (const [socket, answers] of this.#answering) if (answers === 0) socket.destroy();
+  }
+
+  /** Also those that have not come as far as a request, or as the end of their handshake. */
+  destroyAll(): void {
+    for (const wire of this.#wires) wire.destroy();
   }
 
   #follow({ socket }: IncomingMessage, response: ServerResponse): void {
