@@ -1,11 +1,13 @@
 import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { sayFailure } from "../shell/notices.tsx";
 import css from "./confirm-dialog.module.css";
 
 interface Props {
   title: string;
   verb: string;
   isDangerous: boolean;
+  /** When it rejects, the reason is told here, and one may try again. */
   onConfirm: () => Promise<void>;
   onClose: () => void;
   children: ReactNode;
@@ -14,13 +16,22 @@ interface Props {
 /** Asks before something that cannot be taken back. The way out is focused first. */
 export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, children }: Props) {
   const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<string | null>(null);
   const confirm = () => {
     setBusy(true);
-    void onConfirm().finally(() => setBusy(false));
+    setRefusal(null);
+    void onConfirm()
+      .catch((error: unknown) => setRefusal(sayFailure(error)))
+      .finally(() => setBusy(false));
   };
   return (
     <Modal opened onClose={onClose} title={title} withCloseButton={false} size="md">
       <div className={css.text}>{children}</div>
+      {refusal !== null && (
+        <p role="alert" className={css.refusal}>
+          {refusal}
+        </p>
+      )}
       <div className={css.buttons}>
         <Button variant="default" data-autofocus onClick={onClose}>
           Cancel

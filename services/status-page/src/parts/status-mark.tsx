@@ -1,4 +1,4 @@
-import type { ObserverStatus, ServiceState } from "@unacked/contracts";
+import type { ObserverStatus, ServiceState, ServiceView } from "@unacked/contracts";
 import { STATUS_LOOKS, type Tone } from "../store/statuses.ts";
 import css from "./status-mark.module.css";
 
@@ -18,7 +18,39 @@ export function StateMark({ state }: { state: ServiceState }) {
   return <Mark {...STATE_LOOKS[state]} text={state} />;
 }
 
-function Mark({ tone, sign, text, title }: { tone: Tone; sign: string; text: string; title: string }) {
+/** A living one may drain beside its state; of one that is well, only that is said. */
+export function ServiceMark({ service: { state, draining, drained, endedAt } }: { service: ServiceView }) {
+  if (!draining || endedAt !== null) return <StateMark state={state} />;
+  const mark = drained ? DRAINED : DRAINING;
+  if (state === "Alive") return <Mark {...mark} />;
+  return (
+    <span>
+      <StateMark state={state} /> <Mark {...mark} />
+    </span>
+  );
+}
+
+const DRAINING: Looks = {
+  tone: "wait",
+  sign: "◒",
+  text: "Draining",
+  title: "takes nothing any more, and gives back what it runs",
+};
+const DRAINED: Looks = {
+  tone: "over",
+  sign: "◌",
+  text: "Drained",
+  title: "takes nothing, and nothing is left on it: its process can be ended",
+};
+
+interface Looks {
+  tone: Tone;
+  sign: string;
+  text: string;
+  title: string;
+}
+
+function Mark({ tone, sign, text, title }: Looks) {
   return (
     <span className={css.mark} data-tone={tone} title={title}>
       <span aria-hidden="true" className={css.sign}>

@@ -14,7 +14,7 @@ export function LinkBanner() {
   const { failure, readAtMs } = live.stats;
   if (failure === null) return null;
   return (
-    <div className={css.banner} role="status">
+    <div className={css.banner} data-banner role="status">
       <strong>The manager does not give its figures.</strong> {failure.message}. {failure.remedy}
       {readAtMs > 0 && (
         <>
@@ -31,7 +31,7 @@ function Lost({ sinceMs }: { sinceMs: number }) {
   const live = useLive();
   const hasSeen = live.stats.readAtMs > 0 || live.observers.index.size > 0;
   return (
-    <div className={css.banner}>
+    <div className={css.banner} data-banner>
       <span role="status">
         <strong>No connection to the manager.</strong> It is tried again every second.{" "}
         {hasSeen ? "Observers run on without it; everything below is as it was at " : "Nothing could be read since "}

@@ -1,4 +1,4 @@
-import type { BulkResults, ObserverView } from "@unacked/contracts";
+import type { BulkResults, ObserverView, ServiceView } from "@unacked/contracts";
 import type { Deed } from "../store/statuses.ts";
 import { call } from "./call.ts";
 
@@ -50,3 +50,6 @@ export function doToOne(deed: Deed, id: string): Promise<ObserverView> {
       return deed satisfies never;
   }
 }
+
+/** Resolves when the order stands; the service follows it a little later. Rejects with CallError. */
+export const drainService = (id: string): Promise<ServiceView> => call("POST", `/services/${encodeURIComponent(id)}/drain`);

@@ -1,7 +1,8 @@
 import type { ServiceView, Stats } from "@unacked/contracts";
 import { useLive, useSignal } from "../../live/use-live.ts";
+import { useUsedOf } from "../../live/use-used-of.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
-import { StateMark } from "../../parts/status-mark.tsx";
+import { ServiceMark } from "../../parts/status-mark.tsx";
 import { WorkersBar } from "../../parts/workers-bar.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import css from "./service-bars.module.css";
@@ -39,22 +40,19 @@ export function ServiceBars({ stats }: { stats: Stats | null }) {
 }
 
 function ServiceBar({ service }: { service: ServiceView }) {
-  const { observers } = useLive();
-  useSignal(observers.changed);
-  // The event of a service does not follow every start; the list of observers does.
-  const isWhole = observers.loading.phase === "whole";
-  const used = isWhole ? observers.index.runningOn(service.id) : service.running;
+  const used = useUsedOf()(service);
+  const isPlain = service.state === "Alive" && !service.draining;
   return (
     <div className={css.service}>
       <Link href={`/observers?service=${encodeURIComponent(service.name)}`} className={css.name}>
         {service.name}
       </Link>
-      <span className={css.state}>{service.state === "Alive" ? service.pool : <StateMark state={service.state} />}</span>
+      <span className={css.state}>{isPlain ? service.pool : <ServiceMark service={service} />}</span>
       <span className={`${css.count} figures`}>
         {used} / {service.workerCount}
       </span>
       <div className={css.bar}>
-        <WorkersBar used={used} total={service.workerCount} label={service.name} />
+        <WorkersBar used={used} total={service.workerCount} label={service.name} isClosed={service.draining} />
       </div>
     </div>
   );

@@ -1,9 +1,10 @@
 import type { ServiceView } from "@unacked/contracts";
 import { Fragment, type ReactNode } from "react";
-import { useLive, useSignal } from "../../live/use-live.ts";
 import { useNow } from "../../live/use-now.ts";
-import { sayAge, sayBytes } from "../../parts/say.ts";
-import { StateMark } from "../../parts/status-mark.tsx";
+import { useUsedOf } from "../../live/use-used-of.ts";
+import { DeedButton } from "../../parts/deed-button.tsx";
+import { sayAge, sayBytes, sayMany } from "../../parts/say.ts";
+import { ServiceMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkersBar } from "../../parts/workers-bar.tsx";
 import { Link } from "../../shell/navigation.tsx";
@@ -12,16 +13,14 @@ import css from "./service-card.module.css";
 /** A loop that is blocked for longer makes everything on the service late. */
 const SLOW_LOOP_MS = 200;
 
-export function ServiceCard({ service }: { service: ServiceView }) {
-  const { observers } = useLive();
-  useSignal(observers.changed);
+export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrain: () => void }) {
+  const used = useUsedOf()(service);
   const nowMs = useNow(1_000);
-  const used = observers.loading.phase === "whole" ? observers.index.runningOn(service.id) : service.running;
   return (
     <section className={`panel ${css.card}`} aria-label={service.name}>
       <div className={css.head}>
         <h2 className={css.name}>{service.name}</h2>
-        <StateMark state={service.state} />
+        <ServiceMark service={service} />
       </div>
       <div>
         <p className={`${css.workers} figures`}>
@@ -29,7 +28,7 @@ export function ServiceCard({ service }: { service: ServiceView }) {
             {used} of {service.workerCount} workers in use
           </Link>
         </p>
-        <WorkersBar used={used} total={service.workerCount} label={service.name} />
+        <WorkersBar used={used} total={service.workerCount} label={service.name} isClosed={service.draining} />
       </div>
       <dl className={css.facts}>
         {factsOf(service, nowMs).map(([name, value]) => (
@@ -44,9 +43,23 @@ export function ServiceCard({ service }: { service: ServiceView }) {
           <strong>{service.brokerLoss.detail}</strong> {service.brokerLoss.remedy}
         </p>
       )}
+      {service.draining ? (
+        <p className={css.drain}>{drainText(service, used)}</p>
+      ) : (
+        <div className={css.deeds}>
+          <DeedButton call="drainService" size="compact-sm" variant="default" onClick={onDrain}>
+            Drain<span className="unseen"> {service.name}</span>
+          </DeedButton>
+        </div>
+      )}
     </section>
   );
 }
+
+const drainText = ({ drained }: ServiceView, used: number): string =>
+  drained
+    ? "Nothing is left on it, and it takes nothing: its process can be ended. The next one takes work again."
+    : `It takes nothing any more; ${sayMany(used, "observer")} still on it.`;
 
 function factsOf(service: ServiceView, nowMs: number): [string, ReactNode][] {
   const lag = Math.round(service.eventLoopLagMs);

@@ -1,6 +1,9 @@
+import type { ServiceView } from "@unacked/contracts";
+import { useState } from "react";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { sayMany } from "../../parts/say.ts";
+import { DrainDialog } from "./drain-dialog.tsx";
 import { PastBoots } from "./past-boots.tsx";
 import { ServiceCard } from "./service-card.tsx";
 import css from "./services.module.css";
@@ -9,6 +12,8 @@ export default function Services() {
   const { services } = useLive();
   useSignal(services.changed);
   const living = services.living();
+  // Kept here: the dialog stays while its service ends, and tells what the manager says to that.
+  const [asked, setAsked] = useState<ServiceView | null>(null);
   return (
     <>
       <div className={css.head}>
@@ -25,9 +30,10 @@ export default function Services() {
       )}
       <div className={css.cards}>
         {living.map((service) => (
-          <ServiceCard key={service.id} service={service} />
+          <ServiceCard key={service.id} service={service} onDrain={() => setAsked(service)} />
         ))}
       </div>
+      {asked !== null && <DrainDialog service={services.get(asked.id) ?? asked} onClose={() => setAsked(null)} />}
       <PastBoots />
     </>
   );

@@ -1,0 +1,79 @@
+import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser.ts";
+import type { RunningProcess } from "../support/processes.ts";
+import { freshSystem, type System } from "../support/system.ts";
+
+let system: System;
+let browser: Browser;
+let manager: RunningProcess;
+let page: Page;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  manager = await system.startManager();
+  await system.startService("alpha", { workers: 6 });
+  await system.createMany("steady", 5);
+  await system.startService("beta", { workers: 4 });
+  ({ page } = await openPage(browser, `${system.url}/services`));
+  await untilLive(page);
+});
+
+const card = (name: string) => page.getByRole("region", { name, exact: true });
+const dialogFor = (name: string) => page.getByRole("dialog", { name: `Drain ${name}?` });
+const askToDrain = (name: string) => page.getByRole("button", { name: `Drain ${name}` }).click();
+
+describe("a service", () => {
+  test("is drained once it has been said who takes over; then all see that its process can be ended", async () => {
+    await askToDrain("alpha");
+    const dialog = dialogFor("alpha");
+    await dialog.getByText("Its 5 observers are stopped, and run elsewhere.").waitFor();
+    await dialog.getByText("have 4 free workers.").waitFor();
+    await dialog.getByText("1 observer would wait until a worker is free.").waitFor();
+    await takePicture(page, "services-drain");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect((await system.listServices()).map(({ draining }) => draining)).toEqual([false, false]);
+
+    await askToDrain("alpha");
+    await system.startService("gamma", { workers: 4 }); // and the open dialog knows
+    await dialog.getByText("have 8 free workers.").waitFor();
+    expect(await dialog.getByText("would wait").count()).toBe(0);
+    await dialog.getByRole("button", { name: "Drain" }).click();
+    await page.getByText("alpha is draining.").waitFor();
+    await card("alpha")
+      .getByText(/Drained$/)
+      .waitFor();
+    await card("alpha").getByText("its process can be ended").waitFor();
+    await card("alpha").getByText("0 of 6 workers in use").waitFor();
+    expect(await page.getByRole("button", { name: "Drain alpha" }).count()).toBe(0);
+    await takePicture(page, "services-drained");
+
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByText(/Drained$/).waitFor();
+    await page.getByText("of 8 workers free").waitFor();
+    await page.getByRole("link", { name: "Services" }).click();
+    const ids = (await system.listObservers()).map(({ id }) => id);
+    expect((await system.observers(ids)).map(({ service }) => service?.name)).not.toContain("alpha");
+  });
+
+  test("that cannot be drained just now is refused in the dialog, with what to do; then one tries again", async () => {
+    await askToDrain("gamma");
+    const dialog = dialogFor("gamma");
+    const port = Number(new URL(system.url).port);
+    await manager.kill("SIGKILL");
+    await dialog.getByRole("button", { name: "Drain" }).click();
+    await dialog.getByRole("alert").getByText("The manager cannot be reached").waitFor();
+    await takePicture(page, "services-drain-refused");
+    manager = await system.startManager({ port });
+    await untilLive(page);
+
+    // It ends while one still thinks about it.
+    await system.service("gamma").kill("SIGTERM");
+    await card("gamma").waitFor({ state: "detached" });
+    await dialog.getByRole("button", { name: "Drain" }).click();
+    await dialog.getByRole("alert").getByText("has ended").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await expect.poll(() => page.getByRole("dialog").count(), POLL).toBe(0);
+  });
+});
