@@ -32,4 +32,5 @@ const NUMBERS = new Intl.NumberFormat();
 export const sayCount = (count: number): string => NUMBERS.format(count);
 
 /** `1 observer`, `2 observers`. */
-export const sayMany = (count: number, noun: string): string => `${sayCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const sayMany = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${sayCount(count)} ${count === 1 ? noun : nouns}`;

@@ -9,7 +9,7 @@ import css from "./facts.module.css";
 
 export function Facts({ observer }: { observer: ObserverView }) {
   return (
-    <section aria-labelledby="facts-title">
+    <section aria-labelledby="facts-title" className={css.section}>
       <h2 id="facts-title" className={css.title}>
         What it is
       </h2>

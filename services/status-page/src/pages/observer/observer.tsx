@@ -1,27 +1,32 @@
 import type { ObserverView, RunList } from "@unacked/contracts";
-import { useAnswer } from "../../live/use-answer.ts";
+import { type Answered, useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
+import { useLogTail } from "../../live/use-log-tail.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { Deeds } from "./deeds.tsx";
+import { EmittedValues } from "./emitted-values.tsx";
 import { Facts } from "./facts.tsx";
+import { LogPanel } from "./log-panel.tsx";
 import css from "./observer.module.css";
 import { RunHistory } from "./run-history.tsx";
+import { usePause } from "./use-pause.ts";
 
 /** One observer, by id or name. The stream says that it changed; then it is read anew, whole. */
 export default function Observer({ reference }: { reference: string }) {
   const { observers } = useLive();
   useSignal(observers.changed);
-  const path = `/observers/${encodeURIComponent(reference)}`;
-  const id = useObserverId(reference, path);
+  const { id, failure: unnamed, reload: askAgain } = useObserverId(reference);
+  const path = id === undefined ? null : `/observers/${encodeURIComponent(id)}`;
   const row = observers.index.get(id ?? "");
   // A deleted one leaves the index: that, too, is a change.
   const version = `${row?.modifiedAt} ${row?.status} ${row?.epoch}`;
-  const { data: observer, failure, reload } = useAnswer<ObserverView>(path, version);
-  const { data: runs, failure: runsFailure, reload: reloadRuns } = useAnswer<RunList>(`${path}/runs`, version);
+  const { data: observer, failure: unread, reload: readAgain } = useAnswer<ObserverView>(path, version);
+  const { data: runs, failure: runsFailure, reload: reloadRuns } = useAnswer<RunList>(path && `${path}/runs`, version);
+  const [failure, reload] = id === undefined ? [unnamed, askAgain] : [unread, readAgain];
   if (failure?.code === "observer-not-found") return <NotThere reference={reference} />;
   if (observer === null && failure !== null) return <Failure what="The observer" failure={failure} onRetry={reload} />;
   if (observer === null) return <Pending label="Reading the observer" height="60vh" />;
@@ -36,10 +41,7 @@ export default function Observer({ reference }: { reference: string }) {
         <Deeds observer={observer} onDone={reload} />
       </header>
       <LastError observer={observer} />
-      <div className={css.columns}>
-        <Facts observer={observer} />
-        <Params params={observer.params} />
-      </div>
+      <Now key={observer.id} observer={observer} />
       <section aria-labelledby="runs-title">
         <h2 id="runs-title" className={css.title}>
           Runs
@@ -52,13 +54,34 @@ export default function Observer({ reference }: { reference: string }) {
   );
 }
 
+/** What it is, and what it says. One that is restarted after its end says something again, be it only that it fails again. */
+function Now({ observer }: { observer: ObserverView }) {
+  const life = OVER.has(observer.status) ? `over after ${observer.epoch}` : "lives";
+  const followed = useLogTail(observer.id, life);
+  const paused = usePause(followed.tail);
+  return (
+    <>
+      <div className={css.columns}>
+        <Facts observer={observer} />
+        <div className={css.side}>
+          <Params params={observer.params} />
+          <EmittedValues tail={paused.shown} />
+        </div>
+      </div>
+      <LogPanel followed={followed} paused={paused} />
+    </>
+  );
+}
+
+const OVER: ReadonlySet<ObserverView["status"]> = new Set(["Deleted", "Failed", "Completed"]);
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The stream tells of ids; a name leads to one. */
-function useObserverId(reference: string, path: string): string | undefined {
+/** The stream tells of ids, and a deleted one has no name any more: a name leads to an id, once. */
+function useObserverId(reference: string): Pick<Answered<ObserverView>, "failure" | "reload"> & { id: string | undefined } {
   const isId = UUID.test(reference);
-  const named = useAnswer<ObserverView>(isId ? null : path);
-  return isId ? reference.toLowerCase() : named.data?.id;
+  const { data, failure, reload } = useAnswer<ObserverView>(isId ? null : `/observers/${encodeURIComponent(reference)}`);
+  return { id: isId ? reference.toLowerCase() : data?.id, failure, reload };
 }
 
 function NotThere({ reference }: { reference: string }) {
