@@ -24,6 +24,10 @@ describe("while the manager is away", () => {
     await untilLive(page);
     await page.getByText("3 shown").waitFor();
     await expect.poll(() => page.evaluate(HAS_ALL_PAGES), POLL).toBe(true);
+    const { page: writing } = await openPage(browser, `${system.url}/observers`);
+    await writing.getByRole("button", { name: "New observer" }).click();
+    const form = writing.getByRole("dialog", { name: "New observer" });
+    await form.getByLabel("Name").fill("newcomer");
     await manager.kill("SIGKILL");
     await page.getByText("No connection to the manager.").waitFor();
     await page.getByText("everything below is as it was at").waitFor();
@@ -35,13 +39,18 @@ describe("while the manager is away", () => {
     await page.getByText("The manager cannot be reached").first().waitFor();
     await takePicture(page, "errors-manager-away");
     await page.getByRole("link", { name: "Observers" }).click();
+    // What cannot be done is told where it was asked for, and nothing that was written is lost.
+    await form.getByRole("button", { name: "Create" }).click();
+    await form.getByRole("alert").getByText("The manager cannot be reached").waitFor();
 
     manager = await system.startManager({ port });
     await untilLive(page);
-    await system.create("newcomer");
+    await form.getByRole("button", { name: "Create" }).click();
+    await form.waitFor({ state: "detached" });
     await expect
       .poll(() => page.getByRole("row").filter({ hasText: "newcomer" }).textContent(), POLL)
       .toContain("Processing");
+    await system.remove("newcomer"); // it has no file for its acts
     expect(await page.getByText("No connection to the manager.").count()).toBe(0);
     await page.getByRole("link", { name: "Errors" }).click();
     await page.getByText("No observer has failed").waitFor();

@@ -10,7 +10,7 @@ let page: Page;
 beforeAll(async () => {
   [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
   await system.startManager();
-  await Promise.all([system.startService("alpha", { workers: 40 }), system.startService("beta", { workers: 40 })]);
+  await Promise.all(["alpha", "beta"].map((name) => system.startService(name, { workers: 120 })));
   ({ page } = await openPage(browser, `${system.url}/observers`));
   await untilLive(page);
 });
@@ -26,7 +26,7 @@ describe("the list of observers", () => {
   test("a form made from the type's schema tells mistakes at their fields, the page's own and the manager's", async () => {
     await page.getByRole("button", { name: "New observer" }).click();
     const form = page.getByRole("dialog");
-    await form.getByLabel("everyMs").fill("often");
+    await form.getByLabel("everyMs", { exact: true }).fill("often");
     await form.getByRole("button", { name: "Create" }).click();
     const name = form.getByLabel("Name");
     expect(await name.getAttribute("aria-invalid")).toBe("true");
@@ -34,11 +34,32 @@ describe("the list of observers", () => {
     await form.getByText("must be a number").waitFor();
 
     await name.fill("no spaces allowed");
-    await form.getByLabel("everyMs").fill("50");
+    await form.getByLabel("everyMs", { exact: true }).fill("50");
     await form.getByRole("button", { name: "Create" }).click();
     await form.getByText("only A-Z a-z 0-9").waitFor();
+    await form.getByLabel("Labels").fill("team");
+    await form.getByRole("button", { name: "Create" }).click();
+    expect(await form.getByLabel("Labels").getAttribute("aria-invalid")).toBe("true");
     await page.keyboard.press("Escape");
     await form.waitFor({ state: "detached" });
+  });
+
+  test("one that nobody has a worker for is refused in the form, with what to do, and nothing written is lost", async () => {
+    await page.getByRole("button", { name: "New observer" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("patient");
+    await form.getByLabel("Pool").fill("elsewhere");
+    await form.getByRole("button", { name: "Create" }).click();
+    await form
+      .getByRole("alert")
+      .getByText(/free worker|service/i)
+      .first()
+      .waitFor();
+    expect(await form.getByLabel("Name").inputValue()).toBe("patient");
+    await form.getByLabel("Pool").fill("default");
+    await form.getByRole("button", { name: "Create" }).click();
+    await expect.poll(() => textOf("patient"), POLL).toContain("Processing");
+    await system.remove("patient"); // it has no file for its acts
   });
 
   test("one that was created there becomes Processing without a reload, and its name is taken from then on", async () => {
@@ -62,20 +83,20 @@ describe("the list of observers", () => {
     expect(await textOf("made-by-hand")).toContain(dead);
     await system.service(dead).kill("SIGKILL");
     await expect.poll(() => textOf("made-by-hand"), POLL).toMatch(new RegExp(`Processing.*${other}`));
-    await system.startService(dead, { workers: 40 });
+    await system.startService(dead, { workers: 120 });
   });
 
-  test("many are stopped at once by a filter that stands in the address", async () => {
-    const crowd = (await system.createMany("crowd", 30)).map((one) => one.id);
+  test("200 are stopped at once by a filter that stands in the address", async () => {
+    const crowd = await system.createCrowd("crowd", 200, { everyMs: 250 });
     await page.getByRole("searchbox", { name: "Name" }).fill("crowd");
     await page.getByRole("button", { name: /^Processing/ }).click();
     await expect.poll(() => page.url(), POLL).toMatch(/\/observers\?status=Processing&q=crowd$/);
-    await page.getByText("30 shown").waitFor();
+    await page.getByText("200 shown").waitFor();
     await page.getByRole("checkbox", { name: "Choose all that are shown" }).check();
-    await page.getByText("30 observers chosen").waitFor();
+    await page.getByText("200 observers chosen").waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByRole("dialog", { name: "Stop 30 observers?" }).getByRole("button", { name: "Stop" }).click();
-    await page.getByText("30 observers being stopped").waitFor();
+    await page.getByRole("dialog", { name: "Stop 200 observers?" }).getByRole("button", { name: "Stop" }).click();
+    await page.getByText("200 observers being stopped").waitFor();
     await page.getByText("No observer matches").waitFor();
     await page.getByRole("button", { name: "Show all that live" }).click();
     await row("made-by-hand").waitFor();
