@@ -110,8 +110,8 @@ export async function standIn(): Promise<StandIn> {
   });
   const consumer = new SupervisedConnection(settings, {
     build: async (session) => {
-      await session.declare(stateQueue);
-      await session.declare(errorQueue);
+      await session.declare(stateQueue("classic"));
+      await session.declare(errorQueue("classic"));
       await session.consume(STATE_QUEUE, { prefetch: 100 }, (delivery) => {
         batches.push(EventBatch.parse(JSON.parse(delivery.body.toString())));
         delivery.settle("ack");

@@ -29,7 +29,8 @@ export const STATE_KEY = "state";
 export const ERROR_QUEUE = "unacked.error";
 export const ERROR_KEY = "error";
 
-export type WorkQueueType = "classic" | "quorum";
+/** Of every durable queue: on a cluster a classic one is away as long as its node is. */
+export type QueueType = "classic" | "quorum";
 
 export const workQueueName = (pool: string): string => `unacked.work.${pool}`;
 
@@ -38,33 +39,35 @@ export const workQueueName = (pool: string): string => `unacked.work.${pool}`;
  * Quorum queues throw a message away at the 20th redelivery (4.x) and, with a limit of -1, at the first (3.10):
  * only a huge limit is safe on all of them.
  */
-export function workQueue(pool: string, type: WorkQueueType): QueueDeclaration {
-  const quorum = { "x-queue-type": "quorum", "x-delivery-limit": 1_000_000_000 };
-  return {
-    name: workQueueName(pool),
-    durable: true,
-    exclusive: false,
-    arguments: type === "quorum" ? quorum : {},
-    bindings: [{ exchange: EXCHANGES.start, routingKey: pool }],
-  };
-}
+const ARGUMENTS: Record<QueueType, Record<string, unknown>> = {
+  classic: {},
+  quorum: { "x-queue-type": "quorum", "x-delivery-limit": 1_000_000_000 },
+};
+
+export const workQueue = (pool: string, type: QueueType): QueueDeclaration => ({
+  name: workQueueName(pool),
+  durable: true,
+  exclusive: false,
+  arguments: ARGUMENTS[type],
+  bindings: [{ exchange: EXCHANGES.start, routingKey: pool }],
+});
 
 /** Single active consumer: one manager applies the events, another takes over when it is gone. */
-export const stateQueue: QueueDeclaration = {
+export const stateQueue = (type: QueueType): QueueDeclaration => ({
   name: STATE_QUEUE,
   durable: true,
   exclusive: false,
-  arguments: { "x-single-active-consumer": true },
+  arguments: { ...ARGUMENTS[type], "x-single-active-consumer": true },
   bindings: [{ exchange: EXCHANGES.events, routingKey: STATE_KEY }],
-};
+});
 
-export const errorQueue: QueueDeclaration = {
+export const errorQueue = (type: QueueType): QueueDeclaration => ({
   name: ERROR_QUEUE,
   durable: true,
   exclusive: false,
-  arguments: {},
+  arguments: ARGUMENTS[type],
   bindings: [{ exchange: EXCHANGES.errors, routingKey: ERROR_KEY }],
-};
+});
 
 /** The routing key of one generation of one service on `unacked.service`. */
 export const generationKey = (serviceId: ServiceId, generation: number): string => `${serviceId}.${generation}`;

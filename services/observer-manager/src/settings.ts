@@ -22,7 +22,7 @@ const SETTINGS = z.object({
   WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
     .default("classic")
     .describe(
-      "The type of the work queues: `quorum` for clusters of RabbitMQ 4.3 and later. The same for managers and services.",
+      "The type of the work queues, and of those for events and errors: `quorum` for clusters of RabbitMQ 4.3 and later. The same for managers and services.",
     ),
   RETENTION_DAYS: anyNumber(0, 36_500)
     .default(30)

@@ -65,11 +65,11 @@ export class ObserverManager {
     const { books, commands, errors, silence, reconciliation, retention, types, changes, services, logPlaces } =
       this.#database;
     const wake = () => this.#dispatcher.wake();
-    const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: workQueueType } = settings;
+    const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: queueType } = settings;
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
     const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, tally, log });
     this.#broker = new BrokerSide(
-      { broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log }, workQueueType, managerId },
+      { broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log }, queueType, managerId },
       { ledger: new Ledger(books, managerId, tally), errors: readoption, committed: wake },
     );
     this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);

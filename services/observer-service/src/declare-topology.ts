@@ -5,9 +5,9 @@ import {
   EXCHANGES,
   errorQueue,
   type QueueDeclaration,
+  type QueueType,
   type ServiceId,
   stateQueue,
-  type WorkQueueType,
   workQueue,
 } from "@unacked/contracts";
 
@@ -16,7 +16,7 @@ const LOOK_AGAIN_MS = 500;
 export interface TopologyParts {
   readonly serviceId: ServiceId;
   readonly pool: string;
-  readonly workQueueType: WorkQueueType;
+  readonly queueType: QueueType;
   /**
    * False: the user of this service may declare nothing but its own control queue; the rest is the manager's to declare, and
    * is waited for. (Who may declare a queue may delete it.)
@@ -34,7 +34,8 @@ export class Topology {
 
   /** Everything that events, error reports and outputs and replies are published to: so that no manager need have been there first. */
   get forPublishing(): ((session: Session) => Promise<void>) | undefined {
-    return this.#parts.declaresAll ? declareForPublishing : undefined;
+    const { declaresAll, queueType } = this.#parts;
+    return declaresAll ? (session) => declareForPublishing(session, queueType) : undefined;
   }
 
   /** The pool's work queue and this generation's control queue; returns their names. */
@@ -65,14 +66,14 @@ export class Topology {
   }
 
   #queues(session: Session): [work: QueueDeclaration, control: QueueDeclaration] {
-    const { serviceId, pool, workQueueType } = this.#parts;
-    return [workQueue(pool, workQueueType), controlQueue(serviceId, session.generation)];
+    const { serviceId, pool, queueType } = this.#parts;
+    return [workQueue(pool, queueType), controlQueue(serviceId, session.generation)];
   }
 }
 
-async function declareForPublishing(session: Session): Promise<void> {
+async function declareForPublishing(session: Session, queueType: QueueType): Promise<void> {
   await session.declareExchange(EXCHANGES.output);
   await session.declareExchange(EXCHANGES.replies);
-  await session.declare(stateQueue);
-  await session.declare(errorQueue);
+  await session.declare(stateQueue(queueType));
+  await session.declare(errorQueue(queueType));
 }

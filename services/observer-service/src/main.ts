@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     types,
     version: ownVersion(),
     broker: { url: settings.AMQP_URL, tls: tlsFilesOf("AMQP", settings), heartbeatS: settings.HEARTBEAT_S },
-    workQueueType: settings.WORK_QUEUE_TYPE,
+    queueType: settings.WORK_QUEUE_TYPE,
     declaresTopology: settings.DECLARE_TOPOLOGY,
     stopTimeoutMs: settings.STOP_TIMEOUT_MS,
     log,

@@ -6,7 +6,7 @@ import {
   type Session,
   SupervisedConnection,
 } from "@unacked/broker";
-import type { ObserverTypeInfo, ServiceBorn, WorkQueueType } from "@unacked/contracts";
+import type { ObserverTypeInfo, QueueType, ServiceBorn } from "@unacked/contracts";
 import { ControlIntake } from "./control-intake.ts";
 import { Topology } from "./declare-topology.ts";
 import { Drain } from "./drain.ts";
@@ -33,7 +33,7 @@ export interface ServiceParts {
   readonly types: ObserverTypes;
   readonly version: string;
   readonly broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS">;
-  readonly workQueueType: WorkQueueType;
+  readonly queueType: QueueType;
   /** Whether this service declares what it uses on the broker, beside its own control queue. */
   readonly declaresTopology: boolean;
   readonly stopTimeoutMs: number;
@@ -79,8 +79,8 @@ export class ObserverService {
     const phases = () => this.#runner.slots.all().map(({ state }) => state.phase);
     const metrics = new ServiceMetrics({ identity, version: parts.version, health: () => this.health, phases });
     this.metrics = metrics;
-    const { workQueueType, declaresTopology: declaresAll } = parts;
-    this.#topology = new Topology({ serviceId, pool: identity.pool, workQueueType, declaresAll });
+    const { queueType, declaresTopology: declaresAll } = parts;
+    this.#topology = new Topology({ serviceId, pool: identity.pool, queueType, declaresAll });
     const settings = (role: string): BrokerSettings => ({
       ...parts.broker,
       log,

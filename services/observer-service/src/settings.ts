@@ -42,7 +42,9 @@ const Settings = z.object({
     ),
   WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
     .default("classic")
-    .describe("The type of the work queue: `quorum` for clusters of RabbitMQ 4.3 and later."),
+    .describe(
+      "The type of the durable queues: `quorum` for clusters of RabbitMQ 4.3 and later. The same for managers and services.",
+    ),
   DECLARE_TOPOLOGY: flag()
     .default(true)
     .describe(

@@ -2,9 +2,9 @@ import { type BrokerSettings, type ConnectionStatus, Publisher, SupervisedConnec
 import {
   ERROR_QUEUE,
   type QueueDepth,
+  type QueueType,
   type ReadinessCheck,
   STATE_QUEUE,
-  type WorkQueueType,
   workQueueName,
 } from "@unacked/contracts";
 import type { CommandSender } from "../../flows/dispatcher.ts";
@@ -17,13 +17,13 @@ import { AmqpCommandSender } from "./command-sender.ts";
 import { ErrorConsumer } from "./error-consumer.ts";
 import { AmqpLogReader } from "./log-reader.ts";
 import { StateConsumer } from "./state-consumer.ts";
-import { declareTopology } from "./topology.ts";
+import { topology } from "./topology.ts";
 import { Upkeep } from "./upkeep.ts";
 import { WorkQueues } from "./work-queues.ts";
 
 export interface BrokerSideSettings {
   broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
-  workQueueType: WorkQueueType;
+  queueType: QueueType;
   managerId: string;
 }
 
@@ -47,23 +47,24 @@ export class BrokerSide implements QueueLook {
   readonly #workQueues: WorkQueues;
 
   constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
-    const { broker, workQueueType, managerId } = settings;
+    const { broker, queueType, managerId } = settings;
     const { log } = broker;
-    this.#workQueues = new WorkQueues(() => this.#consumption.session, workQueueType);
+    const declare = topology(queueType);
+    this.#workQueues = new WorkQueues(() => this.#consumption.session, queueType);
     const states = new StateConsumer({ ...parts, log, born: (pool) => void this.#declareFor(pool, log) });
-    const upkeep = new Upkeep(this.#workQueues);
+    const upkeep = new Upkeep(declare, this.#workQueues);
     const errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => states.isIdle);
     this.#publisher = new Publisher(
       { ...broker, connectionName: "unacked-manager-publish" },
-      { declare: declareTopology, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
+      { declare, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
     );
     this.logs = new AmqpLogReader({ publisher: this.#publisher, managerId, log });
     this.#consumption = new SupervisedConnection(
       { ...broker, connectionName: "unacked-manager-consume" },
       {
         build: async (session) => {
-          await declareTopology(session);
+          await declare(session);
           await states.begin(session);
           await errors.begin(session);
           await this.logs.begin(session);

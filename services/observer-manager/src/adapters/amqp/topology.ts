@@ -1,9 +1,11 @@
 import type { Session } from "@unacked/broker";
-import { EXCHANGES, errorQueue, stateQueue } from "@unacked/contracts";
+import { EXCHANGES, errorQueue, type QueueType, stateQueue } from "@unacked/contracts";
 
-/** Everything that every manager needs on the broker; declaring what is there already changes nothing. */
-export async function declareTopology(session: Session): Promise<void> {
-  for (const exchange of Object.values(EXCHANGES)) await session.declareExchange(exchange);
-  await session.declare(stateQueue);
-  await session.declare(errorQueue);
+/** Declares everything that every manager needs on the broker; what is there already stays as it is. */
+export function topology(queueType: QueueType): (session: Session) => Promise<void> {
+  return async (session) => {
+    for (const exchange of Object.values(EXCHANGES)) await session.declareExchange(exchange);
+    await session.declare(stateQueue(queueType));
+    await session.declare(errorQueue(queueType));
+  };
 }

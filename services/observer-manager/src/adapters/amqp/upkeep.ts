@@ -1,5 +1,4 @@
 import type { Session } from "@unacked/broker";
-import { declareTopology } from "./topology.ts";
 import type { WorkQueues } from "./work-queues.ts";
 
 const EVERY_MS = 5_000;
@@ -9,10 +8,12 @@ const EVERY_MS = 5_000;
  * and would wait for a queue, or be unreachable, until a manager connects anew. What is there stays as it is.
  */
 export class Upkeep {
+  readonly #declare: (session: Session) => Promise<void>;
   readonly #workQueues: WorkQueues;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(workQueues: WorkQueues) {
+  constructor(declare: (session: Session) => Promise<void>, workQueues: WorkQueues) {
+    this.#declare = declare;
     this.#workQueues = workQueues;
   }
 
@@ -21,7 +22,7 @@ export class Upkeep {
     this.end();
     const keepUp = async () => {
       try {
-        await declareTopology(session);
+        await this.#declare(session);
         await this.#workQueues.declareAgain();
       } catch {
         return; // the session is lost with it, and says why; its successor begins anew

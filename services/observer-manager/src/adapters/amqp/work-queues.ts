@@ -1,15 +1,15 @@
 import type { Session } from "@unacked/broker";
-import { type WorkQueueType, workQueue } from "@unacked/contracts";
+import { type QueueType, workQueue } from "@unacked/contracts";
 
 /** The first that needs a pool's work queue makes it, so that an observer can wait for the first service of its pool. */
 export class WorkQueues {
   readonly #session: () => Session | undefined;
-  readonly #type: WorkQueueType;
+  readonly #type: QueueType;
   readonly #wanted = new Set<string>();
   /** Pools whose queue was declared, for the generation it was declared in. */
   #declared = { generation: 0, pools: new Set<string>() };
 
-  constructor(session: () => Session | undefined, type: WorkQueueType) {
+  constructor(session: () => Session | undefined, type: QueueType) {
     this.#session = session;
     this.#type = type;
   }
