@@ -1,10 +1,13 @@
 import { ROLES, roleReaches } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { KnownCallers } from "../../services/observer-manager/src/adapters/access/known-callers.ts";
+import type { OidcSettings } from "../../services/observer-manager/src/adapters/access/oidc-check.ts";
 import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
 import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/app.ts";
 import { keptLog, openBooks, putObserver, type TestBooks } from "../support/books.ts";
 import { followEvents } from "../support/event-client.ts";
 import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { startIdentityProvider } from "../support/identity-provider.ts";
 import { sendRaw } from "../support/raw-request.ts";
 import type { Called, CallOptions } from "../support/rest-client.ts";
 import { type Document, openApi } from "../support/rest-contract.ts";
@@ -247,6 +250,34 @@ describe("the page's session", () => {
     const signedIn = await signIn("whatever", {}, open);
     expect([signedIn.status, signedIn.headers.getSetCookie()]).toEqual([200, []]);
   });
+});
+
+test("a JWT of the identity provider is a bearer token, and makes a session unless no cookie could hold it", async () => {
+  const provider = await startIdentityProvider();
+  const oidc: OidcSettings = {
+    ...{ issuer: provider.issuer, audience: "unacked", jwksUrl: provider.jwksUrl, algorithms: ["ES256"] },
+    ...{ nameClaim: "sub", roleClaim: "groups", roleWords: { ops: "operator" } },
+  };
+  const callers = new KnownCallers({ oidc }, keptLog());
+  const federated = await startClosed({ callers });
+  const ask = (token: string, method = "GET", path = "/api/v1/session") =>
+    federated.call(method, path, { headers: bearer(token) });
+  const jwt = await provider.sign({ claims: { sub: "anna", groups: ["ops"] } });
+  expect((await ask(jwt)).body).toMatchObject({ name: "anna", role: "operator", authentication: "oidc" });
+  expect((await ask(jwt, "DELETE", "/api/v1/errors/1")).body.neededRole).toBe("admin");
+  expect((await ask(await provider.sign({ expiresInS: -60 }))).body.detail).toBe("The token has expired");
+  expect((await ask(await provider.sign({ claims: { groups: ["chefs"] } }))).body).toMatchObject({
+    ...{ status: 403, code: "forbidden" },
+    detail: "The token's claim groups gives no role in this manager",
+  });
+  const signIn = (token: string) => federated.call("POST", "/api/v1/session", { json: { token } });
+  const signedIn = await signIn(jwt);
+  expect(Date.parse(signedIn.body.expiresAt)).toBeGreaterThan(Date.now());
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  expect((await federated.call("GET", "/api/v1/session", { headers: { cookie } })).body.name).toBe("anna");
+  const long = await signIn(await provider.sign({ claims: { groups: ["ops"], more: "x".repeat(4_000) } }));
+  expect(long.body).toMatchObject({ code: "invalid-body", errors: [{ pointer: "/token" }] });
+  expect(long.headers.getSetCookie()).toEqual([]);
 });
 
 describe("a foreign page", () => {
