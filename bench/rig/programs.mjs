@@ -58,7 +58,7 @@ export class Programs {
         sendSignal(child.pid, signal);
         return atMs;
       },
-      end: () => endServerProcess(child, "SIGKILL", 1_000),
+      end: () => endServerProcess(child, isProfiled(name) ? "SIGTERM" : "SIGKILL", 30_000),
     };
     this.#running.add(program);
     void child.exited.then(() => this.#running.delete(program));
@@ -76,8 +76,9 @@ export class Programs {
   }
 }
 
-/** BENCH_PROFILE=manager,alpha writes a CPU profile of each process of that name when it ends in order, or is told by SIGTERM. */
+/** BENCH_PROFILE=manager,alpha: each process of such a name writes a CPU profile beside its log, which then stays, as it ends. */
+const isProfiled = (/** @type {string} */ name) => (process.env.BENCH_PROFILE ?? "").split(",").includes(name);
+
 function nodeArgs(/** @type {string} */ name, /** @type {string} */ dir) {
-  const isProfiled = (process.env.BENCH_PROFILE ?? "").split(",").includes(name);
-  return ["--expose-gc", ...(isProfiled ? ["--cpu-prof", `--cpu-prof-dir=${dir}`] : [])];
+  return ["--expose-gc", ...(isProfiled(name) ? ["--cpu-prof", `--cpu-prof-dir=${dir}`] : [])];
 }

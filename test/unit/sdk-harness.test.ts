@@ -123,7 +123,7 @@ test("an emit that fails and that nobody awaits is a warning, not an unhandled r
   const onUnhandled = (reason: unknown) => unhandled.push(reason);
   process.on("unhandledRejection", onUnhandled);
   const warnings: string[] = [];
-  const { context, end } = createRunContext({
+  const run = createRunContext({
     params: {},
     signal: new AbortController().signal,
     observer: { id: "1", name: "a", type: "tried", labels: {} },
@@ -131,10 +131,10 @@ test("an emit that fails and that nobody awaits is a warning, not an unhandled r
     writeLog: (level, message) => warnings.push(`${level}: ${message}`),
     publish: () => Promise.reject(new Error("not confirmed")),
   });
-  void context.emit(1);
-  end();
-  void context.emit(2);
-  void context.emit(3);
+  void run.context.emit(1);
+  run.end();
+  void run.context.emit(2);
+  void run.context.emit(3);
   // Unhandled rejections are reported after the microtasks of a turn: two turns later all would be there.
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   process.off("unhandledRejection", onUnhandled);

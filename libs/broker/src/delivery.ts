@@ -9,23 +9,37 @@ export interface DeliveryOrigin {
   noAck: boolean;
 }
 
+const EMPTY_BODY = Buffer.alloc(0);
+const NO_PROPERTIES: DeliveryProperties = { headers: {} };
+
 /** A delivery bound to the generation that brought it. */
 export class AmqpDelivery implements Delivery {
-  readonly body: Buffer;
+  #body: Buffer;
+  #properties: DeliveryProperties;
   readonly redelivered: boolean;
-  readonly properties: DeliveryProperties;
   readonly #origin: DeliveryOrigin;
   readonly #deliveryTag: number;
   #settled = false;
 
   constructor({ content, fields, properties }: ConsumeMessage, origin: DeliveryOrigin) {
-    // A copy: amqplib's buffer is a slice of what the socket read, and a job that is never acked would pin all of that.
-    this.body = Buffer.allocUnsafeSlow(content.length);
-    content.copy(this.body);
+    this.#body = content;
     this.redelivered = fields.redelivered;
-    this.properties = pickProperties(properties);
+    this.#properties = pickProperties(properties);
     this.#deliveryTag = fields.deliveryTag;
     this.#origin = origin;
+  }
+
+  get body(): Buffer {
+    return this.#body;
+  }
+
+  get properties(): DeliveryProperties {
+    return this.#properties;
+  }
+
+  shed(): void {
+    this.#body = EMPTY_BODY;
+    this.#properties = NO_PROPERTIES;
   }
 
   get queue(): string {

@@ -53,6 +53,11 @@ export interface Delivery {
    * tags restart at 1, a stale ack would ack another job) or it was settled before.
    */
   settle(outcome: "ack" | "requeue"): boolean;
+  /**
+   * Lets go of body and properties, which are empty from then on. For a message that is held for long: its body is a piece of
+   * what the socket read, and would keep alive all of that.
+   */
+  shed(): void;
 }
 
 export interface DeliveryProperties {

@@ -58,20 +58,20 @@ export function runObserver<P>(
     if (!parsed.ok) {
       return { outcome: "failed", error: new SdkError("invalid-params", paramsIssuesText(parsed.issues)) };
     }
-    const { context, end } = createRunContext({
+    const running = createRunContext({
       params: parsed.params,
       signal: abort.signal,
       observer: { id: randomUUID(), name: definition.type, labels: {}, ...options.observer, type: definition.type },
       runId: options.runId ?? randomUUID(),
-      writeLog: (level, message, fields) => logs.push({ level, message, ...(fields && { fields }) }),
+      writeLog: (level, message, fields) => void logs.push({ level, message, ...(fields && { fields }) }),
       publish: (eventJson) => {
         events.push(JSON.parse(eventJson));
         for (const look of onEvent) look();
         return Promise.resolve();
       },
     });
-    const outcome = await settleRun(definition, context);
-    end();
+    const outcome = await settleRun(definition, running.context);
+    running.end();
     return outcome;
   };
   const finished = start();

@@ -4,7 +4,9 @@ import {
   type LogFields,
   type LogLevel,
   type ObserverDefinition,
+  type ObserverIdentity,
   ObserverStopped,
+  type RunContextParts,
   type RunOutcome,
   settleRun,
 } from "@unacked/sdk";
@@ -15,23 +17,27 @@ import type { Output } from "./output.ts";
 import type { RunTail } from "./run-tail.ts";
 import { type StopCause, stopCodeOf } from "./stop-cause.ts";
 
-export interface AttemptParts {
+/** The run that an attempt is one of. */
+export interface AttemptedRun {
   readonly start: StartObserver;
   readonly runId: RunId;
   readonly definition: ObserverDefinition;
-  readonly params: unknown;
-  readonly output: Output;
   /** Carries the observer and the run already. */
   readonly log: Log;
-  /** Keeps what the handler says; asked for when it says something. */
-  readonly tail: () => RunTail;
+}
+
+/** What all attempts of a service share: there are many thousands of them, and each asks here. */
+export interface AttemptHost<Run extends AttemptedRun> {
+  readonly output: Output;
   readonly stopTimeoutMs: number;
+  /** Keeps what the handler says; asked for when it says something. */
+  tailOf(run: Run): RunTail;
   /** The handler is over; called exactly once. */
-  onSettled(outcome: RunOutcome): void;
+  onSettled(run: Run, outcome: RunOutcome): void;
   /** An error that nobody caught came out of the running handler. */
-  onUncaught(error: unknown): void;
+  onUncaught(run: Run, error: unknown): void;
   /** It was told to end `stopTimeoutMs` ago and has not settled. */
-  onStuck(): void;
+  onStuck(run: Run): void;
 }
 
 /** One start of a handler. The handler's own code is only ever entered through here. */
@@ -40,80 +46,121 @@ export interface Attempt {
   abort(cause: StopCause, error?: unknown): void;
 }
 
+/** @param params parsed */
+export function startAttempt<Run extends AttemptedRun>(host: AttemptHost<Run>, run: Run, params: unknown): Attempt {
+  const attempt = new RunningAttempt(host, run, params);
+  attempt.begin();
+  return attempt;
+}
+
 const LONGEST_COMPLAINT_PAUSE_MS = 600_000;
 
-export function startAttempt(parts: AttemptParts): Attempt {
-  const { start, runId, definition, log } = parts;
-  const controller = new AbortController();
-  let settled = false;
-  let complaint: NodeJS.Timeout | undefined;
+class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunContextParts<unknown> {
+  readonly params: unknown;
+  readonly observer: ObserverIdentity;
+  readonly #host: AttemptHost<Run>;
+  readonly #run: Run;
+  readonly #controller = new AbortController();
+  #settled = false;
+  #complaint: NodeJS.Timeout | undefined;
 
-  const owner: Owner = {
-    uncaught(error) {
-      logTrouble(
-        log,
-        error,
-        settled ? "a run that had ended threw; nothing depends on it" : "an error that nobody caught fails this attempt",
-      );
-      if (!settled) parts.onUncaught(error);
-    },
-  };
-  const { context, end } = createRunContext({
-    params: parts.params,
-    signal: controller.signal,
-    observer: Object.freeze({
-      id: start.observerId,
-      name: start.name,
-      type: start.type,
-      labels: Object.freeze({ ...start.labels }),
-    }),
-    runId,
-    writeLog: (level, message, fields) => {
-      writeLine(log, level, message, fields);
-      // No more than the log itself has.
-      if (log.isLevelEnabled(level)) parts.tail().line(level, String(message), fields);
-    },
-    publish: (eventJson) => {
-      parts.tail().value(eventJson);
-      return parts.output(start, runId, eventJson);
-    },
-  });
-  const settle = (outcome: RunOutcome): void => {
-    settled = true;
-    end();
-    clearTimeout(complaint);
-    if (outcome.outcome !== "completed" && outcome.error)
-      logTrouble(log, outcome.error, `the handler ${outcome.outcome === "failed" ? "failed" : "threw while stopping"}`);
-    parts.onSettled(outcome);
-  };
+  constructor(host: AttemptHost<Run>, run: Run, params: unknown) {
+    this.#host = host;
+    this.#run = run;
+    this.params = params;
+    this.observer = identityOf(run.start);
+  }
 
-  // Not awaited: a run lives as long as it likes. settleRun turns every end into data; the second handler is for a thrown
-  // value that cannot even be looked at.
-  void runAs(owner, () => settleRun(definition, context)).then(settle, (thrown: unknown) =>
-    settle({ outcome: "failed", error: new Error(errorText(thrown).message) }),
-  );
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
 
-  const complain = (afterMs: number, totalMs: number): void => {
-    complaint = setTimeout(() => {
-      log.error(
+  get runId(): RunId {
+    return this.#run.runId;
+  }
+
+  /** Not awaited: a run lives as long as it likes. */
+  begin(): void {
+    const running = createRunContext(this);
+    const settle = (outcome: RunOutcome): void => {
+      running.end();
+      this.#settle(outcome);
+    };
+    // settleRun turns every end into data; the second handler is for a thrown value that cannot even be looked at.
+    void runAs(this, () => settleRun(this.#run.definition, running.context)).then(settle, (thrown: unknown) =>
+      settle({ outcome: "failed", error: new Error(errorText(thrown).message) }),
+    );
+  }
+
+  abort(cause: StopCause, error?: unknown): void {
+    if (this.signal.aborted || this.#settled) return;
+    const { stopTimeoutMs } = this.#host;
+    this.#complain(stopTimeoutMs, stopTimeoutMs);
+    const reason = stopReason(cause, error);
+    // Abort listeners are the observer's code: what they throw is the observer's too.
+    runAs(this, () => this.#controller.abort(reason));
+  }
+
+  uncaught(error: unknown): void {
+    const isOver = this.#settled;
+    const what = isOver
+      ? "a run that had ended threw; nothing depends on it"
+      : "an error that nobody caught fails this attempt";
+    logTrouble(this.#run.log, error, what);
+    if (!isOver) this.#host.onUncaught(this.#run, error);
+  }
+
+  writeLog(level: LogLevel, message: string, fields?: LogFields): void {
+    const { log } = this.#run;
+    writeLine(log, level, message, fields);
+    // No more than the log itself has.
+    if (log.isLevelEnabled(level)) this.#host.tailOf(this.#run).line(level, String(message), fields);
+  }
+
+  publish(eventJson: string): Promise<void> {
+    this.#host.tailOf(this.#run).value(eventJson);
+    return this.#host.output(this.#run.start, this.runId, eventJson);
+  }
+
+  #settle(outcome: RunOutcome): void {
+    this.#settled = true;
+    clearTimeout(this.#complaint);
+    if (outcome.outcome !== "completed" && outcome.error) {
+      const how = outcome.outcome === "failed" ? "failed" : "threw while stopping";
+      logTrouble(this.#run.log, outcome.error, `the handler ${how}`);
+    }
+    this.#host.onSettled(this.#run, outcome);
+  }
+
+  #complain(afterMs: number, totalMs: number): void {
+    this.#complaint = setTimeout(() => {
+      this.#run.log.error(
         { event: "handler-does-not-stop", forMs: totalMs },
         "the handler ignores its abort; it keeps its worker until it settles",
       );
-      if (totalMs === afterMs) parts.onStuck();
+      if (totalMs === afterMs) this.#host.onStuck(this.#run);
       const nextMs = Math.min(totalMs, LONGEST_COMPLAINT_PAUSE_MS);
-      complain(nextMs, totalMs + nextMs);
+      this.#complain(nextMs, totalMs + nextMs);
     }, afterMs).unref();
-  };
+  }
+}
 
-  return {
-    abort(cause, error) {
-      if (controller.signal.aborted || settled) return;
-      complain(parts.stopTimeoutMs, parts.stopTimeoutMs);
-      const reason = new ObserverStopped(stopCodeOf(cause), undefined, error === undefined ? undefined : { cause: error });
-      // Abort listeners are the observer's code: what they throw is the observer's too.
-      runAs(owner, () => controller.abort(reason));
-    },
-  };
+const NO_LABELS = Object.freeze({});
+
+function identityOf({ observerId: id, name, type, labels }: StartObserver): ObserverIdentity {
+  const isEmpty = Object.keys(labels).length === 0;
+  return Object.freeze({ id, name, type, labels: isEmpty ? NO_LABELS : Object.freeze({ ...labels }) });
+}
+
+/** Without a stack: it would show the inside of this service, and takes longer than all else when thousands are stopped. */
+function stopReason(cause: StopCause, error: unknown): ObserverStopped {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return new ObserverStopped(stopCodeOf(cause), undefined, error === undefined ? undefined : { cause: error });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function logTrouble(log: Log, thrown: unknown, message: string): void {

@@ -66,8 +66,9 @@ export class Intake {
           const run = runner.slots.find(observerId, runId);
           if (run !== undefined) runner.stop(run, { kind: "obsolete" });
         }
-        if (definition !== undefined) runner.accept({ start, definition, delivery });
-        return;
+        if (definition === undefined) return;
+        delivery.shed();
+        return runner.accept({ start, definition, delivery });
       case "refuse": {
         const refused: StartRefused = { kind: "StartRefused", ...about, reason: decision.reason };
         log.info({ event: "start-refused", ...about, reason: decision.reason }, "a start was refused");

@@ -35,9 +35,35 @@ export type AcceptedStart = {
 };
 
 export function newLiveRun({ start, definition, delivery }: AcceptedStart, log: Log): LiveRun {
-  const runId = newRunId();
-  const runLog = log.child({ observer: start.name, type: start.type, observerId: start.observerId, runId });
-  return { start, runId, definition, delivery, log: runLog, state: NEW_RUN, announced: false };
+  return new FreshRun(start, definition, delivery, log);
+}
+
+class FreshRun implements LiveRun {
+  readonly start: StartObserver;
+  readonly runId = newRunId();
+  readonly definition: ObserverDefinition;
+  readonly delivery: Delivery;
+  state: RunState = NEW_RUN;
+  announced = false;
+  #log: Log;
+  #hasOwnLog = false;
+
+  constructor(start: StartObserver, definition: ObserverDefinition, delivery: Delivery, log: Log) {
+    this.start = start;
+    this.definition = definition;
+    this.delivery = delivery;
+    this.#log = log;
+  }
+
+  /** Made when it is first written to: it costs as much memory as the rest of an idle run's bookkeeping. */
+  get log(): Log {
+    if (!this.#hasOwnLog) {
+      const { name: observer, type, observerId } = this.start;
+      this.#log = this.#log.child({ observer, type, observerId, runId: this.runId });
+      this.#hasOwnLog = true;
+    }
+    return this.#log;
+  }
 }
 
 /** Whether the observer's own code is, or may be, executing for this run. */

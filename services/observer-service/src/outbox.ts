@@ -14,6 +14,8 @@ export interface Batch {
   readonly seq: number;
   readonly generation: number;
   readonly events: readonly ServiceEvent[];
+  /** The events as they are sent: a JSON array. */
+  readonly eventsJson: string;
 }
 
 type Waiting = Outgoing & { key: string | undefined; dropped: boolean };
@@ -51,11 +53,12 @@ export class Outbox {
   /** The batch to send now: the one in flight if there is one, else the next; `undefined` when nothing waits. */
   next(): Batch | undefined {
     if (this.#inFlight !== undefined) return this.#inFlight.batch;
-    const entries = this.#take();
+    const { entries, texts } = this.#take();
     const [first] = entries;
     if (first === undefined) return undefined;
     this.#seq += 1;
-    const batch = { seq: this.#seq, generation: first.generation, events: entries.map(({ event }) => event) };
+    const events = entries.map(({ event }) => event);
+    const batch = { seq: this.#seq, generation: first.generation, events, eventsJson: `[${texts.join(",")}]` };
     this.#inFlight = { batch, entries };
     return batch;
   }
@@ -83,21 +86,24 @@ export class Outbox {
   }
 
   /** One batch is of one generation, so that a certificate of another's death cannot be taken for this one's. */
-  #take(): Waiting[] {
+  #take(): { entries: Waiting[]; texts: string[] } {
     const entries: Waiting[] = [];
+    const texts: string[] = [];
     let bytes = 0;
     let next = 0;
     for (; next < this.#waiting.length && entries.length < MAX_BATCH_EVENTS; next += 1) {
       const entry = this.#waiting[next] as Waiting;
       if (entry.dropped) continue;
-      bytes += JSON.stringify(entry.event).length;
+      const text = JSON.stringify(entry.event);
+      bytes += text.length;
       const first = entries[0];
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || entry.generation !== first.generation)) break;
       entries.push(entry);
+      texts.push(text);
       if (entry.key !== undefined) this.#byKey.delete(entry.key);
     }
     this.#waiting = this.#waiting.slice(next);
-    return entries;
+    return { entries, texts };
   }
 }
 

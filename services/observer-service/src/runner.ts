@@ -1,6 +1,6 @@
 import type { RunEndEvent, RunRetrying, RunStarted, ServiceEvent } from "@unacked/contracts";
 import { paramsIssuesText, parseParams, type RunOutcome } from "@unacked/sdk";
-import { startAttempt } from "./attempt.ts";
+import { type AttemptHost, startAttempt } from "./attempt.ts";
 import { EndedTails } from "./ended-tails.ts";
 import type { ErrorReporter } from "./error-reporter.ts";
 import { errorText, sendableText } from "./error-text.ts";
@@ -9,6 +9,7 @@ import type { Log } from "./log.ts";
 import type { Output } from "./output.ts";
 import { Pacer } from "./pacer.ts";
 import { type RunEffect, type RunFact, type RunInput, type Settled, type Settlement, stepRun } from "./run.ts";
+import { RunLog } from "./run-log.ts";
 import { RunSlots } from "./run-slots.ts";
 import { RunTail } from "./run-tail.ts";
 import type { StopCause } from "./stop-cause.ts";
@@ -37,11 +38,15 @@ export class Runner {
   readonly endedTails = new EndedTails();
   readonly #parts: RunnerParts;
   readonly #pacer = new Pacer();
+  readonly #runLog: RunLog;
+  readonly #host: AttemptHost<LiveRun>;
   readonly #watchers = new Set<() => void>();
   #lookIsDue = false;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
+    this.#runLog = new RunLog(parts.log);
+    this.#host = this.#hostOfAttempts(parts);
   }
 
   /** Runs it as soon as it is its turn: paced, and after whatever still runs of the same observer has settled. */
@@ -158,28 +163,25 @@ export class Runner {
   }
 
   #startHandler(run: LiveRun): void {
-    const { output, stopTimeoutMs, tailBytes, onStart } = this.#parts;
-    const { start, runId, definition, log } = run;
-    onStart?.(attemptOf(run));
+    this.#parts.onStart?.(attemptOf(run));
     // Parsed for each attempt: a handler may have changed what it was given.
-    const parsed = parseParams(definition, start.params);
+    const parsed = parseParams(run.definition, run.start.params);
     run.uncaught = undefined;
-    run.attempt = startAttempt({
-      start,
-      runId,
-      definition,
-      params: parsed.ok ? parsed.params : undefined,
+    run.attempt = startAttempt(this.#host, run, parsed.ok ? parsed.params : undefined);
+  }
+
+  #hostOfAttempts({ output, stopTimeoutMs, tailBytes }: RunnerParts): AttemptHost<LiveRun> {
+    return {
       output,
-      log,
-      tail: () => (run.tail ??= new RunTail(tailBytes)),
       stopTimeoutMs,
-      onSettled: (outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
-      onUncaught: (error) => {
+      tailOf: (run) => (run.tail ??= new RunTail(tailBytes)),
+      onSettled: (run, outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
+      onUncaught: (run, error) => {
         run.uncaught ??= error;
         this.stop(run, { kind: "uncaught", error: errorText(error) });
       },
-      onStuck: () => this.#apply(run, { kind: "stuck" }),
-    });
+      onStuck: (run) => this.#apply(run, { kind: "stuck" }),
+    };
   }
 
   #report(run: LiveRun, { reason, fact }: RunEffect & { kind: "report" }): void {
@@ -190,7 +192,7 @@ export class Runner {
       fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
     const trouble = { reason, detail, observerId, runId: run.runId };
     // Rejects only when a lost lease has ended the run meanwhile.
-    this.#parts.errors.report(trouble, run.delivery, waiting.signal).then(
+    this.#parts.errors.report(trouble, messageOf(run), waiting.signal).then(
       () => this.#apply(run, { kind: "reported" }),
       () => undefined,
     );
@@ -202,19 +204,17 @@ export class Runner {
     const nobodyKnowsIt = fact.kind === "RunReleased" && !run.announced;
     if (nobodyKnowsIt) this.#settle(run, settlement);
     else this.#tell(run, fact, () => this.#settle(run, settlement));
-    run.log.info(
-      { event: "run-ended", fact: fact.kind, ...("reason" in fact && { reason: fact.reason }) },
-      "the run has ended",
-    );
+    this.#runLog.ended(run, fact);
     if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
     const next = this.slots.remove(run);
     if (next !== undefined) this.#giveTurn(next);
   }
 
-  #settle({ delivery, log }: LiveRun, settlement: Settlement): void {
+  #settle(run: LiveRun, settlement: Settlement): void {
+    const { delivery } = run;
     if (settlement === "leave" || !this.#parts.holds(delivery.generation)) return;
     if (!delivery.settle(settlement))
-      log.warn(
+      run.log.warn(
         { event: "settled-too-late", settlement },
         "its message belongs to a session that is gone; the broker gives it to someone again",
       );
@@ -239,10 +239,13 @@ export class Runner {
       runId: run.runId,
       at: Date.now(),
     };
-    if (fact.kind === "RunStarted") run.log.info({ event: "run-started", attempt: fact.attempt }, "the run has started");
+    if (fact.kind === "RunStarted") this.#runLog.started(run, fact);
     this.#parts.events.tell(event, onConfirmed);
   }
 }
+
+/** The message as it came, which was let go of when the run was accepted. */
+const messageOf = ({ start, delivery }: LiveRun) => ({ queue: delivery.queue, body: Buffer.from(JSON.stringify(start)) });
 
 const settledBy = (outcome: RunOutcome): Settled =>
   outcome.outcome === "failed" ? { kind: "failed", error: errorText(outcome.error) } : { kind: "completed" };

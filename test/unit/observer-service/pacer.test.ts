@@ -2,21 +2,23 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Pacer } from "../../../services/observer-service/src/pacer.ts";
 
-test("tasks run in order, a slice per turn of the event loop", async () => {
-  const pacer = new Pacer(20);
+test("tasks run in order, a slice of some milliseconds per turn of the event loop", async () => {
+  const pacer = new Pacer(5);
   const done: number[] = [];
-  for (let task = 0; task < 50; task += 1) pacer.add(() => done.push(task));
-  const afterEachTurn = [];
-  for (let turns = 0; turns < 4; turns += 1) {
-    afterEachTurn.push(done.length);
-    await turn();
-  }
-  expect(afterEachTurn).toEqual([0, 20, 40, 50]);
+  const busyFor = (ms: number) => {
+    for (const endMs = performance.now() + ms; performance.now() < endMs; );
+  };
+  for (let task = 0; task < 12; task += 1) pacer.add(() => busyFor(2) ?? done.push(task));
+  expect(done).toEqual([]);
+  let turns = 0;
+  for (; done.length < 12; turns += 1) await turn();
+  // Of 2 ms each, no more than three fit into a turn.
+  expect(turns).toBeGreaterThanOrEqual(4);
   expect(done).toEqual([...done].sort((a, b) => a - b));
 });
 
 test("a task that adds another does not starve the event loop", async () => {
-  const pacer = new Pacer(1);
+  const pacer = new Pacer(0);
   let runs = 0;
   const again = () => {
     runs += 1;

@@ -73,6 +73,7 @@ function delivery(start: Partial<StartObserver> = {}) {
     generation: GENERATION,
     properties,
     settle,
+    shed: () => undefined,
   };
 }
 
