@@ -3,6 +3,8 @@ import type { Log } from "./log.ts";
 export interface RetentionStore {
   /** Removes up to `limit` rows of one kind that ended longer than `olderThanMs` ago. @returns how many went */
   removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number>;
+  /** Puts together the counts that have been kept in pieces. */
+  foldCounts(): Promise<void>;
 }
 
 /** Deleted observers go with their runs; runs also alone, when their observer lives on. */
@@ -54,6 +56,7 @@ export class Retention {
         }
         if (removed > 0) log.info({ event: "retention", kind, removed }, "removed what ended before the retention");
       }
+      await store.foldCounts();
     } catch (error) {
       log.warn({ err: error }, "old rows could not be removed");
     }

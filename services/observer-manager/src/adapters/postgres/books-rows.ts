@@ -77,7 +77,7 @@ const WRITE_RUNS = `
 const WRITE_OBSERVERS = `
   UPDATE observers o SET
     status = u.status, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,
-    current_service_id = (SELECT service_id FROM runs r WHERE r.id = u.run_id),
+    current_service_id = u.service_id,
     attempts = u.attempts, last_error = u.last_error::jsonb, error_group = u.error_group,
     last_error_at = CASE WHEN u.last_error::jsonb IS DISTINCT FROM o.last_error OR u.attempts > o.attempts
                          THEN CASE WHEN u.last_error IS NOT NULL THEN now() END ELSE o.last_error_at END,
@@ -85,8 +85,8 @@ const WRITE_OBSERVERS = `
                            ELSE now() + u.next_ms * interval '1 millisecond' END,
     modified_at = now(), changed_xid = pg_current_xact_id()
   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[],
-              $9::text[])
-    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group)
+              $9::text[], $10::uuid[])
+    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id)
   WHERE o.id = u.id`;
 
 /** Loads and locks every row that these messages can touch. */
@@ -163,7 +163,7 @@ export async function writeBooks(tx: EntityManager, books: Books): Promise<void>
   const runs = [...books.changedRuns];
   if (runs.length > 0) await tx.query(WRITE_RUNS, runColumns(runs));
   const observers = [...books.changedObservers];
-  if (observers.length > 0) await tx.query(WRITE_OBSERVERS, observerColumns(observers));
+  if (observers.length > 0) await tx.query(WRITE_OBSERVERS, observerColumns(observers, books.runs));
   await writeCommands(tx, [...books.commands.values()]);
   if (services.length + observers.length > 0) await tx.query("NOTIFY unacked_changes");
 }
@@ -209,7 +209,10 @@ function runColumns(runs: RunBook[]): unknown[][] {
   ];
 }
 
-function observerColumns(observers: ObserverBook[]): unknown[][] {
+/** Whatever is an observer's current run was loaded with it, or made just now. */
+function observerColumns(observers: ObserverBook[], runs: Books["runs"]): unknown[][] {
+  const serviceOf = ({ currentRunId }: ObserverBook) =>
+    currentRunId === null ? null : (runs.get(currentRunId)?.serviceId ?? null);
   return [
     observers.map((o) => o.id),
     observers.map((o) => o.status),
@@ -220,5 +223,6 @@ function observerColumns(observers: ObserverBook[]): unknown[][] {
     observers.map((o) => (o.lastError === null ? null : JSON.stringify(o.lastError))),
     observers.map((o) => o.nextAttemptInMs),
     observers.map((o) => (o.lastError === null ? null : errorGroupOf(`${o.lastError.name}: ${o.lastError.message}`))),
+    observers.map(serviceOf),
   ];
 }

@@ -87,7 +87,12 @@ function conditionsOf({ reason, group, observer }: ErrorQuery): SqlConditions {
   if (group !== undefined) conditions.and("error_group = ?", group);
   if (observer?.kind === "id") conditions.and("observer_id = ?", observer.id);
   if (observer?.kind === "name") {
-    conditions.and("observer_id IN (SELECT id FROM observers WHERE name = ?)", observer.name); // observers_name_of_all
+    // observers_name_of_living, observers_name_of_deleted
+    conditions.and(
+      `observer_id IN (SELECT id FROM observers WHERE name = ? AND status <> 'Deleted'
+                       UNION ALL SELECT id FROM observers WHERE name = ? AND status = 'Deleted')`,
+      ...[observer.name, observer.name],
+    );
   }
   return conditions;
 }

@@ -15,11 +15,11 @@ const INSERT = `
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                 $9::int[], $10::timestamptz[])
       AS u (id, name, type, params, labels, pool, retry, request_hash, revision, created_at)
-    ON CONFLICT DO NOTHING RETURNING *
+    ON CONFLICT DO NOTHING RETURNING id, revision
   ), starts AS (
     INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, revision FROM o
   )
-  SELECT ${OBSERVER_COLUMNS} FROM o ${OBSERVER_SERVICE}`;
+  SELECT array_agg(id) AS ids, now() AS now FROM o`;
 
 /** Index: observers_pkey. */
 const FIND = `SELECT ${OBSERVER_COLUMNS}, o.request_hash FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1)`;
@@ -27,7 +27,7 @@ const FIND = `SELECT ${OBSERVER_COLUMNS}, o.request_hash FROM observers o ${OBSE
 /** Inserts observers with their start commands; those whose id or name is taken are left out. */
 export async function insertObservers(tx: EntityManager, observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
   if (observers.length === 0) return new Map();
-  const rows = await tx.query<ObserverRow[]>(INSERT, [
+  const [row] = await tx.query<{ ids: ObserverId[] | null; now: Date }[]>(INSERT, [
     observers.map((o) => o.id),
     observers.map((o) => o.name),
     observers.map((o) => o.type),
@@ -39,11 +39,22 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
     observers.map((o) => o.revision ?? null),
     observers.map((o) => o.createdAt ?? null),
   ]);
-  if (rows.length > 0) {
-    await tx.query("NOTIFY unacked_commands");
-    await tx.query("NOTIFY unacked_changes");
-  }
-  return new Map(rows.map((row) => [row.id as ObserverId, toObserverView(row)]));
+  if (!row?.ids) return new Map();
+  await tx.query("NOTIFY unacked_commands");
+  await tx.query("NOTIFY unacked_changes");
+  const now = row.now.toISOString();
+  const contents = new Map(observers.toReversed().map((observer) => [observer.id, observer]));
+  return new Map(row.ids.map((id) => [id, viewOfNew(contents.get(id) as NewObserver, now)]));
+}
+
+/** As the insert left it: reading ten thousand rows back takes longer than writing them. */
+function viewOfNew({ id, name, type, params, labels, pool, retry, ...rest }: NewObserver, now: string): ObserverView {
+  return {
+    ...{ id, name, type, params, labels, pool, status: "Created" },
+    retry: retry as ObserverView["retry"],
+    ...{ service: null, currentRunId: null, revision: rest.revision ?? 1, epoch: 0, attempts: 0 },
+    ...{ lastError: null, nextAttemptAt: null, createdAt: rest.createdAt ?? now, modifiedAt: now },
+  };
 }
 
 type RequestRow = ObserverRow & { request_hash: string };

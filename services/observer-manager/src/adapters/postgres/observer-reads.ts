@@ -2,7 +2,8 @@ import type { ObserverId, ObserverPage, ObserverView, RunList } from "@unacked/c
 import type { DataSource } from "typeorm";
 import { encodeObserverCursor } from "../../flows/cursor.ts";
 import type { ObserverPosition, ObserverQuery, ObserverRef, ObserverSort } from "../../flows/manager-api.ts";
-import { conditionsOf } from "./observer-filter.ts";
+import { OBSERVER_COUNTS } from "./observer-counts.ts";
+import { conditionsOf, isCounted } from "./observer-filter.ts";
 import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "./observer-view.ts";
 import { type RunRow, toRunView } from "./run-view.ts";
 import { type SqlConditions, TIME_OF_MICROS } from "./sql-condition.ts";
@@ -33,12 +34,13 @@ const RUNS = `
 
 const RUN_COUNT = "SELECT count(*)::int AS total FROM runs WHERE observer_id = $1";
 
+const COUNT = "count(*)::int AS total FROM observers o";
+
 /** One page, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
 export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
   const filter = conditionsOf(query);
-  const counted = dataSource.query<{ total: number }[]>(`SELECT count(*)::int AS total FROM observers o ${filter.where}`, [
-    ...filter.parameters,
-  ]);
+  const total = isCounted(query) ? `coalesce(sum(count), 0)::int AS total FROM ${OBSERVER_COUNTS} o` : COUNT;
+  const counted = dataSource.query<{ total: number }[]>(`SELECT ${total} ${filter.where}`, [...filter.parameters]);
   const [[count], rows] = await Promise.all([counted, queryPage(dataSource, query, conditionsOf(query))]);
   const items = rows.slice(0, query.limit);
   const last = rows.length > query.limit ? items.at(-1) : undefined;

@@ -1,5 +1,4 @@
 import type { ObserverId, ObserverView, StateMessage } from "@unacked/contracts";
-import { OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { Books } from "../../domain/books.ts";
 import { InventoryParts } from "../../domain/books.ts";
@@ -11,14 +10,18 @@ import { recordDeeds } from "./audit-writes.ts";
 import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
 import { sqlStateOf } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
+import { readFreeWorkers } from "./observer-counts.ts";
 import { conditionsOf } from "./observer-filter.ts";
 import { findRequests, insertObservers } from "./observer-inserts.ts";
 import { viewObservers } from "./observer-reads.ts";
 
-/** Index: observers_name_of_all. */
+/** Indexes: observers_name_of_living, observers_name_of_deleted. */
 const BY_NAMES = `
-  SELECT DISTINCT ON (name) name, id FROM observers WHERE name = ANY($1)
-  ORDER BY name, (status <> 'Deleted') DESC, created_at DESC`;
+  SELECT DISTINCT ON (name) name, id FROM (
+    SELECT name, id, true AS lives, created_at FROM observers WHERE name = ANY($1) AND status <> 'Deleted'
+    UNION ALL
+    SELECT name, id, false, created_at FROM observers WHERE name = ANY($1) AND status = 'Deleted'
+  ) known ORDER BY name, lives DESC, created_at DESC`;
 
 /** Index: observers_name_of_living. */
 const NAMES_TAKEN = "SELECT name FROM observers WHERE name = ANY($1) AND status <> 'Deleted'";
@@ -26,13 +29,6 @@ const NAMES_TAKEN = "SELECT name FROM observers WHERE name = ANY($1) AND status 
 const LOCK_UNCHANGED = `
   SELECT o.id FROM observers o JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id)
   WHERE o.changed_xid = u.mark::xid8 ORDER BY o.id FOR UPDATE OF o`;
-
-/** Indexes: services_living, observers_occupying. */
-const FREE_WORKERS = `
-  SELECT (SELECT coalesce(sum(worker_count), 0) FROM services
-          WHERE pool = $1 AND state IN ('Alive', 'Suspect') AND drain = 'none')
-       - (SELECT count(*) FROM observers
-          WHERE pool = $1 AND status IN (${OCCUPYING_STATUSES.map((status) => `'${status}'`).join(", ")})) AS free`;
 
 /** Index: errors_pkey. */
 const OBSERVER_OF_ERROR = 'SELECT observer_id AS "observerId" FROM errors WHERE id = $1';
@@ -153,9 +149,8 @@ class PostgresBooksTransaction implements BooksTransaction {
     await this.#tx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [POOL_LOCK_SPACE, pool]);
   }
 
-  async freeWorkers(pool: string): Promise<number> {
-    const [row] = await this.#tx.query<{ free: string }[]>(FREE_WORKERS, [pool]);
-    return Number(row?.free ?? 0);
+  freeWorkers(pool: string): Promise<number> {
+    return readFreeWorkers(this.#tx, pool);
   }
 
   async namesTaken(names: string[]): Promise<Set<string>> {

@@ -1,13 +1,18 @@
 import type { DataSource } from "typeorm";
 import type { RetainedKind, RetentionStore } from "../../flows/retention.ts";
+import { foldCounts } from "./observer-counts.ts";
 
 const AGO = "now() - $1 * interval '1 millisecond'";
 
 /** SKIP LOCKED: two managers sweep side by side. */
 const REMOVE: Record<RetainedKind, string> = {
-  // Indexes: observers_deleted, and runs_of_observer for the cascade.
-  observers: `DELETE FROM observers WHERE id IN (
-    SELECT id FROM observers WHERE status = 'Deleted' AND modified_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+  // Indexes: observers_deleted, and runs_of_observer for their runs.
+  observers: `WITH gone AS (
+      DELETE FROM observers WHERE id IN (
+        SELECT id FROM observers WHERE status = 'Deleted' AND modified_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)
+      RETURNING id
+    ), their_runs AS (DELETE FROM runs WHERE observer_id IN (SELECT id FROM gone))
+    SELECT id FROM gone`,
   // Index: runs_ended.
   runs: `DELETE FROM runs WHERE id IN (
     SELECT id FROM runs WHERE state = 'Ended' AND ended_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
@@ -27,7 +32,12 @@ export class PostgresRetentionStore implements RetentionStore {
   }
 
   async removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number> {
-    const [, removed] = await this.#dataSource.query<[unknown[], number]>(REMOVE[kind], [olderThanMs, limit]);
-    return removed;
+    const answer = await this.#dataSource.query<unknown[]>(REMOVE[kind], [olderThanMs, limit]);
+    // TypeORM answers a DELETE with [rows, count], a SELECT with its rows.
+    return kind === "observers" ? answer.length : Number(answer[1]);
+  }
+
+  foldCounts(): Promise<void> {
+    return foldCounts(this.#dataSource);
   }
 }

@@ -1,7 +1,6 @@
 import {
   noneOfEachStatus,
   type ObserverStatus,
-  OCCUPYING_STATUSES,
   type PoolStats,
   type QueueDepth,
   STATE_QUEUE,
@@ -9,17 +8,16 @@ import {
 } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { warningsOf } from "../../domain/warnings.ts";
+import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "./observer-counts.ts";
 import { listServices } from "./service-reads.ts";
 
 /** Asks the broker for the depths of these pools' work queues and of the state and error queue; null while it cannot be asked. Must not take long. */
 export type AskQueueDepths = (pools: string[]) => Promise<QueueDepth[] | null>;
 
-/** One pass over the table: every row counts. */
-const COUNTS = "SELECT type, status, count(*)::int AS count FROM observers GROUP BY type, status";
+const COUNTS = `
+  SELECT type, status, sum(count)::int AS count FROM ${OBSERVER_COUNTS} GROUP BY type, status HAVING sum(count) <> 0`;
 
-const OCCUPYING = OCCUPYING_STATUSES.map((status) => `'${status}'`).join(", ");
-
-/** Indexes: services_living, observers_occupying. A pool is known by its living services or by its observers. */
+/** Index: services_living. A pool is known by its living services or by its observers. */
 const POOLS = `
   SELECT pool, coalesce(services, 0) AS services, coalesce(draining, 0) AS draining, coalesce(workers, 0) AS workers,
          coalesce(largest, 0) AS largest, coalesce(occupied, 0) AS occupied
@@ -27,7 +25,7 @@ const POOLS = `
                sum(worker_count) FILTER (WHERE drain = 'none')::int AS workers,
                max(worker_count) FILTER (WHERE drain = 'none') AS largest
         FROM services WHERE state IN ('Alive', 'Suspect') GROUP BY pool) s
-  FULL JOIN (SELECT pool, count(*)::int AS occupied FROM observers WHERE status IN (${OCCUPYING}) GROUP BY pool) o USING (pool)
+  FULL JOIN (${OCCUPIED_BY_POOL}) o USING (pool)
   ORDER BY pool`;
 
 /** Index: observers_by_status. */

@@ -1,0 +1,136 @@
+import { OBSERVER_STATUSES } from "@unacked/contracts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { foldCounts } from "../../services/observer-manager/src/adapters/postgres/observer-counts.ts";
+import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
+import type { ManagerReads, ObserverQuery } from "../../services/observer-manager/src/flows/manager-api.ts";
+import { openBooks, type Queryable, type TestBooks } from "../support/books.ts";
+
+const ROWS = 50_000;
+
+/** As it is: nearly all run, few are in each other status, few are labelled. */
+const FILL = `
+  INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash, current_run_id, current_service_id,
+                         attempts, created_at)
+  SELECT gen_random_uuid(), 'o-' || n, CASE WHEN n % 3 = 0 THEN 'ticker' ELSE 'http-poll' END, '{}',
+         CASE WHEN n % 1000 = 0 THEN '{"rare": "yes"}' ELSE '{}' END::jsonb, 'default', '{}', status, '-',
+         CASE WHEN runs THEN gen_random_uuid() END, CASE WHEN runs THEN $3::uuid END, 1, now() - n * interval '1 second'
+  FROM generate_series(1, $1) n, LATERAL (SELECT CASE WHEN n % 100 = 0 THEN ($2::text[])[1 + (n / 100) % 8] ELSE 'Processing' END AS status) s,
+       LATERAL (SELECT s.status IN ('Processing', 'Retrying') AS runs) r`;
+
+let books: TestBooks;
+let reads: ManagerReads;
+const sent: { sql: string; parameters: unknown[] }[] = [];
+
+beforeAll(async () => {
+  books = await openBooks();
+  await fill(books.dataSource, ROWS);
+  await books.dataSource.query("VACUUM ANALYZE observers");
+  const query = books.dataSource.query.bind(books.dataSource);
+  const recording = Object.create(books.dataSource) as TestBooks["dataSource"];
+  recording.query = (sql: string, parameters: unknown[] = []) => {
+    sent.push({ sql, parameters });
+    return query(sql, parameters);
+  };
+  reads = postgresReads(recording, async () => []);
+});
+afterAll(() => books.close());
+
+const SERVICE = "00000000-0000-4000-8000-000000000001";
+const fill = (on: Queryable, count: number) => on.query(FILL, [count, OBSERVER_STATUSES, SERVICE]);
+
+/** How PostgreSQL does what these reads asked for: every node of every plan that looks at `observers`. */
+async function waysToObservers(read: () => Promise<unknown>): Promise<string[]> {
+  sent.length = 0;
+  await read();
+  expect(sent.length).toBeGreaterThan(0);
+  const ways: string[] = [];
+  for (const { sql, parameters } of [...sent]) {
+    const [row] = await books.dataSource.query(`EXPLAIN (FORMAT JSON) ${sql}`, parameters);
+    ways.push(...waysIn(row["QUERY PLAN"][0].Plan));
+  }
+  return ways;
+}
+
+type Plan = { "Node Type": string; "Relation Name"?: string; "Index Name"?: string; Plans?: Plan[] };
+
+function waysIn(plan: Plan): string[] {
+  const isOfObservers = plan["Relation Name"] === "observers" || plan["Index Name"]?.startsWith("observers") === true;
+  const own = isOfObservers ? [`${plan["Node Type"]} ${plan["Index Name"] ?? ""}`.trim()] : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(waysIn)];
+}
+
+const list = (query: Partial<ObserverQuery>) => () => reads.listObservers({ sort: "newest", limit: 100, ...query });
+
+describe("of a great many observers", () => {
+  test.each<[string, () => Promise<unknown>, string]>([
+    ["the newest", list({}), "observers_newest"],
+    ["the newest of a status", list({ statuses: ["Failed"] }), "observers_by_status"],
+    ["those with the most attempts", list({ sort: "attempts" }), "observers_by_attempts"],
+    ["those with a label", list({ labels: [{ key: "rare", value: "yes" }] }), "observers_by_labels"],
+    ["one by its name", () => reads.findObserver({ kind: "name", name: "o-777" }), "observers_name_of_living"],
+    ["one by its id", () => reads.findObserver({ kind: "id", id: SERVICE as never }), "observers_pkey"],
+  ])("%s are found by an index, and no other is looked at", async (_what, read, index) => {
+    const ways = await waysToObservers(read);
+    expect(ways.join("; ")).toContain(index);
+    expect(ways.filter((way) => way.startsWith("Seq Scan"))).toEqual([]);
+  });
+
+  test("the figures of the whole, and of a status, type or pool, are read without a look at one", async () => {
+    const stats = await waysToObservers(() => reads.stats());
+    // What has waited longest is the one thing that is looked for, among those that wait.
+    expect(
+      stats.filter((way) => !way.includes("observers_by_status") && way !== "Index Only Scan observers_on_service"),
+    ).toEqual([]);
+    sent.length = 0;
+    const { total } = await list({ statuses: ["Failed"], type: "ticker", pool: "default" })();
+    expect(sent.filter(({ sql }) => sql.includes("count(*)"))).toEqual([]);
+    const [row] = await books.dataSource.query(
+      "SELECT count(*)::int AS total FROM observers WHERE status = 'Failed' AND type = 'ticker'",
+    );
+    expect(total).toBe(row.total);
+  });
+});
+
+describe("the kept counts", () => {
+  test("are those of the table, whoever changes it side by side, and however they are put together meanwhile", async () => {
+    const writers = [1, 2, 3].map((seed) => changeAtRandom(seed, 15));
+    const folds = Array.from({ length: 10 }, () => foldCounts(books.dataSource));
+    await Promise.all([...writers, ...folds]);
+    expect(await counted("sum(count)::int", "observer_counts")).toEqual(await counted("count(*)::int", "observers"));
+    await foldCounts(books.dataSource);
+    const kept = await books.dataSource.query("SELECT pool, type, status FROM observer_counts");
+    expect(kept.length).toBe(new Set(kept.map((row: object) => JSON.stringify(row))).size);
+    expect(await counted("sum(count)::int", "observer_counts")).toEqual(await counted("count(*)::int", "observers"));
+  });
+
+  test("know nothing of what was rolled back, and go with the table when it is emptied", async () => {
+    const before = await counted("sum(count)::int", "observer_counts");
+    const undone = books.dataSource.transaction(async (tx) => {
+      await tx.query("UPDATE observers SET type = 'other' WHERE name LIKE 'o-2%'");
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    expect(await counted("sum(count)::int", "observer_counts")).toEqual(before);
+    await books.dataSource.query("TRUNCATE observers");
+    expect(await counted("sum(count)::int", "observer_counts")).toEqual([]);
+  });
+});
+
+const counted = (count: string, from: string) =>
+  books.dataSource.query(
+    `SELECT pool, type, status, ${count} AS count FROM ${from} GROUP BY 1, 2, 3 HAVING ${count} <> 0 ORDER BY 1, 2, 3`,
+  );
+
+/** Moves, adds and removes some, in transactions of a few statements. */
+async function changeAtRandom(seed: number, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    await books.dataSource.transaction(async (tx) => {
+      const some = `id IN (SELECT id FROM observers WHERE status <> 'Deleted' AND right(name, 1) = '${(seed * 3 + i) % 10}'
+                           ORDER BY id LIMIT 50 FOR UPDATE SKIP LOCKED)`;
+      const none = "current_run_id = NULL, current_service_id = NULL";
+      await tx.query(`UPDATE observers SET status = 'Redistributing', ${none} WHERE ${some}`);
+      await tx.query(`UPDATE observers SET status = 'Deleted', ${none} WHERE ${some}`);
+      if (i % 3 === seed % 3) await tx.query("DELETE FROM observers WHERE status = 'Deleted' AND name LIKE 'o-1%'");
+    });
+  }
+}
