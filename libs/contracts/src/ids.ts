@@ -1,5 +1,5 @@
-import { v7 } from "uuid";
 import { z } from "zod";
+import { newUuid } from "./new-uuid.ts";
 
 /** Any RFC 9562 UUID, kept in lower case as PostgreSQL prints it, so that equal ids are equal strings. */
 const uuid = z.uuid().toLowerCase();
@@ -19,12 +19,12 @@ export type MessageId = z.infer<typeof MessageId>;
 export const ServiceId = uuid.brand<"ServiceId">();
 export type ServiceId = z.infer<typeof ServiceId>;
 
-export const newObserverId = (): ObserverId => v7() as ObserverId;
-export const newRunId = (): RunId => v7() as RunId;
-export const newMessageId = (): MessageId => v7() as MessageId;
-export const newServiceId = (): ServiceId => v7() as ServiceId;
+export const newObserverId = (): ObserverId => newUuid() as ObserverId;
+export const newRunId = (): RunId => newUuid() as RunId;
+export const newMessageId = (): MessageId => newUuid() as MessageId;
+export const newServiceId = (): ServiceId => newUuid() as ServiceId;
 /** Of an entry of the audit trail. */
-export const newAuditId = (): string => v7();
+export const newAuditId = (): string => newUuid();
 
 const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const looksLikeUuid = (text: string): boolean => UUID_SHAPE.test(text);

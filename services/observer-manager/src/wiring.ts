@@ -8,6 +8,7 @@ import { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { ChangeHub } from "./flows/change-hub.ts";
 import { Dispatcher } from "./flows/dispatcher.ts";
 import { ErrorDesk } from "./flows/error-desk.ts";
+import { FreshStarts } from "./flows/fresh-starts.ts";
 import { Ledger } from "./flows/ledger.ts";
 import { ObserverLifecycle } from "./flows/lifecycle.ts";
 import type { Log } from "./flows/log.ts";
@@ -61,7 +62,8 @@ export class ObserverManager {
     const { tally } = this.#metrics;
     this.#access = httpAccessOf(settings, log);
     const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
-    this.#database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
+    const freshStarts = new FreshStarts();
+    this.#database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, freshStarts, log });
     const { books, commands, errors, silence, reconciliation, retention, types, changes, services, logPlaces } =
       this.#database;
     const wake = () => this.#dispatcher.wake();
@@ -91,7 +93,14 @@ export class ObserverManager {
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#api = {
       errors: new ErrorDesk({ store: books, isReady, committed: wake }),
-      lifecycle: new ObserverLifecycle({ store: books, types: new TypeCheck(types), isReady, committed: wake, log }),
+      lifecycle: new ObserverLifecycle({
+        store: books,
+        types: new TypeCheck(types),
+        isReady,
+        committed: wake,
+        freshStarts,
+        log,
+      }),
       services: new ServiceDesk({ store: services, isReady, committed: wake }),
       logs: this.#logs,
       reads,

@@ -124,6 +124,9 @@ export class Books {
   readonly happened: Happening[] = [];
   /** The last word on each command wins. */
   readonly commands = new Map<string, CommandChange>();
+  /** For these nothing more is to be sent but what `commands` wants: whatever there was is forgotten, of every kind. */
+  readonly quietObservers = new Set<ObserverId>();
+  readonly quietRuns = new Set<RunId>();
 
   constructor(inventories: InventoryParts) {
     this.inventories = inventories;
@@ -135,6 +138,16 @@ export class Books {
 
   forget(key: CommandKey): void {
     this.commands.set(keyText(key), { forget: key });
+  }
+
+  forgetAllOfObserver(observerId: ObserverId): void {
+    this.quietObservers.add(observerId);
+    for (const kind of ["start", "stop"] as const) this.commands.delete(keyText({ kind, observerId }));
+  }
+
+  forgetAllOfRun(runId: RunId): void {
+    this.quietRuns.add(runId);
+    for (const kind of ["stop-run", "restart-run"] as const) this.commands.delete(keyText({ kind, runId }));
   }
 
   /** The runs of a service that have not ended, as far as they are loaded. */

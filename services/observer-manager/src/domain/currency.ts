@@ -40,7 +40,6 @@ function noteFailover(books: Books, observer: ObserverBook, before: RunBook | un
 function makeCurrent(books: Books, observer: ObserverBook, run: RunBook): void {
   run.state = "Current";
   books.changedRuns.add(run);
-  books.forget({ kind: "stop-run", runId: run.id });
   observer.currentRunId = run.id;
   books.changedObservers.add(observer);
   feedObserver(books, observer, "run-current", run);
@@ -85,6 +84,7 @@ export function takeBack(books: Books, observer: ObserverBook, run: RunBook, sou
   if (decide(observer.status, "run-current").kind === "ignore") return reviveToStop(books, run, source, "not-wanted");
   const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   revive(books, run, source);
+  books.forget({ kind: "stop-run", runId: run.id });
   makeCurrent(books, observer, run);
   if (before) supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
 }

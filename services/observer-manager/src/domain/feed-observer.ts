@@ -59,8 +59,7 @@ function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, 
         books.want({ kind: "restart-run", observerId, runId: run.id, serviceId: run.serviceId, generation: run.generation })
       );
     case "forget":
-      books.forget({ kind: "start", observerId });
-      return books.forget({ kind: "stop", observerId });
+      return books.forgetAllOfObserver(observerId);
     default:
       return action satisfies never;
   }

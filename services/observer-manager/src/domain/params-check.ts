@@ -8,10 +8,13 @@ const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false
 
 const MAX_COMPILED = 1_000;
 const compiled = new Map<string, ValidateFunction | null>();
+/** Ten thousand requests of one call are held against the very same schemas. */
+const known = new WeakMap<Schema, ValidateFunction | null>();
 
 /** Holds params against a type's JSON Schema (draft 2020-12). Pointers start at the request's body: `/params/…`. */
 export function checkParams(schema: Schema, params: unknown): FieldProblem[] {
-  const validate = compile(schema);
+  const validate = known.get(schema) ?? compile(schema);
+  known.set(schema, validate);
   if (validate === null || validate(params)) return [];
   return (validate.errors ?? []).map(toProblem);
 }
@@ -19,8 +22,8 @@ export function checkParams(schema: Schema, params: unknown): FieldProblem[] {
 /** A schema that does not compile accepts everything: the service will check. */
 function compile(schema: Schema): ValidateFunction | null {
   const text = JSON.stringify(schema);
-  const known = compiled.get(text);
-  if (known !== undefined) return known;
+  const earlier = compiled.get(text);
+  if (earlier !== undefined) return earlier;
   if (compiled.size >= MAX_COMPILED) compiled.clear();
   let validate: ValidateFunction | null;
   try {

@@ -32,6 +32,5 @@ export function endRun(
   run.error = error;
   books.changedRuns.add(run);
   books.happened.push({ kind: "run-ended", reason });
-  books.forget({ kind: "stop-run", runId: run.id });
-  books.forget({ kind: "restart-run", runId: run.id });
+  books.forgetAllOfRun(run.id);
 }

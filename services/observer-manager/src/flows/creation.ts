@@ -3,6 +3,7 @@ import type { Actor } from "../domain/actor.ts";
 import { newDeed } from "./audit.ts";
 import { type BooksStore, RefusedByDatabase } from "./books-store.ts";
 import { type Candidate, createTogether, RolledBack } from "./create-together.ts";
+import type { FreshStarts } from "./fresh-starts.ts";
 import type { CreateOutcome, Refusal } from "./manager-api.ts";
 import { newObserver } from "./new-observer.ts";
 import type { TypeCheck } from "./type-check.ts";
@@ -31,14 +32,16 @@ export class Creation {
   readonly #store: BooksStore;
   readonly #types: TypeCheck;
   readonly #committed: () => void;
+  readonly #fresh: FreshStarts;
   #waiting: Submission[] = [];
   #isBusy = false;
 
   /** @param committed told after each commit that wrote a command */
-  constructor(store: BooksStore, types: TypeCheck, committed: () => void) {
+  constructor(store: BooksStore, types: TypeCheck, committed: () => void, fresh: FreshStarts) {
     this.#store = store;
     this.#types = types;
     this.#committed = committed;
+    this.#fresh = fresh;
   }
 
   /** Answers in the order of the requests. `atomic`: all are created, or none. */
@@ -95,7 +98,9 @@ export class Creation {
   async #transact(candidates: Candidate[], atomic: boolean): Promise<CreateOutcome[]> {
     try {
       const outcomes = await this.#store.inTransaction((tx) => createTogether(tx, candidates, atomic));
-      if (outcomes.some((outcome) => outcome.kind === "created")) this.#committed();
+      const created = outcomes.flatMap((outcome) => (outcome.kind === "created" ? [outcome.observer] : []));
+      for (const observer of created) this.#fresh.remember(observer);
+      if (created.length > 0) this.#committed();
       return outcomes;
     } catch (error) {
       if (error instanceof RolledBack) return error.outcomes;

@@ -34,6 +34,7 @@ export interface CommandSender {
 }
 
 const CLAIM_LIMIT = 2_000;
+const CLAIMS_AT_ONCE = 2;
 const BACKSTOP_MS = 5_000;
 const FAILED_PAUSE_MS = 1_000;
 const RESEND_FIRST_MS = 5_000;
@@ -52,6 +53,7 @@ export class Dispatcher {
   readonly #stopping = new AbortController();
   #wake: () => void = () => {};
   #isAwake = false;
+  #claims = 0;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(store: CommandStore, sender: CommandSender, log: Log, tally: Tally) {
@@ -83,8 +85,7 @@ export class Dispatcher {
       try {
         await this.#sender.ready(signal);
         this.#isAwake = false;
-        const claimed = await this.#store.claimDue(CLAIM_LIMIT, (due) => this.#dispatch(due));
-        if (claimed > 0) continue;
+        if ((await this.#claim()) > 0) continue;
         const nextDueInMs = await this.#store.nextDueInMs();
         await this.#sleep(Math.min(BACKSTOP_MS, Math.max(1, nextDueInMs ?? BACKSTOP_MS)));
       } catch (error) {
@@ -93,6 +94,22 @@ export class Dispatcher {
         this.#isAwake = false;
         await this.#sleep(FAILED_PAUSE_MS);
       }
+    }
+  }
+
+  /** Where there are more than one claim takes, the next are claimed while the broker confirms these. */
+  async #claim(): Promise<number> {
+    this.#claims += 1;
+    let more = Promise.resolve(0);
+    try {
+      return await this.#store.claimDue(CLAIM_LIMIT, (due) => {
+        if (due.length === CLAIM_LIMIT && this.#claims < CLAIMS_AT_ONCE) more = this.#claim();
+        more.catch(() => undefined); // it is waited for below, perhaps long after it failed
+        return this.#dispatch(due);
+      });
+    } finally {
+      this.#claims -= 1;
+      await more;
     }
   }
 

@@ -164,7 +164,7 @@ export async function writeBooks(tx: EntityManager, books: Books): Promise<void>
   if (runs.length > 0) await tx.query(WRITE_RUNS, runColumns(runs));
   const observers = [...books.changedObservers];
   if (observers.length > 0) await tx.query(WRITE_OBSERVERS, observerColumns(observers, books.runs));
-  await writeCommands(tx, [...books.commands.values()]);
+  await writeCommands(tx, books);
   if (services.length + observers.length > 0) await tx.query("NOTIFY unacked_changes");
 }
 

@@ -1,5 +1,11 @@
 import type { EntityManager } from "typeorm";
-import type { Command, CommandChange, CommandKey } from "../../domain/books.ts";
+import type { Books, Command, CommandKey } from "../../domain/books.ts";
+
+/** Index: commands_one_per_observer. */
+const FORGET_ALL_OF_OBSERVERS = "DELETE FROM commands WHERE kind IN ('start', 'stop') AND observer_id = ANY($1)";
+
+/** Index: commands_one_per_run. */
+const FORGET_ALL_OF_RUNS = "DELETE FROM commands WHERE kind IN ('stop-run', 'restart-run') AND run_id = ANY($1)";
 
 /** Index: commands_one_per_observer. */
 const FORGET_BY_OBSERVER = `
@@ -28,7 +34,13 @@ const INSERT = `
  * Writes wanted commands and removes forgotten ones. A wanted one replaces its predecessor and is due anew. The unique
  * indexes of `commands` hold "one of a key"; whoever writes a command has locked its observer or service first.
  */
-export async function writeCommands(tx: EntityManager, changes: CommandChange[]): Promise<void> {
+export async function writeCommands(
+  tx: EntityManager,
+  { commands, quietObservers, quietRuns }: Pick<Books, "commands" | "quietObservers" | "quietRuns">,
+): Promise<void> {
+  if (quietObservers.size > 0) await tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]);
+  if (quietRuns.size > 0) await tx.query(FORGET_ALL_OF_RUNS, [[...quietRuns]]);
+  const changes = [...commands.values()];
   if (changes.length === 0) return;
   const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
   await forget(tx, keys);

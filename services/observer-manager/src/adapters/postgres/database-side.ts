@@ -6,6 +6,7 @@ import type { ChangeLog, Wakeups } from "../../flows/change-log.ts";
 import type { CommandCount } from "../../flows/command-count.ts";
 import type { CommandStore } from "../../flows/dispatcher.ts";
 import type { ErrorBook } from "../../flows/error-book.ts";
+import { FreshStarts } from "../../flows/fresh-starts.ts";
 import type { Log } from "../../flows/log.ts";
 import type { LogPlaces } from "../../flows/log-source.ts";
 import type { ManagerReads } from "../../flows/manager-api.ts";
@@ -36,6 +37,8 @@ export interface DatabaseSideSettings {
   databaseUrl: string;
   tls: TlsFiles;
   poolSize: number;
+  /** What was created a moment ago, and need not be read back to be sent. */
+  freshStarts?: FreshStarts;
   log: Log;
 }
 
@@ -57,13 +60,13 @@ export class DatabaseSide {
   /** Why the books could not be opened. */
   #lastFailure: ReadinessCheck | undefined;
 
-  constructor({ databaseUrl, tls, poolSize, log }: DatabaseSideSettings) {
+  constructor({ databaseUrl, tls, poolSize, freshStarts = new FreshStarts(), log }: DatabaseSideSettings) {
     this.#log = log;
     const address = sslOptions(databaseUrl, tls);
     this.#dataSource = createDataSource({ databaseUrl: address.url, ssl: address.ssl, poolSize, log });
     this.#notifications = new Notifications(address, log);
     this.books = new PostgresBooksStore(this.#dataSource);
-    this.commands = new PostgresCommandStore(this.#dataSource);
+    this.commands = new PostgresCommandStore(this.#dataSource, freshStarts);
     this.errors = { record: (errors) => recordErrors(this.#dataSource, errors) };
     this.silence = new PostgresSilenceStore(this.#dataSource);
     this.reconciliation = new PostgresReconcilerStore(this.#dataSource);

@@ -1,5 +1,7 @@
+import type { ObserverId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { CommandStore, DueCommand, Settled } from "../../flows/dispatcher.ts";
+import type { FreshStarts, Start } from "../../flows/fresh-starts.ts";
 
 /** Index: commands_due. Another manager's claims are skipped, not waited for. */
 const CLAIM = `
@@ -21,21 +23,22 @@ const PUT_OFF = `
 
 const NEXT_DUE = "SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms FROM commands";
 
-type CommandRow = { id: string; kind: DueCommand["kind"]; sentCount: number; observerId: string; revision: number };
-type Start = NonNullable<Extract<DueCommand, { kind: "start" }>["start"]>;
+type CommandRow = { id: string; kind: DueCommand["kind"]; sentCount: number; observerId: ObserverId; revision: number };
 
 export class PostgresCommandStore implements CommandStore {
   readonly #dataSource: DataSource;
+  readonly #fresh: FreshStarts;
 
-  constructor(dataSource: DataSource) {
+  constructor(dataSource: DataSource, fresh: FreshStarts) {
     this.#dataSource = dataSource;
+    this.#fresh = fresh;
   }
 
   claimDue(limit: number, handle: (due: DueCommand[]) => Promise<Settled[]>): Promise<number> {
     return this.#dataSource.transaction(async (tx) => {
       const rows = await tx.query<CommandRow[]>(CLAIM, [limit]);
       if (rows.length === 0) return 0;
-      const settled = await handle(await withStarts(tx, rows));
+      const settled = await handle(await this.#withStarts(tx, rows));
       const over = settled.filter((one) => !one.keep).map((one) => one.id);
       if (over.length > 0) await tx.query(REMOVE, [over]);
       const kept = settled.flatMap((one) => (one.keep ? [one] : []));
@@ -53,15 +56,22 @@ export class PostgresCommandStore implements CommandStore {
     const [row] = await this.#dataSource.query<{ ms: string | null }[]>(NEXT_DUE);
     return row?.ms == null ? null : Number(row.ms);
   }
-}
 
-async function withStarts(tx: EntityManager, rows: CommandRow[]): Promise<DueCommand[]> {
-  const ids = rows.filter((row) => row.kind === "start").map((row) => row.observerId);
-  const starts = ids.length === 0 ? [] : await tx.query<Start[]>(STARTS, [ids]);
-  const startOf = new Map<string, Start>(starts.map((start) => [start.observerId, start]));
-  return rows.map((row) => {
-    if (row.kind !== "start") return row as unknown as DueCommand;
-    const start = startOf.get(row.observerId);
-    return { id: row.id, sentCount: row.sentCount, kind: "start", start: start?.revision === row.revision ? start : null };
-  });
+  async #withStarts(tx: EntityManager, rows: CommandRow[]): Promise<DueCommand[]> {
+    const starts = rows.filter((row) => row.kind === "start");
+    const startOf = new Map<string, Start>();
+    for (const { observerId, revision } of starts) {
+      const start = this.#fresh.take(observerId, revision);
+      if (start) startOf.set(observerId, start);
+    }
+    const unknown = starts.flatMap(({ observerId }) => (startOf.has(observerId) ? [] : [observerId]));
+    const read = unknown.length === 0 ? [] : await tx.query<Start[]>(STARTS, [unknown]);
+    for (const start of read) startOf.set(start.observerId, start);
+    return rows.map((row) => {
+      if (row.kind !== "start") return row as unknown as DueCommand;
+      const start = startOf.get(row.observerId);
+      const wanted = start?.revision === row.revision ? start : null;
+      return { id: row.id, sentCount: row.sentCount, kind: "start", start: wanted };
+    });
+  }
 }

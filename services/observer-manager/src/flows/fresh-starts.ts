@@ -1,0 +1,29 @@
+import type { ObserverId, ObserverView } from "@unacked/contracts";
+import type { DueCommand } from "./dispatcher.ts";
+
+export type Start = NonNullable<Extract<DueCommand, { kind: "start" }>["start"]>;
+
+const MAX_KEPT = 20_000;
+
+/**
+ * What this manager created a moment ago, so that ten thousand starts need not be read back from the books to be sent.
+ * Each is given once: whatever is claimed again, after a crash or by another manager, is read from the books, where it shows
+ * whether the start is still wanted. Bounded; what is forgotten is read, too.
+ */
+export class FreshStarts {
+  readonly #starts = new Map<string, Start>();
+
+  remember({ id, ...view }: ObserverView): void {
+    const observerId = id as ObserverId;
+    const { revision, name, type, params, labels, retry, pool, createdAt } = view;
+    const oldest = this.#starts.size < MAX_KEPT ? undefined : this.#starts.keys().next().value;
+    if (oldest !== undefined) this.#starts.delete(oldest);
+    this.#starts.set(observerId, { observerId, revision, name, type, params, labels, retry, pool, createdAt });
+  }
+
+  take(observerId: ObserverId, revision: number): Start | undefined {
+    const start = this.#starts.get(observerId);
+    this.#starts.delete(observerId);
+    return start?.revision === revision ? start : undefined;
+  }
+}
