@@ -22,6 +22,7 @@ async function main(args) {
   const beganMs = performance.now();
   const chosen = chooseScenarios(SCENARIOS, options);
   const peers = options.peers ? await providePeers(say) : [];
+  if (options.profile !== undefined) process.env.BENCH_PROFILE = options.profile;
   const rig = new Rig();
   try {
     say("starting a broker and a database");
@@ -40,6 +41,7 @@ async function main(args) {
     write(results, options.out);
   } finally {
     await rig.stop();
+    if (options.profile !== undefined) say(`The profiles are in ${rig.dir}/logs`);
   }
 }
 

@@ -9,6 +9,7 @@ BullMQ, pg-boss and graphile-worker. Prints tables, and writes them as JSON to b
   --runs N         how often each is measured (5; 3 with --quick); the median is what counts
   --quick          in at most three minutes: fewer runs, and only what the regression guard compares
   --peers          beside the peers too (the default but for --quick); --no-peers without them
+  --profile NAMES  keeps a CPU profile of these processes (manager, alpha) and says where; what is measured is slower then
   --out FILE       where the JSON goes (bench/results/<time>.json, and always bench/results/latest.json)
 `;
 
@@ -21,6 +22,7 @@ export class OptionError extends Error {}
  * @property {boolean} quick
  * @property {boolean} peers
  * @property {string | undefined} out
+ * @property {string | undefined} profile names of processes, separated by commas
  */
 
 /**
@@ -35,7 +37,14 @@ export function parseBenchOptions(args) {
   if (!Number.isInteger(runs) || runs < 1) throw new OptionError(`--runs takes a whole number from 1, not ${values.runs}`);
   if (values.peers && values["no-peers"]) throw new OptionError("--peers and --no-peers do not go together");
   const only = (values.only ?? "").split(",").filter((name) => name !== "");
-  return { only, runs, quick, peers: values.peers ?? (values["no-peers"] ? false : !quick), out: values.out };
+  return {
+    only,
+    runs,
+    quick,
+    peers: values.peers ?? (values["no-peers"] ? false : !quick),
+    out: values.out,
+    profile: values.profile,
+  };
 }
 
 /** @param {string[]} args */
@@ -50,6 +59,7 @@ function parse(args) {
         peers: { type: "boolean" },
         "no-peers": { type: "boolean" },
         out: { type: "string" },
+        profile: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
     }).values;

@@ -96,7 +96,7 @@ test("only what is between its markers is written anew", () => {
 
 describe("the options", () => {
   test("measure five times with the peers, and quickly three times without", () => {
-    expect(parseBenchOptions([])).toEqual({ only: [], runs: 5, quick: false, peers: true, out: undefined });
+    expect(parseBenchOptions([])).toEqual({ only: [], runs: 5, quick: false, peers: true });
     expect(parseBenchOptions(["--quick"])).toMatchObject({ runs: 3, quick: true, peers: false });
     expect(parseBenchOptions(["--quick", "--peers", "--runs", "1"])).toMatchObject({ runs: 1, peers: true });
     expect(parseBenchOptions(["--no-peers"])).toMatchObject({ peers: false });
