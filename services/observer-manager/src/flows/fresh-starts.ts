@@ -1,9 +1,10 @@
-import type { ObserverId, ObserverView } from "@unacked/contracts";
+import { MAX_BULK, type ObserverId, type ObserverView } from "@unacked/contracts";
 import type { DueCommand } from "./dispatcher.ts";
 
 export type Start = NonNullable<Extract<DueCommand, { kind: "start" }>["start"]>;
 
-const MAX_KEPT = 20_000;
+/** The largest batch. */
+const MAX_KEPT = MAX_BULK;
 
 /**
  * What this manager created a moment ago, so that ten thousand starts need not be read back from the books to be sent.
@@ -19,6 +20,11 @@ export class FreshStarts {
     const oldest = this.#starts.size < MAX_KEPT ? undefined : this.#starts.keys().next().value;
     if (oldest !== undefined) this.#starts.delete(oldest);
     this.#starts.set(observerId, { observerId, revision, name, type, params, labels, retry, pool, createdAt });
+  }
+
+  /** Nothing is due: what is left was sent by another manager. */
+  forgetAll(): void {
+    this.#starts.clear();
   }
 
   take(observerId: ObserverId, revision: number): Start | undefined {

@@ -37,7 +37,10 @@ export class PostgresCommandStore implements CommandStore {
   claimDue(limit: number, handle: (due: DueCommand[]) => Promise<Settled[]>): Promise<number> {
     return this.#dataSource.transaction(async (tx) => {
       const rows = await tx.query<CommandRow[]>(CLAIM, [limit]);
-      if (rows.length === 0) return 0;
+      if (rows.length === 0) {
+        this.#fresh.forgetAll();
+        return 0;
+      }
       const settled = await handle(await this.#withStarts(tx, rows));
       const over = settled.filter((one) => !one.keep).map((one) => one.id);
       if (over.length > 0) await tx.query(REMOVE, [over]);
