@@ -127,6 +127,7 @@ describe("a value that only the database finds wrong", () => {
     let transactions = 0;
     const breaking: BooksStore = {
       findMatching: (filter) => store.findMatching(filter),
+      noteSignOfLife: (sign) => store.noteSignOfLife(sign),
       inTransaction: (work) =>
         ++transactions > 2 ? Promise.reject(new Error("the database went away")) : store.inTransaction(work),
     };
@@ -142,6 +143,7 @@ test("what was committed is accepted, though the database goes away right after"
   let committed = false;
   const breaking: BooksStore = {
     findMatching: (filter) => store.findMatching(filter),
+    noteSignOfLife: (sign) => store.noteSignOfLife(sign),
     async inTransaction(work) {
       if (committed) throw new Error("the database went away");
       const result = await store.inTransaction(work);

@@ -1,5 +1,6 @@
 import type { ObserverId, ObserverView, StateMessage } from "@unacked/contracts";
 import type { Books, InventoryParts } from "../domain/books.ts";
+import type { SignOfLife } from "../domain/sign-of-life.ts";
 import type { DeedDone } from "./audit.ts";
 import type { NewError } from "./error-book.ts";
 import type { ObserverFilter, ObserverRef } from "./manager-api.ts";
@@ -8,6 +9,8 @@ import type { ObserverFilter, ObserverRef } from "./manager-api.ts";
 export interface BooksStore {
   /** Commits when `work` resolves, rolls back when it rejects. */
   inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T>;
+  /** Writes a sign of life by itself. @returns false where more follows from it: then nothing is written */
+  noteSignOfLife(sign: SignOfLife): Promise<boolean>;
   /** In id order, which is that of locks. */
   findMatching(filter: ObserverFilter): Promise<ObserverId[]>;
 }

@@ -81,17 +81,22 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
+    let isDue = true;
     while (!signal.aborted) {
       try {
         await this.#sender.ready(signal);
+        const mayBeDue: boolean = isDue || this.#isAwake;
         this.#isAwake = false;
-        if ((await this.#claim()) > 0) continue;
-        const nextDueInMs = await this.#store.nextDueInMs();
-        await this.#sleep(Math.min(BACKSTOP_MS, Math.max(1, nextDueInMs ?? BACKSTOP_MS)));
+        isDue = mayBeDue && (await this.#claim()) > 0;
+        if (isDue) continue; // more than that may be
+        const nextDueInMs = (await this.#store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
+        isDue = nextDueInMs <= BACKSTOP_MS;
+        await this.#sleep(Math.min(BACKSTOP_MS, Math.max(1, nextDueInMs)));
       } catch (error) {
         if (signal.aborted) return;
         this.#log.warn({ err: error }, "dispatcher: commands could not be sent, trying again");
         this.#isAwake = false;
+        isDue = true;
         await this.#sleep(FAILED_PAUSE_MS);
       }
     }

@@ -1,5 +1,6 @@
 import { type EventBatch, reportBody, type ServiceEvent, STATE_QUEUE, type StateMessage } from "@unacked/contracts";
 import { InventoryParts } from "../domain/books.ts";
+import { signOfLife } from "../domain/sign-of-life.ts";
 import { applySingleEvent, applyStateMessage } from "../domain/state-message.ts";
 import { type BooksStore, type BooksTransaction, RefusedByDatabase } from "./books-store.ts";
 import type { NewError } from "./error-book.ts";
@@ -30,6 +31,7 @@ export class Ledger {
    */
   async apply(messages: StateMessage[], unreadable: Omit<NewError, "reporter">[] = []): Promise<void> {
     const errors = unreadable.map((error) => ({ ...error, reporter: this.#reporter }));
+    if (errors.length === 0 && (await this.#isIdleNews(messages))) return;
     try {
       await this.#applyTogether(messages, errors);
     } catch (error) {
@@ -37,6 +39,17 @@ export class Ledger {
       await this.#applyTogether([], errors);
       for (const message of messages) await this.#applyAlone(message);
     }
+  }
+
+  /** When nothing happens, one service at a time says that it lives: by one statement, for there may be thousands of services. */
+  async #isIdleNews([message, ...others]: StateMessage[]): Promise<boolean> {
+    const sign = message === undefined || others.length > 0 ? undefined : signOfLife(message);
+    if (sign === undefined) return false;
+    const beganAtMs = performance.now();
+    if (!(await this.#store.noteSignOfLife(sign))) return false;
+    const tookMs = performance.now() - beganAtMs;
+    this.#tally.applied({ messages: 1, tookMs, oldestEventMs: ageOfOldest([sign.batch]), happened: [] });
+    return true;
   }
 
   async #applyTogether(messages: StateMessage[], errors: NewError[]): Promise<void> {

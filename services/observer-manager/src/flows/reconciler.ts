@@ -31,7 +31,9 @@ export interface ReconcilerParts {
   log: Log;
 }
 
-const EVERY_MS = 2_000;
+const EVERY_MS = 4_000;
+/** While something is in doubt. */
+const AGAIN_MS = 2_000;
 const COUNTS_EVERY_MS = 10_000;
 /** How long an observer may be without a run before it is in doubt: a redelivery takes milliseconds. */
 const IN_DOUBT_AFTER_MS = 3_000;
@@ -64,9 +66,10 @@ export class Reconciler {
   start(): void {
     const look = async () => {
       await this.#lookAround();
-      if (!this.#isStopped) this.#timer = setTimeout(() => void look(), EVERY_MS);
+      const inMs = this.#firstLooks.size > 0 ? AGAIN_MS : EVERY_MS;
+      if (!this.#isStopped) this.#timer = setTimeout(() => void look(), inMs);
     };
-    this.#timer = setTimeout(() => void look(), EVERY_MS);
+    this.#timer = setTimeout(() => void look(), AGAIN_MS);
   }
 
   stop(): void {

@@ -2,6 +2,7 @@ import type { ObserverId, ObserverView, StateMessage } from "@unacked/contracts"
 import type { DataSource, EntityManager } from "typeorm";
 import type { Books } from "../../domain/books.ts";
 import { InventoryParts } from "../../domain/books.ts";
+import type { SignOfLife } from "../../domain/sign-of-life.ts";
 import type { DeedDone } from "../../flows/audit.ts";
 import { type BooksStore, type BooksTransaction, type NewObserver, RefusedByDatabase } from "../../flows/books-store.ts";
 import type { NewError } from "../../flows/error-book.ts";
@@ -14,6 +15,7 @@ import { readFreeWorkers } from "./observer-counts.ts";
 import { conditionsOf } from "./observer-filter.ts";
 import { findRequests, insertObservers } from "./observer-inserts.ts";
 import { viewObservers } from "./observer-reads.ts";
+import { noteSignOfLife } from "./sign-of-life-write.ts";
 
 /** Indexes: observers_name_of_living, observers_name_of_deleted. */
 const BY_NAMES = `
@@ -51,6 +53,10 @@ export class PostgresBooksStore implements BooksStore {
       .catch((error: unknown) => {
         throw asRefused(error);
       });
+  }
+
+  noteSignOfLife(sign: SignOfLife): Promise<boolean> {
+    return noteSignOfLife(this.#dataSource, sign);
   }
 
   async findMatching(filter: ObserverFilter): Promise<ObserverId[]> {
