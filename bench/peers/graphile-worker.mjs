@@ -1,4 +1,4 @@
-import { peerPackage, versionOf } from "./peers.mjs";
+import { peerPackage, versionOf } from "./peer-package.mjs";
 
 /** @type {(concurrency: number) => Record<string, object>} */
 const workerOptions = (concurrency) => ({

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { percentileOf } from "../core/statistics.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { MeterTimeout } from "../meter/meter.mjs";
+import { oneByOne } from "../meter/one-by-one.mjs";
 import { shareOfCore } from "../rig/cpu.mjs";
 import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
 import { repeat } from "../scenarios/bench.mjs";
-import { oneByOne } from "../scenarios/one-create.mjs";
 import { commandCounter, PeerServer } from "./peer-server.mjs";
 
 /** @typedef {import("../scenarios/bench.mjs").Bench} Bench */

@@ -5,7 +5,7 @@ import { findOnPath } from "../../scripts/servers/rabbitmq-program.mjs";
 import { endServerProcess, startServerProcess, waitUntilReady } from "../../scripts/servers/server-process.mjs";
 import { Books } from "../rig/books.mjs";
 import { Statements } from "../rig/statements.mjs";
-import { peerPackage } from "./peers.mjs";
+import { peerPackage } from "./peer-package.mjs";
 
 /** Where a peer keeps its jobs: the rig's PostgreSQL, or a Redis of its own that writes each second, as its package sets it. */
 export class PeerServer {

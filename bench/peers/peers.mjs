@@ -1,6 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { findOnPath } from "../../scripts/servers/rabbitmq-program.mjs";
 import { runTool } from "../../scripts/setup/run-tool.mjs";
 
@@ -60,16 +59,3 @@ async function install(say) {
   say("installing the peers into bench/peers");
   await runTool("npm", ["ci", "--no-audit", "--no-fund"], { cwd: FOLDER, advice: "Or leave the peers out: --no-peers" });
 }
-
-const require = createRequire(import.meta.url);
-
-/**
- * A package of a peer. By a name that is not in an import: they are not there for whoever only checks the types.
- *
- * @param {string} name
- * @returns {Promise<any>}
- */
-export const peerPackage = async (name) => await import(pathToFileURL(require.resolve(name)).href);
-
-/** @param {string} name */
-export const versionOf = (name) => require(`./package.json`).dependencies[name];

@@ -1,4 +1,4 @@
-import { peerPackage, versionOf } from "./peers.mjs";
+import { peerPackage, versionOf } from "./peer-package.mjs";
 
 /** @type {Record<string, { boss: object, job: object, work: object }>} */
 const OPTIONS = {

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { percentileOf } from "../core/statistics.mjs";
 import { milliseconds, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
+import { oneByOne } from "../meter/one-by-one.mjs";
 import { measureOne } from "../peers/measure.mjs";
 import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
 import { System } from "../rig/system.mjs";
 import { repeat } from "./bench.mjs";
 
-const PAUSE_MS = 20;
 const RATE_PER_S = 200;
 
 /** One create: from the POST sent to the handler running. @type {import("./bench.mjs").Scenario} */
@@ -53,30 +53,6 @@ async function measure(bench) {
   for (const peer of peers)
     await measureOne(bench, peer, (who, p50, p99) => tally.peer(who, { "rest-p50": p50, "rest-p99": p99 }));
   return { figures: tally.figures };
-}
-
-/**
- * Each when the one before runs, after a pause.
- *
- * @param {import("../rig/rig.mjs").Rig} rig
- * @param {string} prefix
- * @param {number} count
- * @param {(name: string) => Promise<void>} send
- * @returns {Promise<number[]>} how long each took, in ms
- */
-export async function oneByOne(rig, prefix, count, send) {
-  const watch = rig.meter.watch();
-  const took = [];
-  for (let i = 0; i < count; i += 1) {
-    const name = `${prefix}-${i}`;
-    const sentMs = nowMs();
-    await send(name);
-    await watch.until(() => watch.startedAtMs.has(name), `${name} to run`);
-    took.push(Number(watch.startedAtMs.get(name)) - sentMs);
-    await sleep(PAUSE_MS);
-  }
-  watch.end();
-  return took;
 }
 
 /**
