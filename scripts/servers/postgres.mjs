@@ -100,11 +100,12 @@ function lifeOf(place, port, password, config) {
       },
       leftoverSignal: "SIGINT",
     });
+    const { pid } = server;
     await waitUntilReady(server, {
       name: "PostgreSQL",
       logFiles: [logFile],
       timeoutMs: START_TIMEOUT_MS,
-      isReady: () => saysReady(place.dataDir),
+      isReady: () => saysReady(place.dataDir, pid),
     });
   }
 
@@ -192,13 +193,16 @@ function removeStaleLock(dataDir) {
 }
 
 /**
- * The lock file's last line tells the state; asking over the network would need a client.
+ * The lock file's last line tells the state; asking over the network would need a client. Its first says whose it is: that of
+ * a server that was killed says for a moment longer that it is ready.
  *
  * @param {string} dataDir
+ * @param {number} pid
  */
-function saysReady(dataDir) {
+function saysReady(dataDir, pid) {
   try {
-    return readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n")[7]?.trim() === "ready";
+    const lines = readFileSync(join(dataDir, "postmaster.pid"), "utf8").split("\n");
+    return Number(lines[0]) === pid && lines[7]?.trim() === "ready";
   } catch {
     return false; // not written yet
   }

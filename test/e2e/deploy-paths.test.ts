@@ -63,7 +63,7 @@ describe("what the manifests ask of the programs, asked of running ones", () => 
     const paths = ingressPathsOf(production);
     const dist = join(ROOT, "services/status-page/dist");
     const files = readdirSync(dist, { recursive: true, encoding: "utf8" })
-      .filter((file) => statSync(join(dist, file)).isFile() && file !== "index.html")
+      .filter((file) => statSync(join(dist, file)).isFile() && !file.endsWith(".html"))
       .map((file) => `/${file.replaceAll("\\", "/")}`)
       .filter((file) => !/\.(gz|br)$/.test(file));
     expect(files.length).toBeGreaterThan(3);
@@ -73,6 +73,7 @@ describe("what the manifests ask of the programs, asked of running ones", () => 
     for (const path of [
       ...pages.map((page) => page.replace(":ref", "some-name")),
       ...files,
+      "/api/docs",
       "/api/v1/stats",
       "/api/openapi.json",
     ]) {
