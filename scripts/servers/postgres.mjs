@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../processes/identity.mjs";
 import { readPidFile } from "../processes/pid-file.mjs";
 import { freePort } from "./free-port.mjs";
@@ -33,6 +34,8 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
 
 const START_TIMEOUT_MS = 60_000; // after a crash it replays its log first
 const STOP_GRACE_MS = 20_000;
+const MAX_ATTEMPTS = 40;
+const ATTEMPT_PAUSE_MS = 250;
 const ROLE = "unacked";
 const DATABASE = "unacked";
 
@@ -80,7 +83,19 @@ function lifeOf(place, port, password, config) {
   /** @type {import("./server-process.mjs").ServerProcess | undefined} */
   let server;
 
+  /** After kill -9 its children are there for a moment longer, and hold the shared memory that a new one asks for. */
   async function start() {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await startOnce();
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !/shared memory block/.test(String(error))) throw error;
+        await sleep(ATTEMPT_PAUSE_MS);
+      }
+    }
+  }
+
+  async function startOnce() {
     if (server !== undefined && server.outcome() === null) throw new Error("This PostgreSQL runs already.");
     const settings = { listen_addresses: "127.0.0.1", port, unix_socket_directories: "", ...config };
     const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
