@@ -168,6 +168,25 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
     expect(await opened(url(host, mode), tls)).toEqual({ isOpen: true, check: { ok: true, detail: "answers" } });
   });
 
+  test("files are read anew at each connection; while one is gone, what was in it counts on", async () => {
+    const caFile = join(serversDir, "renewed-ca.pem");
+    copyFileSync(stranger.certFile, caFile);
+    const database = new DatabaseSide({
+      databaseUrl: url("localhost"),
+      tls: { ...trusted, caFile },
+      poolSize: 2,
+      log: SILENT,
+    });
+    onTestFinished(() => database.close());
+    expect(await database.open()).toBe(false);
+    copyFileSync(ca.certFile, caFile);
+    expect(await database.open()).toBe(true);
+    rmSync(caFile);
+    expect(await database.check()).toEqual({ ok: true, detail: "answers" });
+    const another = Promise.all([database.check(), database.check()]);
+    expect((await another).map(({ ok }) => ok)).toEqual([true, true]);
+  });
+
   test.each<[what: string, host: string, tls: object, detail: RegExp, remedy: string]>([
     [
       "another authority",

@@ -25,6 +25,11 @@ const podAntiAffinity = z.strictObject({
 const RabbitmqCluster = z.strictObject({
   replicas: count,
   image: text,
+  tls: z.strictObject({
+    secretName: text,
+    caSecretName: text.optional(),
+    disableNonTLSListeners: z.boolean().optional(),
+  }),
   rabbitmq: z.strictObject({ additionalConfig: text.max(100_000), additionalPlugins: z.array(text).optional() }),
   persistence: z.strictObject({ storage: text, storageClassName: text.optional() }),
   resources,
@@ -56,6 +61,7 @@ const Cluster = z.strictObject({
   bootstrap: z.strictObject({ initdb: z.strictObject({ database: text, owner: text }) }),
   postgresql: z.strictObject({
     synchronous: z.strictObject({ method: z.enum(["any", "first"]), number: z.int().min(1) }),
+    pg_hba: z.array(text).optional(),
   }),
   storage: z.strictObject({ size: text, storageClass: text.optional() }),
   resources,
@@ -133,10 +139,32 @@ const PrometheusRule = z.strictObject({
   ),
 });
 
+/** cert-manager v1.21.1, deploy/crds/cert-manager.io_issuers.yaml */
+const Issuer = z.union([
+  z.strictObject({ selfSigned: z.strictObject({}) }),
+  z.strictObject({ ca: z.strictObject({ secretName: text }) }),
+]);
+
+/** cert-manager v1.21.1, deploy/crds/cert-manager.io_certificates.yaml; its durations have no days. */
+const Certificate = z.strictObject({
+  isCA: z.boolean().optional(),
+  commonName: text.max(64).optional(),
+  dnsNames: z.array(text).optional(),
+  secretName: text,
+  duration: duration.optional(),
+  privateKey: z.strictObject({
+    algorithm: z.enum(["RSA", "ECDSA", "Ed25519"]),
+    rotationPolicy: z.enum(["Never", "Always"]).optional(),
+  }),
+  issuerRef: z.strictObject({ kind: z.enum(["Issuer", "ClusterIssuer"]), name: text }),
+});
+
 /** The `spec` by `apiVersion kind`. */
 export const CUSTOM_RESOURCES: Readonly<Record<string, z.ZodType>> = {
   "rabbitmq.com/v1beta1 RabbitmqCluster": RabbitmqCluster,
   "postgresql.cnpg.io/v1 Cluster": Cluster,
+  "cert-manager.io/v1 Issuer": Issuer,
+  "cert-manager.io/v1 Certificate": Certificate,
   "keda.sh/v1alpha1 ScaledObject": ScaledObject,
   "monitoring.coreos.com/v1 PodMonitor": PodMonitor,
   "monitoring.coreos.com/v1 PrometheusRule": PrometheusRule,

@@ -15,13 +15,18 @@ export interface Overlay {
 /** The template of what an overlay brings to the base. */
 export const example = readManifests("k8s/base/connections.example.yaml");
 
-/** CloudNativePG's own, of which it promises the name and the key. */
-const ofPostgresOperator: Manifest = {
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: { name: "postgres-app" },
-  stringData: { uri: "postgresql://unacked:secret@postgres-rw.unacked:5432/unacked" },
-};
+const secret = (name: string, stringData: Record<string, string>): Manifest => ({
+  ...{ apiVersion: "v1", kind: "Secret", metadata: { name }, stringData },
+});
+
+/** CloudNativePG's own, of which it promises the names and the keys (v1.30.0, pkg/specs/secrets.go and pkg/certs/certs.go). */
+const ofPostgresOperator = [
+  secret("postgres-app", { uri: "postgresql://unacked:secret@postgres-rw.unacked:5432/unacked" }),
+  secret("postgres-ca", { "ca.crt": "PEM", "ca.key": "PEM" }),
+];
+
+/** Of cert-manager, for a Certificate that an authority signs. */
+const ofCertManager = secret("rabbitmq-tls", { "tls.crt": "PEM", "tls.key": "PEM", "ca.crt": "PEM" });
 
 const overlay = (name: string, namespace: string, brought: Manifest[]): Overlay => ({
   ...{ name, namespace, brought },
@@ -30,7 +35,7 @@ const overlay = (name: string, namespace: string, brought: Manifest[]): Overlay 
 });
 
 export const dev = overlay("dev", "unacked-dev", []);
-export const production = overlay("production", "unacked", [...example, ofPostgresOperator]);
+export const production = overlay("production", "unacked", [...example, ...ofPostgresOperator, ofCertManager]);
 if (dev.rendered === undefined) console.warn("there is no kubectl: the kustomizations are checked by their files alone");
 
 export const ofKind = ({ manifests }: Overlay, kind: string): Manifest[] =>

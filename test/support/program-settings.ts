@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { loadSettings } from "@unacked/settings";
 import type { z } from "zod";
 import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
@@ -11,9 +12,13 @@ export const PROGRAMS: Record<string, z.ZodObject> = {
 /** Environment names that are Node's rather than a setting. */
 const OF_NODE = ["NODE_ENV"];
 
+/** That can be read: settings do not look into it. */
+const A_FILE = process.execPath;
+
 /**
  * What is wrong with the environment that a deployment gives a program: names that are no setting of it, wrong values,
- * required settings left out. `*_FILE` names count as their setting, given with the value `secrets` has for it.
+ * required settings left out. `*_FILE` names count as their setting, given with the value `secrets` has for it; those that are a
+ * setting themselves, as a file that is there.
  */
 export function environmentFlaws(
   program: string,
@@ -28,7 +33,8 @@ export function environmentFlaws(
     const setting = name in schema.shape ? name : name.replace(/_FILE$/, "");
     if (OF_NODE.includes(name)) continue;
     if (!(setting in schema.shape)) flaws.push(`${name}: ${program} has no such setting`);
-    else env[setting] = name === setting ? value : (secrets[setting] ?? "");
+    else if (name !== setting) env[setting] = secrets[setting] ?? "";
+    else env[name] = isMounted(value, secrets) ? A_FILE : value;
   }
   try {
     loadSettings(schema, { env });
@@ -37,3 +43,6 @@ export function environmentFlaws(
   }
   return flaws;
 }
+
+const isMounted = (path: string, secrets: Readonly<Record<string, string>>): boolean =>
+  path.startsWith("/") && basename(path) in secrets;

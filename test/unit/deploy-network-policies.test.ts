@@ -16,16 +16,18 @@ const databases = { dev: program("postgres"), production: { labels: { "cnpg.io/c
 const at = ({ labels }: Talker, port: number, portName?: string): Listener => ({ labels, port, portName });
 const rest = at(manager, 8080, "http");
 const health = at(service, 8081, "health");
-const amqp = at(broker, 5672, "amqp");
 
 const talks = (overlay: Overlay, pairs: [Talker, Listener][]): boolean[] =>
   pairs.map(([who, whom]) => mayTalk(overlay.manifests, who, whom));
 const all = (expected: boolean, count: number): boolean[] => Array.from({ length: count }, () => expected);
 
+/** By TLS alone in production. */
+const amqp = { dev: at(broker, 5672, "amqp"), production: at(broker, 5671, "amqps") };
+
 describe.each([
-  [dev, databases.dev],
-  [production, databases.production],
-] as const)("the network policies of $name", (overlay, database) => {
+  [dev, databases.dev, amqp.dev],
+  [production, databases.production, amqp.production],
+] as const)("the network policies of $name", (overlay, database, amqp) => {
   const sql = at(database, 5432, "postgres");
 
   it("let the programs reach what they need, and clients that bear the label reach REST", () => {
@@ -68,6 +70,7 @@ describe.each([
 
 describe("the network policies of production", () => {
   const sql = at(databases.production, 5432);
+  const amqps = amqp.production;
 
   it("let in the ingress controller, Prometheus and KEDA, each where it has business", () => {
     expect(
@@ -84,11 +87,22 @@ describe("the network policies of production", () => {
     ).toEqual([true, true]);
     const refused: [Talker, Listener][] = [
       ...["ingress-nginx", "keda"].flatMap((each) =>
-        [health, amqp, sql].map((whom): [Talker, Listener] => [from(each), whom]),
+        [health, amqps, sql].map((whom): [Talker, Listener] => [from(each), whom]),
       ),
-      ...[amqp, sql].map((whom): [Talker, Listener] => [from("monitoring"), whom]),
+      ...[amqps, sql].map((whom): [Talker, Listener] => [from("monitoring"), whom]),
     ];
     expect(talks(production, refused)).toEqual(all(false, refused.length));
+  });
+
+  it("have no way in plain text, to the broker and its metrics", () => {
+    const plain: [Talker, Listener][] = [
+      [manager, amqp.dev],
+      [service, amqp.dev],
+      [from("monitoring"), at(broker, 15692)],
+      [from("rabbitmq-system"), at(broker, 15672)],
+    ];
+    expect(talks(production, plain)).toEqual(all(false, plain.length));
+    expect(talks(production, [[from("monitoring"), at(broker, 15691)]])).toEqual([true]);
   });
 
   it("let the nodes of broker and database talk among themselves and with their operators", () => {
@@ -96,13 +110,13 @@ describe("the network policies of production", () => {
       ...[4369, 25672, 35672, 35682].map((port): [Talker, Listener] => [broker, at(broker, port)]),
       ...[5432, 8000].map((port): [Talker, Listener] => [databases.production, at(databases.production, port)]),
       ...[5432, 8000].map((port): [Talker, Listener] => [from("cnpg-system"), at(databases.production, port)]),
-      [from("rabbitmq-system"), at(broker, 15672)],
+      [from("rabbitmq-system"), at(broker, 15671)],
     ];
     expect(talks(production, needed)).toEqual(all(true, needed.length));
     expect(
       talks(production, [
         [manager, at(broker, 25672)],
-        [service, at(broker, 15672)],
+        [service, at(broker, 15671)],
       ]),
     ).toEqual([false, false]);
   });

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
 import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi.ts";
+import { sslModeOf } from "../../services/observer-manager/src/adapters/postgres/ssl-mode.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
 import { autoWorkerCount } from "../../services/observer-service/src/worker-count.ts";
 import { ingressPathsOf, isServedBy } from "../support/ingress.ts";
@@ -11,7 +12,7 @@ import { metricCatalogue } from "../support/metric-catalogue.ts";
 import { ofKind, production, workloadsOf } from "../support/overlays.ts";
 import { ROOT } from "../support/processes.ts";
 import { selectorsIn } from "../support/promql.ts";
-import { configurationOf, ownSettings } from "../support/workloads.ts";
+import { configurationOf, ownSettings, secretsIn, secretsOf } from "../support/workloads.ts";
 
 const { manifests, namespace } = production;
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -48,6 +49,61 @@ describe("broker and database", () => {
   });
 });
 
+describe("the wire to broker and database", () => {
+  interface Certificate {
+    secretName: string;
+    dnsNames?: string[];
+    isCA?: boolean;
+    issuerRef: { name: string };
+  }
+  const certificates = ofKind(production, "Certificate").map(({ spec }) => spec as Certificate);
+  const mounted = (name: string) => (workload(name).spec.template.spec.volumes ?? []).flatMap(secretsIn);
+  const trustOf = (name: string, file: string) => {
+    const { secretName, items = [] } =
+      mounted(name).find((each) => each.items?.some(({ path }) => file.endsWith(`/${path}`))) ?? expect.fail(file);
+    return [secretName, items.map(({ key }) => key)];
+  };
+
+  it("is TLS alone at the broker, with a certificate for the names by which it is called", () => {
+    const { tls } = specOf("RabbitmqCluster", "rabbitmq") as { tls: Record<string, unknown> };
+    expect(tls).toEqual({ secretName: "rabbitmq-tls", caSecretName: "rabbitmq-tls", disableNonTLSListeners: true });
+    const certificate =
+      certificates.find(({ secretName }) => secretName === tls.secretName) ?? expect.fail("no certificate");
+    const names = certificate.dnsNames ?? [];
+    const addresses = read("docs/deploy.md").match(/_AMQP_URL=\S+@rabbitmq\S*/g) ?? [];
+    expect(addresses).toHaveLength(2);
+    for (const address of addresses) {
+      expect(address).toMatch(/_AMQP_URL=amqps:\/\/unacked-(manager|service):.*:5671\/$/);
+      expect(names).toContain(/@([^:]+):/.exec(address)?.[1]);
+    }
+    // Its operator calls each node by <pod>.<cluster>-nodes.<namespace>.svc.
+    expect(names).toContain(`*.rabbitmq-nodes.${namespace}.svc`);
+    expect(names.filter((name) => name.includes(".") && !name.includes(`.${namespace}.`))).toEqual([]);
+  });
+
+  it("has an authority of its own, whose certificate the programs are given", () => {
+    const [authority = expect.fail("none")] = certificates.filter(({ isCA }) => isCA);
+    const issuers = Object.fromEntries(ofKind(production, "Issuer").map(({ metadata, spec }) => [metadata.name, spec]));
+    expect(issuers[authority.issuerRef.name]).toEqual({ selfSigned: {} });
+    const server = certificates.find(({ isCA }) => !isCA) ?? expect.fail("no certificate");
+    expect(issuers[server.issuerRef.name]).toEqual({ ca: { secretName: authority.secretName } });
+    for (const name of ["observer-manager", "observer-service"]) {
+      const { AMQP_TLS_CA_FILE = "" } = ownSettings(manifests, workload(name));
+      expect(trustOf(name, AMQP_TLS_CA_FILE)).toEqual([server.secretName, ["ca.crt"]]);
+    }
+  });
+
+  it("is TLS alone at the database, whose name and authority the manager holds it against", () => {
+    const manager = workload("observer-manager");
+    const { DATABASE_TLS_CA_FILE = "" } = ownSettings(manifests, manager);
+    expect(trustOf("observer-manager", DATABASE_TLS_CA_FILE)).toEqual(["postgres-ca", ["ca.crt"]]);
+    const { uri = "" } = secretsOf(production.brought, "postgres-app");
+    expect(sslModeOf(uri, { caFile: DATABASE_TLS_CA_FILE })).toBe("verify-full");
+    const { postgresql } = specOf("Cluster", "postgres") as { postgresql: { pg_hba: string[] } };
+    expect(postgresql.pg_hba[0]).toBe("hostnossl all all all reject");
+  });
+});
+
 describe("the ingress", () => {
   const paths = ingressPathsOf(production);
   const { tls, rules } = specOf("Ingress", "unacked") as { tls: { hosts: string[] }[]; rules: { host: string }[] };
@@ -80,7 +136,8 @@ describe("the autoscaler", () => {
   const scaled = specOf("ScaledObject", "observer-service") as Scaled;
   const { url, valueLocation, targetValue } = scaled.triggers[0]?.metadata ?? expect.fail("no trigger");
   const service = workload("observer-service");
-  const settings = ServiceSettings.parse({ AMQP_URL: "amqp://x", ...ownSettings(manifests, service) });
+  const { WORKER_COUNT, POOL } = ownSettings(manifests, service);
+  const settings = ServiceSettings.parse({ AMQP_URL: "amqp://x", WORKER_COUNT, POOL });
   const workers = Number(settings.WORKER_COUNT);
 
   it("scales the StatefulSet, whose number no manifest sets, by the desired workers of its pool", () => {

@@ -22,7 +22,10 @@ export interface DatabaseAddress {
   ssl?: false | DatabaseTls;
 }
 
-/** For pg and TypeORM: the address without what we read of it ourselves, and how it is encrypted. Reads the files. */
+/**
+ * For pg and TypeORM: the address without what we read of it ourselves, and how it is encrypted. Reads the files, and again at
+ * each connection: an authority that renews itself within a manager's life must not lock it out.
+ */
 export function sslOptions(databaseUrl: string, files: TlsFiles): DatabaseAddress {
   const mode = sslModeOf(databaseUrl, files) ?? "verify-full";
   if (mode === "disable" && !databaseUrl.includes("sslmode=")) return { url: databaseUrl, ssl: false };
@@ -31,14 +34,30 @@ export function sslOptions(databaseUrl: string, files: TlsFiles): DatabaseAddres
   return { url: url.href, ssl: mode === "disable" ? false : connectionOptions(mode, files) };
 }
 
+/** pg copies these for each connection that it opens, and so asks the getters each time. */
 function connectionOptions(mode: Exclude<SslMode, "disable">, files: TlsFiles): DatabaseTls {
   const { caFile, certFile, keyFile, serverName } = files;
-  const content = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, "utf8"));
-  return {
-    ...(caFile !== undefined && { ca: content(caFile) }),
-    ...(certFile !== undefined && { cert: content(certFile), key: content(keyFile) }),
+  const options: DatabaseTls = {
     rejectUnauthorized: mode !== "require",
     checkServerIdentity: (host, certificate) =>
       mode === "verify-full" ? checkServerIdentity(serverName ?? host, certificate) : undefined,
+  };
+  for (const [option, file] of Object.entries({ ca: caFile, cert: certFile, key: keyFile })) {
+    if (file === undefined) continue;
+    Object.defineProperty(options, option, { get: latestOf(file), enumerable: true, configurable: true });
+  }
+  return options;
+}
+
+/** What is in a file now, or was when it could last be read. Throws if it cannot be read at first. */
+function latestOf(file: string): () => string {
+  let content = readFileSync(file, "utf8");
+  return () => {
+    try {
+      content = readFileSync(file, "utf8");
+    } catch {
+      // It is just being replaced, or gone for good: pg would end the process, and what we had may well be right still.
+    }
+    return content;
   };
 }
