@@ -1,3 +1,4 @@
+import { BlockList, isIP } from "node:net";
 import type { Manifest } from "./kustomization.ts";
 
 /** Who talks: a pod of the overlay's namespace, or of another one. */
@@ -9,7 +10,9 @@ export interface Talker {
 }
 
 export interface Listener {
-  labels: Record<string, string>;
+  /** Of its pod; `address` stands for somebody who is none. */
+  labels?: Record<string, string>;
+  address?: string;
   /** The port's number, and its name where the pod has named it. */
   port: number;
   portName?: string;
@@ -45,15 +48,16 @@ interface Policy {
  */
 export function mayTalk(manifests: readonly Manifest[], from: Talker, to: Listener): boolean {
   const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy").map(({ spec }) => spec as Policy);
-  const leaves = from.namespace !== undefined || passes(policies, "Egress", from.labels, { labels: to.labels }, to);
-  return leaves && passes(policies, "Ingress", to.labels, from, to);
+  const { labels, address } = to;
+  const leaves = from.namespace !== undefined || passes(policies, "Egress", from.labels, { labels, address }, to);
+  return leaves && (labels === undefined || passes(policies, "Ingress", labels, from, to));
 }
 
 function passes(
   policies: Policy[],
   direction: "Ingress" | "Egress",
   own: Record<string, string>,
-  other: Talker,
+  other: Other,
   { port, portName }: Listener,
 ): boolean {
   const selecting = policies.filter((each) => each.policyTypes.includes(direction) && selects(each.podSelector, own));
@@ -73,8 +77,11 @@ function passes(
   });
 }
 
-function fits({ podSelector, namespaceSelector, ipBlock }: Peer, { labels, namespace }: Talker): boolean {
-  if (ipBlock !== undefined) return false; // pods have addresses of private networks, which ours leave out
+type Other = Partial<Talker> & { address?: string | undefined };
+
+function fits({ podSelector, namespaceSelector, ipBlock }: Peer, { labels, namespace, address }: Other): boolean {
+  if (ipBlock !== undefined) return address !== undefined && isIn(ipBlock, address); // pods' are private, which ours leave out
+  if (labels === undefined) return false;
   if (namespaceSelector === undefined && namespace !== undefined) return false;
   const isThere =
     namespaceSelector === undefined ||
@@ -87,4 +94,16 @@ function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: 
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ""))
   );
+}
+
+function isIn({ cidr, except }: NonNullable<Peer["ipBlock"]>, address: string): boolean {
+  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+  const holds = (block: string): boolean => {
+    const [network = "", bits] = block.split("/");
+    if (isIP(network) !== isIP(address)) return false;
+    const list = new BlockList();
+    list.addSubnet(network, Number(bits), family);
+    return list.check(address, family);
+  };
+  return holds(cidr) && !except.some(holds);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { type Manifest, readKustomization } from "../support/kustomization.ts";
 import { type Listener, mayTalk, type Talker } from "../support/network-policies.ts";
 import { dev, type Overlay, ofKind, production, workloadsOf } from "../support/overlays.ts";
 
@@ -65,6 +66,30 @@ describe.each([
     expect(named.length).toBeGreaterThan(0);
     const known = pods.flatMap(({ spec }) => spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)));
     expect(named.filter(({ port }) => !known.includes(port))).toEqual([]);
+  });
+});
+
+const outside = (address: string, port: number): Listener => ({ address, port });
+const PRIVATE = ["10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.168.0.1", "fd00::1", "fe80::1"];
+
+describe("who may talk to the world", () => {
+  const withProvider = readKustomization("k8s/components/identity-provider", structuredClone(production.manifests));
+  const reach = (manifests: Manifest[], who: Talker, address: string, port: number) =>
+    mayTalk(manifests, who, outside(address, port));
+
+  it("are observers, to the web alone, and managers not at all", () => {
+    for (const address of ["203.0.113.7", "2001:db8::7"]) {
+      expect([443, 80, 22].map((port) => reach(production.manifests, service, address, port))).toEqual([true, true, false]);
+      expect([443, 80, 5432].map((port) => reach(production.manifests, manager, address, port))).toEqual(all(false, 3));
+    }
+    expect(PRIVATE.filter((address) => reach(production.manifests, service, address, 443))).toEqual([]);
+  });
+
+  it("are managers too where there is an identity provider, to HTTPS in public networks alone", () => {
+    for (const address of ["203.0.113.7", "2001:db8::7"])
+      expect([443, 80, 5432].map((port) => reach(withProvider, manager, address, port))).toEqual([true, false, false]);
+    expect(PRIVATE.filter((address) => reach(withProvider, manager, address, 443))).toEqual([]);
+    expect(talks({ ...production, manifests: withProvider }, [[manager, health]])).toEqual([false]);
   });
 });
 

@@ -7,12 +7,16 @@ import { openApiDocument } from "../../services/observer-manager/src/adapters/ht
 import { sslModeOf } from "../../services/observer-manager/src/adapters/postgres/ssl-mode.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
 import { autoWorkerCount } from "../../services/observer-service/src/worker-count.ts";
+import { environmentOf } from "../support/dockerfile.ts";
 import { ingressPathsOf, isServedBy } from "../support/ingress.ts";
+import { apiFlaws } from "../support/kubernetes-api.ts";
+import { readKustomization } from "../support/kustomization.ts";
 import { metricCatalogue } from "../support/metric-catalogue.ts";
 import { ofKind, production, workloadsOf } from "../support/overlays.ts";
 import { ROOT } from "../support/processes.ts";
+import { environmentFlaws } from "../support/program-settings.ts";
 import { selectorsIn } from "../support/promql.ts";
-import { configurationOf, ownSettings, secretsIn, secretsOf } from "../support/workloads.ts";
+import { configurationOf, mountedSecrets, ownSettings, secretsIn, secretsOf, type Workload } from "../support/workloads.ts";
 
 const { manifests, namespace } = production;
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -123,6 +127,20 @@ describe("the ingress", () => {
     expect(calls.length).toBeGreaterThan(15);
     const inside = ["/metrics", "/readyz", "/healthz"];
     expect(calls.filter((path) => !isServedBy(paths, path)).sort()).toEqual(inside.sort());
+  });
+});
+
+describe("the component of an identity provider", () => {
+  const manifests = readKustomization("k8s/components/identity-provider", structuredClone(production.manifests));
+  const manager = manifests.find(({ kind }) => kind === "Deployment") as unknown as Workload;
+
+  it("is such as the API takes, and gives the manager settings that it has, and addresses of one host", () => {
+    expect(apiFlaws(manifests.filter(({ kind }) => ["Deployment", "NetworkPolicy"].includes(kind)))).toEqual([]);
+    const given = { ...environmentOf("observer-manager"), ...ownSettings(manifests, manager) };
+    const secrets = mountedSecrets([...manifests, ...production.brought], manager);
+    expect(environmentFlaws("observer-manager", given, secrets)).toEqual([]);
+    const { OIDC_ISSUER = "", OIDC_JWKS_URL = "" } = given;
+    expect(OIDC_JWKS_URL.startsWith(`${OIDC_ISSUER}/`)).toBe(true);
   });
 });
 

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { KnownCallers } from "../../../services/observer-manager/src/adapters/access/known-callers.ts";
 import { OidcCheck, type OidcSettings } from "../../../services/observer-manager/src/adapters/access/oidc-check.ts";
+import type { ProviderKeysOptions } from "../../../services/observer-manager/src/adapters/access/provider-keys.ts";
 import { claimAt, roleOf } from "../../../services/observer-manager/src/adapters/access/role-claim.ts";
 import { keptLog } from "../../support/books.ts";
 import { type IdentityProvider, startIdentityProvider, type TokenOptions } from "../../support/identity-provider.ts";
@@ -23,8 +24,8 @@ const settingsOf = (more: Partial<OidcSettings> = {}): OidcSettings => ({
   ...more,
 });
 
-const checkWith = (more: Partial<OidcSettings> = {}, refetchCooldownMs = 0): OidcCheck =>
-  new OidcCheck(settingsOf(more), log, { refetchCooldownMs });
+const checkWith = (more: Partial<OidcSettings> = {}, keys: ProviderKeysOptions = {}): OidcCheck =>
+  new OidcCheck(settingsOf(more), log, { cooldownMs: 0, ...keys });
 
 const verdictOn = async (options: TokenOptions) => check.verify(await provider.sign(options));
 
@@ -116,7 +117,7 @@ describe("the provider's keys", () => {
   });
 
   it("that it does not publish are refused, and strangers who make them up cannot make us ask without end", async () => {
-    check = checkWith({}, 60_000);
+    check = checkWith({}, { cooldownMs: 60_000 });
     expect((await verdictOn({})).kind).toBe("known");
     await provider.addKey("secret", { isSecret: true });
     for (let i = 0; i < 20; i += 1)
@@ -143,6 +144,39 @@ describe("the provider's keys", () => {
       }),
     ]);
     expect(JSON.stringify(log.lines)).not.toContain(token);
+  });
+});
+
+describe("keys that have grown old", () => {
+  it("are asked for anew before they are used: one that is withdrawn counts no longer", async () => {
+    check = checkWith({}, { renewAfterMs: 0 });
+    expect((await verdictOn({})).kind).toBe("known");
+    await provider.addKey("second");
+    provider.withdrawKey("first");
+    expect((await verdictOn({ kid: "first" })).kind).toBe("refused");
+  });
+
+  it("hold on while the provider is away, which is asked now and then; until it is back, or they are too old", async () => {
+    check = checkWith({}, { renewAfterMs: 0, cooldownMs: 60_000 });
+    const old = checkWith({}, { renewAfterMs: 0, keepForMs: 0 });
+    for (const each of [check, old]) expect((await each.verify(await provider.sign())).kind).toBe("known");
+    provider.answerWith(503);
+    const before = provider.asked();
+    for (let i = 0; i < 5; i += 1) expect((await verdictOn({})).kind).toBe("known");
+    expect(provider.asked()).toBe(before + 1);
+    expect(log.lines).toEqual([
+      expect.objectContaining({ level: "warn", fields: expect.objectContaining({ event: "identity-provider-away" }) }),
+    ]);
+    expect((await old.verify(await provider.sign())).kind).toBe("unavailable");
+  });
+
+  it("do not make a key of which nothing is known into one that is refused", async () => {
+    check = checkWith({}, { renewAfterMs: 0 });
+    expect((await verdictOn({})).kind).toBe("known");
+    await provider.addKey("second");
+    provider.answerWith(503);
+    expect((await verdictOn({ kid: "second" })).kind).toBe("unavailable");
+    expect((await verdictOn({ kid: "first" })).kind).toBe("known");
   });
 });
 

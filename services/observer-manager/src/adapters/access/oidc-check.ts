@@ -1,6 +1,7 @@
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import { errors, type JWTPayload, jwtVerify } from "jose";
 import type { Verdict } from "../../flows/caller-check.ts";
 import type { Log } from "../../flows/log.ts";
+import { ProviderKeys, type ProviderKeysOptions } from "./provider-keys.ts";
 import { claimAt, type RoleWords, roleOf } from "./role-claim.ts";
 
 export interface OidcSettings {
@@ -17,9 +18,6 @@ export interface OidcSettings {
 
 /** Clocks of two machines are never quite the same. */
 const CLOCK_TOLERANCE_S = 30;
-const FETCH_TIMEOUT_MS = 5_000;
-/** An unknown key asks the issuer again, but not more often than this: strangers can make up key ids. */
-const REFETCH_COOLDOWN_MS = 10_000;
 
 /** The last that a Date can hold. */
 const LAST_TIME_MS = 8_640_000_000_000_000;
@@ -32,21 +30,20 @@ const MAX_NAME_LENGTH = 128;
  */
 export class OidcCheck {
   readonly #settings: OidcSettings;
-  readonly #keys: ReturnType<typeof createRemoteJWKSet>;
+  readonly #keys: ProviderKeys;
   readonly #log: Log;
 
-  constructor(settings: OidcSettings, log: Log, { refetchCooldownMs = REFETCH_COOLDOWN_MS } = {}) {
+  constructor(settings: OidcSettings, log: Log, keys?: ProviderKeysOptions) {
     this.#settings = settings;
     this.#log = log;
-    const options = { timeoutDuration: FETCH_TIMEOUT_MS, cooldownDuration: refetchCooldownMs };
-    this.#keys = createRemoteJWKSet(new URL(settings.jwksUrl), options);
+    this.#keys = new ProviderKeys(new URL(settings.jwksUrl), log, keys);
   }
 
   async verify(token: string): Promise<Verdict> {
     const { issuer, audience, algorithms } = this.#settings;
     const options = { issuer, audience, algorithms, clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ["exp"] };
     try {
-      const { payload } = await jwtVerify(token, this.#keys, options);
+      const { payload } = await jwtVerify(token, this.#keys.get, options);
       return this.#verdictOn(payload);
     } catch (error) {
       const why = reasonOf(error);
