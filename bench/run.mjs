@@ -4,7 +4,9 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { complain, PlainError, say } from "../scripts/progress.mjs";
 import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows } from "./core/acceptance.mjs";
+import { about, estimateS } from "./core/estimate.mjs";
 import { chooseScenarios, HELP, OptionError, parseBenchOptions } from "./core/options.mjs";
+import { sizesOf } from "./core/sizes.mjs";
 import { FIGURE_HEADER, figureRows, PEER_HEADER, peerRows, plainTable } from "./core/tables.mjs";
 import { providePeers } from "./peers/peers.mjs";
 import { describeMachine } from "./rig/machine.mjs";
@@ -13,6 +15,8 @@ import { SCENARIOS } from "./scenarios/scenarios.mjs";
 
 /** `npm run bench`: measures scenario by scenario, says so, prints tables, writes JSON. */
 
+/** A median of fewer says little. */
+const RUNS = 5;
 const RESULTS = fileURLToPath(new URL("results", import.meta.url));
 
 /** @param {string[]} args */
@@ -27,18 +31,32 @@ async function main(args) {
   try {
     say("starting a broker and a database");
     await rig.start();
-    const { runs, quick } = options;
+    const { quick, rehearse } = options;
+    const plan = chosen.map((scenario) => {
+      const runs = options.runs ?? (rehearse ? 1 : quick ? scenario.quickRuns : RUNS);
+      return { scenario, runs, lastsS: estimateS(scenario.id, { runs, quick, rehearse, hasPeers: peers.length > 0 }) };
+    });
+    let leftS = plan.reduce((sum, { lastsS }) => sum + lastsS, 0);
+    say(`${plan.length} scenarios, ${about(leftS)}`);
     /** @type {import("./core/figures.mjs").Results} */
     const results = {
       at: new Date().toISOString(),
       machine: { ...(await describeMachine(rig)), commit: commit() },
-      options: { runs, quick },
+      options: { runs: Math.max(...plan.map(({ runs }) => runs)), quick },
       scenarios: [],
     };
-    for (const scenario of chosen)
-      results.scenarios.push(await measure(scenario, { rig, runs, quick, peers, say: sayAt(beganMs) }));
-    if (results.scenarios.length > 1) print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results)));
-    write(results, options.out);
+    for (const { scenario, runs, lastsS } of plan) {
+      sayAt(beganMs)(`${scenario.number} ${scenario.title}: ${about(lastsS)}, ${about(leftS)} to the end`);
+      const bench = { rig, runs, sizes: sizesOf(options), peers, say: sayAt(beganMs) };
+      results.scenarios.push(await measure(scenario, bench));
+      leftS -= lastsS;
+    }
+    if (rehearse) say("A rehearsal: nothing is written.");
+    else {
+      if (chosen.length > 1) print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results)));
+      write(results, options.out);
+    }
+    say(`Took ${((performance.now() - beganMs) / 1_000).toFixed(0)} s`);
   } finally {
     await rig.stop();
     if (options.profile !== undefined) say(`The profiles are in ${rig.dir}/logs`);
@@ -51,7 +69,6 @@ async function main(args) {
  * @returns {Promise<import("./core/figures.mjs").ScenarioResult>}
  */
 async function measure({ id, number, title, measure: work }, bench) {
-  bench.say(`${number} ${title}`);
   try {
     const { figures, notes = [] } = await work(bench);
     print(`${number} ${title}`, FIGURE_HEADER, figureRows(figures));

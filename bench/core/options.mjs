@@ -6,8 +6,9 @@ Measures Unacked as whole processes on a broker and a database of its own, besid
 BullMQ, pg-boss and graphile-worker. Prints tables, and writes them as JSON to bench/results.
 
   --only NAMES     scenarios by name or number, separated by commas
-  --runs N         how often each is measured (5; 3 with --quick); the median is what counts
-  --quick          in at most three minutes: fewer runs, and only what the regression guard compares
+  --runs N         how often each is measured (5; 1 to 3 with --quick); the median is what counts
+  --quick          in at most three minutes: every scenario, with fewer runs and where it must be with smaller counts
+  --rehearse       every scenario once, with a tenth of the counts: whether all works here. Its figures say nothing
   --peers          beside the peers too (the default but for --quick); --no-peers without them
   --profile NAMES  keeps a CPU profile of these processes (manager, alpha) and says where; what is measured is slower then
   --out FILE       where the JSON goes (bench/results/<time>.json, and always bench/results/latest.json)
@@ -18,8 +19,9 @@ export class OptionError extends Error {}
 /**
  * @typedef {object} BenchOptions
  * @property {string[]} only names or numbers of scenarios; empty: all
- * @property {number} runs
+ * @property {number | undefined} runs undefined: as many as each scenario has by itself
  * @property {boolean} quick
+ * @property {boolean} rehearse
  * @property {boolean} peers
  * @property {string | undefined} out
  * @property {string | undefined} profile names of processes, separated by commas
@@ -32,15 +34,18 @@ export class OptionError extends Error {}
 export function parseBenchOptions(args) {
   const values = parse(args);
   if (values.help) return "help";
-  const { quick = false } = values;
-  const runs = Number(values.runs ?? (quick ? 3 : 5));
-  if (!Number.isInteger(runs) || runs < 1) throw new OptionError(`--runs takes a whole number from 1, not ${values.runs}`);
+  const { quick = false, rehearse = false } = values;
+  const runs = values.runs === undefined ? undefined : Number(values.runs);
+  if (runs !== undefined && (!Number.isInteger(runs) || runs < 1))
+    throw new OptionError(`--runs takes a whole number from 1, not ${values.runs}`);
   if (values.peers && values["no-peers"]) throw new OptionError("--peers and --no-peers do not go together");
+  if (quick && rehearse) throw new OptionError("--quick and --rehearse do not go together");
   const only = (values.only ?? "").split(",").filter((name) => name !== "");
   return {
     only,
     runs,
     quick,
+    rehearse,
     peers: values.peers ?? (values["no-peers"] ? false : !quick),
     out: values.out,
     profile: values.profile,
@@ -56,6 +61,7 @@ function parse(args) {
         only: { type: "string" },
         runs: { type: "string" },
         quick: { type: "boolean" },
+        rehearse: { type: "boolean" },
         peers: { type: "boolean" },
         "no-peers": { type: "boolean" },
         out: { type: "string" },
@@ -69,18 +75,17 @@ function parse(args) {
 }
 
 /**
- * @template {{ id: string, number: number, isQuick: boolean }} S
+ * @template {{ id: string, number: number }} S
  * @param {S[]} scenarios
- * @param {Pick<BenchOptions, "only" | "quick">} options
+ * @param {Pick<BenchOptions, "only">} options
  * @returns {S[]}
  */
-export function chooseScenarios(scenarios, { only, quick }) {
+export function chooseScenarios(scenarios, { only }) {
   const names = (/** @type {S} */ one) => [one.id, String(one.number)];
   const unknown = only.filter((name) => !scenarios.some((one) => names(one).includes(name)));
   if (unknown.length > 0) {
     const known = scenarios.map(({ id, number }) => `${number} ${id}`).join(", ");
     throw new OptionError(`There is no scenario ${unknown.join(", ")}. There are: ${known}`);
   }
-  if (only.length > 0) return scenarios.filter((one) => names(one).some((name) => only.includes(name)));
-  return scenarios.filter((one) => one.isQuick || !quick);
+  return only.length === 0 ? scenarios : scenarios.filter((one) => names(one).some((name) => only.includes(name)));
 }

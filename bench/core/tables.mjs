@@ -66,7 +66,7 @@ export const peerRows = (figures) =>
       formatSummary(figure.ours, figure.unit),
       peer.peer,
       peer.setting + (peer.note === undefined ? "" : `: ${peer.note}`),
-      formatPeer(peer, figure.unit),
+      formatPeer(peer, figure.unit) + runsOf(figure, peer),
       formatTimes(figure, peer),
     ]),
   );
@@ -78,6 +78,12 @@ export const peerRows = (figures) =>
 export function formatPeer({ values, over }, unit) {
   if (values.length > 0) return formatSummary(values, unit);
   return over === undefined ? "–" : `none within ${formatValue(over, unit)}`;
+}
+
+/** Where it was measured less often than Unacked: how often. @param {Figure} figure @param {PeerValues} peer */
+function runsOf({ ours }, { values }) {
+  if (values.length === 0 || values.length === ours.length) return "";
+  return values.length === 1 ? ", 1 run" : `, ${values.length} runs`;
 }
 
 /**

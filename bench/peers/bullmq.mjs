@@ -14,8 +14,8 @@ export const peer = {
   module: "bullmq",
   server: "redis",
   settings: [
-    { name: "defaults", note: "concurrency 10,000", killNote: "lockDuration 30 s, stalledInterval 30 s" },
-    { name: "best", note: "concurrency 10,000, lockDuration 5 s, stalledInterval 1 s" },
+    { name: "defaults", note: "concurrency: all jobs", killNote: "lockDuration 30 s, stalledInterval 30 s" },
+    { name: "best", note: "concurrency: all jobs, lockDuration 5 s, stalledInterval 1 s" },
   ],
   async open(url, queue) {
     const { Queue } = await peerPackage("bullmq");

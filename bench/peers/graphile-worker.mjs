@@ -13,8 +13,12 @@ export const peer = {
   module: "graphile-worker",
   server: "postgres",
   settings: [
-    { name: "defaults", note: "concurrentJobs 10,000", killNote: "a dead worker's jobs are unlocked after 4 hours" },
-    { name: "best", note: "localQueue 10,001, poll 0.1 s; an operator calls forceUnlockWorkers the moment a worker dies" },
+    { name: "defaults", note: "concurrentJobs: all jobs", killNote: "a dead worker's jobs are unlocked after 4 hours" },
+    {
+      name: "best",
+      note: "localQueue: one more than all jobs, poll 0.1 s",
+      killNote: "an operator calls forceUnlockWorkers the moment a worker dies",
+    },
   ],
   async open(url, _queue, setting) {
     const { makeWorkerUtils } = await peerPackage("graphile-worker");

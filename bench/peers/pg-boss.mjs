@@ -18,7 +18,11 @@ export const peer = {
   module: "pg-boss",
   server: "postgres",
   settings: [
-    { name: "defaults", note: "one fetch of 10,000 (batchSize)", killNote: "expireIn 15 min is the only way back" },
+    {
+      name: "defaults",
+      note: "batchSize: all jobs (one job: a work() each)",
+      killNote: "expireIn 15 min is the only way back",
+    },
     { name: "best", note: "poll 0.5 s, maintenance 1 s, expireIn 30 s, which ends living jobs too" },
   ],
   async open(url, queue, setting) {

@@ -3,6 +3,9 @@ import { nowMs } from "../meter/clock.mjs";
 
 /** @typedef {{ status: number, text: string, sentMs: number, answeredMs: number }} Answer times: CLOCK_MONOTONIC, ms */
 
+/** Sooner than the manager closes a connection that nobody uses: else a call could be on its way to one that it just closed. */
+const IDLE_MS = 2_000;
+
 /** Calls a manager over connections that stay open. */
 export class Rest {
   #agent;
@@ -14,7 +17,7 @@ export class Rest {
    */
   constructor(url, connections = 32) {
     this.#url = url;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: IDLE_MS });
   }
 
   /**

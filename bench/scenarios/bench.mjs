@@ -4,7 +4,7 @@
  * @typedef {object} Bench
  * @property {import("../rig/rig.mjs").Rig} rig
  * @property {number} runs
- * @property {boolean} quick
+ * @property {import("../core/sizes.mjs").Sizes} sizes
  * @property {import("../peers/peers.mjs").Peer[]} peers to be measured beside; none where that is not wanted
  * @property {(text: string) => void} say a line of progress
  */
@@ -14,12 +14,9 @@
  * @property {string} id
  * @property {number} number
  * @property {string} title
- * @property {boolean} isQuick measured with --quick too
+ * @property {number} quickRuns how often it is measured with --quick
  * @property {(bench: Bench) => Promise<{ figures: import("../core/figures.mjs").Figure[], notes?: string[] }>} measure
  */
-
-/** The crowd that most figures are about. */
-export const COUNT = 10_000;
 
 /** Calls `work` so many times, and says which run it is. @param {Bench} bench @param {string} what @param {(run: number) => Promise<void>} work */
 export async function repeat({ runs, say }, what, work) {

@@ -1,60 +1,62 @@
+import { counted } from "../core/sizes.mjs";
 import { milliseconds, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { measureCreation } from "../peers/measure.mjs";
 import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
 import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
 import { System } from "../rig/system.mjs";
-import { atOnce, COUNT, repeat } from "./bench.mjs";
+import { atOnce, repeat } from "./bench.mjs";
 
-const SINGLES = 1_000;
 const CONNECTIONS = 32;
 
 /** Many creates: from the POST to the last handler that runs and to the books that say so. @type {import("./bench.mjs").Scenario} */
-export const create = { id: "create", number: 1, title: "10,000 creates", isQuick: true, measure };
+export const create = { id: "create", number: 1, title: "10,000 creates", quickRuns: 3, measure };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
-  const { rig, peers } = bench;
+  const { rig, peers, sizes } = bench;
+  const [all, singly] = [counted(sizes.crowd), `${counted(sizes.singles)} single POSTs over ${CONNECTIONS} connections`];
   const tally = new Tally("create", {
-    "batch-accepted": milliseconds("10,000 creates by one batch: accepted (raw: all confirmed)"),
-    "batch-running": milliseconds("10,000 creates by one batch: all handlers running (raw: all delivered)"),
-    "batch-books": milliseconds("10,000 creates by one batch: all Processing in the books (raw: all delivered)"),
-    ...spentFigures("10,000 creates by one batch"),
-    "singles-accepted": milliseconds("1,000 single POSTs over 32 connections: accepted (raw: each confirmed)"),
-    "singles-running": milliseconds("1,000 single POSTs over 32 connections: all handlers running (raw: all delivered)"),
-    "singles-books": milliseconds("1,000 single POSTs over 32 connections: all Processing (raw: all delivered)"),
+    "batch-accepted": milliseconds(`${all} creates by one batch: accepted (raw: all confirmed)`),
+    "batch-running": milliseconds(`${all} creates by one batch: all handlers running (raw: all delivered)`),
+    "batch-books": milliseconds(`${all} creates by one batch: all Processing in the books (raw: all delivered)`),
+    ...spentFigures(`${all} creates by one batch`),
+    "singles-accepted": milliseconds(`${singly}: accepted (raw: each confirmed)`),
+    "singles-running": milliseconds(`${singly}: all handlers running (raw: all delivered)`),
+    "singles-books": milliseconds(`${singly}: all Processing (raw: all delivered)`),
   });
   const raw = await RawBroker.open(rig);
-  await raw.startConsumer("raw-consumer", COUNT);
+  await raw.startConsumer("raw-consumer", sizes.crowd);
   const system = await System.start(rig);
-  const service = await system.startService("alpha", COUNT);
-  await repeat(bench, "batch of 10,000", async () => {
-    const { confirmedMs, deliveredMs } = await publishRaw(rig, raw, COUNT, (bodies) => raw.publish(bodies));
+  const service = await system.startService("alpha", sizes.crowd);
+  await repeat(bench, `batch of ${all}`, async () => {
+    const { confirmedMs, deliveredMs } = await publishRaw(rig, raw, sizes.crowd, (bodies) => raw.publish(bodies));
     tally.raw({ "batch-accepted": confirmedMs, "batch-running": deliveredMs, "batch-books": deliveredMs });
-    const [body = ""] = system.batchBodies(COUNT);
+    const [body = ""] = system.batchBodies(sizes.crowd);
     const post = () => system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
     const { result: times, spentMs } = await cpuSpent(partsOf(rig, system, service), () =>
-      createOurs(rig, system, COUNT, post),
+      createOurs(rig, system, sizes.crowd, post),
     );
     tally.ours({ "batch-accepted": times.acceptedMs, "batch-running": times.runningMs, "batch-books": times.booksMs });
     tally.ours(spentValues(spentMs));
     await system.stopAll();
   });
-  await repeat(bench, "1,000 single POSTs", async () => {
-    const { confirmedMs, deliveredMs } = await publishRaw(rig, raw, SINGLES, (bodies) =>
-      atOnce(SINGLES, CONNECTIONS, (index) => raw.publishOne(/** @type {Buffer} */ (bodies[index]))),
+  await repeat(bench, singly, async () => {
+    const { confirmedMs, deliveredMs } = await publishRaw(rig, raw, sizes.singles, (bodies) =>
+      atOnce(sizes.singles, CONNECTIONS, (index) => raw.publishOne(/** @type {Buffer} */ (bodies[index]))),
     );
     tally.raw({ "singles-accepted": confirmedMs, "singles-running": deliveredMs, "singles-books": deliveredMs });
-    const bodies = Array.from({ length: SINGLES }, () => JSON.stringify(system.observer()));
-    const times = await createOurs(rig, system, SINGLES, () =>
-      atOnce(SINGLES, CONNECTIONS, (index) => system.rest.expect(201, "POST", "/api/v1/observers", bodies[index])),
+    const bodies = Array.from({ length: sizes.singles }, () => JSON.stringify(system.observer()));
+    const times = await createOurs(rig, system, sizes.singles, () =>
+      atOnce(sizes.singles, CONNECTIONS, (index) => system.rest.expect(201, "POST", "/api/v1/observers", bodies[index])),
     );
     tally.ours({ "singles-accepted": times.acceptedMs, "singles-running": times.runningMs, "singles-books": times.booksMs });
     await system.stopAll();
   });
   await raw.close();
   await system.close();
-  for (const peer of peers) await measureCreation(bench, peer, COUNT, (who, ms) => tally.peer(who, { "batch-running": ms }));
+  for (const peer of peers)
+    await measureCreation(bench, peer, sizes.crowd, (who, ms) => tally.peer(who, { "batch-running": ms }));
   return { figures: tally.figures };
 }
 

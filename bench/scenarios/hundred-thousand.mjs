@@ -21,7 +21,7 @@ export const hundredThousand = {
   id: "hundred-thousand",
   number: 7,
   title: "100,000 observers on two services",
-  isQuick: false,
+  quickRuns: 1,
   measure,
 };
 

@@ -6,19 +6,15 @@ import { partsOf, shareOfCore } from "../rig/cpu.mjs";
 import { cpuMs } from "../rig/proc.mjs";
 import { Statements } from "../rig/statements.mjs";
 import { System } from "../rig/system.mjs";
-import { COUNT, repeat } from "./bench.mjs";
-
-const SETTLE_MS = 12_000;
-/** All windows together: what is measured over. */
-const LONG_MS = 60_000;
-const QUICK_MS = 10_000;
+import { repeat } from "./bench.mjs";
 
 /** 10,000 run, and nothing happens. @type {import("./bench.mjs").Scenario} */
-export const idle = { id: "idle", number: 8, title: "Idle cost at 10,000", isQuick: true, measure };
+export const idle = { id: "idle", number: 8, title: "Idle cost at 10,000", quickRuns: 2, measure };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
-  const { rig, runs, quick, peers } = bench;
+  const { rig, runs, sizes, peers } = bench;
+  const { crowd, idleS, settleS, peerIdleS } = sizes;
   const share = (/** @type {string} */ title) => ({
     title,
     unit: "%",
@@ -37,26 +33,26 @@ async function measure(bench) {
     "manager-cpu": share("CPU of the manager, of a core"),
     "service-cpu": share("CPU of the service, of a core (raw: of the consumer)"),
     "broker-cpu": share("CPU of the broker, of a core (raw: with the raw consumer alone)"),
-    "database-cpu": share("CPU of PostgreSQL, of a core"),
+    "database-cpu": share("CPU of PostgreSQL, of a core (peers: of it or Redis)"),
   });
-  const windowMs = (quick ? QUICK_MS : LONG_MS) / runs;
+  const windowMs = (idleS * 1_000) / runs;
 
   const raw = await RawBroker.open(rig);
-  const consumer = await raw.startConsumer("raw-consumer", COUNT);
-  await raw.publish(startBodies(COUNT));
-  await sleep(quick ? 2_000 : SETTLE_MS);
+  const consumer = await raw.startConsumer("raw-consumer", crowd);
+  await raw.publish(startBodies(crowd));
+  await sleep(settleS * 1_000);
   await repeat(bench, `idle, raw, ${windowMs / 1_000} s`, async () => {
     const shares = await shareOfCore(windowMs, { service: () => cpuMs(consumer.pid), broker: () => cpuMs(rig.broker.pid) });
     tally.raw({ "service-cpu": shares.service, "broker-cpu": shares.broker });
   });
-  await raw.orderAcks(COUNT);
+  await raw.orderAcks(crowd);
   await raw.close();
   await rig.programs.endAll();
 
   const system = await System.start(rig);
-  const service = await system.startService("alpha", COUNT);
-  await system.create(COUNT);
-  await sleep(SETTLE_MS);
+  const service = await system.startService("alpha", crowd);
+  await system.create(crowd);
+  await sleep(settleS * 1_000);
   const statements = await Statements.of(rig, system.books);
   await repeat(bench, `idle, ${windowMs / 1_000} s`, async () => {
     const before = await statements.look();
@@ -75,9 +71,8 @@ async function measure(bench) {
   await statements.close();
   await system.close();
   for (const peer of peers)
-    await measureIdle(bench, peer, COUNT, windowMs, (who, perS, workerShare, serverShare) => {
-      const server = peer.server === "redis" ? {} : { "database-cpu": serverShare };
-      tally.peer(who, { statements: perS, "service-cpu": workerShare, ...server });
+    await measureIdle(bench, peer, crowd, peerIdleS * 1_000, (who, perS, workerShare, serverShare) => {
+      tally.peer(who, { statements: perS, "service-cpu": workerShare, "database-cpu": serverShare });
     });
   return { figures: tally.figures };
 }

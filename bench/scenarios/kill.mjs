@@ -1,32 +1,35 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { counted } from "../core/sizes.mjs";
 import { milliseconds, Tally } from "../core/tally.mjs";
 import { measureKill } from "../peers/measure.mjs";
 import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
 import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
 import { System } from "../rig/system.mjs";
-import { COUNT, repeat } from "./bench.mjs";
+import { repeat } from "./bench.mjs";
 
 /** A process that has just started compiles for a while: that is not what is measured. */
 const SETTLE_MS = 500;
-const FEW = 1_000;
 
 /** A full service is killed with -9 while another has as many free workers. @type {import("./bench.mjs").Scenario} */
-export const kill = { id: "kill", number: 3, title: "kill -9 of a full service", isQuick: true, measure };
+export const kill = { id: "kill", number: 3, title: "kill -9 of a full service", quickRuns: 2, measure };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
+  const { crowd, few } = bench.sizes;
+  const [all, less] = [counted(crowd), counted(few)];
   const tally = new Tally("kill", {
-    "10000-first": { ...milliseconds("10,000: first handler running elsewhere (raw: first redelivered)"), isLoose: true },
-    "10000-running": milliseconds("10,000: all handlers running elsewhere (raw: all redelivered)"),
-    "10000-books": milliseconds("10,000: books right (raw: all redelivered)"),
-    ...spentFigures("kill -9 with 10,000"),
-    "1000-first": { ...milliseconds("1,000: first handler running elsewhere (raw: first redelivered)"), isLoose: true },
-    "1000-running": { ...milliseconds("1,000: all handlers running elsewhere (raw: all redelivered)"), isLoose: true },
-    "1000-books": { ...milliseconds("1,000: books right (raw: all redelivered)"), isLoose: true },
+    "10000-first": { ...milliseconds(`${all}: first handler running elsewhere (raw: first redelivered)`), isLoose: true },
+    "10000-running": milliseconds(`${all}: all handlers running elsewhere (raw: all redelivered)`),
+    "10000-books": milliseconds(`${all}: books right (raw: all redelivered)`),
+    ...spentFigures(`kill -9 with ${all}`),
+    "1000-first": { ...milliseconds(`${less}: first handler running elsewhere (raw: first redelivered)`), isLoose: true },
+    "1000-running": { ...milliseconds(`${less}: all handlers running elsewhere (raw: all redelivered)`), isLoose: true },
+    "1000-books": { ...milliseconds(`${less}: books right (raw: all redelivered)`), isLoose: true },
   });
-  for (const count of bench.quick ? [COUNT] : [COUNT, FEW]) await measureCount(bench, count, tally);
+  await measureCount(bench, crowd, 10_000, tally);
+  if (few > 0) await measureCount(bench, few, 1_000, tally);
   for (const peer of bench.peers)
-    await measureKill(bench, peer, COUNT, {
+    await measureKill(bench, peer, crowd, {
       back: (who, firstMs, allMs) => tally.peer(who, { "10000-first": firstMs, "10000-running": allMs }),
       inVain: (who, ms) => tally.peerInVain(who, { "10000-first": ms, "10000-running": ms }),
     });
@@ -36,9 +39,10 @@ async function measure(bench) {
 /**
  * @param {import("./bench.mjs").Bench} bench
  * @param {number} count
+ * @param {number} id what its figures are named for
  * @param {Tally<string>} tally
  */
-async function measureCount(bench, count, tally) {
+async function measureCount(bench, count, id, tally) {
   const { rig } = bench;
   const raw = await RawBroker.open(rig);
   let rawHolder = await raw.startConsumer("raw-consumer-0", count);
@@ -55,9 +59,9 @@ async function measureCount(bench, count, tally) {
     const rawTimes = await killAndWatch(rig, rawHolder, rawHeir, count);
     rawHolder = rawHeir;
     tally.raw({
-      [`${count}-first`]: rawTimes.firstMs,
-      [`${count}-running`]: rawTimes.allMs,
-      [`${count}-books`]: rawTimes.allMs,
+      [`${id}-first`]: rawTimes.firstMs,
+      [`${id}-running`]: rawTimes.allMs,
+      [`${id}-books`]: rawTimes.allMs,
     });
     const heir = await system.startService(`alpha-${run}`, count);
     const { pid } = holder;
@@ -66,9 +70,9 @@ async function measureCount(bench, count, tally) {
       return { ...times, booksMs: (await system.books.untilMovedFrom(count, pid)) - times.killedMs };
     });
     const { firstMs, allMs, booksMs } = result;
-    if (count === COUNT) tally.ours(spentValues(spentMs));
+    if (count === bench.sizes.crowd) tally.ours(spentValues(spentMs));
     holder = heir;
-    tally.ours({ [`${count}-first`]: firstMs, [`${count}-running`]: allMs, [`${count}-books`]: booksMs });
+    tally.ours({ [`${id}-first`]: firstMs, [`${id}-running`]: allMs, [`${id}-books`]: booksMs });
   });
   await raw.close();
   await system.close();

@@ -1,42 +1,45 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { counted } from "../core/sizes.mjs";
 import { milliseconds, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
 import { System } from "../rig/system.mjs";
-import { COUNT, repeat } from "./bench.mjs";
+import { repeat } from "./bench.mjs";
 
 const SETTLE_MS = 500;
 
 /** A deploy: a full service is told to end, and gives back all that it runs. @type {import("./bench.mjs").Scenario} */
-export const sigterm = { id: "sigterm", number: 5, title: "SIGTERM of a full service", isQuick: true, measure };
+export const sigterm = { id: "sigterm", number: 5, title: "SIGTERM of a full service", quickRuns: 2, measure };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
   const { rig } = bench;
+  const { crowd } = bench.sizes;
+  const all = counted(crowd);
   const tally = new Tally("sigterm", {
-    running: milliseconds("10,000 running elsewhere (raw: nacked, and redelivered)"),
+    running: milliseconds(`${all} running elsewhere (raw: nacked, and redelivered)`),
     exited: milliseconds("the process has ended (raw: likewise)"),
-    books: milliseconds("10,000 right in the books (raw: redelivered)"),
+    books: milliseconds(`${all} right in the books (raw: redelivered)`),
   });
   const raw = await RawBroker.open(rig);
-  let rawHolder = await raw.startConsumer("raw-consumer-0", COUNT);
+  let rawHolder = await raw.startConsumer("raw-consumer-0", crowd);
   const delivered = rig.meter.watch();
-  await raw.publish(startBodies(COUNT));
-  await delivered.untilStarted(COUNT);
+  await raw.publish(startBodies(crowd));
+  await delivered.untilStarted(crowd);
   delivered.end();
   const system = await System.start(rig);
-  let holder = await system.startService("alpha-0", COUNT);
-  await system.create(COUNT);
+  let holder = await system.startService("alpha-0", crowd);
+  await system.create(crowd);
 
-  await repeat(bench, "SIGTERM with 10,000", async (run) => {
-    const rawHeir = await raw.startConsumer(`raw-consumer-${run}`, COUNT);
-    const rawTimes = await endAndWatch(rig, rawHolder, rawHeir);
+  await repeat(bench, `SIGTERM with ${all}`, async (run) => {
+    const rawHeir = await raw.startConsumer(`raw-consumer-${run}`, crowd);
+    const rawTimes = await endAndWatch(rig, rawHolder, rawHeir, crowd);
     rawHolder = rawHeir;
     tally.raw({ running: rawTimes.runningMs, exited: rawTimes.exitedMs, books: rawTimes.runningMs });
-    const heir = await system.startService(`alpha-${run}`, COUNT);
+    const heir = await system.startService(`alpha-${run}`, crowd);
     const { pid } = holder;
-    const { toldMs, runningMs, exitedMs } = await endAndWatch(rig, holder, heir);
-    const booksMs = (await system.books.untilMovedFrom(COUNT, pid)) - toldMs;
+    const { toldMs, runningMs, exitedMs } = await endAndWatch(rig, holder, heir, crowd);
+    const booksMs = (await system.books.untilMovedFrom(crowd, pid)) - toldMs;
     holder = heir;
     tally.ours({ running: runningMs, exited: exitedMs, books: booksMs });
   });
@@ -49,13 +52,14 @@ async function measure(bench) {
  * @param {import("../rig/rig.mjs").Rig} rig
  * @param {import("../rig/programs.mjs").Program} holder
  * @param {import("../rig/programs.mjs").Program} heir
+ * @param {number} count
  */
-async function endAndWatch(rig, holder, heir) {
+async function endAndWatch(rig, holder, heir, count) {
   await sleep(SETTLE_MS);
   const watch = rig.meter.watch([heir.pid]);
   const toldMs = holder.signal("SIGTERM");
-  const [exitedMs] = await Promise.all([holder.exited.then(() => nowMs() - toldMs), watch.untilStarted(COUNT)]);
+  const [exitedMs] = await Promise.all([holder.exited.then(() => nowMs() - toldMs), watch.untilStarted(count)]);
   watch.end();
-  if (watch.started !== COUNT) throw new Error(`${watch.started} handlers started instead of ${COUNT}`);
+  if (watch.started !== count) throw new Error(`${watch.started} handlers started instead of ${count}`);
   return { toldMs, exitedMs, runningMs: watch.lastStartMs - toldMs };
 }

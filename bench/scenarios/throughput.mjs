@@ -9,11 +9,11 @@ const OBSERVERS = 20_000;
 const CONNECTIONS = 32;
 
 /** What goes through when more and more comes. @type {import("./bench.mjs").Scenario} */
-export const throughput = { id: "throughput", number: 9, title: "Sustained throughput", isQuick: true, measure };
+export const throughput = { id: "throughput", number: 9, title: "Sustained throughput", quickRuns: 2, measure };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
-  const { rig, quick } = bench;
+  const { rig, sizes } = bench;
   const tally = new Tally("throughput", {
     "state-events": {
       ...perSecond("state events of 20 services, until they stand in the books (raw: the same messages, acked)"),
@@ -26,7 +26,7 @@ async function measure(bench) {
   await raw.startConsumer("raw-consumer", 65_535);
   const system = await System.start(rig);
   await system.startService("alpha", 65_535);
-  const creates = quick ? 2_000 : 5_000;
+  const creates = sizes.posts;
   await repeat(bench, "single creates", async () => {
     const bodies = startBodies(creates);
     const rawMs = await timed(() => atOnce(creates, CONNECTIONS, (i) => raw.publishOne(/** @type {Buffer} */ (bodies[i]))));

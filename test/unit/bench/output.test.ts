@@ -33,8 +33,8 @@ describe("the tables", () => {
       { peer: "BullMQ", setting: "defaults", values: [59_000] },
       { peer: "slow", setting: "defaults", note: "4 hours", values: [], over: 90_000 },
     ];
-    expect(peerRows([figure("a", { ours: [500], peers })]).map((row) => row.slice(2))).toEqual([
-      ["BullMQ", "defaults", "59 s", "118 ×"],
+    expect(peerRows([figure("a", { ours: [500, 500], peers })]).map((row) => row.slice(2))).toEqual([
+      ["BullMQ", "defaults", "59 s, 1 run", "118 ×"],
       ["slow", "defaults: 4 hours", "none within 90 s", "> 180 ×"],
     ]);
   });
@@ -95,9 +95,11 @@ test("only what is between its markers is written anew", () => {
 });
 
 describe("the options", () => {
-  test("measure five times with the peers, and quickly three times without", () => {
-    expect(parseBenchOptions([])).toEqual({ only: [], runs: 5, quick: false, peers: true });
-    expect(parseBenchOptions(["--quick"])).toMatchObject({ runs: 3, quick: true, peers: false });
+  test("measure with the peers, and quickly without; as often as each scenario says, unless told otherwise", () => {
+    expect(parseBenchOptions([])).toMatchObject({ only: [], runs: undefined, quick: false, rehearse: false, peers: true });
+    expect(parseBenchOptions(["--quick"])).toMatchObject({ runs: undefined, quick: true, peers: false });
+    expect(parseBenchOptions(["--rehearse"])).toMatchObject({ rehearse: true, peers: true });
+    expect(() => parseBenchOptions(["--quick", "--rehearse"])).toThrow(OptionError);
     expect(parseBenchOptions(["--quick", "--peers", "--runs", "1"])).toMatchObject({ runs: 1, peers: true });
     expect(parseBenchOptions(["--no-peers"])).toMatchObject({ peers: false });
     expect(() => parseBenchOptions(["--runs", "none"])).toThrow(OptionError);
@@ -106,13 +108,12 @@ describe("the options", () => {
 
   test("choose scenarios by name or number, and name those that there are", () => {
     const scenarios = [
-      { id: "create", number: 1, isQuick: true },
-      { id: "restart", number: 6, isQuick: false },
+      { id: "create", number: 1 },
+      { id: "restart", number: 6 },
     ];
-    const chosen = (only: string[], quick = false) => chooseScenarios(scenarios, { only, quick }).map(({ id }) => id);
+    const chosen = (only: string[]) => chooseScenarios(scenarios, { only }).map(({ id }) => id);
     expect(chosen([])).toEqual(["create", "restart"]);
-    expect(chosen([], true)).toEqual(["create"]);
-    expect(chosen(["6"], true)).toEqual(["restart"]);
+    expect(chosen(["6"])).toEqual(["restart"]);
     expect(() => chosen(["nothing"])).toThrow("1 create, 6 restart");
   });
 });

@@ -1,0 +1,43 @@
+/**
+ * How much is measured.
+ *
+ * @typedef {object} Sizes
+ * @property {number} crowd observers that most figures are about
+ * @property {number} few observers of a second, smaller crowd; 0: none
+ * @property {number} singles POSTs one by one
+ * @property {number} atRest creates at rest, one after the other
+ * @property {number} loadS seconds of creates at a rate
+ * @property {number} large observers on two services together
+ * @property {number} idleS seconds of doing nothing, all runs together
+ * @property {number} settleS seconds before these, until nothing of the start is left
+ * @property {number} stateRounds times that all observers of the state events tell something
+ * @property {number} posts POSTs one by one of the sustained rate
+ * @property {number} peerIdleS seconds of doing nothing of a peer
+ * @property {number} peerBudgetS a peer's runs of one setting are not repeated beyond this many seconds
+ * @property {number} patienceS longer is not waited for a killed worker's jobs
+ */
+
+/** @type {Sizes} */
+const FULL = {
+  ...{ crowd: 10_000, few: 1_000, singles: 1_000, atRest: 200, loadS: 5, large: 100_000, idleS: 60, settleS: 12 },
+  ...{ stateRounds: 10, posts: 5_000 },
+  ...{ peerIdleS: 30, peerBudgetS: 40, patienceS: 75 },
+};
+
+/** The crowd is the same, so that ratios can be held against those of a whole run. @type {Sizes} */
+const QUICK = {
+  ...{ ...FULL, few: 0, atRest: 40, loadS: 1, large: 10_000, idleS: 10, settleS: 3, stateRounds: 4, posts: 2_000 },
+  ...{ peerIdleS: 5, peerBudgetS: 1 },
+};
+
+/** @type {Sizes} */
+const REHEARSAL = {
+  ...{ crowd: 1_000, few: 100, singles: 100, atRest: 10, loadS: 1, large: 4_000, idleS: 4, settleS: 1, stateRounds: 2 },
+  ...{ posts: 200, peerIdleS: 2, peerBudgetS: 1, patienceS: 75 },
+};
+
+/** @param {{ quick: boolean, rehearse: boolean }} options */
+export const sizesOf = ({ quick, rehearse }) => (rehearse ? REHEARSAL : quick ? QUICK : FULL);
+
+/** "10,000", wherever the reader is. @param {number} count */
+export const counted = (count) => count.toLocaleString("en-US");
