@@ -1,6 +1,7 @@
 import type { ErrorPage, ObserverLogs, ObserverView } from "@unacked/contracts";
 import type { Channel } from "amqplib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { followEvents } from "../support/event-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { tapOutput } from "../support/output-tap.ts";
 import type { RunningProcess } from "../support/processes.ts";
@@ -69,12 +70,33 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout:
     await system.check();
   });
 
-  it("what an observer says can be read", async () => {
+  it("what an observer says can be read, and followed to where it goes on when its service is drained", async () => {
     await system.createMany("saying", 1, { sayEveryMs: 50 });
     await eventually(async () => {
       const { status, body } = await system.call<ObserverLogs>("GET", "/api/v1/observers/saying-0/logs");
       expect([status, body.entries?.[0]]).toMatchObject([200, { message: "said" }]);
     });
+    const from = (await system.get("saying-0")).service?.name ?? expect.fail("on no service");
+    const { events, close } = await followEvents(`${system.url}/api/v1/observers/saying-0/logs?follow=true`);
+    const entriesAfterRun = (isRun: (service: string) => boolean) => {
+      const begin = events.findIndex(({ event, data }) => event === "run" && isRun(data.service.name));
+      return begin < 0 ? 0 : events.slice(begin).filter(({ event }) => event === "entry").length;
+    };
+    await eventually(() => expect(entriesAfterRun((service) => service === from)).toBeGreaterThan(1));
+
+    await startService("guest"); // there are more observers than the others have room for
+    expect((await system.call("POST", `/api/v1/services/${from}/drain`)).status).toBe(202);
+    const drained = async () => (await system.listServices()).find(({ name }) => name === from);
+    await eventually(async () => expect(await drained()).toMatchObject({ draining: true, drained: true, running: 0 }), {
+      timeoutMs: 20_000,
+    });
+    await eventually(() => expect(entriesAfterRun((service) => service !== from)).toBeGreaterThan(1));
+    close();
+    await system.check();
+    await system.service(from).kill("SIGTERM");
+    await startService(from);
+    await system.service("guest").kill("SIGTERM");
+    await system.check();
   });
 
   it("failures and messages that cannot be read reach the errors", async () => {
