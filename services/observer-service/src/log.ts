@@ -1,5 +1,6 @@
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
+import { boundedLine } from "./bounded-line.ts";
 
 export type Log = Logger;
 
@@ -13,13 +14,14 @@ export const redacted = (key: string, value: unknown): unknown => (REDACTED_KEYS
 
 /**
  * One JSON object a line on standard output, readable text on a terminal. Written synchronously, so that the last line of
- * a process that ends is not lost. Neither params nor the broker's URL are ever logged.
+ * a process that ends is not lost. A line has a largest length. Neither params nor the broker's URL are ever logged.
  */
 export function createLog(level: string, fields: Record<string, unknown> = {}): Log {
   const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED };
   if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: "service" }));
+  const out = pino.destination({ dest: 1, sync: true });
   return pino(
     { ...options, formatters: { level: (label) => ({ level: label }) } },
-    pino.destination({ dest: 1, sync: true }),
+    { write: (line) => void out.write(boundedLine(line)) },
   );
 }
