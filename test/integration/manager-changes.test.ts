@@ -213,9 +213,9 @@ describe("a client that comes back", () => {
     const hub = await manager();
     const insertMany = (count: number) =>
       books.dataSource.query(
-        `INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash)
+        `INSERT INTO observers (id, name, type, params, labels, pool, retry, status)
          SELECT gen_random_uuid(), gen_random_uuid() || 'x', 't', '{}', '{}', 'default',
-                '{"maxAttempts":1,"delaysMs":[1],"resetAfterMs":1}', 'Created', '-' FROM generate_series(1, $1::int)`,
+                '{"maxAttempts":1,"delaysMs":[1],"resetAfterMs":1}', 'Created' FROM generate_series(1, $1::int)`,
         [count],
       );
     const { cursor } = await liveClient(hub);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/postgres-books-store.ts";
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/type-reads.ts";
 import type { BooksStore } from "../../services/observer-manager/src/flows/books-store.ts";
+import { FreshStarts } from "../../services/observer-manager/src/flows/fresh-starts.ts";
 import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
 import type { CreateOutcome } from "../../services/observer-manager/src/flows/manager-api.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
@@ -28,7 +29,9 @@ beforeEach(async () => {
 function lifecycleOn(on: BooksStore): ObserverLifecycle {
   commits = 0;
   const types = new TypeCheck(new PostgresTypeDirectory(books.dataSource));
-  return new ObserverLifecycle({ store: on, types, isReady: () => true, committed: () => (commits += 1), log: keptLog() });
+  const freshStarts = new FreshStarts();
+  const committed = () => (commits += 1);
+  return new ObserverLifecycle({ store: on, types, isReady: () => true, committed, freshStarts, log: keptLog() });
 }
 
 const request = (name: string, more: object = {}) => CreateObserver.parse({ name, type: "ticker", ...more });

@@ -186,9 +186,9 @@ describe("ten thousand", () => {
     const service = await putService(books.dataSource, { worker_count: 10_000 });
     await books.dataSource.query(
       `WITH o AS (
-         INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash, current_run_id, current_service_id)
+         INSERT INTO observers (id, name, type, params, labels, pool, retry, status, current_run_id, current_service_id)
          SELECT gen_random_uuid(), 'n-' || n, 'ticker', '{"everyMs": 10}', '{}', 'default',
-                '{"maxAttempts": "unlimited", "delaysMs": [1000], "resetAfterMs": 600000}', 'Processing', '-', gen_random_uuid(), $1
+                '{"maxAttempts": "unlimited", "delaysMs": [1000], "resetAfterMs": 600000}', 'Processing', gen_random_uuid(), $1
          FROM generate_series(0, 9999) n RETURNING *)
        INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at)
        SELECT current_run_id, id, $1, 1, gen_random_uuid(), 1, 1, 'Current', now() FROM o`,

@@ -103,8 +103,8 @@ describe("the list of observers", () => {
 
   test("finds a page by the index, not by sorting the table", async () => {
     await books.dataSource.query(`
-      INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash, created_at)
-      SELECT gen_random_uuid(), 'o' || n, 't', '{}', '{}', 'default', '{}', 'Created', '-', now() - n * interval '1 second'
+      INSERT INTO observers (id, name, type, params, labels, pool, retry, status, created_at)
+      SELECT gen_random_uuid(), 'o' || n, 't', '{}', '{}', 'default', '{}', 'Created', now() - n * interval '1 second'
       FROM generate_series(1, 5000) n`);
     await books.dataSource.query("ANALYZE observers");
     const asked: [string, unknown[]][] = [];

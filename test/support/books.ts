@@ -51,7 +51,6 @@ const OBSERVER = {
   pool: "default",
   retry: { maxAttempts: "unlimited", delaysMs: [1_000], resetAfterMs: 600_000 },
   status: "Created",
-  request_hash: "-",
 };
 
 /** Columns of `observers` over the defaults. A status that needs a run gets one, on `current_service_id`. */

@@ -14,6 +14,7 @@ import { PostgresServiceStore } from "../../services/observer-manager/src/adapte
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/type-reads.ts";
 import { ChangeHub } from "../../services/observer-manager/src/flows/change-hub.ts";
 import { ErrorDesk } from "../../services/observer-manager/src/flows/error-desk.ts";
+import { FreshStarts } from "../../services/observer-manager/src/flows/fresh-starts.ts";
 import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
 import type { Log } from "../../services/observer-manager/src/flows/log.ts";
 import { LogDesk } from "../../services/observer-manager/src/flows/log-desk.ts";
@@ -49,13 +50,10 @@ export async function startHttpManager(
   const types = new TypeCheck(new PostgresTypeDirectory(dataSource));
   let ready = true;
   const store = new PostgresBooksStore(dataSource);
-  const lifecycle = new ObserverLifecycle({ store, types, isReady: () => ready, committed: () => undefined, log });
-  const errors = new ErrorDesk({ store, isReady: () => ready, committed: () => undefined });
-  const services = new ServiceDesk({
-    store: new PostgresServiceStore(dataSource),
-    isReady: () => ready,
-    committed: () => undefined,
-  });
+  const told = { isReady: () => ready, committed: () => undefined };
+  const lifecycle = new ObserverLifecycle({ store, types, freshStarts: new FreshStarts(), log, ...told });
+  const errors = new ErrorDesk({ store, ...told });
+  const services = new ServiceDesk({ store: new PostgresServiceStore(dataSource), ...told });
   // There is no broker to ask by.
   const logs = new LogDesk({ places: new PostgresLogPlaces(dataSource), reader: { ask: async () => "no-broker" } });
   const readiness = async () => {

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { MessageId, ObserverId, Revision, RunId } from "./ids.ts";
+import { RUN_STOP_REASONS } from "./states.ts";
 
 /**
  * Why one run (not the observer) is told to stop. `superseded` is the only one a run may refuse: one that still holds
  * that message on a live channel answers RunHeld. All the others end with the message acked; `unknown` (the books do not
  * have the observer) after it was put to the errors, whole, as nobody else has it.
  */
-export const RunStopReason = z.enum(["superseded", "duplicate", "obsolete", "not-wanted", "unknown"]);
+export const RunStopReason = z.enum(RUN_STOP_REASONS);
 export type RunStopReason = z.infer<typeof RunStopReason>;
 
 /**

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "./ids.ts";
+import { RUN_STOPPED_REASONS } from "./states.ts";
 
 /** Wall clock of the service in ms since the epoch. For display only: what is due, late or dead is PostgreSQL's clock. */
 const at = z.int().min(0);
@@ -28,16 +29,6 @@ export type RunRetrying = z.infer<typeof RunRetrying>;
 /** The answer of a run told `superseded` that still holds that very message on a live channel. */
 export const RunHeld = z.object({ kind: z.literal("RunHeld"), ...runIdentity });
 export type RunHeld = z.infer<typeof RunHeld>;
-
-export const RUN_STOPPED_REASONS = [
-  "stopped",
-  "restarted",
-  "superseded",
-  "duplicate",
-  "obsolete",
-  "not-wanted",
-  "unknown",
-] as const;
 
 /**
  * The run was told to stop and its handler has settled (or the service never had it). Its message is acked once this

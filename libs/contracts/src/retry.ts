@@ -15,11 +15,11 @@ const BackoffDelays = z.strictObject({
  */
 export const RetryPolicy = z.strictObject({
   maxAttempts: z
-    .union([z.int().min(1).max(1_000_000), z.literal("unlimited")])
+    .union([z.literal("unlimited"), z.int().min(1).max(1_000_000)])
     .default("unlimited")
     .describe("how often the handler is started before the observer is Failed"),
   delaysMs: z
-    .union([z.array(delayMs).min(1).max(100), BackoffDelays])
+    .union([BackoffDelays, z.array(delayMs).min(1).max(100)])
     .default({ initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 })
     .describe("a list (its last entry repeats) or an exponential backoff"),
   resetAfterMs: z.int().min(0).max(2_147_483_647).default(600_000),

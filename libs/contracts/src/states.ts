@@ -29,14 +29,14 @@ export const SERVICE_STATES = ["Alive", "Suspect", "Stopped", "Gone"] as const;
 export const ServiceState = z.enum(SERVICE_STATES);
 export type ServiceState = z.infer<typeof ServiceState>;
 
+/** Why one run (not the observer) is told to stop: see StopRuns. */
+export const RUN_STOP_REASONS = ["superseded", "duplicate", "obsolete", "not-wanted", "unknown"] as const;
+
+/** What a run that was told to stop says when its handler has settled: see RunStopped. */
+export const RUN_STOPPED_REASONS = ["stopped", "restarted", ...RUN_STOP_REASONS] as const;
+
 export const RUN_END_REASONS = [
-  "stopped",
-  "restarted",
-  "superseded",
-  "duplicate",
-  "obsolete",
-  "not-wanted",
-  "unknown",
+  ...RUN_STOPPED_REASONS,
   "failed",
   "completed",
   "draining",

@@ -18,7 +18,10 @@ export interface Batch {
   readonly eventsJson: string;
 }
 
-type Waiting = Outgoing & { key: string | undefined; dropped: boolean };
+/** The places in which an event waits that a later one of the same run (or service) can make superfluous. */
+type Place = "start" | "again" | "retry" | "held" | "latest";
+
+type Waiting = Outgoing & { place: Place | undefined; dropped: boolean };
 
 /**
  * Events on their way to the state queue, in order. One batch is in flight at a time and is given out again, unchanged,
@@ -30,7 +33,8 @@ type Waiting = Outgoing & { key: string | undefined; dropped: boolean };
  */
 export class Outbox {
   #waiting: Waiting[] = [];
-  readonly #byKey = new Map<string, Waiting>();
+  /** By run, or by kind where the service itself is meant. */
+  readonly #places = new Map<string, Partial<Record<Place, Waiting>>>();
   #inFlight: { batch: Batch; entries: Waiting[] } | undefined;
   #seq = 0;
   #size = 0;
@@ -40,11 +44,9 @@ export class Outbox {
     return this.#size;
   }
 
-  add(outgoing: Outgoing): void {
-    const { key, replaced } = coalescing(outgoing.event, (candidate) => this.#byKey.has(candidate));
-    for (const each of replaced) this.#drop(each);
-    const entry: Waiting = { ...outgoing, key, dropped: false };
-    if (key !== undefined) this.#byKey.set(key, entry);
+  add({ event, generation, onConfirmed }: Outgoing): void {
+    const entry: Waiting = { event, generation, onConfirmed, place: undefined, dropped: false };
+    this.#coalesce(entry);
     this.#waiting.push(entry);
     this.#size += 1;
     this.#sweep();
@@ -71,12 +73,40 @@ export class Outbox {
     for (const { onConfirmed } of entries) onConfirmed?.();
   }
 
-  #drop(key: string): void {
-    const entry = this.#byKey.get(key);
+  #coalesce(entry: Waiting): void {
+    const { replaces, place } = COALESCING[entry.event.kind];
+    const key = keyOf(entry.event);
+    const before = this.#places.get(key);
+    if (before !== undefined) for (const each of replaces) this.#drop(before, each);
+    if (place === undefined) return this.#forgetIfEmpty(key);
+    // The first start tells who runs; only starts after it can replace each other.
+    entry.place = place === "start" && before?.start !== undefined ? "again" : place;
+    if (before === undefined) this.#places.set(key, { [entry.place]: entry });
+    else before[entry.place] = entry;
+  }
+
+  #drop(places: Partial<Record<Place, Waiting>>, place: Place): void {
+    const entry = places[place];
     if (entry === undefined) return;
     entry.dropped = true;
-    this.#byKey.delete(key);
+    places[place] = undefined;
     this.#size -= 1;
+  }
+
+  /** It is on its way, and nothing replaces it any more. */
+  #leave({ event, place }: Waiting): void {
+    if (place === undefined) return;
+    const key = keyOf(event);
+    const places = this.#places.get(key);
+    if (places === undefined) return;
+    places[place] = undefined;
+    this.#forgetIfEmpty(key);
+  }
+
+  #forgetIfEmpty(key: string): void {
+    const places = this.#places.get(key);
+    for (const place in places) if (places[place as Place] !== undefined) return;
+    this.#places.delete(key);
   }
 
   /** Dropped entries keep their place until there are more of them than of the others. */
@@ -100,41 +130,28 @@ export class Outbox {
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || entry.generation !== first.generation)) break;
       entries.push(entry);
       texts.push(text);
-      if (entry.key !== undefined) this.#byKey.delete(entry.key);
+      this.#leave(entry);
     }
     this.#waiting = this.#waiting.slice(next);
     return { entries, texts };
   }
 }
 
-/** Under which key an event waits, and which waiting ones it makes superfluous. */
-function coalescing(event: ServiceEvent, waits: (key: string) => boolean): { key: string | undefined; replaced: string[] } {
-  switch (event.kind) {
-    case "RunStarted": {
-      // The first start tells who runs; only starts after it can replace each other.
-      const key = waits(runKey(event.runId, "start")) ? runKey(event.runId, "again") : runKey(event.runId, "start");
-      return { key, replaced: [runKey(event.runId, "again")] };
-    }
-    case "RunRetrying":
-      return { key: runKey(event.runId, "retry"), replaced: [runKey(event.runId, "retry"), runKey(event.runId, "again")] };
-    case "RunHeld":
-      return { key: runKey(event.runId, "held"), replaced: [runKey(event.runId, "held")] };
-    case "RunStopped":
-    case "RunFailed":
-    case "RunCompleted":
-    case "RunReleased":
-      return { key: undefined, replaced: [runKey(event.runId, "again"), runKey(event.runId, "held")] };
-    case "ServiceAlive":
-    case "ServiceBorn":
-      return { key: event.kind, replaced: [event.kind] };
-    case "ServiceDied":
-    case "StartRefused":
-    case "DuplicateDropped":
-    case "Inventory":
-      return { key: undefined, replaced: [] };
-    default:
-      return event satisfies never;
-  }
-}
+/** In which place an event waits, and which waiting ones it makes superfluous. */
+const COALESCING: Record<ServiceEvent["kind"], { place?: Place; replaces: readonly Place[] }> = {
+  RunStarted: { place: "start", replaces: ["again"] },
+  RunRetrying: { place: "retry", replaces: ["retry", "again"] },
+  RunHeld: { place: "held", replaces: ["held"] },
+  RunStopped: { replaces: ["again", "held"] },
+  RunFailed: { replaces: ["again", "held"] },
+  RunCompleted: { replaces: ["again", "held"] },
+  RunReleased: { replaces: ["again", "held"] },
+  ServiceAlive: { place: "latest", replaces: ["latest"] },
+  ServiceBorn: { place: "latest", replaces: ["latest"] },
+  ServiceDied: { replaces: [] },
+  StartRefused: { replaces: [] },
+  DuplicateDropped: { replaces: [] },
+  Inventory: { replaces: [] },
+};
 
-const runKey = (runId: RunId, what: string): string => `${runId}:${what}`;
+const keyOf = (event: ServiceEvent): RunId | ServiceEvent["kind"] => ("runId" in event ? event.runId : event.kind);

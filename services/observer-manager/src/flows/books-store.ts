@@ -50,8 +50,6 @@ export interface BooksTransaction {
   namesTaken(names: string[]): Promise<Set<string>>;
   /** As this transaction leaves them. */
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;
-  /** The observers of these ids with the hash of the request that created each. */
-  findRequests(ids: ObserverId[]): Promise<Map<ObserverId, { requestHash: string; view: ObserverView }>>;
 }
 
 /** An observer about to be: already validated. */
@@ -63,8 +61,6 @@ export interface NewObserver {
   labels: Record<string, string>;
   pool: string;
   retry: unknown;
-  /** SHA-256 of the request, to tell a repeated POST from another one with the same id. */
-  requestHash: string;
   /** Only of one that is recorded again: 1 and now otherwise. */
   revision?: number;
   createdAt?: string;

@@ -2,6 +2,7 @@ import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@una
 import { type Deed, type DeedDone, doneTo } from "./audit.ts";
 import type { BooksTransaction, NewObserver } from "./books-store.ts";
 import type { CreateOutcome, Refusal } from "./manager-api.ts";
+import { isRepeated } from "./new-observer.ts";
 
 /** One request with what was found out before the transaction. */
 export interface Candidate {
@@ -35,7 +36,7 @@ export async function createTogether(
   const mustFindWorker = candidates.filter(({ request }) => request.whenFull === "reject");
   const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
   for (const pool of pools) await tx.lockPool(pool);
-  const known = await tx.findRequests(candidates.flatMap(({ request }) => request.id ?? []));
+  const known = await tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? []));
   // A repeated request finds its observer, whatever has become of types and workers since.
   const outcomes: Outcomes = candidates.map(
     ({ observer, wrongType }) => repeated(known.get(observer.id), observer) ?? wrongType ?? undefined,
@@ -105,24 +106,21 @@ async function answerConflicts(
 ): Promise<void> {
   const open = candidates.flatMap((candidate, i) => (outcomes[i] === undefined ? [{ ...candidate.observer, i }] : []));
   const leftOut = open.filter(({ id }) => !created.has(id));
-  const known = leftOut.length > 0 ? await tx.findRequests(leftOut.map(({ id }) => id)) : new Map();
+  const known = leftOut.length > 0 ? await tx.viewObservers(leftOut.map(({ id }) => id)) : new Map();
   for (const observer of open) {
     const view = created.get(observer.id);
     // Of two with the same id in one batch, the first is created and the second is its repetition.
     created.delete(observer.id);
-    if (view) known.set(observer.id, { requestHash: observer.requestHash, view });
+    if (view) known.set(observer.id, view);
     outcomes[observer.i] = view
       ? { kind: "created", observer: view }
       : (repeated(known.get(observer.id), observer) ?? problem("name-taken"));
   }
 }
 
-function repeated(
-  known: { requestHash: string; view: ObserverView } | undefined,
-  observer: NewObserver,
-): CreateOutcome | undefined {
+function repeated(known: ObserverView | undefined, observer: NewObserver): CreateOutcome | undefined {
   if (!known) return undefined;
-  return known.requestHash === observer.requestHash ? { kind: "exists", observer: known.view } : problem("id-taken");
+  return isRepeated(observer, known) ? { kind: "exists", observer: known } : problem("id-taken");
 }
 
 /** Throws when one is refused: then the others are refused because of it, and nothing is written. */

@@ -6,7 +6,7 @@ import type { BooksStore } from "./books-store.ts";
 import { Bulk } from "./bulk.ts";
 import { refuseTheInnocent } from "./create-together.ts";
 import { Creation } from "./creation.ts";
-import { FreshStarts } from "./fresh-starts.ts";
+import type { FreshStarts } from "./fresh-starts.ts";
 import type { Log } from "./log.ts";
 import type {
   BulkChange,
@@ -27,8 +27,8 @@ export interface LifecycleParts {
   isReady(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
-  /** Where the dispatcher finds what was created a moment ago; without it, it reads it from the books. */
-  freshStarts?: FreshStarts;
+  /** Where the dispatcher finds what was created a moment ago. */
+  freshStarts: FreshStarts;
   log: Log;
 }
 
@@ -46,7 +46,7 @@ export class ObserverLifecycle implements Lifecycle {
 
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
-    this.#creation = new Creation(parts.store, parts.types, parts.committed, parts.freshStarts ?? new FreshStarts());
+    this.#creation = new Creation(parts.store, parts.types, parts.committed, parts.freshStarts);
     this.#bulk = new Bulk(parts);
   }
 

@@ -1,25 +1,19 @@
-import { createHash } from "node:crypto";
-import { type CreateObserver, newObserverId } from "@unacked/contracts";
+import { isDeepStrictEqual } from "node:util";
+import { type CreateObserver, newObserverId, type ObserverView } from "@unacked/contracts";
 import type { NewObserver } from "./books-store.ts";
 
 /** A request as it will stand in the books; an id is made where the client chose none. */
-export function newObserver(request: CreateObserver): NewObserver {
-  const { name, type, params, labels, pool, retry } = request;
-  const content = { name, type, params, labels, pool, retry };
-  return { ...content, id: request.id ?? newObserverId(), requestHash: requestHashOf(content) };
+export function newObserver({ id, name, type, params, labels, pool, retry }: CreateObserver): NewObserver {
+  return { id: id ?? newObserverId(), name, type, params, labels, pool, retry };
 }
 
-export function requestHashOf(
-  content: Pick<CreateObserver, "name" | "type" | "params" | "labels" | "pool" | "retry">,
-): string {
-  return createHash("sha256").update(canonicalJson(content)).digest("hex");
+/**
+ * Whether a POST is that of an observer which is there, once more, and not another one with the same id. Nothing of what a request
+ * holds is ever changed in the books. The order in which a client writes its fields is no difference, nor is −0.
+ */
+export function isRepeated(request: NewObserver, there: ObserverView): boolean {
+  return isDeepStrictEqual(contentOf(request), contentOf(there));
 }
 
-/** JSON with sorted keys: the order in which a client writes its fields is not a difference. */
-function canonicalJson(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
-  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`).join(",")}}`;
-}
+const contentOf = ({ name, type, params, labels, pool, retry }: NewObserver | ObserverView): unknown =>
+  JSON.parse(JSON.stringify({ name, type, params, labels, pool, retry }));

@@ -2,7 +2,6 @@ import { decodeBody, StartObserver } from "@unacked/contracts";
 import type { BooksStore, NewObserver } from "./books-store.ts";
 import type { ErrorBook, NewError } from "./error-book.ts";
 import type { Log } from "./log.ts";
-import { requestHashOf } from "./new-observer.ts";
 import type { Tally } from "./tally.ts";
 
 export interface ReadoptionParts {
@@ -58,7 +57,6 @@ export class Readoption implements ErrorBook {
     const { observerId: id, revision, name, type, params, labels, pool, retry, createdAt } = decoded.value;
     const ageMs = Date.now() - Date.parse(createdAt);
     if (!(ageMs < this.#parts.retentionMs)) return null;
-    const content = { name, type, params, labels, pool, retry };
-    return { ...content, id, requestHash: requestHashOf(content), revision: revision + 1, createdAt };
+    return { id, name, type, params, labels, pool, retry, revision: revision + 1, createdAt };
   }
 }

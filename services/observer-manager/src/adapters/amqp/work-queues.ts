@@ -6,8 +6,8 @@ export class WorkQueues {
   readonly #session: () => Session | undefined;
   readonly #type: QueueType;
   readonly #wanted = new Set<string>();
-  /** Pools whose queue was declared, for the generation it was declared in. */
-  #declared = { generation: 0, pools: new Set<string>() };
+  /** Pools whose queue was declared, or is being so, in which generation: thousands of starts ask for the same at once. */
+  #declared = { generation: 0, pools: new Map<string, Promise<void>>() };
 
   constructor(session: () => Session | undefined, type: QueueType) {
     this.#session = session;
@@ -20,10 +20,16 @@ export class WorkQueues {
     const session = this.#session();
     if (!session) throw new Error("the broker session that declares work queues is down");
     if (session.generation !== this.#declared.generation)
-      this.#declared = { generation: session.generation, pools: new Set() };
-    if (this.#declared.pools.has(pool)) return;
-    await session.declare(workQueue(pool, this.#type));
-    this.#declared.pools.add(pool);
+      this.#declared = { generation: session.generation, pools: new Map() };
+    const { pools } = this.#declared;
+    const known = pools.get(pool);
+    if (known) return known;
+    const declaring = session.declare(workQueue(pool, this.#type));
+    pools.set(pool, declaring);
+    declaring.catch(() => {
+      if (pools.get(pool) === declaring) pools.delete(pool);
+    });
+    return declaring;
   }
 
   /** Every one that was ever asked for, once more: somebody may have deleted it. Rejects while the broker is away. */

@@ -6,7 +6,7 @@ import type { ChangeLog, Wakeups } from "../../flows/change-log.ts";
 import type { CommandCount } from "../../flows/command-count.ts";
 import type { CommandStore } from "../../flows/dispatcher.ts";
 import type { ErrorBook } from "../../flows/error-book.ts";
-import { FreshStarts } from "../../flows/fresh-starts.ts";
+import type { FreshStarts } from "../../flows/fresh-starts.ts";
 import type { Log } from "../../flows/log.ts";
 import type { LogPlaces } from "../../flows/log-source.ts";
 import type { ManagerReads } from "../../flows/manager-api.ts";
@@ -38,7 +38,7 @@ export interface DatabaseSideSettings {
   tls: TlsFiles;
   poolSize: number;
   /** What was created a moment ago, and need not be read back to be sent. */
-  freshStarts?: FreshStarts;
+  freshStarts: FreshStarts;
   log: Log;
 }
 
@@ -60,7 +60,7 @@ export class DatabaseSide {
   /** Why the books could not be opened. */
   #lastFailure: ReadinessCheck | undefined;
 
-  constructor({ databaseUrl, tls, poolSize, freshStarts = new FreshStarts(), log }: DatabaseSideSettings) {
+  constructor({ databaseUrl, tls, poolSize, freshStarts, log }: DatabaseSideSettings) {
     this.#log = log;
     const address = sslOptions(databaseUrl, tls);
     this.#dataSource = createDataSource({ databaseUrl: address.url, ssl: address.ssl, poolSize, log });

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import pg from "pg";
+import { arrayLiteral } from "./array-literal.ts";
 
 /**
  * pg's client, but a query that got no answer in time (`query_timeout`) also ends its connection. pg alone would leave the
@@ -10,8 +11,8 @@ export class FailFastClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     const query = this.query.bind(this) as (...args: unknown[]) => unknown;
-    this.query = ((...args: unknown[]) => {
-      const answer = query(...args);
+    this.query = ((text: unknown, values: unknown, ...others: unknown[]) => {
+      const answer = query(text, Array.isArray(values) ? values.map(asParameter) : values, ...others);
       return answer instanceof Promise ? answer.catch((error: unknown) => this.#rethrow(error)) : answer;
     }) as pg.Client["query"];
   }
@@ -27,3 +28,5 @@ export class FailFastClient extends pg.Client {
     throw error;
   }
 }
+
+const asParameter = (value: unknown): unknown => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value);

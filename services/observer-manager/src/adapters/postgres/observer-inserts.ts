@@ -1,7 +1,6 @@
 import type { ObserverId, ObserverView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { NewObserver } from "../../flows/books-store.ts";
-import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "./observer-view.ts";
 
 /**
  * No look-up before it: the primary key and the partial unique index on the name decide, also between two of one batch.
@@ -9,20 +8,17 @@ import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } 
  */
 const INSERT = `
   WITH o AS (
-    INSERT INTO observers (id, name, type, params, labels, pool, retry, status, request_hash, revision, created_at)
-    SELECT id, name, type, params::jsonb, labels::jsonb, pool, retry::jsonb, 'Created', request_hash,
+    INSERT INTO observers (id, name, type, params, labels, pool, retry, status, revision, created_at)
+    SELECT id, name, type, params::jsonb, labels::jsonb, pool, retry::jsonb, 'Created',
            coalesce(revision, 1), coalesce(created_at, now())
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                $9::int[], $10::timestamptz[])
-      AS u (id, name, type, params, labels, pool, retry, request_hash, revision, created_at)
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::int[], $9::timestamptz[])
+      AS u (id, name, type, params, labels, pool, retry, revision, created_at)
     ON CONFLICT DO NOTHING RETURNING id, revision
   ), starts AS (
     INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, revision FROM o
   )
   SELECT array_agg(id) AS ids, now() AS now FROM o`;
-
-/** Index: observers_pkey. */
-const FIND = `SELECT ${OBSERVER_COLUMNS}, o.request_hash FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1)`;
 
 /** Inserts observers with their start commands; those whose id or name is taken are left out. */
 export async function insertObservers(tx: EntityManager, observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
@@ -35,7 +31,6 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
     observers.map((o) => JSON.stringify(o.labels)),
     observers.map((o) => o.pool),
     observers.map((o) => JSON.stringify(o.retry)),
-    observers.map((o) => o.requestHash),
     observers.map((o) => o.revision ?? null),
     observers.map((o) => o.createdAt ?? null),
   ]);
@@ -48,22 +43,24 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
 }
 
 /** As the insert left it: reading ten thousand rows back takes longer than writing them. */
-function viewOfNew({ id, name, type, params, labels, pool, retry, ...rest }: NewObserver, now: string): ObserverView {
+function viewOfNew(observer: NewObserver, now: string): ObserverView {
   return {
-    ...{ id, name, type, params, labels, pool, status: "Created" },
-    retry: retry as ObserverView["retry"],
-    ...{ service: null, currentRunId: null, revision: rest.revision ?? 1, epoch: 0, attempts: 0 },
-    ...{ lastError: null, nextAttemptAt: null, createdAt: rest.createdAt ?? now, modifiedAt: now },
+    id: observer.id,
+    name: observer.name,
+    type: observer.type,
+    params: observer.params,
+    labels: observer.labels,
+    pool: observer.pool,
+    retry: observer.retry as ObserverView["retry"],
+    status: "Created",
+    service: null,
+    currentRunId: null,
+    revision: observer.revision ?? 1,
+    epoch: 0,
+    attempts: 0,
+    lastError: null,
+    nextAttemptAt: null,
+    createdAt: observer.createdAt ?? now,
+    modifiedAt: now,
   };
-}
-
-type RequestRow = ObserverRow & { request_hash: string };
-
-export async function findRequests(
-  tx: EntityManager,
-  ids: ObserverId[],
-): Promise<Map<ObserverId, { requestHash: string; view: ObserverView }>> {
-  if (ids.length === 0) return new Map();
-  const rows = await tx.query<RequestRow[]>(FIND, [ids]);
-  return new Map(rows.map((row) => [row.id as ObserverId, { requestHash: row.request_hash, view: toObserverView(row) }]));
 }

@@ -13,7 +13,7 @@ import { sqlStateOf } from "./database-error.ts";
 import { recordErrors } from "./error-writes.ts";
 import { readFreeWorkers } from "./observer-counts.ts";
 import { conditionsOf } from "./observer-filter.ts";
-import { findRequests, insertObservers } from "./observer-inserts.ts";
+import { insertObservers } from "./observer-inserts.ts";
 import { viewObservers } from "./observer-reads.ts";
 import { noteSignOfLife } from "./sign-of-life-write.ts";
 
@@ -166,10 +166,6 @@ class PostgresBooksTransaction implements BooksTransaction {
 
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>> {
     return viewObservers(this.#tx, ids);
-  }
-
-  findRequests(ids: ObserverId[]): Promise<Map<ObserverId, { requestHash: string; view: ObserverView }>> {
-    return findRequests(this.#tx, ids);
   }
 }
 

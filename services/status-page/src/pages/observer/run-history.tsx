@@ -3,6 +3,7 @@ import type { RunView } from "@unacked/contracts";
 import { useState } from "react";
 import { useNow } from "../../live/use-now.ts";
 import { Blank } from "../../parts/blank.tsx";
+import plain from "../../parts/plain-table.module.css";
 import { sayAge, sayCount, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { END_REASONS } from "../../store/end-reasons.ts";
@@ -26,8 +27,8 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
   }
   const { startMs, endMs, bars } = timeLineOf(runs.slice(0, shown), nowMs);
   return (
-    <div className={`panel ${css.history}`}>
-      <table className={`${css.table} figures`}>
+    <div className={`panel ${plain.panel}`}>
+      <table className={`${plain.table} ${plain.lined} ${css.table} figures`}>
         <thead>
           <tr>
             <th scope="col">Run</th>

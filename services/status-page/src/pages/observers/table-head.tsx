@@ -38,18 +38,10 @@ export function TableHead({ filter, onFilter, chosen, count, onChooseAll }: Prop
             onClick={() => onFilter({ ...filter, sort: "newest" })}
           />
         </div>
-        <div role="columnheader" className={css.status}>
-          Status
-        </div>
-        <div role="columnheader" className={css.type}>
-          Type
-        </div>
-        <div role="columnheader" className={css.service}>
-          Service
-        </div>
-        <div role="columnheader" className={css.pool}>
-          Pool
-        </div>
+        <Head of="status">Status</Head>
+        <Head of="type">Type</Head>
+        <Head of="service">Service</Head>
+        <Head of="pool">Pool</Head>
         <div role="columnheader" className={css.attempts} aria-sort={byAttempts ? "descending" : "none"}>
           <Sorter
             isOn={byAttempts}
@@ -58,16 +50,18 @@ export function TableHead({ filter, onFilter, chosen, count, onChooseAll }: Prop
             onClick={() => onFilter({ ...filter, sort: "attempts" })}
           />
         </div>
-        <div role="columnheader" className={css.runs}>
-          Runs
-        </div>
-        <div role="columnheader" className={css.changed}>
-          Changed
-        </div>
-        <div role="columnheader" className={css.error}>
-          Last error
-        </div>
+        <Head of="runs">Runs</Head>
+        <Head of="changed">Changed</Head>
+        <Head of="error">Last error</Head>
       </div>
+    </div>
+  );
+}
+
+function Head({ of, children }: { of: string; children: string }) {
+  return (
+    <div role="columnheader" className={css[of]}>
+      {children}
     </div>
   );
 }

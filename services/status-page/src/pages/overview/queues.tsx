@@ -1,4 +1,5 @@
 import type { Stats } from "@unacked/contracts";
+import plain from "../../parts/plain-table.module.css";
 import { sayCount } from "../../parts/say.ts";
 import css from "./queues.module.css";
 
@@ -10,11 +11,11 @@ export function Queues({ stats }: { stats: Stats }) {
       <h2 id="queues-title" className={css.title}>
         Queues
       </h2>
-      <div className={`panel ${css.panel}`}>
+      <div className={`panel ${plain.panel}`}>
         {queues === null ? (
           <p className={css.away}>The broker cannot be asked now.</p>
         ) : (
-          <table className={`${css.table} figures`}>
+          <table className={`${plain.table} ${css.table} figures`}>
             <thead>
               <tr>
                 <th scope="col">Queue</th>

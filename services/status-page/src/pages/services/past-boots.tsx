@@ -5,6 +5,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import plain from "../../parts/plain-table.module.css";
 import { sayAge } from "../../parts/say.ts";
 import { StateMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -49,8 +50,8 @@ function Ended() {
     );
   }
   return (
-    <div className={`panel ${css.panel}`} tabIndex={0} role="region" aria-label="Those that have ended">
-      <table className={`${css.table} figures`}>
+    <div className={`panel ${plain.panel}`} tabIndex={0} role="region" aria-label="Those that have ended">
+      <table className={`${plain.table} ${plain.lined} ${css.table} figures`}>
         <thead>
           <tr>
             <th scope="col">Name</th>

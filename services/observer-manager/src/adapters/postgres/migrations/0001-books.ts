@@ -65,7 +65,6 @@ const UP = [
      error_group text,
      last_error_at timestamptz,
      next_attempt_at timestamptz,
-     request_hash text NOT NULL,
      created_at timestamptz NOT NULL DEFAULT now(),
      modified_at timestamptz NOT NULL DEFAULT now(),
      changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
