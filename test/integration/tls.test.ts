@@ -176,6 +176,7 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
       databaseUrl: url("localhost"),
       tls: { ...trusted, caFile },
       poolSize: 2,
+      freshStarts: new FreshStarts(),
       log: SILENT,
     });
     onTestFinished(() => database.close());
