@@ -23,7 +23,7 @@ const PLACES = [
     in: "services/observer-manager/src/flows/",
     may: [
       "@unacked/contracts",
-      "node:crypto",
+      "node:util",
       "node:timers",
       "services/observer-manager/src/domain/",
       "services/observer-manager/src/flows/",
