@@ -1,6 +1,6 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { violationsOf } from "../support/accessibility.ts";
 import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshSystem, type System } from "../support/system.ts";
@@ -139,8 +139,8 @@ describe.each(["light", "dark"] as const)("every page in %s", (colorScheme) => {
           await page.getByRole("log", { name: "Log" }).scrollIntoViewIfNeeded();
           await takePicture(page, `${name}-log-${colorScheme}-${width}`);
         }
-        // What is not colour is the same in light and dark: narrow, it is looked at once.
-        const rules = colorScheme === "dark" && width === "narrow" ? ["color-contrast", "link-in-text-block"] : [];
+        // What is not colour is the same in light and dark: it is looked at once.
+        const rules = colorScheme === "dark" ? ["color-contrast", "link-in-text-block"] : [];
         for (const violation of await violationsOf(page, rules)) found.push(`${name} ${width}: ${violation}`);
         const sideways = await sidewaysPx(page);
         if (sideways > 0) found.push(`${name} ${width}: scrolls sideways by ${sideways} px`);
@@ -151,13 +151,6 @@ describe.each(["light", "dark"] as const)("every page in %s", (colorScheme) => {
     expect(foreign).toEqual([]);
   }, 240_000);
 });
-
-/** What axe objects to, by these rules; none named: by all. */
-async function violationsOf(page: Page, rules: string[]): Promise<string[]> {
-  const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }); // options first: they replace the rules
-  const { violations } = await (rules.length === 0 ? axe : axe.withRules(rules)).analyze();
-  return violations.map(({ id, nodes }) => `${id} ${nodes.map((node) => node.html).join(" | ")}`);
-}
 
 /** How far the whole page can be moved to the side. */
 const sidewaysPx = (page: Page): Promise<number> =>

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { violationsOf } from "../support/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser.ts";
 import { temporaryFolder } from "../support/servers.ts";
 import { freshSystem, type System } from "../support/system.ts";
@@ -55,8 +55,7 @@ describe.each(["light", "dark"] as const)("the sign-in, in %s", (colorScheme) =>
         );
         if (sideways > 0) found.push(`${name} ${width}: scrolls sideways by ${sideways} px`);
       }
-      const { violations } = await new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).analyze();
-      for (const { id, nodes } of violations) found.push(`${name}: ${id} ${nodes.map((node) => node.html).join(" | ")}`);
+      for (const violation of await violationsOf(page)) found.push(`${name}: ${violation}`);
     };
     await field(page).waitFor();
     await look("sign-in");
