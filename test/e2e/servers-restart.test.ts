@@ -1,8 +1,8 @@
 import type { ObserverView } from "@unacked/contracts";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
 import { eventually } from "../support/eventually.ts";
-import { privateBroker, privatePostgres } from "../support/servers.ts";
+import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers.ts";
 import { System } from "../support/system.ts";
 
 describe("when a server is killed", () => {
@@ -10,9 +10,14 @@ describe("when a server is killed", () => {
   let database: Postgres;
   let system: System;
 
-  beforeEach(async () => {
+  // One of each for all tests: whatever a test kills it starts again, and each has a vhost and a database of its own.
+  beforeAll(async () => {
     [broker, database] = await Promise.all([privateBroker(), privatePostgres()]);
-    system = new System({ amqpUrl: broker.amqpUrl, databaseUrl: database.databaseUrl, management: broker.management });
+  });
+  beforeEach(async () => {
+    const { amqpUrl, management } = await freshVhost(broker);
+    const { databaseUrl } = await freshDatabase(database);
+    system = new System({ amqpUrl, databaseUrl, management });
   });
   afterEach(() => system.close());
 

@@ -31,22 +31,22 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** An empty vhost on the run's broker. */
-export async function freshVhost(): Promise<FreshVhost> {
-  const managementUrl = inject("managementUrl");
+/** An empty vhost on the run's broker, or on a broker of the file's own, with which it goes. */
+export async function freshVhost(own?: Rabbitmq): Promise<FreshVhost> {
+  const { amqpUrl, managementUrl } = own ?? { amqpUrl: inject("amqpUrl"), managementUrl: inject("managementUrl") };
   const vhost = uniqueName();
   await createVhost(managementUrl, vhost);
-  cleanUps.push(() => deleteVhost(managementUrl, vhost));
-  return { amqpUrl: withPath(inject("amqpUrl"), vhost), vhost, management: managementOf(managementUrl, vhost) };
+  if (own === undefined) cleanUps.push(() => deleteVhost(managementUrl, vhost));
+  return { amqpUrl: withPath(amqpUrl, vhost), vhost, management: managementOf(managementUrl, vhost) };
 }
 
-/** An empty database on the run's server. */
-export async function freshDatabase(): Promise<{ databaseUrl: string }> {
-  const serverUrl = inject("databaseUrl");
+/** An empty database on the run's server, or on a server of the file's own, with which it goes. */
+export async function freshDatabase(own?: Postgres): Promise<{ databaseUrl: string }> {
+  const serverUrl = own?.databaseUrl ?? inject("databaseUrl");
   const name = uniqueName();
   await runStatement(serverUrl, `CREATE DATABASE "${name}"`);
   // WITH (FORCE): a connection that a test killed a process over may linger for a moment.
-  cleanUps.push(() => runStatement(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`));
+  if (own === undefined) cleanUps.push(() => runStatement(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`));
   return { databaseUrl: withPath(serverUrl, name) };
 }
 
