@@ -63,9 +63,9 @@ const PLACES = [
   { in: "cli/src/output/", may: ["@unacked/contracts", "yaml", "cli/src/output/"] },
   {
     in: "cli/src/client/",
-    may: ["@unacked/contracts", "zod", "node:", "cli/src/client/", "cli/src/failure.ts"],
+    may: ["@unacked/contracts", "zod", "undici", "node:", "cli/src/client/", "cli/src/failure.ts"],
   },
-  { in: "cli/", may: ["@unacked/contracts", "commander", "yaml", "zod", "node:", "cli/"] },
+  { in: "cli/", may: ["@unacked/contracts", "commander", "yaml", "zod", "undici", "node:", "cli/"] },
 ];
 
 /** Packages that only one place may know. */

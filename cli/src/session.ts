@@ -1,15 +1,16 @@
 import type { Command } from "commander";
 import { UnackedApi } from "./client/api.ts";
 import { Connection } from "./client/connection.ts";
+import type { TlsFiles } from "./client/tls-fetch.ts";
 import { contextFilePath, isReadableByOthers, readContextFile } from "./config/context-file.ts";
-import { type ChosenAddress, chooseAddress } from "./config/contexts.ts";
+import { type ChosenAddress, chooseAddress, tlsFilesOf } from "./config/contexts.ts";
 import { parseDuration } from "./input/duration.ts";
 import type { Io } from "./io.ts";
 import { choosePaint, type Paint } from "./output/colours.ts";
 import type { OutputFormat, PrintOptions } from "./output/list-printer.ts";
 
 /** The options that every command takes. */
-export interface GlobalOptions {
+export interface GlobalOptions extends TlsFiles {
   url?: string;
   token?: string;
   context?: string;
@@ -28,11 +29,11 @@ export interface Session {
 
 export function openSession(io: Io, command: Command): Session {
   const options = command.optsWithGlobals<GlobalOptions>();
-  const { url, token } = addressOf(io, options);
+  const { url, token, tls } = addressOf(io, options);
   const paint = paintOf(io, options);
   return {
     io,
-    api: new UnackedApi(new Connection({ url, token }, { timeoutMs: parseDuration(options.requestTimeout) })),
+    api: new UnackedApi(new Connection({ url, token, tls }, { timeoutMs: parseDuration(options.requestTimeout) })),
     paint,
     print: (format) => ({ format, paint, nowMs: io.nowMs() }),
   };
@@ -41,10 +42,11 @@ export function openSession(io: Io, command: Command): Session {
 export const paintOf = (io: Io, { color }: GlobalOptions): Paint =>
   choosePaint({ isTerminal: io.outIsTerminal, noColorOption: !color, env: io.env });
 
-export function addressOf(io: Io, { url, token, context }: GlobalOptions): ChosenAddress {
+export function addressOf(io: Io, options: GlobalOptions): ChosenAddress {
   const path = contextFilePath(io.env);
   const file = readContextFile(path);
   const hasToken = Object.values(file.contexts).some((each) => each.token !== undefined);
   if (hasToken && isReadableByOthers(path)) io.err(`warning: others can read the tokens in ${path}: chmod 600 it\n`);
-  return chooseAddress(file, { url, token, context, env: io.env });
+  const { url, token, context } = options;
+  return chooseAddress(file, { url, token, context, tls: tlsFilesOf(options), env: io.env });
 }

@@ -11,6 +11,7 @@ import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
 import { startProcess } from "../support/processes.ts";
 import { temporaryFolder } from "../support/servers.ts";
+import { runCli } from "../support/unacked-cli.ts";
 import { watchAnswer } from "../support/watched-answers.ts";
 
 const ca = authority("http-ca");
@@ -95,6 +96,29 @@ describe("REST over TLS", () => {
     await expect(ask(portOf(manager))).rejects.toThrow();
     await expect(ask(portOf(manager), { certificate: strangersClient })).rejects.toThrow();
     expect(manager.lines.filter(({ message }) => message === "Answered")).toHaveLength(1);
+  });
+
+  test("is spoken by the command line, with its certificate from options or a context; else it says what to do", async () => {
+    const manager = await start({ ...server, clientCaFile: ca.certFile });
+    const cwd = temporaryFolder("cli");
+    const env = { UNACKED_URL: "", UNACKED_TOKEN: "", XDG_CONFIG_HOME: cwd };
+    const unacked = (...args: string[]) => runCli(args, { cwd, env });
+    const url = ["--url", `https://localhost:${portOf(manager)}`];
+    const authorityOf = ({ certFile }: Certificate) => ["--certificate-authority", certFile];
+    const mine = ["--client-certificate", client.certFile, "--client-key", client.keyFile];
+    const theirs = ["--client-certificate", strangersClient.certFile, "--client-key", strangersClient.keyFile];
+
+    expect(await unacked("get", "observers", "-o", "json", ...url, ...authorityOf(ca), ...mine)).toMatchObject({ code: 0 });
+    await unacked("config", "set-context", "there", ...url, ...authorityOf(ca), ...mine);
+    expect(await unacked("get", "observers", "-o", "json")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("items"),
+    });
+    expect((await unacked("get", "observers", ...url, ...mine)).err).toContain("--certificate-authority FILE");
+    for (const certificate of [[], theirs])
+      expect((await unacked("get", "observers", ...url, ...authorityOf(ca), ...certificate)).err).toContain(
+        "--client-certificate FILE",
+      );
   });
 
   test("shows a renewed certificate to whoever connects next, and the old one while the new one is no good", async () => {

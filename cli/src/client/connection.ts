@@ -1,10 +1,13 @@
 import { CliFailure } from "../failure.ts";
 import type { RawAnswer } from "./decode-answer.ts";
+import { type TlsFiles, tlsFetch } from "./tls-fetch.ts";
 
 export interface Address {
   /** Without a slash at its end. May have a path, as behind a proxy. */
   url: string;
   token?: string | undefined;
+  /** Not given: what Node knows. */
+  tls?: TlsFiles | undefined;
 }
 
 export interface Request {
@@ -18,9 +21,11 @@ export interface Request {
 export class Connection {
   readonly #address: Address;
   readonly #timeoutMs: number;
+  readonly #fetchBy: typeof fetch;
 
   constructor(address: Address, options: { timeoutMs: number }) {
     this.#address = address;
+    this.#fetchBy = tlsFetch(address.tls ?? {});
     this.#timeoutMs = options.timeoutMs;
   }
 
@@ -66,7 +71,7 @@ export class Connection {
       redirect: "manual", // a followed POST would become a GET
       signal,
     };
-    const response = await fetch(`${this.#address.url}${path}${search}`, init).catch((error: unknown) =>
+    const response = await this.#fetchBy(`${this.#address.url}${path}${search}`, init).catch((error: unknown) =>
       Promise.reject(this.#unreachable(error, signal)),
     );
     if (response.status < 300 || response.status > 399) return response;
@@ -80,12 +85,28 @@ export class Connection {
     const isTimeout = signal.aborted && (signal.reason as Error | undefined)?.name === "TimeoutError";
     if (signal.aborted && !isTimeout) return signal.reason; // we are leaving
     const why = isTimeout ? `no answer within ${this.#timeoutMs} ms` : causeOf(error);
+    const ofTls = TLS_REMEDIES.find(([pattern]) => this.#address.url.startsWith("https:") && pattern.test(why));
+    const remedy = ofTls?.[1] ?? ADDRESS_REMEDY;
     return new CliFailure("unreachable", `Cannot reach the manager at ${this.#address.url}: ${why}`, {
-      remedy: "Is it running, and is this its address? Set it with --url, UNACKED_URL or `unacked config set-context`.",
+      remedy,
       cause: error,
     });
   }
 }
+
+const ADDRESS_REMEDY =
+  "Is it running, and is this its address? Set it with --url, UNACKED_URL or `unacked config set-context`.";
+
+const TLS_REMEDIES: [RegExp, string][] = [
+  [
+    /self-signed certificate|unable to (verify|get)/i,
+    "Say by --certificate-authority FILE (PEM) who may have signed its certificate.",
+  ],
+  [
+    /alert|other side closed|ECONNRESET/, // what is seen of a refusal, which TLS 1.3 sends after its handshake
+    "If it asks for a certificate, give one that it trusts, by --client-certificate FILE and --client-key FILE (PEM).",
+  ],
+];
 
 /** `fetch` says only that it failed; why is in its causes, and with several addresses tried, in the last of them. */
 function causeOf(error: unknown): string {

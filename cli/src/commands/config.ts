@@ -1,7 +1,8 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { stringify } from "yaml";
 import { contextFilePath, readContextFile, writeContextFile } from "../config/context-file.ts";
-import { type ContextFile, contextOf, toBaseUrl, withContext, withoutContext } from "../config/contexts.ts";
+import { type ContextFile, contextOf, tlsFilesOf, toBaseUrl, withContext, withoutContext } from "../config/contexts.ts";
 import { usageFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { type Column, Table } from "../output/table.ts";
@@ -39,15 +40,19 @@ export function addConfig(program: Command, io: Io): void {
     });
   config
     .command("set-context")
-    .description("make or change a context: its address by --url, its token by --token (- reads it from standard input)")
+    .description(
+      "make or change a context: its address by --url, its token by --token (- reads it from standard input), its files by --certificate-authority, --client-certificate and --client-key",
+    )
     .argument("<name>")
     .action((name: string, _options: object, self: Command) => {
-      const { url, token } = self.optsWithGlobals<GlobalOptions>();
+      const { url, token, ...globals } = self.optsWithGlobals<GlobalOptions>();
+      const files = Object.entries(tlsFilesOf(globals)).map(([option, file]) => [option, resolve(file as string)]);
       const read = token === "-" ? io.readInput().trim() : token;
       change((file) =>
         withContext(file, name, {
           ...(url !== undefined && { url: toBaseUrl(url) }),
           ...(read !== undefined && { token: read }),
+          ...Object.fromEntries(files),
         }),
       );
       io.out(`The context ${name} is set.\n`);
@@ -65,9 +70,9 @@ export function addConfig(program: Command, io: Io): void {
 function view(io: Io, { raw }: { raw?: boolean }, globals: GlobalOptions): void {
   const path = contextFilePath(io.env);
   const file = readContextFile(path);
-  const shown = Object.entries(file.contexts).map(([name, { url, token }]) => [
+  const shown = Object.entries(file.contexts).map(([name, { url, token, ...files }]) => [
     name,
-    { url, ...(token !== undefined && { token: raw === true ? token : "(hidden: --raw shows it)" }) },
+    { url, ...files, ...(token !== undefined && { token: raw === true ? token : "(hidden: --raw shows it)" }) },
   ]);
   const { url, from } = addressOf(io, globals);
   io.out(`# ${path}\n# spoken to is ${url}, by ${from}\n${stringify({ ...file, contexts: Object.fromEntries(shown) })}`);

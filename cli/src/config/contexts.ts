@@ -1,8 +1,15 @@
 import { z } from "zod";
+import type { TlsFiles } from "../client/tls-fetch.ts";
 import { usageFailure } from "../failure.ts";
 
 /** Where a manager is, and what it asks for. */
-const Context = z.strictObject({ url: z.string(), token: z.string().optional() });
+const Context = z.strictObject({
+  url: z.string(),
+  token: z.string().optional(),
+  certificateAuthority: z.string().optional(),
+  clientCertificate: z.string().optional(),
+  clientKey: z.string().optional(),
+});
 export type Context = z.infer<typeof Context>;
 
 export const ContextFile = z.strictObject({
@@ -16,6 +23,7 @@ export const DEFAULT_URL = "http://127.0.0.1:8080";
 export interface ChosenAddress {
   url: string;
   token?: string | undefined;
+  tls?: TlsFiles;
   /** What said so, for `config view`. */
   from: string;
 }
@@ -25,26 +33,43 @@ interface Given {
   url?: string | undefined;
   token?: string | undefined;
   context?: string | undefined;
+  tls?: TlsFiles;
   env: NodeJS.ProcessEnv;
 }
 
 /**
  * What stands on the command line wins, then `UNACKED_URL` and `UNACKED_TOKEN`, then the current context, then the address
- * of `npm start`. A context's token goes to the context's address only, never to one that was given otherwise.
+ * of `npm start`. A context's token and certificate go to the context's address only, never to one that was given otherwise.
  */
-export function chooseAddress(file: ContextFile, { url, token, context, env }: Given): ChosenAddress {
+export function chooseAddress(file: ContextFile, { url, token, context, tls = {}, env }: Given): ChosenAddress {
+  const tlsOfEnv = tlsFilesOf({
+    certificateAuthority: env.UNACKED_CERTIFICATE_AUTHORITY,
+    clientCertificate: env.UNACKED_CLIENT_CERTIFICATE,
+    clientKey: env.UNACKED_CLIENT_KEY,
+  });
+  const given = { ...tlsOfEnv, ...tls };
   const tokenOfEnv = isSet(env.UNACKED_TOKEN) ? env.UNACKED_TOKEN : undefined;
-  if (url !== undefined) return { url: toBaseUrl(url), token: token ?? tokenOfEnv, from: "--url" };
+  if (url !== undefined) return { url: toBaseUrl(url), token: token ?? tokenOfEnv, tls: given, from: "--url" };
   if (context !== undefined) {
     const named = contextOf(file, context);
-    return { url: toBaseUrl(named.url), token: token ?? named.token, from: `context ${context}` };
+    const files = { ...tlsFilesOf(named), ...tls };
+    return { url: toBaseUrl(named.url), token: token ?? named.token, tls: files, from: `context ${context}` };
   }
-  if (isSet(env.UNACKED_URL)) return { url: toBaseUrl(env.UNACKED_URL), token: token ?? tokenOfEnv, from: "UNACKED_URL" };
+  if (isSet(env.UNACKED_URL))
+    return { url: toBaseUrl(env.UNACKED_URL), token: token ?? tokenOfEnv, tls: given, from: "UNACKED_URL" };
   if (file.current !== undefined) {
     const current = contextOf(file, file.current);
-    return { url: toBaseUrl(current.url), token: token ?? tokenOfEnv ?? current.token, from: `context ${file.current}` };
+    const files = { ...tlsFilesOf(current), ...given };
+    const from = `context ${file.current}`;
+    return { url: toBaseUrl(current.url), token: token ?? tokenOfEnv ?? current.token, tls: files, from };
   }
-  return { url: DEFAULT_URL, token: token ?? tokenOfEnv, from: "the default" };
+  return { url: DEFAULT_URL, token: token ?? tokenOfEnv, tls: given, from: "the default" };
+}
+
+/** Those that are given. */
+export function tlsFilesOf({ certificateAuthority, clientCertificate, clientKey }: TlsFiles): TlsFiles {
+  const files = Object.entries({ certificateAuthority, clientCertificate, clientKey });
+  return Object.fromEntries(files.filter(([, file]) => isSet(file)));
 }
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
@@ -73,10 +98,11 @@ export const withContext = (file: ContextFile, name: string, change: Partial<Con
   const before = Object.hasOwn(file.contexts, name) ? file.contexts[name] : undefined;
   const url = change.url ?? before?.url;
   if (url === undefined) throw usageFailure(`The new context "${name}" needs an address`, "Add --url http://…");
-  // A token belongs to the address it was given for.
-  const isMoved = before !== undefined && before.url !== url;
-  const token = change.token ?? (isMoved ? undefined : before?.token);
-  const context: Context = { url, ...(token !== undefined && token !== "" && { token }) };
+  // A token and a certificate belong to the address they were given for.
+  const kept = before !== undefined && before.url === url ? before : undefined;
+  const token = change.token ?? kept?.token;
+  const files = { ...tlsFilesOf(kept ?? {}), ...tlsFilesOf(change) };
+  const context: Context = { url, ...(token !== undefined && token !== "" && { token }), ...files };
   return { current: file.current ?? name, contexts: { ...file.contexts, [name]: context } };
 };
 

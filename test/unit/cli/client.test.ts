@@ -8,6 +8,7 @@ import { CALLS, type Call } from "../../../cli/src/client/calls.ts";
 import { Connection } from "../../../cli/src/client/connection.ts";
 import { decodeAnswer } from "../../../cli/src/client/decode-answer.ts";
 import { EventBlocks } from "../../../cli/src/client/event-blocks.ts";
+import { tlsFetch } from "../../../cli/src/client/tls-fetch.ts";
 import { CliFailure } from "../../../cli/src/failure.ts";
 import { failureText } from "../../../cli/src/report.ts";
 import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api-routes.ts";
@@ -267,5 +268,13 @@ describe("server-sent events", () => {
         `pieces of ${size}`,
       ).toEqual(whole);
     }
+  });
+});
+
+describe("certificates of one's own", () => {
+  it("need their key, and files that can be read; without any it is Node's own fetch", () => {
+    expect(tlsFetch({})).toBe(fetch);
+    expect(() => tlsFetch({ clientKey: "key.pem" })).toThrow("go together");
+    expect(() => tlsFetch({ certificateAuthority: "/nowhere/ca.pem" })).toThrow("/nowhere/ca.pem cannot be read");
   });
 });

@@ -20,7 +20,7 @@ describe("which manager", () => {
   const env = { UNACKED_URL: "http://env.example", UNACKED_TOKEN: "env-token" };
 
   it("is the current context's, with its token", () => {
-    expect(chosen({})).toEqual({ url: "https://live.example", token: "live-token", from: "context live" });
+    expect(chosen({})).toEqual({ url: "https://live.example", token: "live-token", tls: {}, from: "context live" });
   });
 
   it("is the environment's rather than the context's, and the command line's rather than both", () => {
@@ -41,8 +41,25 @@ describe("which manager", () => {
     expect(chooseAddress({ contexts: {} }, { env: empty })).toEqual({
       url: DEFAULT_URL,
       token: undefined,
+      tls: {},
       from: "the default",
     });
+  });
+
+  it("gets a context's certificate as it gets its token; what stands on the command line wins, then the environment", () => {
+    const files = { certificateAuthority: "ca", clientCertificate: "cert", clientKey: "key" };
+    const withFiles = { current: "live", contexts: { live: { url: "https://live.example", ...files } } };
+    const tlsOf = (given: object) => chooseAddress(withFiles, { env: {}, ...given }).tls;
+    expect(tlsOf({})).toEqual(files);
+    expect(tlsOf({ tls: { certificateAuthority: "other" } })).toEqual({ ...files, certificateAuthority: "other" });
+    const envFiles = { UNACKED_CLIENT_CERTIFICATE: "c", UNACKED_CLIENT_KEY: "k", UNACKED_CERTIFICATE_AUTHORITY: "" };
+    expect(tlsOf({ env: envFiles })).toEqual({ ...files, clientCertificate: "c", clientKey: "k" });
+    expect(tlsOf({ env: envFiles, tls: { clientKey: "mine" } })).toMatchObject({
+      clientCertificate: "c",
+      clientKey: "mine",
+    });
+    expect(tlsOf({ url: "https://other.example" })).toEqual({});
+    expect(tlsOf({ env: { UNACKED_URL: "https://other.example" } })).toEqual({});
   });
 
   it("must be a context that is there", () => {
@@ -72,7 +89,11 @@ describe("a change of contexts", () => {
     expect(() => withContext(first, "b", {})).toThrow("needs an address");
   });
 
-  it("drops the token with the address that it was for", () => {
+  it("drops the token with the address that it was for, and the certificate", () => {
+    const files = { clientCertificate: "c", clientKey: "k" };
+    const before = withContext({ contexts: {} }, "a", { url: "http://a", ...files });
+    expect(withContext(before, "a", { token: "t" }).contexts.a).toEqual({ url: "http://a", token: "t", ...files });
+    expect(withContext(before, "a", { url: "http://b" }).contexts.a).toEqual({ url: "http://b" });
     expect(withContext(file, "live", { url: "http://else" }).contexts.live).toEqual({ url: "http://else" });
   });
 
