@@ -12,6 +12,7 @@ COPY libs/contracts/package.json libs/contracts/
 COPY libs/metrics/package.json libs/metrics/
 COPY libs/sdk/package.json libs/sdk/
 COPY libs/settings/package.json libs/settings/
+COPY libs/tracing/package.json libs/tracing/
 COPY services/observer-manager/package.json services/observer-manager/
 COPY services/observer-service/package.json services/observer-service/
 COPY services/status-page/package.json services/status-page/
@@ -47,6 +48,7 @@ COPY --from=build /app/libs/broker libs/broker
 COPY --from=build /app/libs/contracts libs/contracts
 COPY --from=build /app/libs/metrics libs/metrics
 COPY --from=build /app/libs/settings libs/settings
+COPY --from=build /app/libs/tracing libs/tracing
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT, path: '/healthz', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 USER node

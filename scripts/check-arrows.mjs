@@ -13,6 +13,7 @@ const PLACES = [
   { in: "libs/contracts/src/", may: ["zod", "uuid", "libs/contracts/src/"] },
   { in: "libs/settings/src/", may: ["zod", "yaml", "node:", "libs/settings/src/"] },
   { in: "libs/metrics/src/", may: ["prom-client", "libs/metrics/src/"] },
+  { in: "libs/tracing/src/", may: ["@opentelemetry/", "node:", "libs/tracing/src/"] },
   { in: "libs/sdk/src/", may: ["zod", "node:", "libs/sdk/src/"] },
   { in: "libs/broker/src/", may: ["amqplib", "node:", "libs/broker/src/"] },
   {
@@ -72,6 +73,7 @@ const PLACES = [
 const ONLY_IN = [
   { packages: ["amqplib"], places: ["libs/broker/src/"] },
   { packages: ["prom-client"], places: ["libs/metrics/src/"] },
+  { packages: ["@opentelemetry"], places: ["libs/tracing/src/"] },
   { packages: ["jose"], places: ["services/observer-manager/src/adapters/access/"] },
   { packages: ["typeorm", "pg"], places: ["services/observer-manager/src/adapters/postgres/"] },
   {

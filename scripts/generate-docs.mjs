@@ -93,6 +93,7 @@ function settings() {
 
 Each can be given in the environment, or in a YAML or JSON file of \`NAME: value\` lines that \`CONFIG_FILE\` names; the
 environment wins. A wrong value, or an unknown name in the file, is named at start and ends the program with code 2.
+OpenTelemetry's own variables (\`OTEL_…\`) are read by its SDK, from the environment alone: [tracing.md](tracing.md).
 
 ## observer-manager
 

@@ -9,8 +9,8 @@ export const PROGRAMS: Record<string, z.ZodObject> = {
   "observer-service": ServiceSettings,
 };
 
-/** Environment names that are Node's rather than a setting. */
-const OF_NODE = ["NODE_ENV"];
+/** Environment names that are Node's, or OpenTelemetry's, rather than a setting. */
+const OF_OTHERS = /^(NODE_ENV|OTEL_[A-Z_]+)$/;
 
 /** That can be read: settings do not look into it. */
 const A_FILE = process.execPath;
@@ -31,7 +31,7 @@ export function environmentFlaws(
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     const setting = name in schema.shape ? name : name.replace(/_FILE$/, "");
-    if (OF_NODE.includes(name)) continue;
+    if (OF_OTHERS.test(name)) continue;
     if (!(setting in schema.shape)) flaws.push(`${name}: ${program} has no such setting`);
     else if (name !== setting) env[setting] = secrets[setting] ?? "";
     else env[name] = isMounted(value, secrets) ? A_FILE : value;

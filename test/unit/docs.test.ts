@@ -137,5 +137,6 @@ function settingsOf(page: string): string[] {
   return [...inBackticks, ...onCommandLines].filter((name) => !NOT_SETTINGS.test(name));
 }
 
-/** Methods and signals, environment variables of commands, and words of PostgreSQL and AMQP. */
-const NOT_SETTINGS = /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|LD_PRELOAD|NODE_OPTIONS|UNACKED_\w+|CASE|WHERE|VALUES)$/;
+/** Methods and signals, variables of commands and of OpenTelemetry (docs/tracing.md), and words of PostgreSQL and AMQP. */
+const NOT_SETTINGS =
+  /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|LD_PRELOAD|NODE_OPTIONS|OTEL_\w+|UNACKED_\w+|CASE|WHERE|VALUES)$/;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "./ids.ts";
 import { RUN_STOPPED_REASONS } from "./states.ts";
+import { TraceContext } from "./trace-context.ts";
 
 /** Wall clock of the service in ms since the epoch. For display only: what is due, late or dead is PostgreSQL's clock. */
 const at = z.int().min(0);
@@ -12,7 +13,13 @@ export const ErrorText = z.object({ name: z.string().max(256), message: z.string
 export type ErrorText = z.infer<typeof ErrorText>;
 
 /** Also sent again for the same run when a retry begins (attempt ≥ 2) and when a run got its attempts back (attempt 1). */
-export const RunStarted = z.object({ kind: z.literal("RunStarted"), ...runIdentity, attempt: z.int().min(1) });
+export const RunStarted = z.object({
+  kind: z.literal("RunStarted"),
+  ...runIdentity,
+  attempt: z.int().min(1),
+  /** Of the handler's start. */
+  traceContext: TraceContext.optional(),
+});
 export type RunStarted = z.infer<typeof RunStarted>;
 
 /** The handler threw; the run waits `delayMs` and tries again, its message still unacked. */
@@ -38,6 +45,8 @@ export const RunStopped = z.object({
   kind: z.literal("RunStopped"),
   ...runIdentity,
   reason: z.enum(RUN_STOPPED_REASONS),
+  /** Of the order that it follows. */
+  traceContext: TraceContext.optional(),
 });
 export type RunStopped = z.infer<typeof RunStopped>;
 

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { BrokerSettingsError } from "@unacked/broker";
 import { loadSettings, SettingsError } from "@unacked/settings";
+import { loadTracing, type Tracing } from "@unacked/tracing";
 import { v7 } from "uuid";
 import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
 import { createLog } from "./log.ts";
@@ -11,26 +12,34 @@ import { ObserverManager } from "./wiring.ts";
 
 /** What is wrong is wrong again after a restart: somebody has to change something. */
 const EXIT_CANNOT_START = 2;
+/** For the last spans, at most. */
+const FLUSH_LIMIT_MS = 2_000;
 
 async function main(): Promise<void> {
   const settings = loadSettings(ManagerSettings, { env: process.env, file: process.env["CONFIG_FILE"] });
   const managerId = v7();
   const log = createLog(settings.LOG_LEVEL, { manager: managerId });
   log.info({ event: "starting", host: hostname(), pid: process.pid }, "observer-manager starts");
-  const manager = new ObserverManager({ settings, managerId, version: ownVersion(), log });
-  endOnSignals(manager, log);
+  const version = ownVersion();
+  const tracing = await loadTracing({ env: process.env, program: "observer-manager", version, instanceId: managerId, log });
+  const manager = new ObserverManager({ settings, managerId, version, log, tracing });
+  endOnSignals(manager, tracing, log);
   await manager.listen();
   while (!(await manager.openBooks())) await delay(1_000);
   manager.start();
 }
 
-function endOnSignals(manager: ObserverManager, log: ReturnType<typeof createLog>): void {
+function endOnSignals(manager: ObserverManager, tracing: Tracing | undefined, log: ReturnType<typeof createLog>): void {
   let signals = 0;
   const onSignal = (signal: NodeJS.Signals): void => {
     signals += 1;
     if (signals > 1) process.exit(1);
     log.info({ event: "ending", signal }, "observer-manager ends");
-    manager.close().then(
+    const end = async () => {
+      await manager.close();
+      await tracing?.close(FLUSH_LIMIT_MS);
+    };
+    end().then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ err: error }, "the end was not orderly");

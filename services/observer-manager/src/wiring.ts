@@ -1,5 +1,6 @@
 import type { Readiness } from "@unacked/contracts";
 import { tlsFilesOf } from "@unacked/settings";
+import type { Tracing } from "@unacked/tracing";
 import { BrokerSide } from "./adapters/amqp/broker-side.ts";
 import { type HttpServer, startHttpServer } from "./adapters/http/http-server.ts";
 import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
@@ -30,6 +31,8 @@ export interface ManagerParts {
   managerId: string;
   version: string;
   log: Log;
+  /** Undefined: nothing is traced. */
+  tracing: Tracing | undefined;
 }
 
 /** Wires the flows to their adapters, and starts and ends them in order. It decides nothing. */
@@ -49,7 +52,7 @@ export class ObserverManager {
   #http: HttpServer | undefined;
 
   constructor(parts: ManagerParts) {
-    const { settings, managerId, version, log } = parts;
+    const { settings, managerId, version, log, tracing } = parts;
     this.#parts = parts;
     this.#metrics = new ManagerMetrics({
       version,
@@ -71,7 +74,7 @@ export class ObserverManager {
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
     const readoption = new Readoption({ store: books, errors, retentionMs, committed: wake, tally, log });
     this.#broker = new BrokerSide(
-      { broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log }, queueType, managerId },
+      { broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log }, queueType, managerId, tracing },
       { ledger: new Ledger(books, managerId, tally), errors: readoption, committed: wake },
     );
     this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);
@@ -111,7 +114,7 @@ export class ObserverManager {
 
   /** Answers HTTP from now on; readiness says what is still missing. Rejects when the port cannot be had. */
   async listen(): Promise<void> {
-    const { settings, version, log } = this.#parts;
+    const { settings, version, log, tracing } = this.#parts;
     const { HOST: host, PORT: port } = settings;
     this.#http = await startHttpServer({
       metrics: this.#metrics,
@@ -122,6 +125,7 @@ export class ObserverManager {
       version,
       describeError: describeDatabaseError,
       access: this.#access,
+      tracing,
     });
     sayWhoMayComeIn(this.#access, settings, log);
     log.info({ event: "listening", url: this.#http.url }, "listening");

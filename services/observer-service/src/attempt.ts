@@ -10,11 +10,13 @@ import {
   type RunOutcome,
   settleRun,
 } from "@unacked/sdk";
+import type { TraceIds } from "@unacked/tracing";
 import { errorText, stackOf } from "./error-text.ts";
 import { type Owner, runAs } from "./isolation.ts";
 import type { Log } from "./log.ts";
 import type { Output } from "./output.ts";
 import type { RunTail } from "./run-tail.ts";
+import { type RunTrace, traceIdsOf } from "./run-trace.ts";
 import { type StopCause, stopCodeOf } from "./stop-cause.ts";
 
 /** The run that an attempt is one of. */
@@ -24,12 +26,22 @@ export interface AttemptedRun {
   readonly definition: ObserverDefinition;
   /** Carries the observer and the run already. */
   readonly log: Log;
+  readonly trace?: RunTrace;
+}
+
+/** How a handler is part of its run's trace. */
+export interface AttemptTracing<Run> {
+  within<Result>(run: Run, act: () => Result): Result;
+  /** For a line that the handler writes. */
+  idsInside(run: Run): TraceIds | undefined;
 }
 
 /** What all attempts of a service share: there are many thousands of them, and each asks here. */
 export interface AttemptHost<Run extends AttemptedRun> {
   readonly output: Output;
   readonly stopTimeoutMs: number;
+  /** Undefined: nothing is traced. */
+  readonly tracing: AttemptTracing<Run> | undefined;
   /** Keeps what the handler says; asked for when it says something. */
   tailOf(run: Run): RunTail;
   /** The handler is over; called exactly once. */
@@ -87,7 +99,7 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
       this.#settle(outcome);
     };
     // settleRun turns every end into data; the second handler is for a thrown value that cannot even be looked at.
-    void runAs(this, () => settleRun(this.#run.definition, running.context)).then(settle, (thrown: unknown) =>
+    void this.#enter(() => settleRun(this.#run.definition, running.context)).then(settle, (thrown: unknown) =>
       settle({ outcome: "failed", error: new Error(errorText(thrown).message) }),
     );
   }
@@ -98,7 +110,13 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     this.#complain(stopTimeoutMs, stopTimeoutMs);
     const reason = stopReason(cause, error);
     // Abort listeners are the observer's code: what they throw is the observer's too.
-    runAs(this, () => this.#controller.abort(reason));
+    this.#enter(() => this.#controller.abort(reason));
+  }
+
+  /** The observer's own code runs as this attempt and, where runs are traced, below the start of it. */
+  #enter<Result>(act: () => Result): Result {
+    const { tracing } = this.#host;
+    return runAs(this, tracing === undefined ? act : () => tracing.within(this.#run, act));
   }
 
   uncaught(error: unknown): void {
@@ -106,13 +124,13 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     const what = isOver
       ? "a run that had ended threw; nothing depends on it"
       : "an error that nobody caught fails this attempt";
-    logTrouble(this.#run.log, error, what);
+    logTrouble(this.#run, error, what);
     if (!isOver) this.#host.onUncaught(this.#run, error);
   }
 
   writeLog(level: LogLevel, message: string, fields?: LogFields): void {
     const { log } = this.#run;
-    writeLine(log, level, message, fields);
+    writeLine(log, level, message, fields, this.#host.tracing?.idsInside(this.#run));
     // No more than the log itself has.
     if (log.isLevelEnabled(level)) this.#host.tailOf(this.#run).line(level, String(message), fields);
   }
@@ -127,7 +145,7 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     clearTimeout(this.#complaint);
     if (outcome.outcome !== "completed" && outcome.error) {
       const how = outcome.outcome === "failed" ? "failed" : "threw while stopping";
-      logTrouble(this.#run.log, outcome.error, `the handler ${how}`);
+      logTrouble(this.#run, outcome.error, `the handler ${how}`);
     }
     this.#host.onSettled(this.#run, outcome);
   }
@@ -135,7 +153,7 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
   #complain(afterMs: number, totalMs: number): void {
     this.#complaint = setTimeout(() => {
       this.#run.log.error(
-        { event: "handler-does-not-stop", forMs: totalMs },
+        { event: "handler-does-not-stop", forMs: totalMs, ...traceIdsOf(this.#run) },
         "the handler ignores its abort; it keeps its worker until it settles",
       );
       if (totalMs === afterMs) this.#host.onStuck(this.#run);
@@ -163,13 +181,14 @@ function stopReason(cause: StopCause, error: unknown): ObserverStopped {
   }
 }
 
-function logTrouble(log: Log, thrown: unknown, message: string): void {
-  log.warn({ event: "observer-error", error: errorText(thrown), stack: stackOf(thrown) }, message);
+function logTrouble(run: AttemptedRun, thrown: unknown, message: string): void {
+  const { log } = run;
+  log.warn({ event: "observer-error", error: errorText(thrown), stack: stackOf(thrown), ...traceIdsOf(run) }, message);
 }
 
-function writeLine(log: Log, level: LogLevel, message: string, fields: LogFields = {}): void {
+function writeLine(log: Log, level: LogLevel, message: string, fields: LogFields = {}, ids?: TraceIds): void {
   try {
-    log[level]({ fields }, String(message));
+    log[level](ids === undefined ? { fields } : { ...ids, fields }, String(message));
   } catch (error) {
     log.warn(
       { event: "log-fields-unwritable", error: errorText(error).message },

@@ -14,7 +14,9 @@ import type { ErrorReporter } from "./error-reporter.ts";
 import { takeInventory } from "./inventory.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Log } from "./log.ts";
+import type { RunTracing } from "./run-tracing.ts";
 import type { Runner } from "./runner.ts";
+import type { StopCause } from "./stop-cause.ts";
 import type { Tombstones } from "./tombstones.ts";
 
 export interface ControlParts {
@@ -29,6 +31,8 @@ export interface ControlParts {
   readonly events: { tell(event: ServiceEvent): void };
   readonly holds: (generation: number) => boolean;
   readonly log: Log;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: RunTracing | undefined;
   /** Aborts when the process ends. */
   readonly closing: AbortSignal;
 }
@@ -53,11 +57,11 @@ export class ControlIntake {
     const message = decoded.value;
     switch (message.kind) {
       case "StopObservers":
-        return this.#stopObservers(message);
+        return this.#stopObservers(message, delivery);
       case "StopRuns":
-        return this.#stopRuns(message);
+        return this.#stopRuns(message, delivery);
       case "RestartRuns":
-        return this.#restartRuns(message);
+        return this.#restartRuns(message, delivery);
       case "ReportInventory":
         return this.#reportInventory();
       case "Probe":
@@ -72,17 +76,17 @@ export class ControlIntake {
   }
 
   /** Remembered also for observers that run here: their message may come again if the lease is lost before the ack. */
-  #stopObservers({ targets }: StopObservers): void {
+  #stopObservers({ targets }: StopObservers, order: Delivery): void {
     const { runner, tombstones } = this.#parts;
     for (const { observerId, revision } of targets) {
       tombstones.remember(observerId, revision, performance.now());
       for (const run of runner.slots.ofObserver(observerId)) {
-        if (run.start.revision <= revision) runner.stop(run, { kind: "stopped" });
+        if (run.start.revision <= revision) this.#stop(run, { kind: "stopped" }, order);
       }
     }
   }
 
-  #stopRuns({ targets }: StopRuns): void {
+  #stopRuns({ targets }: StopRuns, order: Delivery): void {
     const { runner, events } = this.#parts;
     for (const target of targets) {
       const { reason, ...identity } = target;
@@ -91,7 +95,7 @@ export class ControlIntake {
         const answer: RunStopped = { kind: "RunStopped", ...identity, at: Date.now(), reason };
         events.tell(answer);
       } else if (reason === "superseded") this.#answerSuperseded(run);
-      else runner.stop(run, { kind: reason });
+      else this.#stop(run, { kind: reason }, order);
     }
   }
 
@@ -106,12 +110,17 @@ export class ControlIntake {
     events.tell(held);
   }
 
-  #restartRuns({ targets }: RestartRuns): void {
+  #restartRuns({ targets }: RestartRuns, order: Delivery): void {
     const { runner, holds } = this.#parts;
     for (const { observerId, runId } of targets) {
       const run = runner.slots.find(observerId, runId);
-      if (run !== undefined && holds(run.delivery.generation)) runner.stop(run, { kind: "restarted" });
+      if (run !== undefined && holds(run.delivery.generation)) this.#stop(run, { kind: "restarted" }, order);
     }
+  }
+
+  #stop(run: LiveRun, cause: StopCause, order: Delivery): void {
+    this.#parts.tracing?.ordered(run, order);
+    this.#parts.runner.stop(run, cause);
   }
 
   #reportInventory(): void {

@@ -1,5 +1,7 @@
 import type { Delivery } from "@unacked/broker";
 import { type DuplicateDropped, decodeBody, type ServiceEvent, StartObserver, type StartRefused } from "@unacked/contracts";
+import type { ObserverDefinition } from "@unacked/sdk";
+import { traceContextOf } from "@unacked/tracing";
 import type { ErrorReporter } from "./error-reporter.ts";
 import type { ObserverTypes } from "./load-observers.ts";
 import type { Log } from "./log.ts";
@@ -15,6 +17,7 @@ export interface IntakeParts {
   readonly events: { tell(event: ServiceEvent, onConfirmed?: () => void): void };
   readonly holds: (generation: number) => boolean;
   readonly log: Log;
+  readonly isTraced?: boolean;
   /** Aborts when the process ends. */
   readonly closing: AbortSignal;
 }
@@ -67,8 +70,7 @@ export class Intake {
           if (run !== undefined) runner.stop(run, { kind: "obsolete" });
         }
         if (definition === undefined) return;
-        delivery.shed();
-        return runner.accept({ start, definition, delivery });
+        return this.#accept(start, definition, delivery);
       case "refuse": {
         const refused: StartRefused = { kind: "StartRefused", ...about, reason: decision.reason };
         log.info({ event: "start-refused", ...about, reason: decision.reason }, "a start was refused");
@@ -82,6 +84,13 @@ export class Intake {
       default:
         return decision satisfies never;
     }
+  }
+
+  #accept(start: StartObserver, definition: ObserverDefinition, delivery: Delivery): void {
+    const { runner, isTraced } = this.#parts;
+    const traceContext = isTraced ? traceContextOf(delivery.properties.headers) : undefined;
+    delivery.shed();
+    runner.accept({ start, definition, delivery, traceContext });
   }
 
   async #refuseUnreadable(delivery: Delivery, reason: string): Promise<void> {

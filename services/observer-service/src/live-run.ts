@@ -1,10 +1,12 @@
 import type { Delivery } from "@unacked/broker";
 import { newRunId, type RunId, type StartObserver } from "@unacked/contracts";
 import type { ObserverDefinition } from "@unacked/sdk";
+import type { TraceContext } from "@unacked/tracing";
 import type { Attempt } from "./attempt.ts";
 import type { Log } from "./log.ts";
 import { NEW_RUN, type RunState } from "./run.ts";
 import type { RunTail } from "./run-tail.ts";
+import type { RunTrace } from "./run-trace.ts";
 
 /** A run with what belongs to it at the rim: its message, its handler, its timer. */
 export interface LiveRun {
@@ -24,6 +26,8 @@ export interface LiveRun {
   timer?: NodeJS.Timeout;
   /** What it said last; made when it says something, as most say little and there are many. */
   tail?: RunTail;
+  /** Only where runs are traced. */
+  trace?: RunTrace;
   /** Ends the wait for the confirm of its error report. */
   reporting?: AbortController;
 }
@@ -32,6 +36,8 @@ export type AcceptedStart = {
   readonly start: StartObserver;
   readonly definition: ObserverDefinition;
   readonly delivery: Delivery;
+  /** That of the message, where runs are traced. */
+  readonly traceContext?: TraceContext | undefined;
 };
 
 export function newLiveRun({ start, definition, delivery }: AcceptedStart, log: Log): LiveRun {

@@ -1,11 +1,12 @@
 import type { LiveRun } from "./live-run.ts";
 import type { Log } from "./log.ts";
 import type { RunFact } from "./run.ts";
+import { traceIdsOf } from "./run-trace.ts";
 
 /** So many of one turn of the event loop are logged one by one; a crowd is one line with its number and as many names. */
 const ONE_BY_ONE = 5;
 
-type Entry = { run: Pick<LiveRun, "start" | "runId">; fact: RunFact };
+type Entry = { run: Pick<LiveRun, "start" | "runId" | "trace">; fact: RunFact };
 
 /**
  * Logs which runs have started and ended. A line each, unless thousands do at once: their lines, written one by one, would take
@@ -52,7 +53,15 @@ export class RunLog {
     }
     for (const { run, fact } of entries) {
       const { name: observer, type, observerId } = run.start;
-      const fields = { event: event.one, observer, type, observerId, runId: run.runId, ...detailsOf(fact) };
+      const fields = {
+        event: event.one,
+        observer,
+        type,
+        observerId,
+        runId: run.runId,
+        ...traceIdsOf(run),
+        ...detailsOf(fact),
+      };
       this.#log.info(fields, `the run ${hasDone}`);
     }
   }

@@ -12,6 +12,8 @@ import { type RunEffect, type RunFact, type RunInput, type Settled, type Settlem
 import { RunLog } from "./run-log.ts";
 import { RunSlots } from "./run-slots.ts";
 import { RunTail } from "./run-tail.ts";
+import { traceIdsOf } from "./run-trace.ts";
+import type { RunTracing } from "./run-tracing.ts";
 import type { StopCause } from "./stop-cause.ts";
 
 export interface RunnerParts {
@@ -26,6 +28,8 @@ export interface RunnerParts {
   readonly onStart?: (attempt: number) => void;
   /** What the tail of one run may take. */
   readonly tailBytes: number;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: RunTracing | undefined;
 }
 
 /**
@@ -52,6 +56,7 @@ export class Runner {
   /** Runs it as soon as it is its turn: paced, and after whatever still runs of the same observer has settled. */
   accept(accepted: AcceptedStart): void {
     const run = newLiveRun(accepted, this.#parts.log);
+    this.#parts.tracing?.accepted(run, accepted.traceContext);
     if (this.slots.put(run)) this.#giveTurn(run);
   }
 
@@ -128,6 +133,8 @@ export class Runner {
       run.state = state;
       clearTimeout(run.timer);
     }
+    const { tracing } = this.#parts;
+    if (tracing !== undefined && effects.some(({ kind }) => kind === "start-handler")) tracing.starting(run);
     for (const effect of effects) this.#perform(run, effect);
     if (input.kind === "settled" || state.phase === "over") this.#lookSoon();
   }
@@ -168,12 +175,14 @@ export class Runner {
     const parsed = parseParams(run.definition, run.start.params);
     run.uncaught = undefined;
     run.attempt = startAttempt(this.#host, run, parsed.ok ? parsed.params : undefined);
+    this.#parts.tracing?.started(run);
   }
 
-  #hostOfAttempts({ output, stopTimeoutMs, tailBytes }: RunnerParts): AttemptHost<LiveRun> {
+  #hostOfAttempts({ output, stopTimeoutMs, tailBytes, tracing }: RunnerParts): AttemptHost<LiveRun> {
     return {
       output,
       stopTimeoutMs,
+      tracing,
       tailOf: (run) => (run.tail ??= new RunTail(tailBytes)),
       onSettled: (run, outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
       onUncaught: (run, error) => {
@@ -215,7 +224,7 @@ export class Runner {
     if (settlement === "leave" || !this.#parts.holds(delivery.generation)) return;
     if (!delivery.settle(settlement))
       run.log.warn(
-        { event: "settled-too-late", settlement },
+        { event: "settled-too-late", settlement, ...traceIdsOf(run) },
         "its message belongs to a session that is gone; the broker gives it to someone again",
       );
   }
@@ -225,6 +234,7 @@ export class Runner {
     this.#tell(run, { kind: "RunStopped", reason: "restarted" });
     if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
     const successor = newLiveRun(run, this.#parts.log);
+    this.#parts.tracing?.succeeded(run, successor);
     this.slots.replace(run, successor);
     this.#takeTurn(successor);
   }
@@ -239,6 +249,9 @@ export class Runner {
       runId: run.runId,
       at: Date.now(),
     };
+    const traceContext = run.trace?.telling;
+    if (traceContext !== undefined && (event.kind === "RunStarted" || event.kind === "RunStopped"))
+      event.traceContext = traceContext;
     if (fact.kind === "RunStarted") this.#runLog.started(run, fact);
     this.#parts.events.tell(event, onConfirmed);
   }

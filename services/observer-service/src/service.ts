@@ -7,6 +7,7 @@ import {
   SupervisedConnection,
 } from "@unacked/broker";
 import type { ObserverTypeInfo, QueueType, ServiceBorn } from "@unacked/contracts";
+import type { Tracing } from "@unacked/tracing";
 import { ControlIntake } from "./control-intake.ts";
 import { Topology } from "./declare-topology.ts";
 import { Drain } from "./drain.ts";
@@ -22,6 +23,7 @@ import type { Log } from "./log.ts";
 import { LogReplies } from "./log-replies.ts";
 import { createOutput } from "./output.ts";
 import { tailBytesOf } from "./run-tail.ts";
+import { RunTracing } from "./run-tracing.ts";
 import { Runner } from "./runner.ts";
 import { ServiceMetrics } from "./service-metrics.ts";
 import { ALIVE_INTERVAL_MS, describeTypes, EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
@@ -38,6 +40,8 @@ export interface ServiceParts {
   readonly declaresTopology: boolean;
   readonly stopTimeoutMs: number;
   readonly log: Log;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly exit: (code: number) => void;
 }
 
@@ -94,7 +98,9 @@ export class ObserverService {
     const output = createOutput(this.#publisher, serviceId, (outcome) => metrics.emitted(outcome));
     const onStart = (attempt: number) => metrics.started(attempt);
     const tailBytes = tailBytesOf(workerCount);
-    this.#runner = new Runner({ events: this.#events, errors, output, holds, log, stopTimeoutMs, tailBytes, onStart });
+    const tracing = parts.tracing && new RunTracing(parts.tracing);
+    const told = { events: this.#events, errors, output, log, onStart, tracing };
+    this.#runner = new Runner({ ...told, holds, stopTimeoutMs, tailBytes });
     const heartbeatMs = parts.broker.heartbeatS * 1_000;
     this.#lease = new LeaseKeeper({ heartbeatMs, runs: this.#runner, log, exit, onLost: (why) => metrics.fenced(why) });
     const shared = {
@@ -104,9 +110,10 @@ export class ObserverService {
       events: this.#events,
       holds,
       log,
+      tracing,
       closing: this.#closing.signal,
     };
-    this.#intake = new Intake({ ...shared, types });
+    this.#intake = new Intake({ ...shared, types, isTraced: tracing !== undefined });
     this.#control = new ControlIntake({
       ...shared,
       introduce: () => this.#introduction(),

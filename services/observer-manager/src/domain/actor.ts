@@ -14,4 +14,6 @@ export interface Actor extends Identity {
   /** Where the request came from. */
   address: string;
   requestId: string;
+  /** The place of this request in its trace (W3C traceparent, and tracestate behind a blank), where there is one. */
+  traceContext?: string | undefined;
 }

@@ -64,6 +64,8 @@ export interface NewObserver {
   /** Only of one that is recorded again: 1 and now otherwise. */
   revision?: number;
   createdAt?: string;
+  /** The trace of the call that it came with; its start carries it on. */
+  traceContext?: string | undefined;
 }
 
 /** PostgreSQL will never take this value (SQLSTATE class 22 or 23: a NUL in a text, say): trying again is of no use. */

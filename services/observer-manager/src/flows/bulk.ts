@@ -44,6 +44,7 @@ export class Bulk {
     const deed = deedOf(change, by, filter);
     const counts = await this.#inChunks(ids, change, async (tx, chunk) => {
       const books = await tx.loadMatching(chunk, filter);
+      books.traceContext = by.traceContext;
       const count = noneYet();
       const accepted: ObserverId[] = [];
       for (const observer of books.observers.values()) {

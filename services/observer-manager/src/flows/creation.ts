@@ -49,7 +49,12 @@ export class Creation {
     const wrongTypes = await this.#types.check(requests);
     const deed = newDeed("observer.create", by);
     const candidates = requests.map(
-      (request, i): Candidate => ({ request, observer: newObserver(request), wrongType: wrongTypes[i] ?? null, deed }),
+      (request, i): Candidate => ({
+        request,
+        observer: newObserver(request, by.traceContext),
+        wrongType: wrongTypes[i] ?? null,
+        deed,
+      }),
     );
     return new Promise((resolve, reject) => {
       this.#waiting.push({ candidates, atomic, resolve, reject });

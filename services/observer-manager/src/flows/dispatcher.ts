@@ -4,7 +4,7 @@ import type { Log } from "./log.ts";
 import type { Tally } from "./tally.ts";
 
 /** A command that is due, claimed (locked) by this manager until the transaction ends. */
-export type DueCommand = { id: string; sentCount: number } & (
+export type DueCommand = { id: string; sentCount: number; traceContext?: string | null } & (
   | { kind: "start"; start: Omit<StartObserver, "messageId"> | null }
   | Exclude<Command, { kind: "start" }>
 );

@@ -3,8 +3,9 @@ import { type CreateObserver, newObserverId, type ObserverView } from "@unacked/
 import type { NewObserver } from "./books-store.ts";
 
 /** A request as it will stand in the books; an id is made where the client chose none. */
-export function newObserver({ id, name, type, params, labels, pool, retry }: CreateObserver): NewObserver {
-  return { id: id ?? newObserverId(), name, type, params, labels, pool, retry };
+export function newObserver(request: CreateObserver, traceContext?: string): NewObserver {
+  const { id, name, type, params, labels, pool, retry } = request;
+  return { id: id ?? newObserverId(), name, type, params, labels, pool, retry, traceContext };
 }
 
 /**

@@ -18,6 +18,7 @@ export async function changeObservers(
   deed: Deed | null,
 ): Promise<ChangeOutcome[]> {
   const { books, ids } = await tx.loadObservers(refs);
+  books.traceContext = deed?.by.traceContext;
   const decided = ids.map((id) => {
     const observer = id === undefined ? undefined : books.observers.get(id);
     return observer ? { observer, refusal: ask(books, observer, input) } : undefined;

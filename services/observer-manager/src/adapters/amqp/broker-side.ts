@@ -7,6 +7,7 @@ import {
   STATE_QUEUE,
   workQueueName,
 } from "@unacked/contracts";
+import type { Tracing } from "@unacked/tracing";
 import type { CommandSender } from "../../flows/dispatcher.ts";
 import type { ErrorBook } from "../../flows/error-book.ts";
 import type { Ledger } from "../../flows/ledger.ts";
@@ -16,6 +17,7 @@ import { CatchUp } from "./catch-up.ts";
 import { AmqpCommandSender } from "./command-sender.ts";
 import { ErrorConsumer } from "./error-consumer.ts";
 import { AmqpLogReader } from "./log-reader.ts";
+import { MessageTracing } from "./message-tracing.ts";
 import { StateConsumer } from "./state-consumer.ts";
 import { topology } from "./topology.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -25,6 +27,8 @@ export interface BrokerSideSettings {
   broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
   queueType: QueueType;
   managerId: string;
+  /** Undefined: nothing is traced. */
+  tracing: Tracing | undefined;
 }
 
 export interface BrokerSideParts {
@@ -48,10 +52,11 @@ export class BrokerSide implements QueueLook {
 
   constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
     const { broker, queueType, managerId } = settings;
+    const tracing = settings.tracing && new MessageTracing(settings.tracing);
     const { log } = broker;
     const declare = topology(queueType);
     this.#workQueues = new WorkQueues(() => this.#consumption.session, queueType);
-    const states = new StateConsumer({ ...parts, log, born: (pool) => void this.#declareFor(pool, log) });
+    const states = new StateConsumer({ ...parts, log, tracing, born: (pool) => void this.#declareFor(pool, log) });
     const upkeep = new Upkeep(declare, this.#workQueues);
     const errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => states.isIdle);
@@ -83,6 +88,7 @@ export class BrokerSide implements QueueLook {
       workQueues: this.#workQueues,
       managerId,
       log,
+      tracing,
     });
   }
 

@@ -2,7 +2,11 @@ import { type ControlMessage, generationKey, type ServiceId, type StartObserver 
 import type { DueCommand } from "../../flows/dispatcher.ts";
 
 /** Commands that travel in one message. */
-export type CommandGroup = { ids: string[] } & (
+export type CommandGroup = {
+  ids: string[];
+  /** The traces of the calls that they come from, each once; of most none. */
+  traces: readonly string[];
+} & (
   | { kind: "start"; start: Omit<StartObserver, "messageId"> }
   | { kind: "to-all"; message: ControlMessage }
   | { kind: "to-one"; serviceId: ServiceId; generation: number; message: ControlMessage }
@@ -20,7 +24,8 @@ export function groupCommands(due: DueCommand[]): CommandGroup[] {
   const addressed = new Map<string, Addressed[]>();
   for (const command of due) {
     if (command.kind === "start") {
-      if (command.start) groups.push({ kind: "start", ids: [command.id], start: command.start });
+      const { id, start, traceContext } = command;
+      if (start) groups.push({ kind: "start", ids: [id], traces: traceContext ? [traceContext] : NO_TRACES, start });
     } else if (command.kind === "stop") {
       stops.push(command);
     } else {
@@ -30,7 +35,8 @@ export function groupCommands(due: DueCommand[]): CommandGroup[] {
       else addressed.set(key, [command]);
     }
   }
-  for (const chunk of chunks(stops)) groups.push({ kind: "to-all", ids: idsOf(chunk), message: stopObservers(chunk) });
+  for (const chunk of chunks(stops))
+    groups.push({ kind: "to-all", ids: idsOf(chunk), traces: tracesOf(chunk), message: stopObservers(chunk) });
   for (const commands of addressed.values()) for (const chunk of chunks(commands)) groups.push(toOne(chunk));
   return groups;
 }
@@ -42,7 +48,8 @@ function stopObservers(stops: Extract<DueCommand, { kind: "stop" }>[]): ControlM
 function toOne(commands: Addressed[]): CommandGroup {
   const [first] = commands as [Addressed];
   const { serviceId, generation } = first;
-  return { kind: "to-one", ids: idsOf(commands), serviceId, generation, message: messageOf(first.kind, commands) };
+  const message = messageOf(first.kind, commands);
+  return { kind: "to-one", ids: idsOf(commands), traces: tracesOf(commands), serviceId, generation, message };
 }
 
 function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessage {
@@ -72,6 +79,14 @@ function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessa
     default:
       return kind satisfies never;
   }
+}
+
+const NO_TRACES: readonly string[] = [];
+
+function tracesOf(commands: DueCommand[]): readonly string[] {
+  const traces = new Set<string>();
+  for (const { traceContext } of commands) if (traceContext) traces.add(traceContext);
+  return traces.size === 0 ? NO_TRACES : [...traces];
 }
 
 const idsOf = (commands: DueCommand[]): string[] => commands.map((command) => command.id);

@@ -1,8 +1,9 @@
 import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
-import { type ControlMessage, EXCHANGES, generationKey, newMessageId, type ServiceId, STATE_KEY } from "@unacked/contracts";
+import { EXCHANGES, generationKey, newMessageId, type ServiceId, STATE_KEY } from "@unacked/contracts";
 import type { CommandSender, DueCommand, SendOutcome } from "../../flows/dispatcher.ts";
 import type { Log } from "../../flows/log.ts";
 import { type CommandGroup, groupCommands } from "./command-groups.ts";
+import type { MessageTracing } from "./message-tracing.ts";
 import type { WorkQueues } from "./work-queues.ts";
 
 export interface CommandSenderParts {
@@ -10,6 +11,8 @@ export interface CommandSenderParts {
   workQueues: WorkQueues;
   managerId: string;
   log: Log;
+  /** Undefined: nothing is traced. */
+  tracing: MessageTracing | undefined;
 }
 
 /** Publishes commands: starts one by one, controls by the thousand in one message. */
@@ -37,7 +40,7 @@ export class AmqpCommandSender implements CommandSender {
   async certifyDeath(serviceId: ServiceId, generation: number): Promise<void> {
     const body = { kind: "DeathCertificate", serviceId, generation };
     try {
-      await this.#publish(EXCHANGES.events.name, STATE_KEY, body, newMessageId());
+      await this.#parts.publisher.publish(this.#message(EXCHANGES.events.name, STATE_KEY, body, newMessageId()));
     } catch (error) {
       // Somebody unbound or deleted the state queue; perhaps no service is left whose next event would notice.
       if (isReturned(error)) await this.#parts.publisher.declareAgain();
@@ -52,15 +55,24 @@ export class AmqpCommandSender implements CommandSender {
           const { start } = group;
           await this.#parts.workQueues.ensure(start.pool);
           const messageId = newMessageId();
-          await this.#publish(EXCHANGES.start.name, start.pool, { ...start, messageId }, messageId, "StartObserver");
+          const body = { ...start, messageId };
+          await this.#publish(group, this.#message(EXCHANGES.start.name, start.pool, body, messageId, "StartObserver"));
           return "sent";
         }
-        case "to-all":
-          await this.#publish(EXCHANGES.control.name, "", group.message, newMessageId(), group.message.kind, false);
+        case "to-all": {
+          const { message } = group;
+          await this.#publish(
+            group,
+            this.#message(EXCHANGES.control.name, "", message, newMessageId(), message.kind, false),
+          );
           return "sent";
-        case "to-one":
-          await this.#sendToOne(group.serviceId, group.generation, group.message);
+        }
+        case "to-one": {
+          const { serviceId, generation, message } = group;
+          const key = generationKey(serviceId, generation);
+          await this.#publish(group, this.#message(EXCHANGES.service.name, key, message, newMessageId()));
           return "sent";
+        }
         default:
           return group satisfies never;
       }
@@ -69,21 +81,27 @@ export class AmqpCommandSender implements CommandSender {
     }
   }
 
-  #sendToOne(serviceId: ServiceId, generation: number, message: ControlMessage): Promise<void> {
-    const key = generationKey(serviceId, generation);
-    return this.#publish(EXCHANGES.service.name, key, message, newMessageId(), message.kind);
+  async #publish(group: CommandGroup, message: Outgoing): Promise<void> {
+    const traced = this.#parts.tracing?.publish(group, message);
+    if (traced === undefined) return this.#parts.publisher.publish(message);
+    try {
+      await this.#parts.publisher.publish(traced.message);
+      traced.span.end();
+    } catch (error) {
+      traced.span.end(error instanceof PublishError ? error.code : "unknown");
+      throw error;
+    }
   }
 
-  #publish(
+  #message(
     exchange: string,
     routingKey: string,
     body: { kind: string } | object,
     messageId: string,
     type = (body as { kind: string }).kind,
     mandatory = true,
-  ): Promise<void> {
-    const message: Outgoing = { exchange, routingKey, body, type, messageId, appId: this.#parts.managerId, mandatory };
-    return this.#parts.publisher.publish(message);
+  ): Outgoing {
+    return { exchange, routingKey, body, type, messageId, appId: this.#parts.managerId, mandatory };
   }
 
   #outcomeOf(group: CommandGroup, error: unknown): SendOutcome {

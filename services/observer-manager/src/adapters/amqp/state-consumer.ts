@@ -5,6 +5,7 @@ import type { NewError } from "../../flows/error-book.ts";
 import type { Ledger } from "../../flows/ledger.ts";
 import type { Log } from "../../flows/log.ts";
 import { DeliveryBatches } from "./delivery-batches.ts";
+import type { MessageTracing } from "./message-tracing.ts";
 import { unreadableMessage } from "./unreadable-message.ts";
 
 const PREFETCH = 2_000;
@@ -16,6 +17,8 @@ const GIVE_UP_MS = 5_000;
 export interface StateConsumerParts {
   ledger: Ledger;
   log: Log;
+  /** Undefined: nothing is traced. */
+  tracing: MessageTracing | undefined;
   /** Told after each commit: commands may have been written. */
   committed(): void;
   /** Told of the pool of each service that is born. */
@@ -55,9 +58,11 @@ export class StateConsumer {
     }
     const giveUpAt = performance.now() + GIVE_UP_MS;
     while (!lost.aborted) {
+      const beganAtMs = Date.now();
       try {
         await this.#parts.ledger.apply(messages, unreadable);
         for (const delivery of deliveries) delivery.settle("ack");
+        this.#parts.tracing?.inBooks(messages, beganAtMs);
         for (const pool of bornIn(messages)) this.#parts.born(pool);
         return this.#parts.committed();
       } catch (error) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { type Access, Readiness } from "@unacked/contracts";
+import type { Tracing } from "@unacked/tracing";
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from "express";
 import type { CallerCheck } from "../../flows/caller-check.ts";
 import type { Log } from "../../flows/log.ts";
@@ -17,6 +18,8 @@ import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
 import { registerPath, registerRoutes } from "./register-routes.ts";
 import { requestContext, requestIdOf } from "./request-context.ts";
 import { type RequestMeter, requestMetrics } from "./request-metrics.ts";
+import { traceIdsOf } from "./request-span.ts";
+import { requestTracing } from "./request-tracing.ts";
 import { securityHeaders } from "./security.ts";
 import type { ServerTls } from "./server-tls.ts";
 import { registerStatusPage } from "./status-page.ts";
@@ -30,6 +33,8 @@ export interface HttpParts {
   /** What Prometheus scrapes. */
   metrics: RequestMeter & { contentType: string; render(): Promise<string> };
   access: HttpAccess;
+  /** Undefined: nothing is traced. */
+  tracing?: Tracing | undefined;
 }
 
 /** Who may reach what, and from where. */
@@ -57,12 +62,13 @@ export function createApp(parts: HttpParts): RequestListener {
 
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
 
-function createRouter({ api, log, version, describeError, metrics, access }: HttpParts): Express {
+function createRouter({ api, log, version, describeError, metrics, access, tracing }: HttpParts): Express {
   const gate = new Gate(access.callers, new RateLimits(access), log);
   const routes = apiRoutes({ ...api, desk: gate });
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
   app.set("trust proxy", [...access.trustedProxies]);
+  if (tracing) app.use("/api/v1", requestTracing(tracing));
   app.use(requestContext(log), requestMetrics(metrics), securityHeaders({ isTls: access.tls !== undefined }));
   registerPath(app, gate, { path: "/healthz", access: "open", handlers: { get: [sayAlive] } });
   registerPath(app, gate, { path: "/readyz", access: "open", handlers: { get: [sayReadiness(api)] } });
@@ -112,9 +118,9 @@ const answerError =
   (error: unknown, _request, response, _next) => {
     const requestId = requestIdOf(response);
     const refusal = problemOfError(error, describeError);
-    if (refusal.code === "internal-error") log.error({ requestId, ...describeError(error).fields }, "A request failed");
-    if (refusal.code === "database-unavailable")
-      log.warn({ requestId, ...describeError(error).fields }, "The database cannot be reached");
+    const about = { requestId, ...traceIdsOf(response), ...describeError(error).fields };
+    if (refusal.code === "internal-error") log.error(about, "A request failed");
+    if (refusal.code === "database-unavailable") log.warn(about, "The database cannot be reached");
     if (response.headersSent) response.destroy();
     else sendProblem(response, refusal, requestId);
   };

@@ -7,6 +7,7 @@ import { HttpProblem, sendProblem } from "./http-problem.ts";
 import { jsonBody } from "./json-body.ts";
 import { requestIdOf } from "./request-context.ts";
 import { readInput } from "./request-input.ts";
+import { spanOf } from "./request-span.ts";
 import type { Route } from "./route.ts";
 import { sendEventStream } from "./server-sent-events.ts";
 
@@ -66,7 +67,8 @@ function handlersOf(route: Route): RequestHandler[] {
 /** What goes out is shaped by the schema in the OpenAPI document: what is not in it stays here, what is missing is our error. */
 async function answerRoute(route: Route, request: Request, response: Response): Promise<void> {
   const requestId = requestIdOf(response);
-  const by: Actor = { ...callerOf(response).identity, address: request.ip ?? "", requestId };
+  const traceContext = spanOf(response)?.context;
+  const by: Actor = { ...callerOf(response).identity, address: request.ip ?? "", requestId, traceContext };
   const input = { ...readInput(route, request), requestId, by, isSecure: request.secure };
   const outcome = await route.handle(input as Parameters<Route["handle"]>[0]);
   response.setHeader("Cache-Control", "no-store");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RequestHandler, Response } from "express";
 import type { Log } from "../../flows/log.ts";
+import { traceIdsOf } from "./request-span.ts";
 
 const MAX_LOGGED_PATH_LENGTH = 200;
 
@@ -20,6 +21,7 @@ export function requestContext(log: Log): RequestHandler {
     response.once("close", () => {
       const fields = {
         requestId,
+        ...traceIdsOf(response),
         method: request.method,
         path: request.path.slice(0, MAX_LOGGED_PATH_LENGTH),
         status: response.statusCode,

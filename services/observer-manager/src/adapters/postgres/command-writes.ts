@@ -24,9 +24,9 @@ const FORGET_BY_GENERATION = `
     AND c.service_id = u.service_id AND c.generation = u.generation`;
 
 const INSERT = `
-  INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, due_at)
+  INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, due_at, trace_context)
   SELECT kind, observer_id, revision, service_id, generation, run_id, message_id, reason,
-         now() + delay_ms * interval '1 millisecond'
+         now() + delay_ms * interval '1 millisecond', $10::text
   FROM unnest($1::text[], $2::uuid[], $3::int[], $4::uuid[], $5::int[], $6::uuid[], $7::uuid[], $8::text[], $9::float8[])
     AS u (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, delay_ms)`;
 
@@ -36,7 +36,12 @@ const INSERT = `
  */
 export async function writeCommands(
   tx: EntityManager,
-  { commands, quietObservers, quietRuns }: Pick<Books, "commands" | "quietObservers" | "quietRuns">,
+  {
+    commands,
+    quietObservers,
+    quietRuns,
+    traceContext,
+  }: Pick<Books, "commands" | "quietObservers" | "quietRuns" | "traceContext">,
 ): Promise<void> {
   if (quietObservers.size > 0) await tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]);
   if (quietRuns.size > 0) await tx.query(FORGET_ALL_OF_RUNS, [[...quietRuns]]);
@@ -46,7 +51,7 @@ export async function writeCommands(
   await forget(tx, keys);
   const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
   if (wanted.length === 0) return;
-  await tx.query(INSERT, commandColumns(wanted));
+  await tx.query(INSERT, [...commandColumns(wanted), traceContext ?? null]);
   await tx.query("NOTIFY unacked_commands");
 }
 

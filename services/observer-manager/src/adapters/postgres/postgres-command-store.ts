@@ -6,7 +6,7 @@ import type { FreshStarts, Start } from "../../flows/fresh-starts.ts";
 /** Index: commands_due. Another manager's claims are skipped, not waited for. */
 const CLAIM = `
   SELECT c.id, c.kind, c.sent_count AS "sentCount", c.observer_id AS "observerId", c.revision, c.service_id AS "serviceId",
-         c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason
+         c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason, c.trace_context AS "traceContext"
   FROM commands c WHERE c.due_at <= now() ORDER BY c.due_at, c.id LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** A start of an older revision, or of an observer that somebody has or nobody wants, is not sent any more. */
@@ -23,7 +23,10 @@ const PUT_OFF = `
 
 const NEXT_DUE = "SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms FROM commands";
 
-type CommandRow = { id: string; kind: DueCommand["kind"]; sentCount: number; observerId: ObserverId; revision: number };
+type CommandRow = Pick<DueCommand, "id" | "kind" | "sentCount" | "traceContext"> & {
+  observerId: ObserverId;
+  revision: number;
+};
 
 export class PostgresCommandStore implements CommandStore {
   readonly #dataSource: DataSource;
@@ -74,7 +77,8 @@ export class PostgresCommandStore implements CommandStore {
       if (row.kind !== "start") return row as unknown as DueCommand;
       const start = startOf.get(row.observerId);
       const wanted = start?.revision === row.revision ? start : null;
-      return { id: row.id, sentCount: row.sentCount, kind: "start", start: wanted };
+      const { id, sentCount, traceContext } = row;
+      return { id, sentCount, traceContext, kind: "start", start: wanted };
     });
   }
 }

@@ -17,7 +17,7 @@ const ASK_TO_DRAIN = `
     UPDATE services SET drain = 'asked', changed_xid = pg_current_xact_id() WHERE id = $1 AND drain <> 'begun'
     RETURNING id, generation
   )
-  INSERT INTO commands (kind, service_id, generation) SELECT 'drain', id, generation FROM asked
+  INSERT INTO commands (kind, service_id, generation, trace_context) SELECT 'drain', id, generation, $2::text FROM asked
   ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe', 'drain') DO UPDATE SET due_at = now()`;
 
 /** Index: services_pkey. */
@@ -39,7 +39,7 @@ export class PostgresServiceStore implements ServiceStore {
       const [column, value] = ref.kind === "id" ? (["id", ref.id] as const) : (["name", ref.name] as const);
       const chosen = choose(await tx.query<KnownService[]>(FIND(column), [value]));
       if ("kind" in chosen) return chosen;
-      await tx.query(ASK_TO_DRAIN, [chosen.id]);
+      await tx.query(ASK_TO_DRAIN, [chosen.id, deed.by.traceContext ?? null]);
       await tx.query("NOTIFY unacked_commands");
       await tx.query("NOTIFY unacked_changes");
       const [row] = await tx.query<[ServiceRow]>(VIEW, [chosen.id]);

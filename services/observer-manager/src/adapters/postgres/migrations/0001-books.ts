@@ -151,6 +151,7 @@ const UP = [
      run_id uuid,
      message_id uuid,
      reason text,
+     trace_context text,
      due_at timestamptz NOT NULL DEFAULT now(),
      sent_count integer NOT NULL DEFAULT 0,
      created_at timestamptz NOT NULL DEFAULT now(),

@@ -1,0 +1,24 @@
+import { hostname } from "node:os";
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from "@opentelemetry/resources";
+import type { TracingOptions } from "./tracing.ts";
+
+/** What every span of this process says of it. What the environment says wins. */
+export function resourceOf({ program, version, instanceId, attributes = {} }: TracingOptions): Resource {
+  const own = {
+    "service.namespace": "unacked",
+    "service.name": program,
+    "service.version": version,
+    "service.instance.id": instanceId,
+    "host.name": hostname(),
+    "process.pid": process.pid,
+    ...attributes,
+  };
+  const fromEnvironment = detectResources({ detectors: [envDetector] });
+  return defaultResource().merge(resourceFromAttributes(own)).merge(fromEnvironment);
+}
