@@ -49,8 +49,16 @@ export class ConfirmChannel {
    * Throws, with nothing sent, where the message cannot be encoded or the channel is closed.
    */
   send(message: WireMessage): { tag: number; hasRoom: boolean } {
-    const { exchange, routingKey, body, timestampS, ...properties } = message;
-    const hasRoom = this.#channel.publish(exchange, routingKey, body, { ...properties, timestamp: timestampS });
+    const hasRoom = this.#channel.publish(message.exchange, message.routingKey, message.body, {
+      type: message.type,
+      messageId: message.messageId,
+      appId: message.appId,
+      persistent: message.persistent,
+      mandatory: message.mandatory,
+      headers: message.headers,
+      contentType: message.contentType,
+      timestamp: message.timestampS,
+    });
     this.#lastTag += 1;
     return { tag: this.#lastTag, hasRoom };
   }

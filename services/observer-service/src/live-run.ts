@@ -1,6 +1,6 @@
 import type { Delivery } from "@unacked/broker";
 import { newRunId, type RunId, type StartObserver } from "@unacked/contracts";
-import type { ObserverDefinition } from "@unacked/sdk";
+import type { ObserverDefinition, ParamsResult } from "@unacked/sdk";
 import type { TraceContext } from "@unacked/tracing";
 import type { Attempt } from "./attempt.ts";
 import type { Log } from "./log.ts";
@@ -20,6 +20,8 @@ export interface LiveRun {
   announced: boolean;
   /** The handler that runs, or ran last. */
   attempt?: Attempt;
+  /** Of the first attempt, checked when its turn came. */
+  checkedParams?: ParamsResult<unknown>;
   /** The error that nobody caught and that ends this attempt, as it was thrown. */
   uncaught?: unknown;
   /** Of the retry, or of the run's getting its attempts back. */

@@ -1,25 +1,27 @@
 /** A turn of the event loop for starts, in ms: heartbeats and stops get through in between. A start costs some 0.05 ms. */
 const TURN_MS = 5;
 
-/** Runs tasks in order, a slice per turn of the event loop, so that thousands of starts do not hold up stops and heartbeats. */
-export class Pacer {
-  #tasks: (() => void)[] = [];
+/** Does things in order, a slice per turn of the event loop, so that thousands of starts do not hold up stops and heartbeats. */
+export class Pacer<Item> {
+  readonly #act: (item: Item) => void;
+  #items: Item[] = [];
   #next = 0;
   readonly #turnMs: number;
   #scheduled = false;
 
-  /** @param turnMs a slice is over when it has taken so long; 0: one task a turn */
-  constructor(turnMs = TURN_MS) {
+  /** @param turnMs a slice is over when it has taken so long; 0: one item a turn */
+  constructor(act: (item: Item) => void, turnMs = TURN_MS) {
+    this.#act = act;
     this.#turnMs = turnMs;
   }
 
-  add(task: () => void): void {
-    this.#tasks.push(task);
+  add(item: Item): void {
+    this.#items.push(item);
     this.#schedule();
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#next >= this.#tasks.length) return;
+    if (this.#scheduled || this.#next >= this.#items.length) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -34,15 +36,15 @@ export class Pacer {
   #runSlice(): void {
     const endMs = performance.now() + this.#turnMs;
     do {
-      const task = this.#tasks[this.#next] as () => void;
+      const item = this.#items[this.#next] as Item;
       this.#next += 1;
-      if (this.#next === this.#tasks.length) this.#forgetDone();
-      task();
-    } while (this.#next < this.#tasks.length && performance.now() < endMs);
+      if (this.#next === this.#items.length) this.#forgetDone();
+      this.#act(item);
+    } while (this.#next < this.#items.length && performance.now() < endMs);
   }
 
   #forgetDone(): void {
-    this.#tasks = [];
+    this.#items = [];
     this.#next = 0;
   }
 }

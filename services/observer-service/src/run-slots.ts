@@ -1,6 +1,8 @@
 import type { ObserverId, RunId } from "@unacked/contracts";
 import type { LiveRun } from "./live-run.ts";
 
+const NONE: readonly LiveRun[] = [];
+
 /**
  * Every run that this service has a hand in, by observer. One observer never runs twice on one service: that holds here,
  * since only the first of an observer's runs has its turn, and the others wait until it is over.
@@ -43,8 +45,9 @@ export class RunSlots {
   }
 
   /** A copy, older runs first. */
-  ofObserver(observerId: ObserverId): LiveRun[] {
-    return [...(this.#slots.get(observerId) ?? [])];
+  ofObserver(observerId: ObserverId): readonly LiveRun[] {
+    const slot = this.#slots.get(observerId);
+    return slot === undefined ? NONE : [...slot];
   }
 
   /** A copy, older runs of an observer before newer ones. */

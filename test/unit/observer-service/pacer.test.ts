@@ -2,13 +2,13 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Pacer } from "../../../services/observer-service/src/pacer.ts";
 
-test("tasks run in order, a slice of some milliseconds per turn of the event loop", async () => {
-  const pacer = new Pacer(5);
+test("items have their turn in order, a slice of some milliseconds per turn of the event loop", async () => {
   const done: number[] = [];
+  const pacer = new Pacer<number>((item) => void (busyFor(2) ?? done.push(item)), 5);
   const busyFor = (ms: number) => {
     for (const endMs = performance.now() + ms; performance.now() < endMs; );
   };
-  for (let task = 0; task < 12; task += 1) pacer.add(() => busyFor(2) ?? done.push(task));
+  for (let item = 0; item < 12; item += 1) pacer.add(item);
   expect(done).toEqual([]);
   let turns = 0;
   for (; done.length < 12; turns += 1) await turn();
@@ -17,14 +17,13 @@ test("tasks run in order, a slice of some milliseconds per turn of the event loo
   expect(done).toEqual([...done].sort((a, b) => a - b));
 });
 
-test("a task that adds another does not starve the event loop", async () => {
-  const pacer = new Pacer(0);
+test("an item that adds another does not starve the event loop", async () => {
   let runs = 0;
-  const again = () => {
+  const pacer = new Pacer<void>(() => {
     runs += 1;
-    if (runs < 5) pacer.add(again);
-  };
-  pacer.add(again);
+    if (runs < 5) pacer.add();
+  }, 0);
+  pacer.add();
   await turn();
   expect(runs).toBe(1);
   for (let turns = 0; turns < 5; turns += 1) await turn();

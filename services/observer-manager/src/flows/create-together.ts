@@ -104,15 +104,15 @@ async function answerConflicts(
   outcomes: Outcomes,
   created: Map<ObserverId, ObserverView>,
 ): Promise<void> {
-  const open = candidates.flatMap((candidate, i) => (outcomes[i] === undefined ? [{ ...candidate.observer, i }] : []));
-  const leftOut = open.filter(({ id }) => !created.has(id));
-  const known = leftOut.length > 0 ? await tx.viewObservers(leftOut.map(({ id }) => id)) : new Map();
-  for (const observer of open) {
+  const open = candidates.flatMap(({ observer }, i) => (outcomes[i] === undefined ? [{ observer, i }] : []));
+  const leftOut = open.flatMap(({ observer: { id } }) => (created.has(id) ? [] : [id]));
+  const known = leftOut.length > 0 ? await tx.viewObservers(leftOut) : new Map();
+  for (const { observer, i } of open) {
     const view = created.get(observer.id);
     // Of two with the same id in one batch, the first is created and the second is its repetition.
     created.delete(observer.id);
     if (view) known.set(observer.id, view);
-    outcomes[observer.i] = view
+    outcomes[i] = view
       ? { kind: "created", observer: view }
       : (repeated(known.get(observer.id), observer) ?? problem("name-taken"));
   }

@@ -14,9 +14,8 @@ const MAX_KEPT = MAX_BULK;
 export class FreshStarts {
   readonly #starts = new Map<string, Start>();
 
-  remember({ id, ...view }: ObserverView): void {
+  remember({ id, revision, name, type, params, labels, retry, pool, createdAt }: ObserverView): void {
     const observerId = id as ObserverId;
-    const { revision, name, type, params, labels, retry, pool, createdAt } = view;
     const oldest = this.#starts.size < MAX_KEPT ? undefined : this.#starts.keys().next().value;
     if (oldest !== undefined) this.#starts.delete(oldest);
     this.#starts.set(observerId, { observerId, revision, name, type, params, labels, retry, pool, createdAt });

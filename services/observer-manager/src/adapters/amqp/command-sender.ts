@@ -55,7 +55,7 @@ export class AmqpCommandSender implements CommandSender {
           const { start } = group;
           await this.#parts.workQueues.ensure(start.pool);
           const messageId = newMessageId();
-          const body = { ...start, messageId };
+          const body = { messageId, ...start };
           await this.#publish(group, this.#message(EXCHANGES.start.name, start.pool, body, messageId, "StartObserver"));
           return "sent";
         }

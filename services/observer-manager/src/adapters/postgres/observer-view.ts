@@ -32,12 +32,20 @@ export interface ObserverRow {
 }
 
 export function toObserverView(row: ObserverRow): ObserverView {
-  const { id, name, type, params, labels, pool, retry, status, revision, epoch, attempts } = row;
   return {
-    ...{ id, name, type, params, labels, pool, retry, status },
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    params: row.params,
+    labels: row.labels,
+    pool: row.pool,
+    retry: row.retry,
+    status: row.status,
     service: row.current_service_id === null ? null : { id: row.current_service_id, name: row.service_name ?? "" },
     currentRunId: row.current_run_id,
-    ...{ revision, epoch, attempts },
+    revision: row.revision,
+    epoch: row.epoch,
+    attempts: row.attempts,
     lastError:
       row.last_error === null ? null : { ...row.last_error, group: row.error_group ?? "", at: isoOf(row.last_error_at) },
     nextAttemptAt: isoOf(row.next_attempt_at),
