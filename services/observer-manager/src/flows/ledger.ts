@@ -28,16 +28,19 @@ export class Ledger {
    * Applies the messages and records what could not be read. An event that the database will never take (a NUL in a text)
    * is recorded as an error and left out; its neighbours apply.
    * Rejects when the database cannot be reached: then some messages may have been applied, and all can be given again.
+   *
+   * @returns whether commands may have been written, which somebody has to send
    */
-  async apply(messages: StateMessage[], unreadable: Omit<NewError, "reporter">[] = []): Promise<void> {
+  async apply(messages: StateMessage[], unreadable: Omit<NewError, "reporter">[] = []): Promise<boolean> {
     const errors = unreadable.map((error) => ({ ...error, reporter: this.#reporter }));
-    if (errors.length === 0 && (await this.#isIdleNews(messages))) return;
+    if (errors.length === 0 && (await this.#isIdleNews(messages))) return false;
     try {
-      await this.#applyTogether(messages, errors);
+      return await this.#applyTogether(messages, errors);
     } catch (error) {
       if (!(error instanceof RefusedByDatabase)) throw error;
       await this.#applyTogether([], errors);
       for (const message of messages) await this.#applyAlone(message);
+      return true;
     }
   }
 
@@ -52,10 +55,11 @@ export class Ledger {
     return true;
   }
 
-  async #applyTogether(messages: StateMessage[], errors: NewError[]): Promise<void> {
-    if (messages.length + errors.length === 0) return;
+  /** @returns whether it wrote commands */
+  async #applyTogether(messages: StateMessage[], errors: NewError[]): Promise<boolean> {
+    if (messages.length + errors.length === 0) return false;
     const beganAtMs = performance.now();
-    const { happened } = await this.#store.inTransaction(async (tx) => {
+    const { happened, commands } = await this.#store.inTransaction(async (tx) => {
       const books = await tx.loadFor(messages, this.#inventories);
       for (const message of messages) applyStateMessage(books, message);
       await tx.write(books);
@@ -65,6 +69,7 @@ export class Ledger {
     const tookMs = performance.now() - beganAtMs;
     this.#tally.applied({ messages: messages.length, tookMs, oldestEventMs: ageOfOldest(messages), happened });
     this.#tally.putAside(errors.map(({ reason }) => reason));
+    return commands.size > 0;
   }
 
   async #applyAlone(message: StateMessage): Promise<void> {

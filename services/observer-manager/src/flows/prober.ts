@@ -8,7 +8,7 @@ export interface SilenceStore {
   probeSilent(limits: { probeAfterMs: number; suspectAfterMs: number }): Promise<number>;
 }
 
-const EVERY_MS = 2_000;
+const EVERY_MS = 3_000;
 /** One ServiceAlive (every 5 s) is missing. A probe is cheap, and its answer is a fact. */
 const PROBE_AFTER_MS = 7_000;
 /** Three are missing. */

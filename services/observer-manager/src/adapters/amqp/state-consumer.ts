@@ -19,7 +19,7 @@ export interface StateConsumerParts {
   log: Log;
   /** Undefined: nothing is traced. */
   tracing: MessageTracing | undefined;
-  /** Told after each commit: commands may have been written. */
+  /** Told after each commit that may have written commands. */
   committed(): void;
   /** Told of the pool of each service that is born. */
   born(pool: string): void;
@@ -60,11 +60,12 @@ export class StateConsumer {
     while (!lost.aborted) {
       const beganAtMs = Date.now();
       try {
-        await this.#parts.ledger.apply(messages, unreadable);
+        const wroteCommands = await this.#parts.ledger.apply(messages, unreadable);
         for (const delivery of deliveries) delivery.settle("ack");
         this.#parts.tracing?.inBooks(messages, beganAtMs);
         for (const pool of bornIn(messages)) this.#parts.born(pool);
-        return this.#parts.committed();
+        if (wroteCommands) this.#parts.committed();
+        return;
       } catch (error) {
         this.#parts.log.warn({ err: error }, "events could not be applied, trying again");
         if (performance.now() > giveUpAt) this.#session?.end("events could not be applied: another manager may try");
