@@ -110,6 +110,11 @@ describe("the network policies of production", () => {
         [from("monitoring"), health],
       ]),
     ).toEqual([true, true]);
+    const solver = at({ labels: { "acme.cert-manager.io/http01-solver": "true" } }, 8089);
+    expect(["ingress-nginx", "keda"].map((each) => mayTalk(production.manifests, from(each), solver))).toEqual([
+      true,
+      false,
+    ]);
     const refused: [Talker, Listener][] = [
       ...["ingress-nginx", "keda"].flatMap((each) =>
         [health, amqps, sql].map((whom): [Talker, Listener] => [from(each), whom]),
