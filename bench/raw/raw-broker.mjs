@@ -96,13 +96,13 @@ export class RawBroker {
   }
 }
 
-/** The very messages that a manager would send. @param {number} count */
-export const startBodies = (count) => Array.from({ length: count }, (_, index) => startBody(index));
+/** The very messages that a manager would send. @param {number} count @param {Record<string, string>} [labels] */
+export const startBodies = (count, labels = {}) => Array.from({ length: count }, (_, index) => startBody(index, labels));
 
-/** @param {number} index */
-function startBody(index) {
+/** @param {number} index @param {Record<string, string>} labels */
+function startBody(index, labels) {
   const name = `observer-${index}`;
-  const about = { observerId: newObserverId(), revision: 1, name, type: "wait", params: {}, labels: {} };
+  const about = { observerId: newObserverId(), revision: 1, name, type: "wait", params: {}, labels };
   const rest = { retry: DEFAULT_RETRY, pool: "default", createdAt: new Date().toISOString(), messageId: newMessageId() };
   return Buffer.from(JSON.stringify({ ...about, ...rest }));
 }

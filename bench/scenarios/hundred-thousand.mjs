@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { counted } from "../core/sizes.mjs";
 import { percentileOf } from "../core/statistics.mjs";
 import { milliseconds, perSecond, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
@@ -8,13 +9,18 @@ import { System } from "../rig/system.mjs";
 import { repeat } from "./bench.mjs";
 import { followUntil } from "./follow.mjs";
 
-const EACH = 50_000;
 const SERVICES = ["alpha", "beta"];
-const ALL = EACH * SERVICES.length;
 const SETTLE_MS = 6_000;
 const LOOKS = 20;
-const CHANGED = 5_000;
 const KB = 1_024;
+const MB = 1_048_576;
+/** Of fewer, what a process takes once would be taken for theirs. */
+const ENOUGH_FOR_PSS = 50_000;
+/** One in so many has another label, and is restarted. */
+const FEW = 20;
+
+const BATCH = 10_000;
+const LABELS = { few: { crowd: "few" }, many: { crowd: "many" } };
 
 /** A hundred thousand on one machine. @type {import("./bench.mjs").Scenario} */
 export const hundredThousand = {
@@ -39,44 +45,54 @@ const QUERIES = /** @type {const} */ ({
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
   const { rig } = bench;
+  const { large } = bench.sizes;
+  const [all, few] = [counted(large), counted(large / FEW)];
   const kilobytes = (/** @type {string} */ title) => ({ title, unit: "KB", better: /** @type {const} */ ("less") });
   const tally = new Tally("hundred-thousand", {
     "memory-over-raw": { ...kilobytes("memory (PSS) per idle observer over the raw consumer"), isLoose: true },
-    memory: kilobytes("memory (PSS) per idle observer (raw: per held message)"),
+    memory: { ...kilobytes("memory (PSS) per idle observer (raw: per held message)"), isLoose: true },
     heap: kilobytes("heap and buffers after a collection per idle observer (raw: per held message)"),
-    created: milliseconds("100,000 creates in batches → all handlers running (raw: all delivered)"),
-    "list-newest": milliseconds("list: newest 100 of 100,000, p50"),
+    "manager-memory": { title: `memory (PSS) of the manager with ${all} in the books`, unit: "MB", better: "less" },
+    // With --quick it is of fewer, and takes each of them longer.
+    created: {
+      ...milliseconds(`${all} creates in batches → all handlers running (raw: all delivered)`),
+      isLoose: true,
+    },
+    "list-newest": milliseconds(`list: newest 100 of ${all}, p50`),
     "list-status": milliseconds("list: 100 by status, p50"),
     "list-label": milliseconds("list: 100 by label, p50"),
     "list-service": milliseconds("list: 100 by service, p50"),
     "list-name-part": milliseconds("list: 100 by a part of the name, p50"),
     "one-by-name": milliseconds("one by name, p50"),
     stats: milliseconds("stats, p50"),
-    "list-all": milliseconds("the page's load: all 100,000, a thousand a call"),
-    changes: perSecond("the page's stream: changes while 5,000 are restarted"),
+    "list-all": milliseconds(`the page's load: all ${all}, a thousand a call`),
+    changes: perSecond(`the page's stream: changes while ${few} are restarted`),
   });
   const notes = new Set();
-  await repeat(bench, "100,000 observers", async () => {
-    const raw = await measureRaw(rig);
-    tally.raw({ memory: raw.memoryKb, heap: raw.heapKb, created: raw.createdMs });
-    bench.say("100,000 observers: the raw consumers hold theirs; now Unacked");
+  await repeat(bench, `${all} observers`, async () => {
+    const raw = await measureRaw(rig, large);
+    tally.raw({ heap: raw.heapKb, created: raw.createdMs });
+    bench.say(`${all} observers: the raw consumers hold theirs; now Unacked`);
     const system = await System.start(rig);
-    const services = await Promise.all(SERVICES.map((name) => system.startService(name, EACH)));
+    const services = await Promise.all(SERVICES.map((name) => system.startService(name, large / SERVICES.length)));
     const before = await memoryOf(rig, services);
-    const createdMs = await createAll(rig, system);
+    const createdMs = await createAll(rig, system, large);
     await sleep(SETTLE_MS);
     const after = await memoryOf(rig, services);
-    const memoryKb = (after.pss - before.pss) / ALL / KB;
+    const memoryKb = (after.pss - before.pss) / large / KB;
+    if (large >= ENOUGH_FOR_PSS) {
+      tally.raw({ memory: raw.memoryKb });
+      tally.ours({ memory: memoryKb, "memory-over-raw": memoryKb - raw.memoryKb });
+    }
     tally.ours({
-      "memory-over-raw": memoryKb - raw.memoryKb,
-      memory: memoryKb,
-      heap: (after.heap - before.heap) / ALL / KB,
+      heap: (after.heap - before.heap) / large / KB,
+      "manager-memory": pssBytes(system.manager.pid) / MB,
       created: createdMs,
     });
-    bench.say("100,000 observers: lists, filters, the page");
+    bench.say(`${all} observers: lists, filters, the page`);
     for (const [key, path] of Object.entries(QUERIES)) tally.ours({ [key]: await medianOf(system, path) });
-    tally.ours({ "list-all": await listAll(system) });
-    const { perS, note } = await followChanges(system);
+    tally.ours({ "list-all": await listAll(system, large) });
+    const { perS, note } = await followChanges(system, large / FEW);
     tally.ours({ changes: perS });
     if (note !== undefined) notes.add(note);
     await system.close();
@@ -84,22 +100,22 @@ async function measure(bench) {
   return { figures: tally.figures, notes: [...notes] };
 }
 
-/** @param {import("../rig/rig.mjs").Rig} rig */
-async function measureRaw(rig) {
+/** @param {import("../rig/rig.mjs").Rig} rig @param {number} count */
+async function measureRaw(rig, count) {
   const raw = await RawBroker.open(rig);
-  const consumers = await Promise.all(SERVICES.map((name) => raw.startConsumer(`raw-${name}`, EACH)));
+  const consumers = await Promise.all(SERVICES.map((name) => raw.startConsumer(`raw-${name}`, count / SERVICES.length)));
   const before = await memoryOf(rig, consumers);
   const watch = rig.meter.watch();
   const beganMs = nowMs();
-  for (let sent = 0; sent < ALL; sent += 10_000) await raw.publish(startBodies(10_000));
-  await watch.untilStarted(ALL);
+  for (let left = count; left > 0; left -= BATCH) await raw.publish(startBodies(Math.min(BATCH, left), LABELS.many));
+  await watch.untilStarted(count);
   watch.end();
   const createdMs = watch.lastStartMs - beganMs;
   await sleep(SETTLE_MS);
   const after = await memoryOf(rig, consumers);
   await raw.close();
   await rig.programs.endAll();
-  return { memoryKb: (after.pss - before.pss) / ALL / KB, heapKb: (after.heap - before.heap) / ALL / KB, createdMs };
+  return { memoryKb: (after.pss - before.pss) / count / KB, heapKb: (after.heap - before.heap) / count / KB, createdMs };
 }
 
 /** @param {import("../rig/rig.mjs").Rig} rig @param {import("../rig/programs.mjs").Program[]} programs */
@@ -113,16 +129,16 @@ async function memoryOf(rig, programs) {
   return { pss, heap };
 }
 
-/** @param {import("../rig/rig.mjs").Rig} rig @param {System} system */
-async function createAll(rig, system) {
-  const few = system.batchBodies(CHANGED, { labels: { crowd: "few" } });
-  const many = system.batchBodies(ALL - CHANGED, { labels: { crowd: "many" } });
+/** @param {import("../rig/rig.mjs").Rig} rig @param {System} system @param {number} count */
+async function createAll(rig, system, count) {
+  const few = system.batchBodies(count / FEW, { labels: LABELS.few });
+  const many = system.batchBodies(count - count / FEW, { labels: LABELS.many });
   const watch = rig.meter.watch();
   const beganMs = nowMs();
   for (const body of [...few, ...many]) await system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
-  await watch.untilStarted(ALL);
+  await watch.untilStarted(count);
   watch.end();
-  await system.books.until("Processing", ALL, ["Created"]);
+  await system.books.until("Processing", count, ["Created"]);
   return watch.lastStartMs - beganMs;
 }
 
@@ -136,8 +152,8 @@ async function medianOf({ rest }, path) {
   return percentileOf(took, 50);
 }
 
-/** As the page loads it: one call after another. @param {System} system */
-async function listAll({ rest }) {
+/** As the page loads it: one call after another. @param {System} system @param {number} count */
+async function listAll({ rest }, count) {
   const beganMs = nowMs();
   let seen = 0;
   for (let cursor = ""; ; ) {
@@ -147,16 +163,16 @@ async function listAll({ rest }) {
     if (nextCursor === null) break;
     cursor = nextCursor;
   }
-  if (seen !== ALL) throw new Error(`The list has ${seen} observers instead of ${ALL}`);
+  if (seen !== count) throw new Error(`The list has ${seen} observers instead of ${count}`);
   return nowMs() - beganMs;
 }
 
-/** @param {System} system */
-async function followChanges(system) {
-  const body = JSON.stringify({ filter: { labels: { crowd: "few" } } });
+/** @param {System} system @param {number} count how many there are to be restarted */
+async function followChanges(system, count) {
+  const body = JSON.stringify({ filter: { labels: LABELS.few } });
   return await followUntil(system, {
     act: () => system.rest.expect(200, "POST", "/api/v1/observers/restart", body),
     isLast: (view) => view.labels.crowd === "few" && view.epoch > 1 && view.status === "Processing",
-    count: CHANGED,
+    count,
   });
 }

@@ -3,6 +3,7 @@ import { counted } from "../core/sizes.mjs";
 import { milliseconds, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
+import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
 import { System } from "../rig/system.mjs";
 import { repeat } from "./bench.mjs";
 
@@ -20,6 +21,7 @@ async function measure(bench) {
     running: milliseconds(`${all} running elsewhere (raw: nacked, and redelivered)`),
     exited: milliseconds("the process has ended (raw: likewise)"),
     books: milliseconds(`${all} right in the books (raw: redelivered)`),
+    ...spentFigures(`SIGTERM with ${all}`),
   });
   const raw = await RawBroker.open(rig);
   let rawHolder = await raw.startConsumer("raw-consumer-0", crowd);
@@ -38,10 +40,12 @@ async function measure(bench) {
     tally.raw({ running: rawTimes.runningMs, exited: rawTimes.exitedMs, books: rawTimes.runningMs });
     const heir = await system.startService(`alpha-${run}`, crowd);
     const { pid } = holder;
-    const { toldMs, runningMs, exitedMs } = await endAndWatch(rig, holder, heir, crowd);
-    const booksMs = (await system.books.untilMovedFrom(crowd, pid)) - toldMs;
+    const { result, spentMs } = await cpuSpent(partsOf(rig, system, heir), async () => {
+      const times = await endAndWatch(rig, holder, heir, crowd);
+      return { ...times, booksMs: (await system.books.untilMovedFrom(crowd, pid)) - times.toldMs };
+    });
     holder = heir;
-    tally.ours({ running: runningMs, exited: exitedMs, books: booksMs });
+    tally.ours({ running: result.runningMs, exited: result.exitedMs, books: result.booksMs, ...spentValues(spentMs) });
   });
   await raw.close();
   await system.close();

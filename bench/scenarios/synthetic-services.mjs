@@ -10,10 +10,12 @@ import {
 import { nowMs } from "../meter/clock.mjs";
 
 const SERVICES = 20;
+/** A service sends what it has, up to 1,000: half of that is what comes when many observers change at once. */
 const EVENTS_A_BATCH = 500;
 const RAW_QUEUE = "raw.state";
 const POOL = "synthetic";
 
+/** @typedef {"RunStarted" | "RunRetrying"} Kind */
 /** @typedef {{ observerId: string, runId: string, messageId: string, revision: number }} Run */
 
 /** Says what services would say, as fast as the broker takes it: for how much the manager can hear. */
@@ -61,47 +63,64 @@ export class SyntheticServices {
     await this.#channel.assertQueue(RAW_QUEUE, { durable: true });
   }
 
-  /** One event of this kind of every run, by the services in turn. @param {"RunStarted" | "RunRetrying"} kind */
-  async tell(kind) {
+  /**
+   * One event of each of these kinds of every run, by the services in turn, as messages: made before the clock runs, so that
+   * nothing but sending them takes from the cores.
+   *
+   * @param {Kind[]} kinds one after the other
+   */
+  prepare(kinds) {
     const chunks = Math.max(...this.#services.map(({ runs }) => Math.ceil(runs.length / EVENTS_A_BATCH)));
-    for (let chunk = 0; chunk < chunks; chunk += 1) {
-      this.seq += 1;
-      for (const service of this.#services)
-        this.#publish(EXCHANGES.events.name, STATE_KEY, batchOf(service, kind, this.seq, chunk));
+    /** @type {Buffer[]} */
+    const bodies = [];
+    for (const kind of kinds) {
+      for (let chunk = 0; chunk < chunks; chunk += 1) {
+        this.seq += 1;
+        for (const service of this.#services)
+          bodies.push(Buffer.from(JSON.stringify(batchOf(service, kind, this.seq, chunk))));
+      }
     }
+    return bodies;
+  }
+
+  /** To the manager; resolves when the broker has confirmed all. @param {Buffer[]} bodies */
+  async tell(bodies) {
+    await this.#publish(EXCHANGES.events.name, STATE_KEY, bodies);
     await this.#channel.waitForConfirms();
   }
 
-  /** The same messages to a queue of their own, read and acked by amqplib alone; answers how long that took, in ms. */
-  async rawRound() {
-    const messages = 2 * this.#services.reduce((sum, { runs }) => sum + Math.ceil(runs.length / EVENTS_A_BATCH), 0);
+  /**
+   * The same messages to a queue of their own, read and acked by amqplib alone; answers how long that took, in ms.
+   *
+   * @param {Buffer[]} bodies
+   */
+  async rawRound(bodies) {
     const reader = await this.#connection.createChannel();
     await reader.prefetch(2_000);
     let seen = 0;
     const beganMs = nowMs();
-    await new Promise((resolve, reject) => {
+    const read = new Promise((resolve, reject) => {
       reader
         .consume(RAW_QUEUE, (message) => {
           if (message === null) return;
           reader.ack(message);
           seen += 1;
-          if (seen === messages) resolve(undefined);
+          if (seen === bodies.length) resolve(undefined);
         })
         .catch(reject);
-      for (const kind of /** @type {const} */ (["RunRetrying", "RunStarted"]))
-        for (const service of this.#services)
-          for (let chunk = 0; chunk * EVENTS_A_BATCH < service.runs.length; chunk += 1)
-            this.#publish("", RAW_QUEUE, batchOf(service, kind, 1, chunk));
     });
+    await Promise.all([this.#publish("", RAW_QUEUE, bodies), read]);
     const tookMs = nowMs() - beganMs;
     await reader.close();
     return tookMs;
   }
 
-  /** @param {string} exchange @param {string} routingKey @param {object} body */
-  #publish(exchange, routingKey, body) {
-    const messageId = newMessageId();
-    this.#channel.publish(exchange, routingKey, Buffer.from(JSON.stringify(body)), { persistent: true, messageId });
+  /** No more at once than the connection takes. @param {string} exchange @param {string} routingKey @param {Buffer[]} bodies */
+  async #publish(exchange, routingKey, bodies) {
+    for (const body of bodies) {
+      const hasRoom = this.#channel.publish(exchange, routingKey, body, { persistent: true, messageId: newMessageId() });
+      if (!hasRoom) await new Promise((resolve) => this.#channel.once("drain", resolve));
+    }
   }
 
   async close() {
@@ -111,7 +130,7 @@ export class SyntheticServices {
 
 /**
  * @param {{ serviceId: string, runs: Run[] }} service
- * @param {"RunStarted" | "RunRetrying"} kind
+ * @param {Kind} kind
  * @param {number} seq
  * @param {number} chunk
  */

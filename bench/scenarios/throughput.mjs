@@ -1,11 +1,16 @@
+import { counted } from "../core/sizes.mjs";
 import { perSecond, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
+import { cpuSpent } from "../rig/cpu.mjs";
+import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
 import { System } from "../rig/system.mjs";
+import { waitUntil } from "../rig/wait-until.mjs";
 import { atOnce, repeat } from "./bench.mjs";
 import { SyntheticServices } from "./synthetic-services.mjs";
 
-const OBSERVERS = 20_000;
+const OBSERVERS = 10_000;
+const KINDS = /** @type {const} */ (["RunRetrying", "RunStarted"]);
 const CONNECTIONS = 32;
 
 /** What goes through when more and more comes. @type {import("./bench.mjs").Scenario} */
@@ -14,11 +19,14 @@ export const throughput = { id: "throughput", number: 9, title: "Sustained throu
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
   const { rig, sizes } = bench;
+  const told = `${counted(sizes.stateRounds * OBSERVERS)} state events of 20 services`;
   const tally = new Tally("throughput", {
     "state-events": {
-      ...perSecond("state events of 20 services, until they stand in the books (raw: the same messages, acked)"),
+      ...perSecond(`${told}, until they stand in the books (raw: the same messages, acked)`),
       isLoose: true,
     },
+    "state-told": { ...perSecond(`${told}: as fast as they are told (until the broker has confirmed them)`), isLoose: true },
+    ...cpuFigures(told),
     "single-creates": perSecond("single REST creates over 32 connections (raw: confirmed publishes, 32 at once)"),
   });
   await measureStateEvents(bench, tally);
@@ -49,7 +57,7 @@ async function measure(bench) {
  * Observers in a pool that no real service consumes, and services that are only said to run them.
  *
  * @param {import("./bench.mjs").Bench} bench
- * @param {Tally<"state-events" | "single-creates">} tally
+ * @param {Tally<string>} tally
  */
 async function measureStateEvents(bench, tally) {
   const system = await System.start(bench.rig);
@@ -60,22 +68,64 @@ async function measureStateEvents(bench, tally) {
     system.amqpUrl,
     rows.map(({ id }) => id),
   );
-  await services.tell("RunStarted");
+  await services.tell(services.prepare(["RunStarted"]));
   await system.books.until("Processing", OBSERVERS, ["Created"]);
-  await repeat(bench, "40,000 state events", async () => {
-    const rawMs = await services.rawRound();
-    tally.raw({ "state-events": (2 * OBSERVERS * 1_000) / rawMs });
-    const beganMs = nowMs();
-    await services.tell("RunRetrying");
-    await services.tell("RunStarted");
-    const until = "SELECT FROM services WHERE last_seq < $1 LIMIT 1";
-    for (let behind = 1; behind > 0; ) behind = (await system.books.query(until, [services.seq])).length;
-    tally.ours({ "state-events": (2 * OBSERVERS * 1_000) / (nowMs() - beganMs) });
+  const rounds = bench.sizes.stateRounds;
+  const events = rounds * OBSERVERS;
+  await repeat(bench, `${counted(events)} state events`, async () => {
+    // Ends with RunStarted: else the observers would be left waiting for their next attempt.
+    const bodies = services.prepare(Array.from({ length: rounds }, (_, round) => KINDS[round % 2] ?? "RunStarted"));
+    tally.raw({ "state-events": (events * 1_000) / (await services.rawRound(bodies)) });
+    const meters = {
+      manager: () => cpuMs(system.manager.pid),
+      broker: () => cpuMs(bench.rig.broker.pid),
+      database: () => cpuMsWithChildren(bench.rig.database.pid),
+      teller: () => cpuMs(process.pid),
+    };
+    const { result, spentMs } = await cpuSpent(meters, () => tellAll(system, services, bodies));
+    tally.ours({
+      "state-events": (events * 1_000) / result.booksMs,
+      "state-told": (events * 1_000) / result.toldMs,
+      "cpu-manager": spentMs.manager,
+      "cpu-broker": spentMs.broker,
+      "cpu-database": spentMs.database,
+      "cpu-teller": spentMs.teller,
+    });
     await system.books.until("Processing", OBSERVERS, ["Retrying"]);
   });
   await services.close();
   await system.close();
 }
+
+/**
+ * From the first that is told to the last in the books, and to the last that the broker has confirmed.
+ *
+ * @param {System} system
+ * @param {SyntheticServices} services
+ * @param {Buffer[]} bodies
+ */
+async function tellAll(system, services, bodies) {
+  const beganMs = nowMs();
+  const told = services.tell(bodies).then(() => nowMs() - beganMs);
+  const isBehind = "SELECT FROM services WHERE last_seq < $1 LIMIT 1";
+  const atMs = await waitUntil(
+    "every batch to stand in the books",
+    async () => (await system.books.query(isBehind, [services.seq])).length === 0,
+    { everyMs: 20 },
+  );
+  return { booksMs: atMs - beganMs, toldMs: await told };
+}
+
+/** @param {string} what */
+const cpuFigures = (what) => ({
+  "cpu-manager": cpuOf(`${what}: CPU of the manager`),
+  "cpu-database": cpuOf(`${what}: CPU of PostgreSQL`),
+  "cpu-broker": cpuOf(`${what}: CPU of the broker`),
+  "cpu-teller": cpuOf(`${what}: CPU of the benchmark, which tells them`),
+});
+
+/** @param {string} title @returns {import("../core/tally.mjs").FigureAbout} */
+const cpuOf = (title) => ({ title, unit: "ms", better: "less", isLoose: true });
 
 /** @param {() => Promise<unknown>} work */
 async function timed(work) {

@@ -2,10 +2,13 @@ import { OBSERVER_STATUSES } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { foldCounts } from "../../services/observer-manager/src/adapters/postgres/observer-counts.ts";
 import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
+import { decodeObserverCursor } from "../../services/observer-manager/src/flows/cursor.ts";
 import type { ManagerReads, ObserverQuery } from "../../services/observer-manager/src/flows/manager-api.ts";
 import { openBooks, type Queryable, type TestBooks } from "../support/books.ts";
 
-const ROWS = 50_000;
+/** `MANY_ROWS=1000000 npx vitest run --project servers test/integration/manager-many-rows` also says how long each read takes. */
+const ROWS = Number(process.env.MANY_ROWS ?? 50_000);
+const LOOKS = 20;
 
 /** As it is: nearly all run, few are in each other status, few are labelled. */
 const FILL = `
@@ -23,7 +26,7 @@ const sent: { sql: string; parameters: unknown[] }[] = [];
 
 beforeAll(async () => {
   books = await openBooks();
-  await fill(books.dataSource, ROWS);
+  await books.dataSource.transaction((tx) => withoutIndexes(tx, () => fill(tx, ROWS)));
   await books.dataSource.query("VACUUM ANALYZE observers");
   const query = books.dataSource.query.bind(books.dataSource);
   const recording = Object.create(books.dataSource) as TestBooks["dataSource"];
@@ -32,10 +35,22 @@ beforeAll(async () => {
     return query(sql, parameters);
   };
   reads = postgresReads(recording, async () => []);
-});
+}, 600_000);
 afterAll(() => books.close());
 
 const SERVICE = "00000000-0000-4000-8000-000000000001";
+
+/** The indexes of the real schema, put up after the rows: so a million rows take seconds rather than minutes. */
+async function withoutIndexes(tx: Pick<TestBooks["dataSource"], "query">, work: () => Promise<unknown>): Promise<void> {
+  const indexes = await tx.query(
+    "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'observers' AND indexname <> 'observers_pkey'",
+  );
+  await tx.query("SET LOCAL maintenance_work_mem = '256MB'");
+  for (const { indexname } of indexes) await tx.query(`DROP INDEX ${indexname}`);
+  await work();
+  for (const { indexdef } of indexes) await tx.query(indexdef);
+}
+
 const fill = (on: Queryable, count: number) => on.query(FILL, [count, OBSERVER_STATUSES, SERVICE]);
 
 /** How PostgreSQL does what these reads asked for: every node of every plan that looks at `observers`. */
@@ -57,6 +72,17 @@ function waysIn(plan: Plan): string[] {
   const isOfObservers = plan["Relation Name"] === "observers" || plan["Index Name"]?.startsWith("observers") === true;
   const own = isOfObservers ? [`${plan["Node Type"]} ${plan["Index Name"] ?? ""}`.trim()] : [];
   return [...own, ...(plan.Plans ?? []).flatMap(waysIn)];
+}
+
+/** The middle of some looks, in ms. */
+async function medianMs(read: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let i = 0; i < LOOKS; i += 1) {
+    const beganAt = performance.now();
+    await read();
+    took.push(performance.now() - beganAt);
+  }
+  return took.sort((a, b) => a - b)[LOOKS >> 1] ?? 0;
 }
 
 const list = (query: Partial<ObserverQuery>) => () => reads.listObservers({ sort: "newest", limit: 100, ...query });
@@ -90,6 +116,35 @@ describe("of a great many observers", () => {
     expect(total).toBe(row.total);
   });
 });
+
+/** Only where somebody asked for so many: how long they take says something on a calm machine alone. */
+test.runIf(process.env.MANY_ROWS !== undefined)(
+  "how long each read takes",
+  async () => {
+    const { nextCursor } = await reads.listObservers({ sort: "newest", limit: 1_000 });
+    const after = decodeObserverCursor(nextCursor ?? "", "newest");
+    const READS: Record<string, () => Promise<unknown>> = {
+      "list: the newest 100": list({}),
+      "list: the newest 1,000": list({ limit: 1_000 }),
+      "list: the next 1,000": list({ limit: 1_000, ...(after && { after }) }),
+      "list: 100 by status": list({ statuses: ["Failed"] }),
+      "list: 100 by two statuses": list({ statuses: ["Failed", "Retrying"] }),
+      "list: 100 by type": list({ type: "ticker" }),
+      "list: 100 by pool": list({ pool: "default" }),
+      "list: 100 with the most attempts": list({ sort: "attempts" }),
+      "list: 100 by a label that one in a thousand has": list({ labels: [{ key: "rare", value: "yes" }] }),
+      "list: 100 by service, which runs nearly all": list({ service: { kind: "id", id: SERVICE as never } }),
+      "list: 100 by a part of the name": list({ nameContains: "o-777" }),
+      "one by its name": () => reads.findObserver({ kind: "name", name: "o-777" }),
+      "stats: all counts": () => reads.stats(),
+    };
+    const lines: string[] = [];
+    for (const [what, read] of Object.entries(READS)) lines.push(`| ${what} | ${(await medianMs(read)).toFixed(1)} ms |`);
+    console.log(`of ${ROWS.toLocaleString("en-US")} rows, median of ${LOOKS}\n${lines.join("\n")}`);
+    expect(lines.length).toBe(Object.keys(READS).length);
+  },
+  600_000,
+);
 
 describe("the kept counts", () => {
   test("are those of the table, whoever changes it side by side, and however they are put together meanwhile", async () => {
