@@ -7,7 +7,8 @@ import { compareRatios, ratiosOf, TOLERANCE } from "./core/regression.mjs";
 const HELP = `Usage: npm run bench:compare -- [RESULTS] [--save]
 
 Holds the ratios to the raw broker of a run (bench/results/latest.json) against those of bench/baseline.json, and says which
-became worse by more than ${TOLERANCE * 100} %: then it exits with 1. --save makes this run the baseline instead, where it measured.
+became worse by more than ${TOLERANCE * 100} %: then it exits with 1. The baseline is of a quick run, as those are what is held
+against it: runs of other lengths find processes that are more or less warm. --save makes this run the baseline instead, where it measured.
 `;
 
 const BASELINE = fileURLToPath(new URL("baseline.json", import.meta.url));
@@ -31,9 +32,10 @@ function compare(file) {
     say(`${Object.keys(ratios).length} ratios are the baseline now.`);
     return 0;
   }
-  const { worse, better, missing } = compareRatios(baseline, ratios);
+  const { worse, better, missing, unknown } = compareRatios(baseline, ratios);
   for (const { id, was, is } of better) say(`better: ${id}: ${was} → ${is} times the raw broker`);
-  if (missing.length > 0) say(`not measured: ${missing.join(", ")}`);
+  if (missing.length > 0) say(`in the baseline, not measured: ${missing.join(", ")}`);
+  if (unknown.length > 0) say(`measured, not in the baseline: ${unknown.join(", ")}`);
   for (const { id, was, is } of worse) complain(`WORSE: ${id}: ${was} → ${is} times the raw broker`);
   const compared = Object.keys(baseline).length - missing.length;
   say(`${compared} ratios compared, ${worse.length} worse by more than ${TOLERANCE * 100} %`);

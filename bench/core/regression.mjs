@@ -26,7 +26,8 @@ export function ratiosOf(results) {
  * @param {Ratios} baseline
  * @param {Ratios} current
  * @param {number} [tolerance]
- * @returns {{ worse: Change[], better: Change[], missing: string[] }} `missing`: in the baseline, and not measured now
+ * @returns {{ worse: Change[], better: Change[], missing: string[], unknown: string[] }} `missing`: in the baseline, and not
+ *   measured now; `unknown`: the other way round
  */
 export function compareRatios(baseline, current, tolerance = TOLERANCE) {
   const both = Object.entries(baseline).flatMap(([id, was]) => {
@@ -37,5 +38,6 @@ export function compareRatios(baseline, current, tolerance = TOLERANCE) {
     worse: both.filter(({ was, is }) => is > was * (1 + tolerance)),
     better: both.filter(({ was, is }) => is < was / (1 + tolerance)),
     missing: Object.keys(baseline).filter((id) => current[id] === undefined),
+    unknown: Object.keys(current).filter((id) => baseline[id] === undefined),
   };
 }

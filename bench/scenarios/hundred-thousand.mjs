@@ -10,7 +10,6 @@ import { repeat } from "./bench.mjs";
 import { followUntil } from "./follow.mjs";
 
 const SERVICES = ["alpha", "beta"];
-const SETTLE_MS = 6_000;
 const LOOKS = 20;
 const KB = 1_024;
 const MB = 1_048_576;
@@ -45,7 +44,7 @@ const QUERIES = /** @type {const} */ ({
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
   const { rig } = bench;
-  const { large } = bench.sizes;
+  const { large, settleS } = bench.sizes;
   const [all, few] = [counted(large), counted(large / FEW)];
   const kilobytes = (/** @type {string} */ title) => ({ title, unit: "KB", better: /** @type {const} */ ("less") });
   const tally = new Tally("hundred-thousand", {
@@ -70,14 +69,14 @@ async function measure(bench) {
   });
   const notes = new Set();
   await repeat(bench, `${all} observers`, async () => {
-    const raw = await measureRaw(rig, large);
+    const raw = await measureRaw(rig, large, settleS);
     tally.raw({ heap: raw.heapKb, created: raw.createdMs });
     bench.say(`${all} observers: the raw consumers hold theirs; now Unacked`);
     const system = await System.start(rig);
     const services = await Promise.all(SERVICES.map((name) => system.startService(name, large / SERVICES.length)));
     const before = await memoryOf(rig, services);
     const createdMs = await createAll(rig, system, large);
-    await sleep(SETTLE_MS);
+    await sleep(settleS * 500);
     const after = await memoryOf(rig, services);
     const memoryKb = (after.pss - before.pss) / large / KB;
     if (large >= ENOUGH_FOR_PSS) {
@@ -100,8 +99,8 @@ async function measure(bench) {
   return { figures: tally.figures, notes: [...notes] };
 }
 
-/** @param {import("../rig/rig.mjs").Rig} rig @param {number} count */
-async function measureRaw(rig, count) {
+/** @param {import("../rig/rig.mjs").Rig} rig @param {number} count @param {number} settleS */
+async function measureRaw(rig, count, settleS) {
   const raw = await RawBroker.open(rig);
   const consumers = await Promise.all(SERVICES.map((name) => raw.startConsumer(`raw-${name}`, count / SERVICES.length)));
   const before = await memoryOf(rig, consumers);
@@ -111,7 +110,7 @@ async function measureRaw(rig, count) {
   await watch.untilStarted(count);
   watch.end();
   const createdMs = watch.lastStartMs - beganMs;
-  await sleep(SETTLE_MS);
+  await sleep(settleS * 500);
   const after = await memoryOf(rig, consumers);
   await raw.close();
   await rig.programs.endAll();

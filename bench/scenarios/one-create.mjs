@@ -20,7 +20,11 @@ async function measure(bench) {
   const tally = new Tally("one-create", {
     "rest-p50": milliseconds("POST sent → handler running, at rest: p50 (raw: publish → delivered)"),
     "rest-p99": { ...milliseconds("POST sent → handler running, at rest: p99"), isLoose: true },
-    "load-p50": milliseconds("POST sent → handler running, at 200 creates/s: p50 (raw: publish → delivered)"),
+    // The raw broker takes half a millisecond of it, and whatever else the machine does comes on top of the rest.
+    "load-p50": {
+      ...milliseconds("POST sent → handler running, at 200 creates/s: p50 (raw: publish → delivered)"),
+      isLoose: true,
+    },
     "load-p99": { ...milliseconds("POST sent → handler running, at 200 creates/s: p99"), isLoose: true },
   });
   const raw = await RawBroker.open(rig);

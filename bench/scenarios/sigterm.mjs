@@ -19,7 +19,7 @@ async function measure(bench) {
   const all = counted(crowd);
   const tally = new Tally("sigterm", {
     running: milliseconds(`${all} running elsewhere (raw: nacked, and redelivered)`),
-    exited: milliseconds("the process has ended (raw: likewise)"),
+    exited: { ...milliseconds("the process has ended (raw: likewise)"), isLoose: true },
     books: milliseconds(`${all} right in the books (raw: redelivered)`),
     ...spentFigures(`SIGTERM with ${all}`),
   });

@@ -118,9 +118,8 @@ describe("of a great many observers", () => {
 });
 
 /** Only where somebody asked for so many: how long they take says something on a calm machine alone. */
-test.runIf(process.env.MANY_ROWS !== undefined)(
-  "how long each read takes",
-  async () => {
+if (process.env.MANY_ROWS !== undefined)
+  test("how long each read takes", async () => {
     const { nextCursor } = await reads.listObservers({ sort: "newest", limit: 1_000 });
     const after = decodeObserverCursor(nextCursor ?? "", "newest");
     const READS: Record<string, () => Promise<unknown>> = {
@@ -142,9 +141,7 @@ test.runIf(process.env.MANY_ROWS !== undefined)(
     for (const [what, read] of Object.entries(READS)) lines.push(`| ${what} | ${(await medianMs(read)).toFixed(1)} ms |`);
     console.log(`of ${ROWS.toLocaleString("en-US")} rows, median of ${LOOKS}\n${lines.join("\n")}`);
     expect(lines.length).toBe(Object.keys(READS).length);
-  },
-  600_000,
-);
+  }, 600_000);
 
 describe("the kept counts", () => {
   test("are those of the table, whoever changes it side by side, and however they are put together meanwhile", async () => {

@@ -16,11 +16,12 @@ test("what has no raw counterpart, or is too coarse for a ratio, is not guarded"
 });
 
 test("a ratio that became more than a quarter worse is named; one at the limit is not", () => {
-  const { worse, better, missing } = compareRatios(
+  const { worse, better, missing, unknown } = compareRatios(
     { slow: 2, limit: 2, same: 2, quick: 2, gone: 2 },
     { slow: 2.51, limit: 2.5, same: 2.1, quick: 1.5, fresh: 9 },
   );
   expect(worse).toEqual([{ id: "slow", was: 2, is: 2.51 }]);
   expect(better).toEqual([{ id: "quick", was: 2, is: 1.5 }]);
   expect(missing).toEqual(["gone"]);
+  expect(unknown).toEqual(["fresh"]);
 });
