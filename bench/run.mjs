@@ -36,6 +36,8 @@ async function main(args) {
       const runs = options.runs ?? (rehearse ? 1 : quick ? scenario.quickRuns : RUNS);
       return { scenario, runs, lastsS: estimateS(scenario.id, { runs, quick, rehearse, hasPeers: peers.length > 0 }) };
     });
+    /** @type {string[]} */
+    const failed = [];
     let leftS = plan.reduce((sum, { lastsS }) => sum + lastsS, 0);
     say(`${plan.length} scenarios, ${about(leftS)}`);
     /** @type {import("./core/figures.mjs").Results} */
@@ -48,15 +50,22 @@ async function main(args) {
     for (const { scenario, runs, lastsS } of plan) {
       sayAt(beganMs)(`${scenario.number} ${scenario.title}: ${about(lastsS)}, ${about(leftS)} to the end`);
       const bench = { rig, runs, sizes: sizesOf(options), peers, say: sayAt(beganMs) };
-      results.scenarios.push(await measure(scenario, bench));
+      try {
+        results.scenarios.push(await measure(scenario, bench));
+      } catch (error) {
+        failed.push(scenario.id);
+        complain(`${scenario.number} ${scenario.title} failed. ${/** @type {Error} */ (error).stack}`);
+      }
+      if (!rehearse) write(results, options.out);
       leftS -= lastsS;
     }
     if (rehearse) say("A rehearsal: nothing is written.");
     else {
       if (chosen.length > 1) print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results)));
-      write(results, options.out);
+      say(`Written to ${fileOf(results, options.out)}`);
     }
     say(`Took ${((performance.now() - beganMs) / 1_000).toFixed(0)} s`);
+    if (failed.length > 0) throw new PlainError(`Not measured, as it failed: ${failed.join(", ")}`);
   } finally {
     await rig.stop();
     if (options.profile !== undefined) say(`The profiles are in ${rig.dir}/logs`);
@@ -91,13 +100,14 @@ const sayAt = (beganMs) => (/** @type {string} */ text) => {
 };
 
 /** @param {import("./core/figures.mjs").Results} results @param {string | undefined} out */
+const fileOf = ({ at }, out) => (out === undefined ? join(RESULTS, `${at.replaceAll(/[:.]/g, "-")}.json`) : resolve(out));
+
+/** After each scenario, so that nothing is lost if one of the next is in the way. @param {import("./core/figures.mjs").Results} results @param {string | undefined} out */
 function write(results, out) {
-  const named = out === undefined ? join(RESULTS, `${results.at.replaceAll(/[:.]/g, "-")}.json`) : resolve(out);
-  for (const file of [named, join(RESULTS, "latest.json")]) {
+  for (const file of [fileOf(results, out), join(RESULTS, "latest.json")]) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
   }
-  say(`Written to ${named}`);
 }
 
 function commit() {

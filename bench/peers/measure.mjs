@@ -144,10 +144,19 @@ export async function measureIdle(bench, peer, count, windowMs, report) {
  */
 async function eachSetting(bench, peer, work) {
   const server = await PeerServer.start(bench.rig, peer);
-  for (const setting of peer.settings) {
-    await work(setting, (one) => emptyPlace(bench, peer, server, one), server);
+  try {
+    for (const setting of peer.settings) {
+      try {
+        await work(setting, (one) => emptyPlace(bench, peer, server, one), server);
+      } catch (error) {
+        // What has been measured of Unacked by now is worth more than this.
+        bench.say(`${peer.name}, ${setting.name} is left out here: ${/** @type {Error} */ (error).message}`);
+        await bench.rig.programs.endAll();
+      }
+    }
+  } finally {
+    await server.stop();
   }
-  await server.stop();
 }
 
 /**
