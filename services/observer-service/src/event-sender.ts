@@ -56,9 +56,19 @@ export class EventSender {
         continue;
       }
       this.#crowd.take();
+      if (this.#outbox.size === 0) await this.#nextEvent();
+      else await this.#deliverWaiting(signal);
+    }
+  }
+
+  /** All that wait by now, batch by batch: what comes meanwhile may be the next crowd. */
+  async #deliverWaiting(signal: AbortSignal): Promise<void> {
+    let due = this.#outbox.size;
+    while (due > 0 && !signal.aborted) {
       const batch = this.#outbox.next();
-      if (batch === undefined) await this.#nextEvent();
-      else await this.#deliver(batch, signal);
+      if (batch === undefined) return;
+      await this.#deliver(batch, signal);
+      due -= batch.events.length;
     }
   }
 
