@@ -1,11 +1,13 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProblemDetails, ServiceView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { diesAt } from "../support/crash-point.ts";
 import { eventually } from "../support/eventually.ts";
+import { startProcess } from "../support/processes.ts";
 import { temporaryFolder } from "../support/servers.ts";
 import { freshSystem, type System } from "../support/system.ts";
-import { runCli } from "../support/unacked-cli.ts";
+import { CLI_FILE, runCli } from "../support/unacked-cli.ts";
 
 let system: System;
 beforeEach(async () => {
@@ -40,10 +42,11 @@ const untilAllOn = (ids: string[], name: string) =>
     { timeoutMs: 20_000, what: `all on ${name}` },
   );
 
-const unacked = async (...args: string[]) => {
+const surroundings = () => {
   const cwd = temporaryFolder("cli");
-  return runCli(args, { cwd, env: { UNACKED_URL: system.url, UNACKED_TOKEN: "", XDG_CONFIG_HOME: join(cwd, "config") } });
+  return { cwd, env: { UNACKED_URL: system.url, UNACKED_TOKEN: "", XDG_CONFIG_HOME: join(cwd, "config") } };
 };
+const unacked = (...args: string[]) => runCli(args, surroundings());
 
 describe("a service that is drained", { timeout: 60_000 }, () => {
   it("gives its observers to the others, each stopped first, and takes nothing although its workers are free", async () => {
@@ -163,14 +166,22 @@ describe("unacked drain", { timeout: 60_000 }, () => {
   it("waits until nothing is left, or says what is; get services shows it", async () => {
     await system.startManager();
     await system.startService("service-1", { env: { STOP_TIMEOUT_MS: "500" } });
-    const ids = (await system.createMany("observer", 1, { stopDelayMs: 3_000 })).map(({ id }) => id);
+    const mayStop = join(temporaryFolder("drain"), "may-stop");
+    const ids = (await system.createMany("observer", 1, { stopWhenFile: mayStop })).map(({ id }) => id);
     await system.startService("service-2");
     const tooShort = await unacked("drain", "service-1", "--wait", "--timeout", "1s");
     expect(tooShort).toMatchObject({ code: 4, out: "service service-1 is draining\n" });
     expect(tooShort.err).toMatch(/^error: service service-1 is not drained within 1000 ms: 1 observers are still on it\. /);
     expect((await unacked("get", "services")).out).toMatch(/^service-1 +Alive,Draining +1 +10 /m);
-    const drained = await unacked("drain", "service-1", "--wait", "--timeout", "30s");
-    expect(drained).toEqual({ code: 0, out: "service service-1 is draining\nservice service-1 is drained\n", err: "" });
+    const drained = startProcess({
+      file: CLI_FILE,
+      args: ["drain", "service-1", "--wait", "--timeout", "30s"],
+      ...surroundings(),
+    });
+    await drained.waitForLine((line) => line === "service service-1 is draining");
+    writeFileSync(mayStop, "");
+    expect(await drained.exited).toEqual({ code: 0, signal: null });
+    expect(drained.lines).toEqual(["service service-1 is draining", "service service-1 is drained"]);
     expect((await unacked("get", "services")).out).toMatch(/^service-1 +Alive,Drained +0 +10 /m);
     expect(await unacked("drain", "service-1", "-o", "name")).toEqual({ code: 0, out: "service-1\n", err: "" });
     expect(await unacked("drain", "nobody")).toMatchObject({
