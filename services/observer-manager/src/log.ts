@@ -1,9 +1,11 @@
 import { type Logger, pino } from "pino";
-import pretty from "pino-pretty";
 import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
 
 /** Whoever logs a whole observer or request: these may hold what nobody else should read. */
 const REDACTED = { paths: ["params", "*.params", "authorization", "*.authorization"], censor: "(not logged)" };
+
+/** Only for a terminal: loading it takes 50 ms of a start. */
+const pretty = process.stdout.isTTY ? (await import("pino-pretty")).default : undefined;
 
 /**
  * One JSON object a line on standard output, readable text on a terminal. Errors are logged without the values they carry:
@@ -12,7 +14,7 @@ const REDACTED = { paths: ["params", "*.params", "authorization", "*.authorizati
 export function createLog(level: string, fields: Record<string, unknown>): Logger {
   const time = pino.stdTimeFunctions.isoTime;
   const options = { level, base: fields, timestamp: time, redact: REDACTED, serializers: { err: withoutValues } };
-  if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: "manager" }));
+  if (pretty !== undefined) return pino(options, pretty({ sync: true, ignore: "manager" }));
   return pino(
     { ...options, formatters: { level: (label) => ({ level: label }) } },
     pino.destination({ dest: 1, sync: true }),

@@ -1,5 +1,4 @@
 import { type Logger, pino } from "pino";
-import pretty from "pino-pretty";
 import { boundedLine } from "./bounded-line.ts";
 
 export type Log = Logger;
@@ -12,13 +11,16 @@ const REDACTED = { paths: REDACTED_KEYS.flatMap((key) => [key, `*.${key}`]), cen
 /** For `JSON.stringify`: the same for what is kept of a line beside the log, at any depth. */
 export const redacted = (key: string, value: unknown): unknown => (REDACTED_KEYS.includes(key) ? CENSOR : value);
 
+/** Only for a terminal: loading it takes a tenth of a service's start (50 ms). */
+const pretty = process.stdout.isTTY ? (await import("pino-pretty")).default : undefined;
+
 /**
  * One JSON object a line on standard output, readable text on a terminal. Written synchronously, so that the last line of
  * a process that ends is not lost. A line has a largest length. Neither params nor the broker's URL are ever logged.
  */
 export function createLog(level: string, fields: Record<string, unknown> = {}): Log {
   const options = { level, base: fields, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED };
-  if (process.stdout.isTTY) return pino(options, pretty({ sync: true, ignore: "service" }));
+  if (pretty !== undefined) return pino(options, pretty({ sync: true, ignore: "service" }));
   const out = pino.destination({ dest: 1, sync: true });
   return pino(
     { ...options, formatters: { level: (label) => ({ level: label }) } },
