@@ -52,6 +52,31 @@ const inBooks = async () => {
   return rows.map(({ name }) => name);
 };
 
+describe("the trace of the call", () => {
+  const traces = () =>
+    books.dataSource.query<{ name: string; trace: string | null }[]>(
+      "SELECT name, trace_context AS trace FROM commands c JOIN observers o ON o.id = c.observer_id ORDER BY name",
+    );
+  const creating = (traceContext: string | undefined, requests: CreateObserver[]) =>
+    lifecycle.createObservers(requests, { atomic: false }, { ...SOMEBODY, traceContext });
+
+  test("stands with each start, its own where calls share a transaction, and none where there was none", async () => {
+    await workers(10);
+    const id = newObserverId();
+    await Promise.all([
+      creating("one", [request("a"), request("b", { id }), request("b", { id })]),
+      creating(undefined, [request("c")]),
+      creating("two", [request("d"), request("d")]),
+    ]);
+    expect(await traces()).toEqual([
+      { name: "a", trace: "one" },
+      { name: "b", trace: "one" },
+      { name: "c", trace: null },
+      { name: "d", trace: "two" },
+    ]);
+  });
+});
+
 describe("many at once", () => {
   test("are answered one by one, in order: the refused cost the others nothing", async () => {
     await workers(10);

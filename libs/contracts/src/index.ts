@@ -21,3 +21,4 @@ export * from "./retry.ts";
 export * from "./start-observer.ts";
 export * from "./states.ts";
 export * from "./topology.ts";
+export * from "./trace-context.ts";

@@ -8,8 +8,8 @@ import { tracingWish } from "./tracing-wish.ts";
  * @returns undefined: nothing is traced
  */
 export async function loadTracing(options: TracingOptions): Promise<Tracing | undefined> {
-  const { env, log } = options;
-  const wish = tracingWish(env);
+  const { log } = options;
+  const wish = tracingWish(process.env); // where the SDK reads as well
   if (wish.kind === "off") return undefined;
   if (wish.kind === "unsupported") {
     log.warn({ event: "tracing-off", problem: wish.problem }, `nothing is traced: ${wish.problem}`);

@@ -41,7 +41,7 @@ export async function startOpenTelemetry(
   diag.setLogger(listener, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const provider = new BasicTracerProvider({
     resource: resourceOf(options),
-    spanProcessors: [await spanProcessor(protocol, options.env, new ExportWatch(options.log))],
+    spanProcessors: [await spanProcessor(protocol, new ExportWatch(options.log))],
   });
   if (options.hostsOthers) {
     trace.setGlobalTracerProvider(provider);

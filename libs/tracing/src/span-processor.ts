@@ -18,10 +18,9 @@ const TIMEOUT_VARIABLES = ["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_O
 /** Ended spans wait in a bounded queue (OTEL_BSP_MAX_QUEUE_SIZE, 2048) and go in batches; what finds it full is lost. */
 export async function spanProcessor(
   protocol: Extract<TracingWish, { kind: "on" }>["protocol"],
-  env: Readonly<Record<string, string | undefined>>,
   watch: ExportWatch,
 ): Promise<SpanProcessor> {
-  const config = TIMEOUT_VARIABLES.some((name) => env[name]) ? {} : { timeoutMillis: EXPORT_TIMEOUT_MS };
+  const config = TIMEOUT_VARIABLES.some((name) => process.env[name]) ? {} : { timeoutMillis: EXPORT_TIMEOUT_MS };
   const exporter = await exporterOf(protocol, config);
   return new DetachedProcessor(new BatchSpanProcessor(new WatchedExporter(exporter, watch)));
 }

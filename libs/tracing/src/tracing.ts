@@ -45,7 +45,6 @@ export interface Tracing {
 }
 
 export interface TracingOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** `service.name`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES says another. */
   readonly program: string;
   readonly version: string;

@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const log = createLog(settings.LOG_LEVEL, { manager: managerId });
   log.info({ event: "starting", host: hostname(), pid: process.pid }, "observer-manager starts");
   const version = ownVersion();
-  const tracing = await loadTracing({ env: process.env, program: "observer-manager", version, instanceId: managerId, log });
+  const tracing = await loadTracing({ program: "observer-manager", version, instanceId: managerId, log });
   const manager = new ObserverManager({ settings, managerId, version, log, tracing });
   endOnSignals(manager, tracing, log);
   await manager.listen();

@@ -60,7 +60,6 @@ async function main(): Promise<void> {
 function tracingOf(identity: ServiceIdentity, version: string, log: Log): Promise<Tracing | undefined> {
   const { serviceId, serviceName, pool } = identity;
   return loadTracing({
-    env: process.env,
     program: "observer-service",
     version,
     instanceId: serviceId,

@@ -83,11 +83,10 @@ function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessa
 
 const NO_TRACES: readonly string[] = [];
 
-function tracesOf(commands: DueCommand[]): readonly string[] {
-  const traces = new Set<string>();
-  for (const { traceContext } of commands) if (traceContext) traces.add(traceContext);
-  return traces.size === 0 ? NO_TRACES : [...traces];
-}
+const tracesOf = (commands: DueCommand[]): readonly string[] =>
+  commands.some(({ traceContext }) => traceContext)
+    ? [...new Set(commands.flatMap(({ traceContext }) => traceContext ?? []))]
+    : NO_TRACES;
 
 const idsOf = (commands: DueCommand[]): string[] => commands.map((command) => command.id);
 

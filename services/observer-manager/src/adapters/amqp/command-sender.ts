@@ -3,7 +3,7 @@ import { EXCHANGES, generationKey, newMessageId, type ServiceId, STATE_KEY } fro
 import type { CommandSender, DueCommand, SendOutcome } from "../../flows/dispatcher.ts";
 import type { Log } from "../../flows/log.ts";
 import { type CommandGroup, groupCommands } from "./command-groups.ts";
-import type { MessageTracing } from "./message-tracing.ts";
+import type { MessageTracing, TracedPublish } from "./message-tracing.ts";
 import type { WorkQueues } from "./work-queues.ts";
 
 export interface CommandSenderParts {
@@ -81,16 +81,10 @@ export class AmqpCommandSender implements CommandSender {
     }
   }
 
-  async #publish(group: CommandGroup, message: Outgoing): Promise<void> {
-    const traced = this.#parts.tracing?.publish(group, message);
-    if (traced === undefined) return this.#parts.publisher.publish(message);
-    try {
-      await this.#parts.publisher.publish(traced.message);
-      traced.span.end();
-    } catch (error) {
-      traced.span.end(error instanceof PublishError ? error.code : "unknown");
-      throw error;
-    }
+  #publish(group: CommandGroup, message: Outgoing): Promise<void> {
+    const { publisher, tracing } = this.#parts;
+    const traced = tracing?.publish(group, message);
+    return traced === undefined ? publisher.publish(message) : publishTraced(publisher, traced);
   }
 
   #message(
@@ -110,6 +104,16 @@ export class AmqpCommandSender implements CommandSender {
     if (cameBack && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);
     this.#parts.log.warn({ kind: group.kind, count: group.ids.length, err: error }, "a command could not be sent yet");
     return "failed";
+  }
+}
+
+async function publishTraced(publisher: Publisher, { message, span }: TracedPublish): Promise<void> {
+  try {
+    await publisher.publish(message);
+    span.end();
+  } catch (error) {
+    span.end(error instanceof PublishError ? error.code : "unknown");
+    throw error;
   }
 }
 

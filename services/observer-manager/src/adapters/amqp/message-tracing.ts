@@ -38,7 +38,7 @@ export class MessageTracing {
         "messaging.rabbitmq.destination.routing_key": routingKey || undefined,
         "messaging.message.id": message.messageId,
         "unacked.message.type": message.type,
-        "messaging.batch.message_count": ids.length > 1 ? ids.length : undefined,
+        "unacked.targets": ids.length > 1 ? ids.length : undefined,
         ...(kind === "start" && aboutStart(group)),
       },
     });
