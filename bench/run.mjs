@@ -23,53 +23,72 @@ const RESULTS = fileURLToPath(new URL("results", import.meta.url));
 async function main(args) {
   const options = parseBenchOptions(args);
   if (options === "help") return say(HELP);
-  const beganMs = performance.now();
   const chosen = chooseScenarios(SCENARIOS, options);
   const peers = options.peers ? await providePeers(say) : [];
   if (options.profile !== undefined) process.env.BENCH_PROFILE = options.profile;
+  const plan = planOf(chosen, options, peers.length > 0);
   const rig = new Rig();
   try {
     say("starting a broker and a database");
     await rig.start();
-    const { quick, rehearse } = options;
-    const plan = chosen.map((scenario) => {
-      const runs = options.runs ?? (rehearse ? 1 : quick ? scenario.quickRuns : RUNS);
-      return { scenario, runs, lastsS: estimateS(scenario.id, { runs, quick, rehearse, hasPeers: peers.length > 0 }) };
-    });
-    /** @type {string[]} */
-    const failed = [];
-    let leftS = plan.reduce((sum, { lastsS }) => sum + lastsS, 0);
-    say(`${plan.length} scenarios, ${about(leftS)}`);
-    /** @type {import("./core/figures.mjs").Results} */
-    const results = {
-      at: new Date().toISOString(),
-      machine: { ...(await describeMachine(rig)), commit: commit() },
-      options: { runs: Math.max(...plan.map(({ runs }) => runs)), quick },
-      scenarios: [],
-    };
-    for (const { scenario, runs, lastsS } of plan) {
-      sayAt(beganMs)(`${scenario.number} ${scenario.title}: ${about(lastsS)}, ${about(leftS)} to the end`);
-      const bench = { rig, runs, sizes: sizesOf(options), peers, say: sayAt(beganMs) };
-      try {
-        results.scenarios.push(await measure(scenario, bench));
-      } catch (error) {
-        failed.push(scenario.id);
-        complain(`${scenario.number} ${scenario.title} failed. ${/** @type {Error} */ (error).stack}`);
-      }
-      if (!rehearse) write(results, options.out);
-      leftS -= lastsS;
-    }
-    if (rehearse) say("A rehearsal: nothing is written.");
-    else {
-      if (chosen.length > 1) print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results)));
-      say(`Written to ${fileOf(results, options.out)}`);
-    }
-    say(`Took ${((performance.now() - beganMs) / 1_000).toFixed(0)} s`);
+    const failed = await measureAll(plan, options, { rig, peers });
     if (failed.length > 0) throw new PlainError(`Not measured, as it failed: ${failed.join(", ")}`);
   } finally {
     await rig.stop();
     if (options.profile !== undefined) say(`The profiles are in ${rig.dir}/logs`);
   }
+}
+
+/** @typedef {{ scenario: import("./scenarios/bench.mjs").Scenario, runs: number, lastsS: number }[]} Plan */
+
+/**
+ * @param {import("./scenarios/bench.mjs").Scenario[]} chosen
+ * @param {import("./core/options.mjs").BenchOptions} options
+ * @param {boolean} hasPeers
+ * @returns {Plan}
+ */
+const planOf = (chosen, { quick, rehearse, ...options }, hasPeers) =>
+  chosen.map((scenario) => {
+    const runs = options.runs ?? (rehearse ? 1 : quick ? scenario.quickRuns : RUNS);
+    return { scenario, runs, lastsS: estimateS(scenario.id, { runs, quick, rehearse, hasPeers }) };
+  });
+
+/**
+ * One after the other. One that fails does not cost the others; answers which did.
+ *
+ * @param {Plan} plan
+ * @param {import("./core/options.mjs").BenchOptions} options
+ * @param {Pick<import("./scenarios/bench.mjs").Bench, "rig" | "peers">} place
+ * @returns {Promise<string[]>}
+ */
+async function measureAll(plan, options, { rig, peers }) {
+  const { quick, rehearse, out } = options;
+  let leftS = plan.reduce((sum, { lastsS }) => sum + lastsS, 0);
+  /** @type {import("./core/figures.mjs").Results} */
+  const results = {
+    at: new Date().toISOString(),
+    machine: { ...(await describeMachine(rig)), commit: commit() },
+    options: { runs: Math.max(...plan.map(({ runs }) => runs)), quick },
+    scenarios: [],
+  };
+  /** @type {string[]} */
+  const failed = [];
+  for (const { scenario, runs, lastsS } of plan) {
+    const { id, number, title } = scenario;
+    sayWhen(`${number} ${title}: ${about(lastsS)}, ${about(leftS)} to the end`);
+    try {
+      results.scenarios.push(await measure(scenario, { rig, runs, sizes: sizesOf(options), peers, say: sayWhen }));
+    } catch (error) {
+      failed.push(id);
+      complain(`${number} ${title} failed. ${/** @type {Error} */ (error).stack}`);
+    }
+    if (!rehearse) write(results, out);
+    leftS -= lastsS;
+  }
+  if (!rehearse && plan.length > 1) print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results)));
+  say(rehearse ? "A rehearsal: nothing is written." : `Written to ${fileOf(results, out)}`);
+  sayWhen("done");
+  return failed;
 }
 
 /**
@@ -94,10 +113,10 @@ function print(title, header, rows) {
   say(`\n${title}\n\n${plainTable(header, rows)}\n`);
 }
 
-/** @param {number} beganMs */
-const sayAt = (beganMs) => (/** @type {string} */ text) => {
-  say(`${((performance.now() - beganMs) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
-};
+/** With the seconds since this process began. @param {string} text */
+function sayWhen(text) {
+  say(`${(performance.now() / 1_000).toFixed(0).padStart(5)} s  ${text}`);
+}
 
 /** @param {import("./core/figures.mjs").Results} results @param {string | undefined} out */
 const fileOf = ({ at }, out) => (out === undefined ? join(RESULTS, `${at.replaceAll(/[:.]/g, "-")}.json`) : resolve(out));
