@@ -6,13 +6,13 @@
  */
 const LASTS_S = {
   create: { once: 5, run: 11, peers: 150, quick: 24 },
-  "one-create": { once: 4, run: 23, peers: 180, quick: 18 },
+  "one-create": { once: 4, run: 23, peers: 210, quick: 18 },
   kill: { once: 12, run: 12, peers: 560, quick: 20 },
   stop: { once: 4, run: 8, peers: 0, quick: 16 },
   sigterm: { once: 10, run: 8, peers: 0, quick: 20 },
   "broker-restart": { once: 10, run: 16, peers: 0, quick: 20 },
-  "hundred-thousand": { once: 0, run: 75, peers: 0, quick: 18 },
-  idle: { once: 160, run: 0, peers: 220, quick: 26 },
+  "hundred-thousand": { once: 0, run: 90, peers: 0, quick: 16 },
+  idle: { once: 160, run: 0, peers: 270, quick: 26 },
   throughput: { once: 8, run: 24, peers: 0, quick: 22 },
 };
 

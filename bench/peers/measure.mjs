@@ -67,9 +67,10 @@ export async function measureOne(bench, peer, report) {
  * @param {Bench} bench
  * @param {Peer} peer
  * @param {number} count
- * @param {{ back: (who: Who, firstMs: number, allMs: number) => void, inVain: (who: Who, ms: number) => void }} report
+ * @param {{ back: (who: Who, firstMs: number, allMs: number) => void, inVain: (who: Who, ms: number) => void,
+ *   early: (who: Who, count: number) => void }} report `early`: so many ran on the other while their worker still lived
  */
-export async function measureKill(bench, peer, count, { back, inVain }) {
+export async function measureKill(bench, peer, count, { back, inVain, early }) {
   await eachSetting(bench, peer, async (setting, place) => {
     const who = { ...whoOf(peer, setting), note: setting.killNote ?? setting.note };
     const patienceMs = bench.sizes.patienceS * 1_000;
@@ -81,19 +82,22 @@ export async function measureKill(bench, peer, count, { back, inVain }) {
       await before.untilStarted(count);
       before.end();
       const heir = await startWorker(count);
-      await sleep(SETTLE_MS);
       const watch = bench.rig.meter.watch([heir.pid]);
+      await sleep(SETTLE_MS);
+      if (watch.started > 0) early(who, watch.started);
+      const sinceKill = bench.rig.meter.watch([heir.pid]);
       const killedMs = holder.signal("SIGKILL");
       await client.afterKill?.();
       try {
         await watch.untilStarted(count, patienceMs);
-        back(who, watch.firstStartMs - killedMs, watch.lastStartMs - killedMs);
+        if (sinceKill.started > 0) back(who, sinceKill.firstStartMs - killedMs, watch.lastStartMs - killedMs);
       } catch (error) {
         if (!(error instanceof MeterTimeout)) throw error;
         inVain(who, patienceMs);
         return "enough";
       } finally {
         watch.end();
+        sinceKill.end();
         await end();
       }
     };

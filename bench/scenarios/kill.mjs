@@ -28,12 +28,18 @@ async function measure(bench) {
   });
   await measureCount(bench, crowd, 10_000, tally);
   if (few > 0) await measureCount(bench, few, 1_000, tally);
+  /** @type {Set<string>} */
+  const notes = new Set();
   for (const peer of bench.peers)
     await measureKill(bench, peer, crowd, {
       back: (who, firstMs, allMs) => tally.peer(who, { "10000-first": firstMs, "10000-running": allMs }),
+      early: ({ peer: name, setting }, count) =>
+        notes.add(
+          `${name}, ${setting}: ${counted(count)} jobs ran on the second worker as well before the first was killed.`,
+        ),
       inVain: (who, ms) => tally.peerInVain(who, { "10000-first": ms, "10000-running": ms }),
     });
-  return { figures: tally.figures };
+  return { figures: tally.figures, notes: [...notes] };
 }
 
 /**
