@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * The files that take longest (15 to 70 s on two cores), each that mostly computes beside one that mostly waits. What is
  * not here is shorter: Vitest orders it by what it remembers, on a fresh clone by size.
  */
-const SLOW = [
+export const SLOW = [
   "browser/status-page-looks",
   "e2e/faults-database",
   "e2e/books-heal",
