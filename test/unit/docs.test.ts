@@ -139,4 +139,4 @@ function settingsOf(page: string): string[] {
 
 /** Methods and signals, variables of commands and of OpenTelemetry (docs/tracing.md), and words of PostgreSQL and AMQP. */
 const NOT_SETTINGS =
-  /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|LD_PRELOAD|NODE_OPTIONS|OTEL_\w+|UNACKED_\w+|CASE|WHERE|VALUES)$/;
+  /^(GET|POST|DELETE|SIG[A-Z]+|PATH|HOME|LANG|LD_PRELOAD|NODE_OPTIONS|OTEL_\w+|UNACKED_\w+|CASE|EXPLAIN|WHERE|VALUES)$/;

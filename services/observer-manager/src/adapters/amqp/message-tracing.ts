@@ -1,5 +1,5 @@
 import type { Outgoing } from "@unacked/broker";
-import { EXCHANGES, STATE_KEY, STATE_QUEUE, type StateMessage } from "@unacked/contracts";
+import { EXCHANGES, type RunStarted, type RunStopped, STATE_KEY, STATE_QUEUE, type StateMessage } from "@unacked/contracts";
 import { type Span, type SpanAttributes, type Tracing, traceHeadersOf } from "@unacked/tracing";
 import type { CommandGroup } from "./command-groups.ts";
 
@@ -62,14 +62,12 @@ export class MessageTracing {
 const STATE_DESTINATION = `${EXCHANGES.events.name}:${STATE_KEY}:${STATE_QUEUE}`;
 const IN_BOOKS = { name: `process ${STATE_DESTINATION}`, kind: "consumer" } as const;
 
-function aboutRun(
-  event: Extract<StateMessage, { kind: "EventBatch" }>["events"][number] & { runId: string },
-): SpanAttributes {
+function aboutRun(event: RunStarted | RunStopped): SpanAttributes {
   return {
     ...{ "messaging.system": "rabbitmq", "messaging.operation.name": "process", "messaging.operation.type": "process" },
     "messaging.destination.name": STATE_DESTINATION,
     "unacked.event": event.kind,
-    "unacked.observer.id": "observerId" in event ? event.observerId : undefined,
+    "unacked.observer.id": event.observerId,
     "unacked.run.id": event.runId,
   };
 }
