@@ -95,7 +95,7 @@ describe("a collector that", { timeout: 90_000 }, () => {
     const silent: Server = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as { port: number };
-    await costsNothing(`http://127.0.0.1:${port}`);
+    await costsNothing(`http://127.0.0.1:${port}`, { OTEL_EXPORTER_OTLP_TIMEOUT: "3000" });
     silent.close();
   });
 

@@ -16,6 +16,7 @@ export const SLOW = [
   "e2e/faults-broker",
   "e2e/drain",
   "e2e/least-rights",
+  "e2e/tracing-off",
   "e2e/manager-dies",
   "e2e/faults-silent-host",
   "e2e/logs",
@@ -39,6 +40,7 @@ export const SLOW = [
   "integration/manager-http-bulk",
   "e2e/random-walk",
   "browser/status-page-manager-away",
+  "e2e/tracing",
 ];
 
 /** So that no long file is begun at the end, to run on alone while the other workers have nothing left. */
