@@ -10,9 +10,11 @@ export function cpuMs(pid) {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
-/** Of a process and its children: PostgreSQL has one process a connection. @param {number} pid */
+/** Of a process and its children, those that have ended too: PostgreSQL has one process a connection. @param {number} pid */
 export function cpuMsWithChildren(pid) {
-  return cpuMs(pid) + childrenOf(pid).reduce((sum, child) => sum + cpuMsOrNone(child), 0);
+  const fields = statFields(pid);
+  const endedMs = (Number(fields[13]) + Number(fields[14])) * MS_PER_TICK;
+  return cpuMs(pid) + endedMs + childrenOf(pid).reduce((sum, child) => sum + cpuMsOrNone(child), 0);
 }
 
 /** Proportional set size in bytes: memory that several processes share counts in part. @param {number} pid */
