@@ -34,6 +34,30 @@ describe("who is current", () => {
     expect(scene.stopOf(older.runId)).toMatchObject({ serviceId: a, reason: "superseded" });
   });
 
+  it("ends the older at once where its connection is known to be dead, and stops it where another one of its service is", () => {
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observers = [scene.observer(), scene.observer()];
+    const [of1, of2] = observers.map((observer) => runOf(observer)) as [ReturnType<typeof runOf>, ReturnType<typeof runOf>];
+    scene.say(a, [started(of1)]);
+    scene.say(a, [started(of2)], { generation: 2 });
+    scene.books.isDead = ({ serviceId, generation }) => serviceId === a && generation === 1;
+    const heirs = [of1, of2].map((older, i) => runOf(observers[i] as (typeof observers)[0], { messageId: older.messageId }));
+    scene.say(
+      b,
+      heirs.map((heir) => started(heir)),
+    );
+    expect(observers.map(({ status, currentRunId }) => [status, currentRunId])).toEqual(
+      heirs.map(({ runId }) => ["Processing", runId]),
+    );
+    expect(scene.books.runs.get(of1.runId)).toMatchObject({ state: "Ended", endReason: "service-gone" });
+    expect(scene.stopOf(of1.runId)).toBeUndefined();
+    expect(scene.stopOf(of2.runId)).toMatchObject({ reason: "superseded" });
+    // The certificate, when its turn has come, finds nothing left of the one and ends the other only if it is of its connection.
+    scene.apply({ kind: "DeathCertificate", serviceId: a, generation: 1 });
+    expect(observers.map(({ status }) => status)).toEqual(["Processing", "Processing"]);
+  });
+
   it("ends the other of two messages of one revision as a duplicate", () => {
     const scene = new Scene();
     const [a, b] = newServices();

@@ -120,6 +120,8 @@ export class Books {
   readonly changedRuns = new Set<RunBook>();
   readonly changedServices = new Set<ServiceBook>();
   readonly inventories: InventoryParts;
+  /** Whether that connection of a service is known to be dead before the books have been told. */
+  isDead: (source: { serviceId: ServiceId; generation: number }) => boolean = () => false;
   /** The trace of the call that the changes are made for; every command that they want carries it on. */
   traceContext: string | undefined;
   /** In order; whoever commits the books may count it. */

@@ -2,7 +2,7 @@ import type { RunStopReason, ServiceEvent, ServiceId } from "@unacked/contracts"
 import type { Books, ObserverBook, RunBook } from "./books.ts";
 import { feedObserver } from "./feed-observer.ts";
 import { decide } from "./observer-machine.ts";
-import { supersede } from "./run-fate.ts";
+import { endRun, supersede } from "./run-fate.ts";
 
 /** Where an event comes from. */
 export interface Source {
@@ -24,8 +24,14 @@ export function meetRun(books: Books, observer: ObserverBook, run: RunBook): voi
   if (decide(observer.status, "run-current").kind === "ignore") return feedObserver(books, observer, "run-current", run);
   noteFailover(books, observer, before, run);
   makeCurrent(books, observer, run);
-  if (before && before.id !== run.id)
-    supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
+  if (before && before.id !== run.id) leaveBehind(books, before, run);
+}
+
+/** Its message is another run's now. Where its connection is known to be dead, there is nobody left to tell it to stop. */
+function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
+  if (before.messageId !== run.messageId) return supersede(books, before, "duplicate");
+  if (books.isDead(before)) return endRun(books, before, "service-gone", null);
+  supersede(books, before, "superseded");
 }
 
 /** The same message at another run, or the next run of an observer that had lost its own; a restart is neither. */

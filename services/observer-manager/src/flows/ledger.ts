@@ -1,5 +1,5 @@
 import { type EventBatch, reportBody, type ServiceEvent, STATE_QUEUE, type StateMessage } from "@unacked/contracts";
-import { InventoryParts } from "../domain/books.ts";
+import { type Books, InventoryParts } from "../domain/books.ts";
 import { signOfLife } from "../domain/sign-of-life.ts";
 import { applySingleEvent, applyStateMessage } from "../domain/state-message.ts";
 import { type BooksStore, type BooksTransaction, RefusedByDatabase } from "./books-store.ts";
@@ -29,13 +29,18 @@ export class Ledger {
    * is recorded as an error and left out; its neighbours apply.
    * Rejects when the database cannot be reached: then some messages may have been applied, and all can be given again.
    *
+   * @param isDead whether that connection of a service is known to be dead, though its certificate has yet to be applied
    * @returns whether commands may have been written, which somebody has to send
    */
-  async apply(messages: StateMessage[], unreadable: Omit<NewError, "reporter">[] = []): Promise<boolean> {
+  async apply(
+    messages: StateMessage[],
+    unreadable: Omit<NewError, "reporter">[] = [],
+    isDead: Books["isDead"] = () => false,
+  ): Promise<boolean> {
     const errors = unreadable.map((error) => ({ ...error, reporter: this.#reporter }));
     if (errors.length === 0 && (await this.#isIdleNews(messages))) return false;
     try {
-      return await this.#applyTogether(messages, errors);
+      return await this.#applyTogether(messages, errors, isDead);
     } catch (error) {
       if (!(error instanceof RefusedByDatabase)) throw error;
       await this.#applyTogether([], errors);
@@ -56,11 +61,16 @@ export class Ledger {
   }
 
   /** @returns whether it wrote commands */
-  async #applyTogether(messages: StateMessage[], errors: NewError[]): Promise<boolean> {
+  async #applyTogether(
+    messages: StateMessage[],
+    errors: NewError[],
+    isDead: Books["isDead"] = () => false,
+  ): Promise<boolean> {
     if (messages.length + errors.length === 0) return false;
     const beganAtMs = performance.now();
     const { happened, commands } = await this.#store.inTransaction(async (tx) => {
       const books = await tx.loadFor(messages, this.#inventories);
+      books.isDead = isDead;
       for (const message of messages) applyStateMessage(books, message);
       await tx.write(books);
       await tx.recordErrors(errors);

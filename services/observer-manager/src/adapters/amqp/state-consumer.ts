@@ -6,6 +6,7 @@ import type { Ledger } from "../../flows/ledger.ts";
 import type { Log } from "../../flows/log.ts";
 import { DeliveryBatches } from "./delivery-batches.ts";
 import type { MessageTracing } from "./message-tracing.ts";
+import { PendingDeaths } from "./pending-deaths.ts";
 import { unreadableMessage } from "./unreadable-message.ts";
 
 const PREFETCH = 2_000;
@@ -32,6 +33,7 @@ export interface StateConsumerParts {
 export class StateConsumer {
   readonly #parts: StateConsumerParts;
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
+  readonly #deaths = new PendingDeaths((delivery) => this.#batches.add(delivery));
   #session: Session | undefined;
 
   constructor(parts: StateConsumerParts) {
@@ -41,6 +43,7 @@ export class StateConsumer {
   async begin(session: Session): Promise<void> {
     this.#session = session;
     this.#batches.begin(session.lost);
+    this.#deaths.begin(session.lost);
     await session.consume(STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => this.#batches.add(delivery));
   }
 
@@ -49,19 +52,15 @@ export class StateConsumer {
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    const messages: StateMessage[] = [];
-    const unreadable: Omit<NewError, "reporter">[] = [];
-    for (const delivery of deliveries) {
-      const decoded = decodeBody(StateMessage, delivery.body);
-      if (decoded.ok) messages.push(decoded.value);
-      else unreadable.push(unreadableMessage(delivery, decoded.reason));
-    }
+    const { taken, messages, unreadable } = this.#read(deliveries);
+    if (taken.length === 0) return;
     const giveUpAt = performance.now() + GIVE_UP_MS;
     while (!lost.aborted) {
       const beganAtMs = Date.now();
       try {
-        const wroteCommands = await this.#parts.ledger.apply(messages, unreadable);
-        for (const delivery of deliveries) delivery.settle("ack");
+        const wroteCommands = await this.#parts.ledger.apply(messages, unreadable, this.#deaths.isPending);
+        for (const delivery of taken) delivery.settle("ack");
+        for (const message of messages) if (message.kind === "DeathCertificate") this.#deaths.applied(message);
         this.#parts.tracing?.inBooks(messages, beganAtMs);
         for (const pool of bornIn(messages)) this.#parts.born(pool);
         if (wroteCommands) this.#parts.committed();
@@ -72,6 +71,21 @@ export class StateConsumer {
         await delay(RETRY_MS);
       }
     }
+  }
+
+  /** Those that are to be applied now, read. */
+  #read(deliveries: Delivery[]) {
+    const taken: Delivery[] = [];
+    const messages: StateMessage[] = [];
+    const unreadable: Omit<NewError, "reporter">[] = [];
+    for (const delivery of deliveries) {
+      const decoded = decodeBody(StateMessage, delivery.body);
+      if (decoded.ok && decoded.value.kind === "DeathCertificate" && this.#deaths.defer(delivery, decoded.value)) continue;
+      taken.push(delivery);
+      if (decoded.ok) messages.push(decoded.value);
+      else unreadable.push(unreadableMessage(delivery, decoded.reason));
+    }
+    return { taken, messages, unreadable };
   }
 }
 
