@@ -1,12 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EXCHANGES, newMessageId, type ServiceEvent, STATE_KEY } from "@unacked/contracts";
-import { Crowd } from "./crowd.ts";
 import type { ServiceIdentity } from "./identity.ts";
 import { type Batch, Outbox } from "./outbox.ts";
 import { type PublishTools, publishUntilConfirmed } from "./publish-until-confirmed.ts";
-
-/** How often it is looked whether a crowd is through. */
-const LOOK_MS = 5;
 
 /**
  * Comes in: events, in the order they happened. Guarantees: they reach the state queue in that order, numbered without a
@@ -18,7 +13,6 @@ export class EventSender {
   readonly #identity: ServiceIdentity;
   readonly #tools: PublishTools;
   readonly #closing = new AbortController();
-  readonly #crowd = new Crowd();
   #generation = 0;
   #wake: (() => void) | undefined;
   #onEmpty = new Set<() => void>();
@@ -43,7 +37,6 @@ export class EventSender {
   tell(event: ServiceEvent, onConfirmed?: () => void): void {
     this.#onTold(event);
     this.#outbox.add({ event, generation: this.#generation, onConfirmed });
-    this.#crowd.note(onConfirmed !== undefined);
     this.#wake?.();
   }
 
@@ -51,24 +44,9 @@ export class EventSender {
   async run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      if (this.#crowd.isComing(this.#outbox.size)) {
-        await sleep(LOOK_MS);
-        continue;
-      }
-      this.#crowd.take();
-      if (this.#outbox.size === 0) await this.#nextEvent();
-      else await this.#deliverWaiting(signal);
-    }
-  }
-
-  /** All that wait by now, batch by batch: what comes meanwhile may be the next crowd. */
-  async #deliverWaiting(signal: AbortSignal): Promise<void> {
-    let due = this.#outbox.size;
-    while (due > 0 && !signal.aborted) {
       const batch = this.#outbox.next();
-      if (batch === undefined) return;
-      await this.#deliver(batch, signal);
-      due -= batch.events.length;
+      if (batch === undefined) await this.#nextEvent();
+      else await this.#deliver(batch, signal);
     }
   }
 
