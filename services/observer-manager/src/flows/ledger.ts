@@ -35,7 +35,7 @@ export class Ledger {
   async apply(
     messages: StateMessage[],
     unreadable: Omit<NewError, "reporter">[] = [],
-    isDead: Books["isDead"] = () => false,
+    isDead?: Books["isDead"],
   ): Promise<boolean> {
     const errors = unreadable.map((error) => ({ ...error, reporter: this.#reporter }));
     if (errors.length === 0 && (await this.#isIdleNews(messages))) return false;
@@ -61,16 +61,12 @@ export class Ledger {
   }
 
   /** @returns whether it wrote commands */
-  async #applyTogether(
-    messages: StateMessage[],
-    errors: NewError[],
-    isDead: Books["isDead"] = () => false,
-  ): Promise<boolean> {
+  async #applyTogether(messages: StateMessage[], errors: NewError[], isDead?: Books["isDead"]): Promise<boolean> {
     if (messages.length + errors.length === 0) return false;
     const beganAtMs = performance.now();
     const { happened, commands } = await this.#store.inTransaction(async (tx) => {
       const books = await tx.loadFor(messages, this.#inventories);
-      books.isDead = isDead;
+      if (isDead) books.isDead = isDead;
       for (const message of messages) applyStateMessage(books, message);
       await tx.write(books);
       await tx.recordErrors(errors);

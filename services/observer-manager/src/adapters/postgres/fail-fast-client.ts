@@ -6,6 +6,7 @@ import { arrayLiteral } from "./array-literal.ts";
  * pg's client, but a query that got no answer in time (`query_timeout`) also ends its connection. pg alone would leave the
  * unanswered query on the wire and the pool would hand the connection on: the next one would wait behind it, and a COMMIT
  * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently.
+ * It also writes arrays itself (array-literal.ts), which each batch has many of.
  */
 export class FailFastClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
