@@ -1,7 +1,13 @@
 import { defineConfig } from "vitest/config";
 import { SlowFirst } from "./test/support/slow-first.ts";
 
-const servers = { globalSetup: ["test/support/global-setup.ts"], testTimeout: 30_000, hookTimeout: 90_000 };
+const servers = {
+  globalSetup: ["test/support/global-setup.ts"],
+  setupFiles: ["test/support/each-file.ts"],
+  isolate: false, // a process for each file would spend a second of CPU on its imports
+  testTimeout: 30_000,
+  hookTimeout: 90_000,
+};
 
 /** Only for scripts/soak.mjs: it lasts as long as it is told. */
 const soak = { test: { ...servers, name: "soak", include: ["test/soak/*.test.ts"] } };
@@ -17,7 +23,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     teardownTimeout: 30_000,
     projects: [
-      // They take milliseconds; the limit is for a machine that does much else. A process for each would take longer than they.
+      // They take milliseconds; the limit is for a machine that does much else.
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 30_000, isolate: false } },
       {
         test: {

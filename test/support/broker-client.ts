@@ -1,4 +1,3 @@
-import { afterEach } from "vitest";
 import {
   type BrokerSettings,
   type ConnectionHooks,
@@ -26,10 +25,11 @@ const log: BrokerSettings["log"] = {
 
 const open: { close(): Promise<void> }[] = [];
 
-afterEach(async () => {
+/** After each test. */
+export async function closeClients(): Promise<void> {
   await Promise.all(open.splice(0).map((each) => each.close()));
   logged.length = 0;
-});
+}
 
 /** Heartbeat 4 s, reconnects within 20 ms. */
 export function brokerSettings(url: string, changes: Partial<BrokerSettings> = {}): BrokerSettings {

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { holdOnLeash } from "../../scripts/processes/leash.mjs";
 
 /** The repository's root, without a slash at the end. */
@@ -43,9 +42,11 @@ export interface ProcessOptions {
 
 const started: RunningProcess[] = [];
 
-// A process that is still alive when its file ends was forgotten by the test: it is killed so that it cannot disturb the
-// next file, and named so that it is not forgotten twice.
-afterAll(async () => {
+/**
+ * At the end of a file: a process that is still alive was forgotten by the test. It is killed so that it cannot disturb the
+ * next file, and named so that it is not forgotten twice.
+ */
+export async function killForgotten(): Promise<void> {
   const forgotten = started.splice(0).filter((each) => each.exit() === null);
   await Promise.all(forgotten.map((each) => each.kill("SIGKILL")));
   if (forgotten.length > 0) {
@@ -53,7 +54,7 @@ afterAll(async () => {
       `Killed at the end of the file, as still running: ${forgotten.map((each) => `${each.name} (${each.pid})`).join(", ")}`,
     );
   }
-});
+}
 
 /** Starts `node <file>` in a process group of its own. It does not outlive the test run, even if that is killed. */
 export function startProcess({ file, args = [], env = {}, cwd = ROOT, name = file }: ProcessOptions): RunningProcess {

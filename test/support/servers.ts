@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
 import type { Postgres, PostgresOptions } from "../../scripts/servers/postgres.mjs";
 import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
 import type { Rabbitmq, RabbitmqOptions } from "../../scripts/servers/rabbitmq.mjs";
@@ -12,8 +12,8 @@ import { createVhost, deleteVhost, managementOf } from "./management.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "./test-servers.ts";
 
 /**
- * Servers for one test file. Call these in `beforeAll` or at the top of a file; whatever they give is taken back by an
- * `afterAll` that they register themselves, after those of the file (Vitest runs them last in, first out).
+ * Servers for one test file. Call these in `beforeAll` or at the top of a file; whatever they give is taken back at
+ * the end of the file, after what the file itself does there.
  */
 
 export interface FreshVhost {
@@ -26,10 +26,10 @@ export interface FreshVhost {
 type CleanUp = () => Promise<unknown> | unknown;
 const cleanUps: CleanUp[] = [];
 
-// Registered as this module is loaded, so before anything the file itself registers: hence it runs after that.
-afterAll(async () => {
+/** At the end of a file. */
+export async function takeServersBack(): Promise<void> {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+}
 
 /** An empty vhost on the run's broker, or on a broker of the file's own, with which it goes. */
 export async function freshVhost(own?: Rabbitmq): Promise<FreshVhost> {

@@ -1,6 +1,5 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll } from "vitest";
 
 /** As seen from the client. */
 export type Direction = "to-server" | "to-client" | "both";
@@ -55,9 +54,11 @@ const OPENING_BYTES = 4_096;
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 const proxies = new Set<TcpProxy>();
-afterAll(async () => {
+
+/** At the end of a file. */
+export async function closeProxies(): Promise<void> {
   for (const proxy of [...proxies]) await proxy.close();
-});
+}
 
 /** Listens on loopback. `target` is a URL with a port, or a port on loopback. */
 export async function tcpProxy(target: string | number): Promise<TcpProxy> {

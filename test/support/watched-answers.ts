@@ -1,4 +1,3 @@
-import { afterAll, afterEach } from "vitest";
 import { openApi, RestContract, type SeenAnswer } from "./rest-contract.ts";
 
 /**
@@ -35,7 +34,8 @@ export function seenOfDocument(): { seen: string[]; unseen: string[] } {
   return { seen: described.filter((name) => seen.has(name)), unseen: described.filter((name) => !seen.has(name)) };
 }
 
-function tellFlaws(): void {
+/** After each test. */
+export function tellFlaws(): void {
   const told = flaws.splice(0);
   if (told.length === 0) return;
   const more = told.length > MAX_TOLD ? `\nand ${told.length - MAX_TOLD} more` : "";
@@ -44,9 +44,12 @@ function tellFlaws(): void {
 
 const MAX_TOLD = 10;
 
-afterEach(tellFlaws);
-afterAll(() => {
+/** At the end of a file; the next one begins with nothing seen. */
+export function endWatch(): void {
+  const wasBlind = isManagerStarted && count === 0;
+  isManagerStarted = false;
+  count = 0;
+  seen.clear();
   tellFlaws();
-  if (isManagerStarted && count === 0)
-    throw new Error("A manager was started, and no answer of it was held to the document");
-});
+  if (wasBlind) throw new Error("A manager was started, and no answer of it was held to the document");
+}
