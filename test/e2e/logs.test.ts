@@ -67,7 +67,7 @@ describe("the logs of an observer", { timeout: 60_000 }, () => {
   });
 
   it("are followed over a kill -9 of its service: nothing twice, and it is said where it runs", async () => {
-    await system.createMany("talker", 1, { sayEveryMs: 50 });
+    await system.createMany("talker", 1, { sayEveryMs: 200 });
     const client = await follow("talker-0");
     expect(client.response.headers.get("content-type")).toContain("text/event-stream");
     await until("entries of the first run", () => expect(entriesOf(client).length).toBeGreaterThan(5));
