@@ -175,6 +175,10 @@ const counted = (count: string, from: string) =>
     `SELECT pool, type, status, ${count} AS count FROM ${from} GROUP BY 1, 2, 3 HAVING ${count} <> 0 ORDER BY 1, 2, 3`,
   );
 
+/** Two that remove the same rows in another order would wait for each other. */
+const REMOVE_SOME = `DELETE FROM observers WHERE id IN
+  (SELECT id FROM observers WHERE status = 'Deleted' AND name LIKE 'o-1%' FOR UPDATE SKIP LOCKED)`;
+
 /** Moves, adds and removes some, in transactions of a few statements. */
 async function changeAtRandom(seed: number, times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) {
@@ -184,7 +188,7 @@ async function changeAtRandom(seed: number, times: number): Promise<void> {
       const none = "current_run_id = NULL, current_service_id = NULL";
       await tx.query(`UPDATE observers SET status = 'Redistributing', ${none} WHERE ${some}`);
       await tx.query(`UPDATE observers SET status = 'Deleted', ${none} WHERE ${some}`);
-      if (i % 3 === seed % 3) await tx.query("DELETE FROM observers WHERE status = 'Deleted' AND name LIKE 'o-1%'");
+      if (i % 3 === seed % 3) await tx.query(REMOVE_SOME);
     });
   }
 }
