@@ -23,10 +23,12 @@ COPY cli/package.json cli/
 FROM manifests AS build
 RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
+COPY scripts/bundle.mjs scripts/
 COPY libs libs
 COPY services services
 COPY observers observers
 RUN npx tsc -b services/observer-manager services/observer-service observers \
+ && node scripts/bundle.mjs services/observer-manager \
  && npm run build --workspace services/status-page \
  && rm -rf libs/*/src services/*/src
 

@@ -17,7 +17,9 @@ export async function buildIfStale(root) {
   const digest = sourcesDigest(root);
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest && outputsExist(root)) return;
   await step("Building", async () => {
-    await runTool("npm", ["run", "--silent", "build"], { cwd: root, advice: "The lines above tell what does not compile." });
+    const advice = "The lines above tell what does not compile.";
+    const { NODE_ENV: _, ...env } = process.env; // that of the tests is not meant for the page
+    await runTool("npm", ["run", "--silent", "build"], { cwd: root, env, advice });
     // Of before the build: a source saved meanwhile is built next time.
     writeFileSync(stamp, digest);
   });

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
+import { buildIfStale } from "../../scripts/setup/build.mjs";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "./test-servers.ts";
 
 declare module "vitest" {
@@ -23,6 +25,7 @@ declare module "vitest" {
  * and `DATABASE_URL`, name servers to use instead.
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  await buildIfStale(fileURLToPath(new URL("../..", import.meta.url))); // processes are started from it, whatever was compiled last
   const dir = mkdtempSync(join(tmpdir(), "unacked-test-"));
   const [broker, database] = await Promise.allSettled([
     brokerForRun(join(dir, "rabbitmq")),

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { KnownCallers } from "../../services/observer-manager/src/adapters/access/known-callers.ts";
 import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/app.ts";
@@ -22,6 +23,7 @@ import type { ManagerApi } from "../../services/observer-manager/src/flows/manag
 import { ServiceDesk } from "../../services/observer-manager/src/flows/service-desk.ts";
 import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
 import { keptLog, type LogLine } from "./books.ts";
+import { ROOT } from "./processes.ts";
 import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
 import { expectAnswers } from "./watched-answers.ts";
 
@@ -67,6 +69,7 @@ export async function startHttpManager(
     api,
     log,
     version: "0.0.0",
+    pageFolder: join(ROOT, "services/status-page/dist"),
     describeError: describeDatabaseError,
     metrics,
     access: { ...accessOfAnybody(log), ...access },

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parse } from "yaml";
+import { createRequire } from "node:module";
 import { z } from "zod";
 import { traitsOf } from "./setting.ts";
 import { SettingsError } from "./settings-error.ts";
@@ -70,10 +70,13 @@ function notEmpty(env: SettingsSources["env"]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
 }
 
+/** Few have such a file, and each start of a program would pay for it. */
+const loadYaml = () => createRequire(import.meta.url)("yaml") as typeof import("yaml");
+
 function readSettingsFile(path: string, problems: string[]): Record<string, unknown> {
   let content: unknown;
   try {
-    content = parse(readFileSync(path, "utf8"));
+    content = loadYaml().parse(readFileSync(path, "utf8"));
   } catch (error) {
     problems.push(`CONFIG_FILE: ${path} cannot be read: ${firstLine(error)}`);
     return {};

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { BrokerSettingsError } from "@unacked/broker";
 import { loadSettings, SettingsError } from "@unacked/settings";
 import { loadTracing, type Tracing } from "@unacked/tracing";
@@ -15,6 +16,9 @@ const EXIT_CANNOT_START = 2;
 /** For the last spans, at most. */
 const FLUSH_LIMIT_MS = 2_000;
 
+/** What `npm run build` makes of services/status-page. From src/ and from dist/, where all of this is one file, it is the same. */
+const PAGE_FOLDER = fileURLToPath(new URL("../../status-page/dist/", import.meta.url));
+
 async function main(): Promise<void> {
   const settings = loadSettings(ManagerSettings, { env: process.env, file: process.env["CONFIG_FILE"] });
   const managerId = v7();
@@ -22,7 +26,7 @@ async function main(): Promise<void> {
   log.info({ event: "starting", host: hostname(), pid: process.pid }, "observer-manager starts");
   const version = ownVersion();
   const tracing = await loadTracing({ program: "observer-manager", version, instanceId: managerId, log });
-  const manager = new ObserverManager({ settings, managerId, version, log, tracing });
+  const manager = new ObserverManager({ settings, managerId, version, pageFolder: PAGE_FOLDER, log, tracing });
   endOnSignals(manager, tracing, log);
   await manager.listen();
   while (!(await manager.openBooks())) await delay(1_000);

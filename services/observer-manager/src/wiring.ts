@@ -30,6 +30,8 @@ export interface ManagerParts {
   settings: ManagerSettings;
   managerId: string;
   version: string;
+  /** With the status page as it was built. */
+  pageFolder: string;
   log: Log;
   /** Undefined: nothing is traced. */
   tracing: Tracing | undefined;
@@ -114,7 +116,7 @@ export class ObserverManager {
 
   /** Answers HTTP from now on; readiness says what is still missing. Rejects when the port cannot be had. */
   async listen(): Promise<void> {
-    const { settings, version, log, tracing } = this.#parts;
+    const { settings, version, pageFolder, log, tracing } = this.#parts;
     const { HOST: host, PORT: port } = settings;
     this.#http = await startHttpServer({
       metrics: this.#metrics,
@@ -123,6 +125,7 @@ export class ObserverManager {
       api: this.#api,
       log,
       version,
+      pageFolder,
       describeError: describeDatabaseError,
       access: this.#access,
       tracing,

@@ -29,6 +29,8 @@ export interface HttpParts {
   log: Log;
   /** Shown in the OpenAPI document. */
   version: string;
+  /** Of the status page as it was built. */
+  pageFolder: string;
   describeError: DescribeError;
   /** What Prometheus scrapes. */
   metrics: RequestMeter & { contentType: string; render(): Promise<string> };
@@ -62,7 +64,8 @@ export function createApp(parts: HttpParts): RequestListener {
 
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
 
-function createRouter({ api, log, version, describeError, metrics, access, tracing }: HttpParts): Express {
+function createRouter(parts: HttpParts): Express {
+  const { api, log, version, pageFolder, describeError, metrics, access, tracing } = parts;
   const gate = new Gate(access.callers, new RateLimits(access), log);
   const routes = apiRoutes({ ...api, desk: gate });
   const app = express();
@@ -79,7 +82,7 @@ function createRouter({ api, log, version, describeError, metrics, access, traci
   registerPath(app, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
   registerPath(app, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
   registerRoutes(app, gate, routes);
-  registerStatusPage(app, gate);
+  registerStatusPage(app, gate, pageFolder);
   app.use(() => {
     throw new HttpProblem({ code: "not-found" });
   });

@@ -1,13 +1,9 @@
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { extname, join } from "node:path";
 import express, { type Express, type RequestHandler } from "express";
 import type { Gate } from "./gate.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { registerPath } from "./register-routes.ts";
 import { allowPicturesInStyles } from "./security.ts";
-
-/** What `npm run build` makes of services/status-page. The same from src/ and from dist/, in a checkout and in the image. */
-const PAGE_DIR = fileURLToPath(new URL("../../../../status-page/dist/", import.meta.url));
 
 /** One document for all: the page looks at its address for what to show (services/status-page/src/shell/route.ts). */
 const PAGES = ["/", "/observers", "/observers/:ref", "/services", "/errors"];
@@ -16,23 +12,27 @@ const PAGES = ["/", "/observers", "/observers/:ref", "/services", "/errors"];
  * Serves the status page and the API's documentation: to everybody, as they hold nothing; what the page shows it asks of REST.
  * A document is asked for anew each time; what it names has a digest in its name and never changes.
  */
-export function registerStatusPage(app: Express, gate: Gate): void {
+export function registerStatusPage(app: Express, gate: Gate, folder: string): void {
   const open = (path: string, handlers: RequestHandler[]) =>
     registerPath(app, gate, { path, access: "open", handlers: { get: handlers } });
-  for (const path of PAGES) open(path, [sendDocument("index.html")]);
-  open("/api/docs", [allowPicturesInStyles(), sendDocument("api-docs.html")]);
+  for (const path of PAGES) open(path, [sendDocument(folder, "index.html")]);
+  open("/api/docs", [allowPicturesInStyles(), sendDocument(folder, "api-docs.html")]);
   const once = { index: false, redirect: false } as const;
-  app.use("/assets", preferCompressed, express.static(`${PAGE_DIR}assets`, { ...once, ...FOR_EVER, setHeaders: describe }));
-  app.use(express.static(PAGE_DIR, { ...once, setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
+  app.use(
+    "/assets",
+    preferCompressed,
+    express.static(join(folder, "assets"), { ...once, ...FOR_EVER, setHeaders: describe }),
+  );
+  app.use(express.static(folder, { ...once, setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
 }
 
 const FOR_EVER = { immutable: true, maxAge: "365d" };
 
 const sendDocument =
-  (file: string): RequestHandler =>
+  (folder: string, file: string): RequestHandler =>
   (_request, response, next) => {
     response.setHeader("Cache-Control", "no-cache");
-    response.sendFile(file, { root: PAGE_DIR, cacheControl: false }, (error) => {
+    response.sendFile(file, { root: folder, cacheControl: false }, (error) => {
       if (error === undefined || response.headersSent) return;
       next(new HttpProblem({ code: "not-found", detail: "The status page is not built: npm run build" }));
     });
