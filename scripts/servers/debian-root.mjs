@@ -62,8 +62,8 @@ export function whyNoOtherRoot() {
   return missing === undefined ? null : `${missing} is not installed (apt-get install ${missing})`;
 }
 
-/** The first address that this system's own sources give for Debian's `main`. */
-function debianMirror() {
+/** The first address that this system's own sources give for Debian's `main`; null if they give none. */
+export function debianMirror() {
   if (!existsSync("/etc/os-release") || !/^ID=debian$/m.test(readFileSync("/etc/os-release", "utf8"))) return null;
   const lines = sourceFiles().flatMap((file) => readFileSync(file, "utf8").split("\n"));
   const uris = lines.flatMap((line) => {

@@ -119,14 +119,14 @@ export function launchOf({ root, dataDir, options, signal }) {
    * @param {string} file
    * @param {{ env: Record<string, string>, args?: string[], readyPath?: string }} details
    */
-  function program(name, file, { env, args, readyPath }) {
+  function program(name, file, { env, args = [], readyPath }) {
+    const command = [process.execPath, join(root, file), ...args];
     const paths = {
-      file: join(root, file),
       cwd: root,
       logFile: join(logDir, `${name}.log`),
       pidFile: join(dataDir, "run", `${name}.pid.json`),
     };
-    return programOf({ name, ...paths, args, readyPath, env: { ...process.env, ...env } });
+    return programOf({ name, command, ...paths, readyPath, env: { ...process.env, ...env } });
   }
 
   return { run, stop };

@@ -12,11 +12,11 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 30_000;
 
 /**
- * One of our own programs, `node <file>`, that can be started, stopped and started again.
+ * One of our own programs that can be started, stopped and started again.
  *
  * @typedef {object} Program
  * @property {string} name
- * @property {number} pid of the `node` process itself, in its present life
+ * @property {number} pid of the process itself, in its present life
  * @property {string} url where it listens, as it says itself
  * @property {Promise<string>} exited of the present life: resolves when it ended, to how
  * @property {() => Promise<void>} start resolves when it is ready; rejects when it ended before, with what it said last
@@ -24,11 +24,11 @@ const STOP_GRACE_MS = 30_000;
  */
 
 /**
- * @param {{ name: string, file: string, args?: string[], env: NodeJS.ProcessEnv, cwd: string, logFile: string, pidFile: string,
+ * @param {{ name: string, command: string[], env: NodeJS.ProcessEnv, cwd: string, logFile: string, pidFile: string,
  *           readyPath?: string }} options `readyPath` answers 200 when it is ready; without one, listening is enough.
  * @returns {Program}
  */
-export function programOf({ name, file, args = [], env, cwd, logFile, pidFile, readyPath }) {
+export function programOf({ name, command, env, cwd, logFile, pidFile, readyPath }) {
   const log = openRotatingLog(logFile);
   let pid = -1;
   let url = "";
@@ -38,7 +38,8 @@ export function programOf({ name, file, args = [], env, cwd, logFile, pidFile, r
 
   async function start() {
     // In a session of its own: Ctrl-C in a terminal goes to the whole group, and the order of stopping is ours.
-    const child = spawn(process.execPath, [file, ...args], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const [program = "", ...args] = command;
+    const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     holdOnLeash(child);
     outcome = null;
     url = "";
