@@ -5,8 +5,8 @@
  * @type {Record<string, { once: number, run: number, peers: number, quick: number }>}
  */
 const LASTS_S = {
-  create: { once: 5, run: 11, peers: 150, quick: 24 },
-  "one-create": { once: 4, run: 23, peers: 210, quick: 18 },
+  create: { once: 5, run: 11, peers: 150, quick: 18 },
+  "one-create": { once: 4, run: 23, peers: 210, quick: 14 },
   kill: { once: 12, run: 12, peers: 560, quick: 20 },
   stop: { once: 4, run: 8, peers: 0, quick: 16 },
   sigterm: { once: 10, run: 8, peers: 0, quick: 20 },

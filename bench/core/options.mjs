@@ -6,7 +6,7 @@ Measures Unacked as whole processes on a broker and a database of its own, besid
 BullMQ, pg-boss and graphile-worker. Prints tables, and writes them as JSON to bench/results.
 
   --only NAMES     scenarios by name or number, separated by commas
-  --runs N         how often each is measured (5; 1 to 3 with --quick); the median is what counts
+  --runs N         how often each is measured (5; 1 or 2 with --quick); the median is what counts
   --quick          in at most three minutes: every scenario, with fewer runs and where it must be with smaller counts
   --rehearse       every scenario once, with a tenth of the counts: whether all works here. Its figures say nothing
   --peers          beside the peers too (the default but for --quick); --no-peers without them

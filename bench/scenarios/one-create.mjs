@@ -11,7 +11,7 @@ import { repeat } from "./bench.mjs";
 const RATE_PER_S = 200;
 
 /** One create: from the POST sent to the handler running. @type {import("./bench.mjs").Scenario} */
-export const oneCreate = { id: "one-create", number: 2, title: "One create", quickRuns: 3, measure };
+export const oneCreate = { id: "one-create", number: 2, title: "One create", quickRuns: 2, measure };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
