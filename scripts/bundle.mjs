@@ -14,10 +14,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : PROGRAMS;
 const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 /**
- * What stays a package beside it: pg-native, which pg asks for and does without; OpenTelemetry, loaded where tracing is wished;
- * amqplib, so that a process can be made to die between two frames of it (test/fixtures/die-at.mjs).
+ * What stays a package beside it: pg-native, which pg asks for and does without; OpenTelemetry and undici, loaded only where
+ * they are wished for; amqplib, so that a process can be made to die between two frames of it (test/fixtures/die-at.mjs).
  */
-const BESIDE = ["pg-native", "@opentelemetry/sdk-*", "@opentelemetry/exporter-*", "@opentelemetry/resources", "amqplib"];
+const BESIDE = [
+  ...["pg-native", "undici", "amqplib"],
+  ...["@opentelemetry/sdk-*", "@opentelemetry/exporter-*", "@opentelemetry/resources"],
+];
 /** CommonJS packages in an ES module: they ask for Node's own modules by require(). */
 const REQUIRE = 'import { createRequire as requireIn } from "node:module"; const require = requireIn(import.meta.url);';
 

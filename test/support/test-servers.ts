@@ -7,7 +7,7 @@ import type { RabbitmqOptions } from "../../scripts/servers/rabbitmq.mjs";
  * seconds): both 5 s by default, and tests look at them all the time.
  */
 export const BROKER_TEST_CONFIG: NonNullable<RabbitmqOptions["config"]> = {
-  collect_statistics_interval: 100,
+  collect_statistics_interval: 250,
   "management.sample_retention_policies.global.minute": 1,
   "management.sample_retention_policies.basic.minute": 1,
   "management.sample_retention_policies.detailed.minute": 1,
