@@ -5,8 +5,8 @@ const servers = {
   globalSetup: ["test/support/global-setup.ts"],
   setupFiles: ["test/support/each-file.ts"],
   isolate: false, // a process for each file would spend a second of CPU on its imports
-  testTimeout: 30_000,
-  hookTimeout: 90_000,
+  testTimeout: 60_000, // twice what any takes on a machine that does much else
+  hookTimeout: 120_000,
 };
 
 /** Only for scripts/soak.mjs: it lasts as long as it is told. */

@@ -84,7 +84,7 @@ describe("a connection that closes", () => {
     proxy.blackhole();
     const sinceMs = performance.now();
     await eventually(() => losses.length === 1);
-    expect(performance.now() - sinceMs).toBeLessThan(4_000);
+    expect(performance.now() - sinceMs).toBeLessThan(8_000);
     expect(losses[0]?.reason.detail).toMatch(/heartbeat/i);
     // While the peer still says nothing: an end alone would wait for the other end.
     await eventually(() => socket.destroyed, { what: "the socket being destroyed" });
@@ -130,7 +130,7 @@ describe("a set-up", () => {
       await eventually(() => proxy.acceptedConnections >= accepted + 2, { what: `a second attempt after cut ${cut}` });
       expect(connection.status.up).toBe(false);
       await proxy.heal();
-      await eventually(() => connection.status.up, { what: `up after cut ${cut}`, timeoutMs: 5_000 });
+      await eventually(() => connection.status.up, { what: `up after cut ${cut}`, timeoutMs: 15_000 });
     }
     // 51 complete set-ups, each of another generation.
     expect(new Set(built).size).toBe(51);
@@ -173,7 +173,7 @@ describe("a set-up", () => {
         await new Promise(() => undefined);
       },
     });
-    await eventually(() => connection.status.up, { timeoutMs: 3_000 });
+    await eventually(() => connection.status.up, { timeoutMs: 15_000 });
     expect(losses.map(({ generation, reason }) => [generation, reason.kind])).toEqual([[1, "connection-closed"]]);
   });
 
@@ -321,7 +321,7 @@ describe("a session", () => {
       reason: { kind: "ended-by-owner", detail: "a test" },
     });
     await expect(session.inspect("whatever")).rejects.toMatchObject({ code: "session-lost" });
-    expect(performance.now() - sinceMs).toBeLessThan(1_000);
+    expect(performance.now() - sinceMs).toBeLessThan(3_000);
   });
 
   test("keeps its messages from others until its owner, told of the loss, has let go", async () => {
@@ -433,7 +433,7 @@ describe("close()", () => {
     proxy.blackhole();
     const sinceMs = performance.now();
     await connection.close();
-    expect(performance.now() - sinceMs).toBeLessThan(2_500);
+    expect(performance.now() - sinceMs).toBeLessThan(4_000);
   });
 });
 

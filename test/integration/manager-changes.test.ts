@@ -91,7 +91,7 @@ const change = async (on: Queryable = books.dataSource) => {
 const toldOf = (client: Client, ids: string[]) => client.ids().filter((id) => ids.includes(id));
 
 const received = (client: Client, ids: string[]) =>
-  eventually(() => expect(toldOf(client, ids)).toEqual(ids), { timeoutMs: 5_000, what: "the client has been told of all" });
+  eventually(() => expect(toldOf(client, ids)).toEqual(ids), { timeoutMs: 15_000, what: "the client has been told of all" });
 
 describe("a live client", () => {
   test("is told of observers and services as they change", async () => {

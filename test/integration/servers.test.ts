@@ -21,7 +21,7 @@ describe("the run's broker", () => {
       async () => expect(await management.queue("jobs")).toMatchObject({ ready: 1, unacked: 1, consumers: 1 }),
       {
         what: "one ready and one unacked message",
-        timeoutMs: 3_000,
+        timeoutMs: 10_000,
       },
     );
     const [own] = await eventually(async () => {

@@ -7,14 +7,14 @@ const STEP_OF_WAITED = 0.05;
 
 /**
  * Calls `fn` every 25 ms, and every 100 once it takes longer, until it neither throws nor returns `false`, and returns what
- * it returned. When the time is up, fails with `what` and the last error: the assertion's own message, rather than "timed
+ * it returned. When the time is up (20 s; a loaded machine is slow), fails with `what` and the last error: the assertion's own message, rather than "timed
  * out".
  */
 export async function eventually<T>(
   fn: () => T | Promise<T>,
   options: { timeoutMs?: number; what?: string } = {},
 ): Promise<T> {
-  const { timeoutMs = 10_000, what = "the assertion" } = options;
+  const { timeoutMs = 20_000, what = "the assertion" } = options;
   const startedMs = performance.now();
   for (;;) {
     const outcome = await attempt(fn);
