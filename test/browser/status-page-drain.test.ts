@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser.ts";
 import type { RunningProcess } from "../support/processes.ts";
 import { freshSystem, type System } from "../support/system.ts";
@@ -18,6 +18,7 @@ beforeAll(async () => {
   ({ page } = await openPage(browser, `${system.url}/services`));
   await untilLive(page);
 });
+afterAll(() => system?.close());
 
 const card = (name: string) => page.getByRole("region", { name, exact: true });
 const dialogFor = (name: string) => page.getByRole("dialog", { name: `Drain ${name}?` });

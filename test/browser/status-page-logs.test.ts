@@ -1,5 +1,5 @@
 import type { Browser, Locator, Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser.ts";
 import type { RunningProcess } from "../support/processes.ts";
 import { freshSystem, type System } from "../support/system.ts";
@@ -13,6 +13,7 @@ beforeAll(async () => {
   manager = await system.startManager();
   await Promise.all([system.startService("alpha"), system.startService("beta")]);
 });
+afterAll(() => system?.close());
 
 const logOf = (page: Page): Locator => page.getByRole("log", { name: "Log" });
 const linesOf = (page: Page): Promise<string[]> => logOf(page).getByRole("listitem").allTextContents();

@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/accessibility.ts";
 import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
@@ -28,6 +28,7 @@ beforeAll(async () => {
   await system.call("POST", "/api/v1/services/spare-1/drain");
   await system.untilStatus(["btc-usd-0", "btc-usd-8"], "Processing");
 });
+afterAll(() => system?.close());
 
 /** Acts are not judged here: no file for them, whose path would stand in the pictures. */
 const SAYS = { file: undefined, everyMs: 1_000, sayEveryMs: 700, sayHow: "varied" };

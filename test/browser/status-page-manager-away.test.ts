@@ -1,5 +1,5 @@
 import type { Browser } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser.ts";
 import type { RunningProcess } from "../support/processes.ts";
 import { freshSystem, type System } from "../support/system.ts";
@@ -14,6 +14,7 @@ beforeAll(async () => {
   await system.startService("alpha");
   await system.createMany("steady", 3);
 });
+afterAll(() => system?.close());
 
 const HAS_ALL_PAGES = "performance.getEntriesByType('resource').some(({ name }) => /assets.errors-/.test(name))";
 

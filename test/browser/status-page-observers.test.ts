@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser.ts";
 import { freshSystem, type System } from "../support/system.ts";
 
@@ -14,6 +14,7 @@ beforeAll(async () => {
   ({ page } = await openPage(browser, `${system.url}/observers`));
   await untilLive(page);
 });
+afterAll(() => system?.close());
 
 const row = (name: string) => page.getByRole("row").filter({ hasText: name });
 const textOf = (name: string) => row(name).first().textContent();

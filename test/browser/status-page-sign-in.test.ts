@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser.ts";
 import { temporaryFolder } from "../support/servers.ts";
@@ -23,6 +23,7 @@ beforeAll(async () => {
   const [failed] = await system.createMany("one", 1);
   expect(failed).toBeDefined();
 });
+afterAll(() => system?.close());
 
 const field = (page: Page) => page.getByLabel("Token", { exact: true });
 const isFocused = (page: Page) => field(page).evaluate((one) => one === one.ownerDocument.activeElement);
