@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { OBSERVERS_DIR } from "../support/observers-dir.ts";
 import { ROOT, startProcess } from "../support/processes.ts";
 import { freshSystem, type System } from "../support/system.ts";
 import { bearer, roleTokens } from "../support/tokens.ts";
@@ -64,7 +65,7 @@ describe("what the programs log, at level debug", () => {
 });
 
 describe("a program that cannot reach its servers, or cannot start", () => {
-  const ENV = { HOST: "127.0.0.1", PORT: "0", OBSERVERS_DIR: "test/fixtures/observers", LOG_LEVEL: "debug" };
+  const ENV = { HOST: "127.0.0.1", PORT: "0", OBSERVERS_DIR, LOG_LEVEL: "debug" };
   const start = (program: string, env: Record<string, string>) =>
     startProcess({ file: `services/${program}/dist/main.js`, env: { ...ENV, ...env } });
 

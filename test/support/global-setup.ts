@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
 import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { buildIfStale } from "../../scripts/setup/build.mjs";
+import { OBSERVERS_DIR } from "./observers-dir.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "./test-servers.ts";
 
 declare module "vitest" {
@@ -25,7 +27,9 @@ declare module "vitest" {
  * and `DATABASE_URL`, name servers to use instead.
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  await buildIfStale(fileURLToPath(new URL("../..", import.meta.url))); // processes are started from it, whatever was compiled last
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  await buildIfStale(root); // processes are started from it, whatever was compiled last
+  await compileObservers(root);
   const dir = mkdtempSync(join(tmpdir(), "unacked-test-"));
   const [broker, database] = await Promise.allSettled([
     brokerForRun(join(dir, "rabbitmq")),
@@ -48,6 +52,16 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   provide("managementUrl", broker.value.managementUrl);
   provide("databaseUrl", database.value.databaseUrl);
   return teardown;
+}
+
+/** The tests' own observers as JavaScript: hundreds of services are started, and each would load what translates them. */
+async function compileObservers(root: string): Promise<void> {
+  await build({
+    entryPoints: [join(root, "test/fixtures/observers/*.ts")],
+    outdir: join(root, OBSERVERS_DIR),
+    format: "esm",
+    logLevel: "warning",
+  });
 }
 
 async function brokerForRun(dir: string) {

@@ -21,6 +21,7 @@ import {
   workQueue,
 } from "@unacked/contracts";
 import { eventually } from "./eventually.ts";
+import { OBSERVERS_DIR } from "./observers-dir.ts";
 import { type RunningProcess, startProcess } from "./processes.ts";
 import { type FreshVhost, freshVhost } from "./servers.ts";
 
@@ -45,7 +46,7 @@ export function startObserverService(
       AMQP_URL: amqpUrl,
       SERVICE_NAME: name,
       WORKER_COUNT: String(workers),
-      OBSERVERS_DIR: "test/fixtures/observers",
+      OBSERVERS_DIR,
       HEARTBEAT_S: "4",
       PORT: "0",
       ...env,

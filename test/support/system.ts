@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
 import { type Act, findViolations, longestOverlapMs, mostLateActs } from "./invariants.ts";
 import type { Management } from "./management.ts";
+import { OBSERVERS_DIR } from "./observers-dir.ts";
 import { ROOT, type RunningProcess, startProcess } from "./processes.ts";
 import { callHttp } from "./rest-client.ts";
 import { freshDatabase, freshVhost, temporaryFolder } from "./servers.ts";
@@ -131,7 +132,7 @@ export class System {
         ...this.env,
         SERVICE_NAME: name,
         WORKER_COUNT: String(workers),
-        OBSERVERS_DIR: "test/fixtures/observers",
+        OBSERVERS_DIR,
         ...(wire && { AMQP_URL: wire.through(this.#options.amqpUrl) }),
         ...env,
       },
