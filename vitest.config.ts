@@ -5,7 +5,7 @@ const servers = {
   globalSetup: ["test/support/global-setup.ts"],
   setupFiles: ["test/support/each-file.ts"],
   isolate: false, // a process for each file would spend a second of CPU on its imports
-  testTimeout: 60_000, // twice what any takes on a machine that does much else
+  testTimeout: 60_000, // those that take long say so themselves
   hookTimeout: 120_000,
 };
 

@@ -4,9 +4,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 /**
- * Makes one file of each program that is started often, and one of each part that it loads only where it needs it: in place of its
- * own dist/main.js, of the same sources and of the packages that these need. To find and load hundreds of modules takes more than half of what a start costs. Not of the observer service: the
- * observers that it loads share its packages. Folders as arguments: only of these.
+ * Makes one file of each program that is started often, and one of each part that it loads only where it needs it: in place of
+ * its own dist/main.js, of the same sources and of the packages that these need. To find and load hundreds of modules takes more
+ * than half of what a start costs. Not of the observer service: the observers that it loads share its packages.
+ * Folders as arguments: only of these.
  */
 const PROGRAMS = ["services/observer-manager", "cli"];
 

@@ -21,10 +21,10 @@ const PATIENCE_MS = 20_000;
  */
 export async function tryImages(tags) {
   const dir = mkdtempSync(join(tmpdir(), "unacked-images-"));
-  const { postgres, rabbitmq } = { postgres: join(dir, "postgres"), rabbitmq: join(dir, "rabbitmq") };
+  const postgres = join(dir, "postgres");
   try {
     const [database, broker] = await step("RabbitMQ and PostgreSQL", () =>
-      Promise.all([startPostgres({ dir: postgres }), startRabbitmq({ dir: rabbitmq })]),
+      Promise.all([startPostgres({ dir: postgres }), startRabbitmq({ dir: join(dir, "rabbitmq") })]),
     );
     const common = { AMQP_URL: broker.amqpUrl, HOST: "127.0.0.1" };
     try {

@@ -32,7 +32,7 @@ export async function buildIfStale(root) {
  */
 function sourcesDigest(root) {
   const digest = createHash("sha256");
-  for (const path of sourceFiles(root)) {
+  for (const path of [...sourceFiles(root), join(root, "scripts/bundle.mjs")]) {
     const { size, mtimeMs } = statSync(path);
     digest.update(`${path} ${size} ${mtimeMs}\n`);
   }

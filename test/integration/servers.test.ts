@@ -74,7 +74,8 @@ describe("a private broker", () => {
 
     await broker.kill();
     await broker.stop(); // its port mapper too
-    const { management } = await freshVhost(); // of the run's broker, which has a port mapper of its own
+    const { amqpUrl, management } = await freshVhost(); // of the run's broker, which has a port mapper of its own
+    expect(new URL(amqpUrl).port).not.toBe(String(broker.port));
     expect(await management.queues()).toEqual([]);
   });
 });

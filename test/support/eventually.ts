@@ -7,8 +7,8 @@ const STEP_OF_WAITED = 0.05;
 
 /**
  * Calls `fn` every 25 ms, and every 100 once it takes longer, until it neither throws nor returns `false`, and returns what
- * it returned. When the time is up (20 s; a loaded machine is slow), fails with `what` and the last error: the assertion's own message, rather than "timed
- * out".
+ * it returned. When the time is up (20 s; a loaded machine is slow), fails with `what` and the last error: the assertion's own
+ * message, rather than "timed out".
  */
 export async function eventually<T>(
   fn: () => T | Promise<T>,

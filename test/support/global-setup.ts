@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
 import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { buildIfStale } from "../../scripts/setup/build.mjs";
 import { OBSERVERS_DIR } from "./observers-dir.ts";
+import { ROOT } from "./processes.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "./test-servers.ts";
 
 declare module "vitest" {
@@ -27,9 +27,8 @@ declare module "vitest" {
  * and `DATABASE_URL`, name servers to use instead.
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const root = fileURLToPath(new URL("../..", import.meta.url));
-  await buildIfStale(root); // processes are started from it, whatever was compiled last
-  await compileObservers(root);
+  await buildIfStale(ROOT); // processes are started from it, whatever was compiled last
+  await compileObservers();
   const dir = mkdtempSync(join(tmpdir(), "unacked-test-"));
   const [broker, database] = await Promise.allSettled([
     brokerForRun(join(dir, "rabbitmq")),
@@ -55,10 +54,10 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
 }
 
 /** The tests' own observers as JavaScript: hundreds of services are started, and each would load what translates them. */
-async function compileObservers(root: string): Promise<void> {
+async function compileObservers(): Promise<void> {
   await build({
-    entryPoints: [join(root, "test/fixtures/observers/*.ts")],
-    outdir: join(root, OBSERVERS_DIR),
+    entryPoints: [join(ROOT, "test/fixtures/observers/*.ts")],
+    outdir: join(ROOT, OBSERVERS_DIR),
     format: "esm",
     logLevel: "warning",
   });
