@@ -8,6 +8,7 @@ FROM ${NODE_IMAGE} AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY libs/broker/package.json libs/broker/
+COPY libs/client/package.json libs/client/
 COPY libs/contracts/package.json libs/contracts/
 COPY libs/metrics/package.json libs/metrics/
 COPY libs/sdk/package.json libs/sdk/
@@ -19,6 +20,7 @@ COPY services/status-page/package.json services/status-page/
 COPY observers/package.json observers/
 COPY demo/package.json demo/
 COPY cli/package.json cli/
+COPY test/generated-client/package.json test/generated-client/
 
 FROM manifests AS build
 RUN npm ci --ignore-scripts
@@ -28,7 +30,7 @@ COPY libs libs
 COPY services services
 COPY observers observers
 RUN npx tsc -b services/observer-manager services/observer-service observers \
- && node scripts/bundle.mjs services/observer-manager \
+ && node scripts/bundle.mjs services/observer-manager services/observer-service \
  && npm run build --workspace services/status-page \
  && rm -rf libs/*/src services/*/src
 
@@ -40,7 +42,7 @@ RUN npm ci --ignore-scripts --omit=dev --workspace services/observer-service --w
 
 # In a container only its own network sees 0.0.0.0. PORT is what the health check asks, too.
 FROM ${NODE_IMAGE} AS runtime
-LABEL org.opencontainers.image.version="0.1.0" \
+LABEL org.opencontainers.image.version="0.2.0" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.vendor="The Unacked maintainers"
 ENV NODE_ENV=production HOST=0.0.0.0
@@ -60,12 +62,12 @@ LABEL org.opencontainers.image.title="Unacked observer-manager" \
       org.opencontainers.image.description="Keeps the books of infinite jobs in PostgreSQL and speaks REST."
 COPY --from=manager-packages /app/node_modules node_modules
 COPY --from=build /app/services/observer-manager/package.json services/observer-manager/
-COPY --from=build /app/services/observer-manager/dist services/observer-manager/dist
+COPY --from=build /app/services/observer-manager/bundle services/observer-manager/bundle
 COPY --from=build /app/services/status-page/dist services/status-page/dist
 ENV PORT=8080
 EXPOSE 8080
 # The program itself, no shell and no npm between: SIGTERM has to reach it.
-CMD ["node", "services/observer-manager/dist/main.js"]
+CMD ["node", "services/observer-manager/bundle/main.js"]
 
 FROM runtime AS observer-service
 LABEL org.opencontainers.image.title="Unacked observer-service" \
@@ -73,10 +75,10 @@ LABEL org.opencontainers.image.title="Unacked observer-service" \
 COPY --from=build /app/libs/sdk libs/sdk
 COPY --from=service-packages /app/node_modules node_modules
 COPY --from=build /app/services/observer-service/package.json services/observer-service/
-COPY --from=build /app/services/observer-service/dist services/observer-service/dist
+COPY --from=build /app/services/observer-service/bundle services/observer-service/bundle
 # Your own go beside them: `FROM` this image and `COPY my-observer.ts observers/`, or mount a file there.
 COPY observers/package.json observers/
 COPY --from=build /app/observers/dist observers
 ENV PORT=8081 OBSERVERS_DIR=observers
 EXPOSE 8081
-CMD ["node", "services/observer-service/dist/main.js"]
+CMD ["node", "services/observer-service/bundle/main.js"]

@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
-import { SlowFirst } from "./test/support/slow-first.ts";
+import { SlowFirst } from "./test/support/runs/slow-first.ts";
 
 const servers = {
-  globalSetup: ["test/support/global-setup.ts"],
-  setupFiles: ["test/support/each-file.ts"],
+  globalSetup: ["test/support/runs/global-setup.ts"],
+  setupFiles: ["test/support/runs/each-file.ts"],
   isolate: false, // a process for each file would spend a second of CPU on its imports
   testTimeout: 60_000, // those that take long say so themselves
   hookTimeout: 120_000,
@@ -11,6 +11,21 @@ const servers = {
 
 /** Only for scripts/soak.mjs: it lasts as long as it is told. */
 const soak = { test: { ...servers, name: "soak", include: ["test/soak/*.test.ts"] } };
+
+/**
+ * Three nodes of RabbitMQ that are cut off from one another, which takes root and minutes: only for `npm test -- --all`, in a
+ * run of their own after all others, and by name.
+ */
+const cluster = {
+  test: {
+    ...servers,
+    name: "cluster",
+    include: ["test/cluster/*.test.ts"],
+    fileParallelism: false, // they measure times
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+  },
+};
 
 /**
  * Two projects, so that the pure tests need not wait for a broker and a database. Real servers and processes that are
@@ -32,6 +47,7 @@ export default defineConfig({
           include: ["test/{integration,e2e,browser}/**/*.test.ts"],
         },
       },
+      ...(process.env.WITH_CLUSTER === undefined ? [] : [cluster]),
       ...(process.env.SOAK_MINUTES === undefined ? [] : [soak]),
     ],
   },

@@ -7,7 +7,7 @@ import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows } from "./core/acceptan
 import { about, estimateS } from "./core/estimate.mjs";
 import { chooseScenarios, HELP, OptionError, parseBenchOptions } from "./core/options.mjs";
 import { sizesOf } from "./core/sizes.mjs";
-import { FIGURE_HEADER, figureRows, PEER_HEADER, peerRows, plainTable } from "./core/tables.mjs";
+import { figureHeader, figureRows, PEER_HEADER, peerRows, plainTable } from "./core/tables.mjs";
 import { providePeers } from "./peers/peers.mjs";
 import { describeMachine } from "./rig/machine.mjs";
 import { Rig } from "./rig/rig.mjs";
@@ -96,13 +96,13 @@ async function measureAll(plan, options, { rig, peers }) {
  * @param {import("./scenarios/bench.mjs").Bench} bench
  * @returns {Promise<import("./core/figures.mjs").ScenarioResult>}
  */
-async function measure({ id, number, title, measure: work }, bench) {
+async function measure({ id, number, title, beside, measure: work }, bench) {
   try {
     const { figures, notes = [] } = await work(bench);
-    print(`${number} ${title}`, FIGURE_HEADER, figureRows(figures));
+    print(`${number} ${title}`, figureHeader(beside), figureRows(figures));
     if (figures.some(({ peers }) => peers !== undefined)) print("beside the peers", PEER_HEADER, peerRows(figures));
     for (const note of notes) say(note);
-    return { id, number, title, figures, notes };
+    return { id, number, title, figures, notes, ...(beside !== undefined && { beside }) };
   } finally {
     await bench.rig.programs.endAll();
   }

@@ -6,11 +6,12 @@ import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows } from "./core/acceptan
 import { barChart } from "./core/chart.mjs";
 import { fillMarkedParts } from "./core/marked-parts.mjs";
 import { summaryOf } from "./core/statistics.mjs";
-import { FIGURE_HEADER, figureRows, markdownTable, PEER_HEADER, peerRows } from "./core/tables.mjs";
+import { figureHeader, figureRows, markdownTable, PEER_HEADER, peerRows } from "./core/tables.mjs";
+import { SCENARIOS } from "./scenarios/scenarios.mjs";
 
 /**
  * `npm run bench:docs -- [RESULTS]`: writes the tables and charts of docs/performance.md from a run's JSON
- * (bench/results/latest.json). A scenario that the run has not keeps what stands there.
+ * (bench/results/latest.json). A scenario that the run has not keeps what stands there, as do machine and acceptance then.
  */
 
 /** @typedef {import("./core/figures.mjs").Results} Results */
@@ -31,16 +32,22 @@ say(`docs/performance.md: ${results.scenarios.map(({ id }) => id).join(", ")}`);
 
 /** @param {Results} of @returns {Record<string, string>} */
 function partsOf(of) {
-  const scenarios = of.scenarios.map(({ id, figures, notes }) => {
+  const scenarios = of.scenarios.map(({ id, figures, notes, beside: other }) => {
     const drawn = figures.filter((figure) => DRAWN.includes(figure.id)).map(draw);
     const peers = peerRows(figures);
     const beside = peers.length === 0 ? [] : [markdownTable(PEER_HEADER, peers)];
-    return [id, [...drawn, markdownTable(FIGURE_HEADER, figureRows(figures)), ...beside, ...notes].join("\n\n")];
+    return [id, [...drawn, markdownTable(figureHeader(other), figureRows(figures)), ...beside, ...notes].join("\n\n")];
   });
+  const parts = Object.fromEntries(scenarios);
+  // Of a part of the scenarios only these change, and say when and where they were measured.
+  if (of.scenarios.length < SCENARIOS.length)
+    return Object.fromEntries(
+      Object.entries(parts).map(([id, text]) => [id, `${text}\n\nMeasured by itself: ${machineLine(of)}`]),
+    );
   return {
     machine: machineLine(of),
     acceptance: markdownTable(ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(of))),
-    ...Object.fromEntries(scenarios),
+    ...parts,
   };
 }
 

@@ -52,7 +52,8 @@ const PollParams = z.strictObject({
 export default restrictObserver(({ privateAddresses }) =>
   defineObserver({
     type: "http-poll",
-    description: "Asks a web address again and again, and emits when its status or a value in its JSON changes.",
+    description:
+      "Asks a web address again and again. Emits what it finds first, at once, and then whenever the status or a value in its JSON changes.",
     params: PollParams,
     run: (context) => poll(context, privateAddresses ? undefined : publicAgent),
   }),

@@ -23,7 +23,7 @@ const WatchParams = z.strictObject({
     .min(100)
     .max(600_000)
     .default(30_000)
-    .describe("Milliseconds without any sign of life after which the connection is made anew."),
+    .describe("Milliseconds without any sign of life after which the connection is replaced."),
   reconnectMaxMs: z
     .int()
     .min(100)
@@ -40,12 +40,13 @@ const WatchParams = z.strictObject({
  *   `movePercent` from the reference (what that means exactly: `price-watch/move-detector.ts`). `ticks` counts the ticks of this run.
  * - `{ kind: "tick", product, price, ticks, sequence, time }` for every tick if `emitTicks` is set.
  *
- * Reconnects by itself; the reference is kept over a reconnect, and begins anew with each run.
+ * Reconnects by itself; the reference is kept over a reconnect, and begins empty with each run.
  */
 export default restrictObserver(({ privateAddresses }) =>
   defineObserver({
     type: "price-watch",
-    description: "Follows a price on an exchange and emits when it moves by a given percentage.",
+    description:
+      "Follows a price on an exchange and emits when it has moved by a given percentage: nothing at first, as moves are counted from the first price that it sees.",
     params: WatchParams,
     run: (context) => watch(context, privateAddresses),
   }),

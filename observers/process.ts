@@ -10,6 +10,8 @@ const maxUnconfirmedLines = 64;
 /** What an error quotes of stderr: the last lines, cut to a length that is still good to read. */
 const stderrTailLines = 10;
 const stderrTailLineLength = 500;
+/** A command that complains faster waits: a flood costs its own command time, and not the process that it shares with others. */
+const stderrPace = { lines: 200, everyMs: 100 };
 
 /** No more than this of the service's environment reaches a command: the rest holds its passwords. */
 const inheritedVariables = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"];
@@ -20,17 +22,18 @@ const inheritedVariables = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMP
  * `UNACKED_OBSERVER_NAME` and `UNACKED_RUN_ID` in its environment.
  *
  * - Each line of its stdout is emitted as `{ line }` (`truncated: true` beside it when it was over 16,384 characters); it
- *   is slowed down when the broker does not keep up. Each line of stderr is logged as a warning.
+ *   is slowed down when the broker does not keep up. Each line of stderr is logged as a warning, 2,000 a second at most:
+ *   a command that prints more waits.
  * - Exit code 0 completes the observer; another one or a signal fails the run, with the last lines of stderr.
  * - A stop sends SIGTERM to the group, and SIGKILL after `stopTimeoutMs`. A lost lease sends SIGKILL at once: the observer
  *   may be starting elsewhere. The run has not ended before everybody in the group has.
  */
-export default restrictObserver(({ commands }) => {
+export default restrictObserver(({ commands, variables }) => {
   if (commands.length === 0) return { notOffered: "set ALLOW_PROCESS_OBSERVERS and PROCESS_COMMANDS to have it" };
   return defineObserver({
     type: "process",
-    description: "Runs a command for ever and emits what it prints, line by line: observers in any language.",
-    params: processParams(commands),
+    description: "Runs a command for ever and emits each line as it prints it: observers in any language.",
+    params: processParams({ commands, variables }),
     run,
   });
 });
@@ -55,14 +58,18 @@ async function run({ params, signal, log, emit, observer, runId }: ObserverConte
 
   const output = createBoundedEmitter(emit, maxUnconfirmedLines, signal);
   const stderrTail: string[] = [];
+  const gone = new AbortController();
+  void guarded.exited.then(() => gone.abort());
+  const until = AbortSignal.any([signal, gone.signal]);
+  const onComplaint = ({ line }: { line: string }): void => {
+    log.warn(line, { from: "stderr" });
+    stderrTail.push(printable(line.slice(0, stderrTailLineLength)));
+    if (stderrTail.length > stderrTailLines) stderrTail.shift();
+  };
   const [exit] = await Promise.all([
     guarded.exited,
     readLines(guarded.stdout, maxLineLength, (line) => output.send(line)),
-    readLines(guarded.stderr, maxLineLength, ({ line }) => {
-      log.warn(line, { from: "stderr" });
-      stderrTail.push(printable(line.slice(0, stderrTailLineLength)));
-      if (stderrTail.length > stderrTailLines) stderrTail.shift();
-    }),
+    readLines(guarded.stderr, maxLineLength, onComplaint, { ...stderrPace, until }),
   ]);
   signal.removeEventListener("abort", onAbort);
 

@@ -1,10 +1,11 @@
 import { defineObserver, sleep } from "@unacked/sdk";
 import { z } from "zod";
 
-/** Emits `{ n, at }` every `everyMs`: `n` counts from 1 within a run, `at` is the time as ISO 8601. */
+/** Emits `{ n, at }` every `everyMs`, the first after one `everyMs`: `n` counts from 1 within a run, `at` is the time as ISO 8601. */
 export default defineObserver({
   type: "ticker",
-  description: "Emits a counter at a steady pace: the smallest observer, to see that things move.",
+  description:
+    "Emits a counter at a steady pace, the first after one interval: the smallest observer, to see that things move.",
   params: z.strictObject({
     everyMs: z
       .int()

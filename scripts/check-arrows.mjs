@@ -1,6 +1,7 @@
 /**
- * Holds the one-way arrows between the parts: domain ← flows ← adapters ← main, and each outside package only where it
- * belongs. Reads the imports as text; fails when it finds a forbidden one, a circle, or no file at all.
+ * Holds the one-way arrows between the parts: domain ← operations ← adapters ← main; of a service, wire ← slot and wire ← keeper,
+ * which do not know each other, ← service ← main. And each outside package only where it belongs. Reads the imports as text;
+ * fails when it finds a forbidden one, a circle, or no file at all.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, resolve } from "node:path";
@@ -8,42 +9,132 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
+const SERVICE = "services/observer-service/src/";
+const MANAGER = "services/observer-manager/src/";
+
 /** The first that fits counts. Files below `in` may import only what matches one of `may` (a package's name, or a path from the root). */
 const PLACES = [
   { in: "libs/contracts/src/", may: ["zod", "uuid", "libs/contracts/src/"] },
+  // For Node and for browsers: nothing of either.
+  { in: "libs/client/src/", may: ["@unacked/contracts", "eventsource-parser", "zod", "libs/client/src/"] },
   { in: "libs/settings/src/", may: ["zod", "yaml", "node:", "libs/settings/src/"] },
   { in: "libs/metrics/src/", may: ["prom-client", "libs/metrics/src/"] },
   { in: "libs/tracing/src/", may: ["@opentelemetry/", "node:", "libs/tracing/src/"] },
   { in: "libs/sdk/src/", may: ["zod", "node:", "libs/sdk/src/"] },
   { in: "libs/broker/src/", may: ["amqplib", "node:", "libs/broker/src/"] },
   {
-    in: "services/observer-manager/src/domain/",
-    may: ["@unacked/contracts", "ajv", "services/observer-manager/src/domain/"],
+    in: `${MANAGER}domain/`,
+    may: ["@unacked/contracts", "ajv", "zod", `${MANAGER}domain/`],
   },
   {
-    in: "services/observer-manager/src/flows/",
+    in: `${MANAGER}operations/`,
+    may: ["@unacked/contracts", "node:util", "node:timers", `${MANAGER}domain/`, `${MANAGER}operations/`],
+  },
+  // What a statement needs of its connection knows no table; a migration knows nothing but SQL.
+  {
+    in: `${MANAGER}adapters/postgres/connection/data-source.ts`,
+    may: ["typeorm", "node:", `${MANAGER}operations/log.ts`, `${MANAGER}adapters/postgres/`],
+  },
+  {
+    in: `${MANAGER}adapters/postgres/connection/`,
     may: [
       "@unacked/contracts",
-      "node:util",
-      "node:timers",
-      "services/observer-manager/src/domain/",
-      "services/observer-manager/src/flows/",
+      "@unacked/settings",
+      "node:",
+      "pg",
+      "typeorm",
+      `${MANAGER}operations/`,
+      `${MANAGER}adapters/postgres/connection/`,
+    ],
+  },
+  { in: `${MANAGER}adapters/postgres/migrations/`, may: ["typeorm"] },
+  // What is described, then what answers, then what listens.
+  {
+    in: `${MANAGER}adapters/http/openapi/`,
+    may: [
+      "@unacked/contracts",
+      "zod",
+      "@asteasolutions/zod-to-openapi",
+      `${MANAGER}operations/refusal.ts`,
+      `${MANAGER}adapters/http/openapi/`,
     ],
   },
   {
-    in: "services/observer-manager/src/adapters/",
-    may: ["@unacked/", "node:", "zod", "services/observer-manager/src/domain/", "services/observer-manager/src/flows/"],
-    own: true,
+    in: `${MANAGER}adapters/http/api/`,
+    may: [
+      "@unacked/contracts",
+      "zod",
+      "express",
+      "cookie",
+      `${MANAGER}domain/`,
+      `${MANAGER}operations/`,
+      `${MANAGER}adapters/http/openapi/`,
+      `${MANAGER}adapters/http/api/`,
+    ],
   },
   {
-    in: "services/observer-service/src/",
-    may: ["@unacked/", "node:", "zod", "uuid", "pino", "pino-pretty", "tsx", "services/observer-service/src/"],
+    in: `${MANAGER}adapters/`,
+    may: ["@unacked/", "node:", "zod", `${MANAGER}domain/`, `${MANAGER}operations/`],
+    own: true,
   },
+  // What decides has neither clock nor broker in it.
+  ...["keeper/intake/start-decision.ts", "keeper/lease/lease.ts", "keeper/outbox/outbox.ts", "keeper/runs/run.ts"]
+    .concat(["keeper/slots/suspicion.ts", "wire/stop-cause.ts"])
+    .map((file) => ({
+      in: SERVICE + file,
+      may: ["@unacked/contracts", "@unacked/sdk", `${SERVICE}wire/stop-cause.ts`],
+    })),
+  { in: `${SERVICE}wire/`, may: ["@unacked/", "node:", ...within(SERVICE, "wire/", "log.ts")] },
+  // A slot has no broker: it knows its own folder, and what it has agreed upon with its keeper.
+  {
+    in: `${SERVICE}slot/`,
+    may: [
+      "@unacked/contracts",
+      "@unacked/sdk",
+      "@unacked/tracing",
+      "node:",
+      "tsx",
+      "esbuild",
+      ...within(SERVICE, "slot/", "wire/", "error-text.ts", "isolation.ts", "log.ts", "service-tracing.ts"),
+    ],
+  },
+  // The keeper never runs an author's code: neither what loads it nor what enters it.
+  ...Object.entries({
+    "keeper/lease/": [],
+    "keeper/outbox/": [],
+    "keeper/runs/": ["keeper/outbox/"],
+    "keeper/slots/": ["keeper/runs/", "machine/", "settings.ts", "permissions.ts"],
+    "keeper/intake/": ["keeper/outbox/", "keeper/runs/"],
+    "keeper/tasks/": ["keeper/outbox/", "keeper/runs/"],
+    "keeper/control/": ["keeper/outbox/", "keeper/runs/", "keeper/intake/"],
+  }).map(([folder, beside]) => ({
+    in: SERVICE + folder,
+    may: [
+      "@unacked/broker",
+      "@unacked/contracts",
+      "@unacked/sdk",
+      "@unacked/tracing",
+      "node:",
+      "zod",
+      ...within(SERVICE, folder, "keeper/identity.ts", "wire/", "error-text.ts", "isolation.ts", "log.ts", "within.ts"),
+      ...within(SERVICE, ...beside),
+    ],
+  })),
+  { in: `${SERVICE}machine/`, may: ["node:", `${SERVICE}machine/`] },
+  {
+    in: `${SERVICE}service/`,
+    may: [
+      "@unacked/",
+      "node:",
+      ...within(SERVICE, "service/", "keeper/", "machine/", "error-text.ts", "log.ts", "within.ts"),
+    ],
+  },
+  { in: SERVICE, may: ["@unacked/", "node:", "zod", "pino", "pino-pretty", SERVICE] },
   { in: "services/status-page/src/store/", may: ["@unacked/contracts", "services/status-page/src/store/"] },
   { in: "services/status-page/src/form/", may: ["services/status-page/src/form/"] },
   {
     in: "services/status-page/src/wire/",
-    may: ["@unacked/contracts", "services/status-page/src/store/", "services/status-page/src/wire/"],
+    may: ["@unacked/client", "@unacked/contracts", "services/status-page/src/store/", "services/status-page/src/wire/"],
   },
   {
     in: "services/status-page/src/",
@@ -64,7 +155,7 @@ const PLACES = [
   { in: "cli/src/output/", may: ["@unacked/contracts", "yaml", "cli/src/output/"] },
   {
     in: "cli/src/client/",
-    may: ["@unacked/contracts", "zod", "undici", "node:", "cli/src/client/", "cli/src/failure.ts"],
+    may: ["@unacked/client", "@unacked/contracts", "undici", "node:", "cli/src/client/", "cli/src/failure.ts"],
   },
   { in: "cli/", may: ["@unacked/contracts", "commander", "yaml", "zod", "undici", "node:", "cli/"] },
 ];
@@ -72,6 +163,7 @@ const PLACES = [
 /** Packages that only one place may know. */
 const ONLY_IN = [
   { packages: ["amqplib"], places: ["libs/broker/src/"] },
+  { packages: ["eventsource-parser"], places: ["libs/client/src/"] },
   { packages: ["prom-client"], places: ["libs/metrics/src/"] },
   { packages: ["@opentelemetry"], places: ["libs/tracing/src/"] },
   { packages: ["jose"], places: ["services/observer-manager/src/adapters/access/"] },
@@ -114,6 +206,11 @@ if (files.length === 0) problems.push("no file was looked at");
 for (const problem of problems) console.error(problem);
 console.log(`arrows: ${files.length} files, ${[...graph.values()].flat().length} imports, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** @param {string} root @param {string[]} paths */
+function within(root, ...paths) {
+  return paths.map((path) => root + path);
+}
 
 /** @param {string} file @param {string} spec */
 function resolveImport(file, spec) {

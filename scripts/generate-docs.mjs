@@ -1,18 +1,27 @@
 /**
  * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md,
- * docs/metrics.md; and from the alert rules the manifest of the Prometheus operator.
+ * docs/rest.md, docs/metrics.md; and from the alert rules the manifest of the Prometheus operator.
  * `--check` writes nothing and fails where a file differs, so that the docs cannot fall behind. Needs a build.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { OBSERVER_STATUSES, problemTable } from "../libs/contracts/dist/index.js";
+import {
+  BODY_PROBLEMS,
+  COMMON_PROBLEMS,
+  GATE_PROBLEMS,
+  OBSERVER_STATUSES,
+  problemTable,
+} from "../libs/contracts/dist/index.js";
 import { describeSettings } from "../libs/settings/dist/index.js";
-import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domain/observer-machine.js";
+import { apiRoutes } from "../services/observer-manager/dist/adapters/http/api/api-routes.js";
+import { openApiDocument } from "../services/observer-manager/dist/adapters/http/openapi/document.js";
+import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domain/observers/observer-machine.js";
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
 import { ServiceSettings } from "../services/observer-service/dist/settings.js";
 import { metricsPage } from "./docs/metrics-page.mjs";
 import { prometheusRule } from "./docs/prometheus-rule.mjs";
+import { restPage } from "./docs/rest-page.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
@@ -21,6 +30,7 @@ const FILES = {
   "docs/state-machine.md": stateMachine(),
   "docs/settings.md": settings(),
   "docs/problems.md": problems(),
+  "docs/rest.md": `${NOTE}${rest()}`,
   "docs/metrics.md": `${NOTE}${metricsPage()}`,
   "k8s/components/monitoring/prometheus-rule.yaml": prometheusRule(join(root, "deploy/monitoring/alerts.yml")),
 };
@@ -41,9 +51,9 @@ function stateMachine() {
   return `${NOTE}# The states of an observer
 
 The machine is one table in
-[\`observer-machine.ts\`](../services/observer-manager/src/domain/observer-machine.ts): every cell is decided. Which run an
-event may speak for is decided before, in [\`currency.ts\`](../services/observer-manager/src/domain/currency.ts)
-and [\`run-events.ts\`](../services/observer-manager/src/domain/run-events.ts).
+[\`observer-machine.ts\`](../services/observer-manager/src/domain/observers/observer-machine.ts): every cell is decided. Which run an
+event may speak for is decided before, in [\`current-run.ts\`](../services/observer-manager/src/domain/observers/current-run.ts)
+and [\`run-events.ts\`](../services/observer-manager/src/domain/observers/run-events.ts).
 
 ${diagram()}
 
@@ -112,6 +122,12 @@ function settingsTable(schema) {
     return `| \`${name.replaceAll(" or ", "` or `")}\` | ${fallback} | ${description.replaceAll("|", "\\|")}${secret ? " Secret: never logged." : ""} |`;
   });
   return ["| setting | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+function rest() {
+  const document = openApiDocument(apiRoutes(/** @type {never} */ ({})), "0.0.0");
+  const ofAnyCall = [...COMMON_PROBLEMS, ...BODY_PROBLEMS, ...GATE_PROBLEMS, "cross-origin"];
+  return restPage(/** @type {never} */ (document), ofAnyCall);
 }
 
 function problems() {

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { apiRoutes } from "../services/observer-manager/dist/adapters/http/api-routes.js";
-import { openApiDocument } from "../services/observer-manager/dist/adapters/http/openapi.js";
+import { apiRoutes } from "../services/observer-manager/dist/adapters/http/api/api-routes.js";
+import { openApiDocument } from "../services/observer-manager/dist/adapters/http/openapi/document.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = mkdtempSync(join(tmpdir(), "unacked-openapi-"));

@@ -5,6 +5,7 @@ import { killHeld } from "./processes/leash.mjs";
 import { takeLock } from "./processes/lock.mjs";
 import { complain, PlainError, say } from "./progress.mjs";
 import { whyPortIsTaken } from "./servers/free-port.mjs";
+import { setUp } from "./setup/set-up.mjs";
 import { launchOf } from "./start/launch.mjs";
 import { endLeftovers } from "./start/leftovers.mjs";
 import { HELP, OptionError, parseStartOptions } from "./start/options.mjs";
@@ -24,6 +25,7 @@ async function main(args) {
   const options = parseStartOptions(args);
   if (options === "help") return say(HELP);
   await checkBeforeAnythingStarts(options);
+  await setUp(root);
 
   const lock = takeLock(join(dataDir, "run", "start.lock"));
   if ("ownerPid" in lock) {
@@ -59,10 +61,21 @@ async function checkBeforeAnythingStarts(options) {
       `Port ${options.port} on 127.0.0.1 is in use. Choose another: npm start -- --port ${options.port + 1}, or --port 0 for any free one.`,
     );
   }
-  if (options.recording === null) return;
-  // npm runs us in the project's folder; the path was typed in another, perhaps.
-  options.recording = resolve(process.env.INIT_CWD ?? process.cwd(), options.recording);
-  if (!existsSync(options.recording)) throw new PlainError(`There is no recording ${options.recording}`);
+  options.recording = whereTyped(options.recording, "recording");
+  options.observers = whereTyped(options.observers, "folder");
+}
+
+/**
+ * npm runs us in the project's folder; the path was typed in another, perhaps.
+ *
+ * @param {string | null} path
+ * @param {string} what
+ */
+function whereTyped(path, what) {
+  if (path === null) return null;
+  const whole = resolve(process.env.INIT_CWD ?? process.cwd(), path);
+  if (!existsSync(whole)) throw new PlainError(`There is no ${what} ${whole}`);
+  return whole;
 }
 
 /** @param {AbortController} stopping */
@@ -87,7 +100,7 @@ function stopOnSignals(stopping) {
 
 /**
  * npm passes SIGTERM on to us (package.json says `exec`, or it would reach a shell only), but nobody can pass on the
- * SIGKILL of npm itself. Whoever ended npm wants this ended.
+ * SIGKILL of npm itself. If npm was ended, this is to end, too.
  *
  * @param {AbortController} stopping
  */

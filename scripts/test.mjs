@@ -2,34 +2,55 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { say } from "./progress.mjs";
+import { whyNoCluster } from "./servers/cluster/cluster.mjs";
+import { provideNetworkPrograms } from "./setup/network-programs.mjs";
 import { runShown } from "./test/run-shown.mjs";
 import { runVitest } from "./test/run-vitest.mjs";
-import { lastLineOf, tallyOf } from "./test/tally.mjs";
+import { lastLineOf, NOTHING, sumOf, tallyOf } from "./test/tally.mjs";
 
 /**
  * `npm test`: the check of the sources (one test, as it counts), then every test; the last line says how it went. Words
- * after `npm test --` choose files, as `npm test -- test/unit`; the check is left out then.
+ * after `npm test --` choose files, as `npm test -- test/unit`; the check is left out then. `--all` adds those in test/cluster,
+ * which cut the nodes of a RabbitMQ cluster off from one another: some minutes more, as root, after all the others, so that
+ * neither disturbs the other's times. Where there can be no such cluster the last line says why.
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
-const chosen = process.argv.slice(2);
+const words = process.argv.slice(2).filter((word) => word !== "--all");
+const ofCluster = words.filter((word) => word.startsWith("test/cluster"));
+const ofOthers = words.filter((word) => !ofCluster.includes(word));
+const withCluster = ofCluster.length > 0 || (words.length === 0 && process.argv.includes("--all"));
 
 async function runCheck() {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  if (scripts.check === undefined || chosen.length > 0) return { passed: 0, failed: 0, skipped: 0 };
+  if (scripts.check === undefined || words.length > 0) return NOTHING;
   const startedAt = performance.now();
   const exitCode = await runShown("npm", ["run", "--silent", "check"], root);
   say(`${exitCode === 0 ? "✓" : "✗"} npm run check ${Math.round(performance.now() - startedAt)}ms`);
   return { passed: exitCode === 0 ? 1 : 0, failed: exitCode === 0 ? 0 : 1, skipped: 0 };
 }
 
-const check = await runCheck();
-const { report, exitCode } = await runVitest(root, chosen);
-const tests = tallyOf(report, exitCode);
-const total = {
-  passed: check.passed + tests.passed,
-  failed: check.failed + tests.failed,
-  skipped: check.skipped + tests.skipped,
-};
-say(lastLineOf(total));
+/** @param {string[]} chosen parts of paths; none: all @param {string[]} [options] */
+async function runTests(chosen, options) {
+  const { report, exitCode } = await runVitest(root, chosen, options);
+  isInterrupted = exitCode > 128;
+  return tallyOf(report, exitCode);
+}
+
+/** Why there is no cluster here, "" where there is one. */
+async function whyNoClusterHere() {
+  await provideNetworkPrograms();
+  return whyNoCluster() ?? "";
+}
+
+let isInterrupted = false; // Ctrl-C means all of them
+const tallies = [await runCheck()];
+if (ofOthers.length > 0 || ofCluster.length === 0) tallies.push(await runTests(ofOthers));
+const whyNot = withCluster && !isInterrupted ? await whyNoClusterHere() : "";
+if (withCluster && !isInterrupted && whyNot === "") {
+  process.env.WITH_CLUSTER = "1";
+  tallies.push(await runTests(ofCluster, ["--project", "cluster"]));
+}
+const total = tallies.reduce(sumOf);
+say(lastLineOf(total, whyNot));
 process.exitCode = total.failed > 0 ? 1 : 0;

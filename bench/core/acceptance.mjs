@@ -23,6 +23,11 @@ const BOUNDS = [
   atLeast("state events sustained", "throughput.state-events", 20_000, "/s"),
   atMost("idle: statements a second beyond one per ServiceAlive", "idle.statements-beyond-alive", 1, "/s"),
   atMost("idle: the manager's share of a core", "idle.manager-cpu", 1, "%"),
+  againstOther("10,000 creates with slots → all handlers running", "slots.created", "SLOTS=0", 1.2),
+  againstOther("kill -9 with 10,000 in slots → all handlers running", "slots.killed", "SLOTS=0", 1.2),
+  atMost("memory per idle observer in a slot over the raw consumer", "slots.memory", 8, "KB"),
+  atMost("a slot's start before an author's code: CPU", "slots.start-cpu", 120),
+  atMost("a slot before an author's code: memory", "slots.start-memory", 45, "MB"),
 ];
 
 /**
@@ -79,6 +84,24 @@ function againstRaw(figure, id, { times, atLeast: floor }) {
     const { raw = [] } = findFigure(results, id) ?? {};
     const limit = Math.max(floor, raw.length === 0 ? 0 : times * summaryOf(raw).median);
     const text = `≤ ${times} × raw or ${formatValue(floor, "ms")}: ${formatValue(limit, "ms")}`;
+    return verdict(figure, results, id, text, (median) => median <= limit);
+  };
+}
+
+/**
+ * So many times what stands beside it.
+ *
+ * @param {string} figure
+ * @param {string} id
+ * @param {string} other
+ * @param {number} times
+ * @returns {(results: Measured) => Verdict}
+ */
+function againstOther(figure, id, other, times) {
+  return (results) => {
+    const { raw = [], unit = "ms" } = findFigure(results, id) ?? {};
+    const limit = raw.length === 0 ? Number.POSITIVE_INFINITY : times * summaryOf(raw).median;
+    const text = `≤ ${times} × ${other}${raw.length === 0 ? "" : `: ${formatValue(limit, unit)}`}`;
     return verdict(figure, results, id, text, (median) => median <= limit);
   };
 }

@@ -23,7 +23,7 @@ import { summaryOf } from "./statistics.mjs";
  * @property {string} [note]
  */
 
-/** @typedef {{ id: string, number: number, title: string, figures: Figure[], notes: string[] }} ScenarioResult */
+/** @typedef {{ id: string, number: number, title: string, figures: Figure[], notes: string[], beside?: string }} ScenarioResult */
 /** @typedef {Record<string, string | number>} Machine */
 /** @typedef {{ at: string, machine: Machine, options: { runs: number, quick: boolean }, scenarios: ScenarioResult[] }} Results */
 

@@ -12,6 +12,7 @@
  * @property {number} settleS seconds before these, until nothing of the start is left
  * @property {number} stateObservers observers of which two things each are told to the state queue
  * @property {number} posts POSTs one by one of the sustained rate
+ * @property {number} tasks tasks that do nothing
  * @property {number} peerIdleS seconds of doing nothing of a peer
  * @property {number} peerBudgetS a peer's runs of one setting are not repeated beyond this many seconds
  * @property {number} peerKillBudgetS the same of a killed worker, where one run may take a minute
@@ -20,31 +21,57 @@
 
 /** @type {Sizes} */
 const FULL = {
-  ...{ crowd: 10_000, few: 1_000, singles: 1_000, atRest: 200, loadS: 5, large: 100_000, idleS: 60, settleS: 12 },
-  ...{ stateObservers: 50_000, posts: 5_000 },
-  ...{ peerIdleS: 30, peerBudgetS: 40, peerKillBudgetS: 150, patienceS: 75 },
+  crowd: 10_000,
+  few: 1_000,
+  singles: 1_000,
+  atRest: 200,
+  loadS: 5,
+  large: 100_000,
+  idleS: 60,
+  settleS: 12,
+  stateObservers: 50_000,
+  posts: 5_000,
+  tasks: 100_000,
+  peerIdleS: 30,
+  peerBudgetS: 40,
+  peerKillBudgetS: 150,
+  patienceS: 75,
 };
 
 /** The crowd is the same, so that ratios can be held against those of a whole run. @type {Sizes} */
 const QUICK = {
-  ...{ ...FULL, few: 0, atRest: 40, loadS: 1, large: 10_000, idleS: 6, settleS: 3, stateObservers: 20_000, posts: 2_000 },
-  ...{ peerIdleS: 5, peerBudgetS: 1, peerKillBudgetS: 1 },
+  ...FULL,
+  few: 0,
+  atRest: 40,
+  loadS: 1,
+  large: 10_000,
+  idleS: 6,
+  settleS: 3,
+  stateObservers: 20_000,
+  posts: 2_000,
+  tasks: 20_000,
+  peerIdleS: 5,
+  peerBudgetS: 1,
+  peerKillBudgetS: 1,
 };
 
 /** @type {Sizes} */
 const REHEARSAL = {
-  ...{
-    crowd: 1_000,
-    few: 100,
-    singles: 100,
-    atRest: 10,
-    loadS: 1,
-    large: 4_000,
-    idleS: 4,
-    settleS: 1,
-    stateObservers: 2_000,
-  },
-  ...{ posts: 200, peerIdleS: 2, peerBudgetS: 1, peerKillBudgetS: 1, patienceS: 75 },
+  crowd: 1_000,
+  few: 100,
+  singles: 100,
+  atRest: 10,
+  loadS: 1,
+  large: 4_000,
+  idleS: 4,
+  settleS: 1,
+  stateObservers: 2_000,
+  posts: 200,
+  tasks: 2_000,
+  peerIdleS: 2,
+  peerBudgetS: 1,
+  peerKillBudgetS: 1,
+  patienceS: 75,
 };
 
 /** @param {{ quick: boolean, rehearse: boolean }} options */

@@ -38,8 +38,8 @@ export function formatSummary(values, unit) {
 /** @param {number | null} ratio */
 export const formatRatio = (ratio) => (ratio === null ? "–" : `${threeDigits(ratio)} ×`);
 
-/** The header of figureRows. */
-export const FIGURE_HEADER = ["figure", "Unacked", "raw broker", "ratio"];
+/** The header of figureRows. @param {string} [beside] */
+export const figureHeader = (beside = "raw broker") => ["figure", "Unacked", beside, "ratio"];
 
 /**
  * @param {Figure[]} figures

@@ -62,9 +62,12 @@ export class Reporter {
 
   /** @param {object} message */
   #send(message) {
-    this.#socket.write(`${JSON.stringify({ pid: process.pid, ...message })}\n`);
+    this.#socket.write(`${JSON.stringify({ pid: OF, ...message })}\n`);
   }
 }
+
+/** Whose work it is: a slot's parent is its service. */
+const OF = process.env.UNACKED_SLOT === undefined ? process.pid : process.ppid;
 
 const emptyCounts = () => ({
   started: 0,

@@ -93,6 +93,9 @@ function statsOf(rows) {
     observers: { total: rows, byStatus, byType: [{ type: "price-watch", total: rows, byStatus }] },
     workers: { total: rows, free: 0, byPool: [] },
     survivesLargestService: true,
-    ...{ warnings: [], queues: [], stateQueueLag: 0, oldestWaiting: null },
+    warnings: [],
+    queues: [],
+    stateQueueLag: 0,
+    oldestWaiting: null,
   };
 }

@@ -7,7 +7,11 @@ const FIRST_MS = Date.UTC(2026, 0, 1);
 export function viewOf(index) {
   const at = new Date(FIRST_MS + index).toISOString();
   return {
-    ...{ id: uuid(1, index), name: `btc-usd-${index}`, type: "price-watch", pool: "default", labels: { team: "prices" } },
+    id: uuid(1, index),
+    name: `btc-usd-${index}`,
+    type: "price-watch",
+    pool: "default",
+    labels: { team: "prices" },
     params: { url: "wss://exchange.example", product: "BTC-USD", movePercent: 0.5 },
     retry: {
       maxAttempts: "unlimited",
@@ -16,8 +20,14 @@ export function viewOf(index) {
     },
     status: "Processing",
     service: { id: uuid(2, index % 20), name: `prices-${index % 20}` },
-    ...{ currentRunId: uuid(3, index), revision: 1, epoch: 1, attempts: 1, lastError: null, nextAttemptAt: null },
-    ...{ createdAt: at, modifiedAt: at },
+    currentRunId: uuid(3, index),
+    revision: 1,
+    epoch: 1,
+    attempts: 1,
+    lastError: null,
+    nextAttemptAt: null,
+    createdAt: at,
+    modifiedAt: at,
   };
 }
 

@@ -23,17 +23,21 @@ export const peer = {
     await jobs.waitUntilReady();
     return {
       add: (names) => jobs.addBulk(names.map((name) => ({ name, data: { name } }))),
+      async left() {
+        const { waiting = 0, active = 0, delayed = 0, prioritized = 0 } = await jobs.getJobCounts();
+        return waiting + active + delayed + prioritized;
+      },
       close: () => jobs.close(),
     };
   },
 };
 
 /** @type {import("./peers.mjs").Work} */
-export async function work({ url, queue, setting, concurrency, onJob }) {
+export async function work({ url, queue, setting, concurrency, isDone, onJob }) {
   const { Worker } = await peerPackage("bullmq");
   const run = (/** @type {{ name: string }} */ { name }) => {
     onJob(name);
-    return new Promise(() => undefined);
+    return isDone ? Promise.resolve() : new Promise(() => undefined);
   };
   const worker = new Worker(queue, run, { connection: { url }, concurrency, ...WORKER_OPTIONS[setting] });
   await worker.waitUntilReady();

@@ -32,17 +32,22 @@ export const peer = {
     return {
       add: (names) => utils.addJobs(names.map((name) => ({ identifier: "wait", payload: { name } }))),
       ...(setting === "best" && { afterKill: unlock }),
+      async left() {
+        const sql = "SELECT count(*)::int AS count FROM graphile_worker._private_jobs";
+        const { rows } = await utils.withPgClient((/** @type {any} */ client) => client.query(sql));
+        return rows[0].count;
+      },
       close: () => utils.release(),
     };
   },
 };
 
 /** @type {import("./peers.mjs").Work} */
-export async function work({ url, setting, concurrency, onJob }) {
+export async function work({ url, setting, concurrency, isDone, onJob }) {
   const { run } = await peerPackage("graphile-worker");
   const wait = (/** @type {{ name: string }} */ { name }) => {
     onJob(name);
-    return new Promise(() => undefined);
+    return isDone ? Promise.resolve() : new Promise(() => undefined);
   };
   await run({
     preset: {

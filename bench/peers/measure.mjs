@@ -6,6 +6,7 @@ import { MeterTimeout } from "../meter/meter.mjs";
 import { oneByOne } from "../meter/one-by-one.mjs";
 import { shareOfCore } from "../rig/cpu.mjs";
 import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
+import { waitUntil } from "../rig/wait-until.mjs";
 import { commandCounter, PeerServer } from "./peer-server.mjs";
 
 /** @typedef {import("../scenarios/bench.mjs").Bench} Bench */
@@ -15,6 +16,8 @@ import { commandCounter, PeerServer } from "./peer-server.mjs";
 
 const SETTLE_MS = 1_000;
 const FEW = 50;
+/** What is added at once of many. */
+const BATCH = 1_000;
 
 /**
  * From the first add to the last handler that runs.
@@ -36,6 +39,33 @@ export async function measureCreation(bench, peer, count, report) {
       await watch.untilStarted(count);
       watch.end();
       report(whoOf(peer, setting), watch.lastStartMs - beganMs);
+      await end();
+    });
+  });
+}
+
+/**
+ * Jobs that end at once, a second: from the first add to the last end.
+ *
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {{ count: number, concurrency: number }} much
+ * @param {(who: Who, perS: number) => void} report
+ */
+export async function measureDone(bench, peer, { count, concurrency }, report) {
+  await eachSetting(bench, peer, async (setting, place) => {
+    await repeatInBudget(bench, `${peer.name}, ${setting.name}: ${count} jobs done`, async () => {
+      const { client, startWorker, end } = await place(setting);
+      await startWorker(concurrency, "done");
+      await sleep(SETTLE_MS);
+      const watch = bench.rig.meter.watch();
+      const names = namesOf(count);
+      const beganMs = nowMs();
+      for (let i = 0; i < count; i += BATCH) await client.add(names.slice(i, i + BATCH));
+      await watch.untilStarted(count);
+      watch.end();
+      const overMs = await waitUntil(`every job of ${peer.name} to be over`, async () => (await client.left()) === 0);
+      report({ peer: peer.name, setting: setting.name, note: setting.doneNote }, (count * 1_000) / (overMs - beganMs));
       await end();
     });
   });

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 const require = createRequire(import.meta.url);
 
 /**
- * A package of a peer. By a name that is not in an import: they are not there for whoever only checks the types.
+ * A package of a peer. By a name that is not in an import: the types are checked also where they are not installed.
  *
  * @param {string} name
  * @returns {Promise<any>}

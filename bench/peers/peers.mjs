@@ -18,6 +18,7 @@ import { runTool } from "../../scripts/setup/run-tool.mjs";
  * @typedef {object} Setting
  * @property {string} name "defaults" or "best"
  * @property {string} note what is set, and where that is documented
+ * @property {string} [doneNote] how jobs that end are worked off
  * @property {string} [killNote] what is documented about a worker that dies
  */
 
@@ -25,13 +26,16 @@ import { runTool } from "../../scripts/setup/run-tool.mjs";
  * @typedef {object} PeerClient
  * @property {(names: string[]) => Promise<unknown>} add resolves when all are accepted
  * @property {() => Promise<unknown>} [afterKill] what an operator would do at once
+ * @property {() => Promise<number>} left jobs that are not over
  * @property {() => Promise<unknown>} close
  */
 
 /**
  * What a peer's worker process calls, once, in its module.
  *
- * @typedef {(options: { url: string, queue: string, setting: string, concurrency: number, isOneByOne: boolean,
+ * `isDone`: its jobs end at once, instead of never.
+ *
+ * @typedef {(options: { url: string, queue: string, setting: string, concurrency: number, isOneByOne: boolean, isDone: boolean,
  *   onJob: (name: string) => void }) => Promise<void>} Work
  */
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { peerPackage, versionOf } from "./peer-package.mjs";
 
 /** @type {Record<string, { boss: object, job: object, work: object }>} */
@@ -30,20 +31,45 @@ export const peer = {
     await boss.createQueue(queue);
     return {
       add: (names) => boss.insert(names.map((name) => ({ name: queue, data: { name }, ...OPTIONS[setting]?.job }))),
+      left: () => boss.getQueueSize(queue, { before: "completed" }),
       close: () => boss.stop({ graceful: false, close: true }),
     };
   },
 };
 
 /** An endless job keeps its `work` busy, so that one can serve a batch and no more. @type {import("./peers.mjs").Work} */
-export async function work({ url, queue, setting, concurrency, isOneByOne, onJob }) {
+export async function work({ url, queue, setting, concurrency, isOneByOne, isDone, onJob }) {
   const boss = await openBoss(url, setting);
+  if (isDone) {
+    workOff(boss, queue, onJob);
+    return;
+  }
   const [loops, batchSize] = isOneByOne ? [concurrency, 1] : [1, concurrency];
   const run = (/** @type {{ data: { name: string } }[]} */ jobs) => {
     for (const { data } of jobs) onJob(data.name);
     return new Promise(() => undefined);
   };
   for (let i = 0; i < loops; i += 1) await boss.work(queue, { batchSize, ...OPTIONS[setting]?.work }, run);
+}
+
+/** `work` pauses between two batches; who wants speed fetches and completes himself. Two loops, so that neither side waits. */
+const DONE_BATCH = 500;
+
+/** @param {any} boss @param {string} queue @param {(name: string) => void} onJob */
+function workOff(boss, queue, onJob) {
+  const loop = async () => {
+    for (;;) {
+      const jobs = await boss.fetch(queue, { batchSize: DONE_BATCH });
+      for (const { data } of jobs) onJob(data.name);
+      if (jobs.length > 0)
+        await boss.complete(
+          queue,
+          jobs.map((/** @type {{ id: string }} */ { id }) => id),
+        );
+      else await sleep(20);
+    }
+  };
+  for (let i = 0; i < 2; i += 1) void loop();
 }
 
 /** @param {string} url @param {string} setting */

@@ -1,6 +1,6 @@
 import { reporter } from "../meter/reporter.mjs";
 
-/** A peer's worker in a process of its own: `node worker.mjs MODULE QUEUE SETTING CONCURRENCY [one-by-one]`, PEER_URL. */
+/** A peer's worker in a process of its own: `node worker.mjs MODULE QUEUE SETTING CONCURRENCY [one-by-one | done]`, PEER_URL. */
 const [module = "", queue = "", setting = "", concurrency = "1", how] = process.argv.slice(2);
 /** @type {{ work: import("./peers.mjs").Work }} */
 const { work } = await import(`./${module}.mjs`);
@@ -11,6 +11,7 @@ await work({
   setting,
   concurrency: Number(concurrency),
   isOneByOne,
+  isDone: how === "done",
   onJob: (name) => reporter.started(isOneByOne ? name : undefined),
 });
 console.log("ready");

@@ -40,7 +40,7 @@ export async function shareOfCore(windowMs, meters) {
  */
 export const partsOf = (rig, system, service) => ({
   manager: () => cpuMs(system.manager.pid),
-  service: () => cpuMs(service.pid),
+  service: () => cpuMsWithChildren(service.pid), // with its slots
   broker: () => cpuMs(rig.broker.pid),
   database: () => cpuMsWithChildren(rig.database.pid),
 });

@@ -23,6 +23,9 @@ export function pssBytes(pid) {
   return Number(kilobytes) * 1_024;
 }
 
+/** Of a service with its slots. @param {number} pid */
+export const pssBytesWithChildren = (pid) => [pid, ...childrenOf(pid)].reduce((sum, each) => sum + pssBytes(each), 0);
+
 /** @param {number} pid */
 function childrenOf(pid) {
   const pids = readdirSync("/proc")

@@ -46,7 +46,7 @@ export class System {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const manager = await rig.programs.start("manager", {
-      file: "services/observer-manager/dist/main.js",
+      file: "services/observer-manager/bundle/main.js",
       env: { ...env, DATABASE_URL: databaseUrl, PORT: String(port) },
       isReady: () => isReady(url),
     });
@@ -61,22 +61,25 @@ export class System {
    * @param {string} name
    * @param {number} workers
    * @param {Record<string, string>} [env]
-   * @returns {Promise<Program>} when the books know it
+   * @returns {Promise<Program & { url: string }>} when the books know it
    */
   async startService(name, workers, env = {}) {
     const port = await freePort();
     const service = await this.#rig.programs.start(name, {
-      file: "services/observer-service/dist/main.js",
+      file: "services/observer-service/bundle/main.js",
       env: {
         ...this.#env,
-        ...{ SERVICE_NAME: name, WORKER_COUNT: String(workers), OBSERVERS_DIR: "bench/observers", PORT: String(port) },
+        SERVICE_NAME: name,
+        WORKER_COUNT: String(workers),
+        OBSERVERS_DIR: "bench/observers",
+        PORT: String(port),
         ...env,
       },
       isReady: () => isReady(`http://127.0.0.1:${port}`),
     });
     for (let known = 0; known === 0; )
       known = (await this.books.query("SELECT FROM services WHERE pid = $1 AND types <> '[]'", [service.pid])).length;
-    return service;
+    return { ...service, url: `http://127.0.0.1:${port}` };
   }
 
   /** The bodies of POSTs for so many observers of names never used before, one a batch. @param {number} count @param {object} [more] */

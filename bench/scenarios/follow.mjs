@@ -32,7 +32,7 @@ export async function followUntil({ rest }, { act, isLast, count }) {
   await over;
   clearTimeout(timer);
   const perS = (events * 1_000) / Math.max(1, lastMs - firstMs);
-  if (resyncs > 0) return { perS, note: "the client of the stream was told to read the lists anew" };
+  if (resyncs > 0) return { perS, note: "the client of the stream was told to read the lists again" };
   return done.size >= count
     ? { perS }
     : { perS, note: `only ${done.size} of ${count} changes came within ${PATIENCE_MS} ms` };

@@ -73,7 +73,10 @@ async function measure(bench) {
     tally.raw({ heap: raw.heapKb, created: raw.createdMs });
     bench.say(`${all} observers: the raw consumers hold theirs; now Unacked`);
     const system = await System.start(rig);
-    const services = await Promise.all(SERVICES.map((name) => system.startService(name, large / SERVICES.length)));
+    // What an observer takes in the keeper and in its slot together, without the slots themselves.
+    const services = await Promise.all(
+      SERVICES.map((name) => system.startService(name, large / SERVICES.length, { SLOTS: "0" })),
+    );
     const before = await memoryOf(rig, services);
     const createdMs = await createAll(rig, system, large);
     await sleep(settleS * 500);

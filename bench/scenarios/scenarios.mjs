@@ -5,8 +5,22 @@ import { idle } from "./idle.mjs";
 import { kill } from "./kill.mjs";
 import { oneCreate } from "./one-create.mjs";
 import { sigterm } from "./sigterm.mjs";
+import { slots } from "./slots.mjs";
 import { stop } from "./stop.mjs";
+import { tasks } from "./tasks.mjs";
 import { throughput } from "./throughput.mjs";
 
 /** In the order in which they are measured. */
-export const SCENARIOS = [create, oneCreate, kill, stop, sigterm, brokerRestart, hundredThousand, idle, throughput];
+export const SCENARIOS = [
+  create,
+  oneCreate,
+  kill,
+  stop,
+  sigterm,
+  brokerRestart,
+  hundredThousand,
+  idle,
+  throughput,
+  slots,
+  tasks,
+];

@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // Committed rather than built, so that npm finds something to link before the first build.
-import "../dist/main.js";
+import "../bundle/main.js";

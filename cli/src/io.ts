@@ -9,6 +9,8 @@ export interface Io {
   errIsTerminal: boolean;
   /** How many lines the terminal shows now. */
   outRows(): number;
+  /** How wide the terminal is; undefined where standard output is none. */
+  outColumns(): number | undefined;
   /** All of standard input. */
   readInput(): string;
   nowMs(): number;
@@ -29,6 +31,7 @@ export function processIo(): Io {
     outIsTerminal: process.stdout.isTTY === true,
     errIsTerminal: process.stderr.isTTY === true,
     outRows: () => process.stdout.rows || 24, // a pseudo-terminal may say 0
+    outColumns: () => process.stdout.columns || undefined,
     readInput: () => readFileSync(0, "utf8"),
     nowMs: () => Date.now(),
     interruption: abortedBySignals,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { addApply } from "./commands/apply.ts";
+import { addChangeTasks } from "./commands/change-tasks.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
 import { addCreate } from "./commands/create.ts";
@@ -8,9 +9,11 @@ import { addDelete } from "./commands/delete.ts";
 import { addDescribe } from "./commands/describe.ts";
 import { addDrain } from "./commands/drain.ts";
 import { addGet } from "./commands/get.ts";
+import { addLimit } from "./commands/limit.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addRestart } from "./commands/restart.ts";
 import { addRetry } from "./commands/retry.ts";
+import { addRun } from "./commands/run.ts";
 import { addStop } from "./commands/stop.ts";
 import { addToken } from "./commands/token.ts";
 import { addTop } from "./commands/top.ts";
@@ -21,7 +24,7 @@ import { EXIT_CODES } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { reportThrown } from "./report.ts";
 
-/** The whole command line. Built anew for every run: commander keeps what it parsed. */
+/** The whole command line. Built for every run: commander keeps what it parsed. */
 export function buildProgram(io: Io): Command {
   const program = new Command("unacked")
     .description("Jobs that never end, from the command line: see what runs, create, stop, watch.")
@@ -40,8 +43,26 @@ export function buildProgram(io: Io): Command {
     .helpCommand("help [command]", "show what a command does")
     .exitOverride();
   const adders = [
-    ...[addGet, addDescribe, addCreate, addApply, addStop, addRestart, addRetry, addDelete, addDrain],
-    ...[addLogs, addWatch, addWait, addTop, addConfig, addToken, addWhoami, addCompletion],
+    addGet,
+    addDescribe,
+    addCreate,
+    addRun,
+    addApply,
+    addStop,
+    addRestart,
+    addRetry,
+    addDelete,
+    addDrain,
+    addChangeTasks,
+    addLimit,
+    addLogs,
+    addWatch,
+    addWait,
+    addTop,
+    addConfig,
+    addToken,
+    addWhoami,
+    addCompletion,
   ];
   for (const add of adders) add(program, io);
   return program;

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { UnackedApi } from "./client/api.ts";
-import { Connection } from "./client/connection.ts";
 import type { TlsFiles } from "./client/tls-fetch.ts";
 import { contextFilePath, isReadableByOthers, readContextFile } from "./config/context-file.ts";
 import { type ChosenAddress, chooseAddress, tlsFilesOf } from "./config/contexts.ts";
@@ -33,9 +32,9 @@ export function openSession(io: Io, command: Command): Session {
   const paint = paintOf(io, options);
   return {
     io,
-    api: new UnackedApi(new Connection({ url, token, tls }, { timeoutMs: parseDuration(options.requestTimeout) })),
+    api: new UnackedApi({ url, token, tls }, { timeoutMs: parseDuration(options.requestTimeout) }),
     paint,
-    print: (format) => ({ format, paint, nowMs: io.nowMs() }),
+    print: (format) => ({ format, paint, nowMs: io.nowMs(), columns: io.outColumns() }),
   };
 }
 

@@ -6,7 +6,7 @@ export type ExchangeControl = { state(): unknown; startReplay(speed?: number): v
  * The exchange's own HTTP side, for people and tests.
  *
  * - `GET /state`: products, connections, replay and what was sent to whom
- * - `POST /replay?speed=N`: begins the replay anew; 204, or 409 without a recording, 400 for a bad speed
+ * - `POST /replay?speed=N`: restarts the replay; 204, or 409 without a recording, 400 for a bad speed
  */
 export function answerControl(request: IncomingMessage, response: ServerResponse, control: ExchangeControl): void {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://exchange");

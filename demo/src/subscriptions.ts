@@ -5,7 +5,7 @@ export type ProductState = {
   readonly connections: number;
   /** The most that were subscribed at once. */
   readonly maxConnections: number;
-  /** Ticks that happened, whoever got them. */
+  /** Ticks that happened, also those that nobody got. */
   readonly ticks: number;
   /** Of these, sent to nobody. */
   readonly ticksToNobody: number;
@@ -110,7 +110,7 @@ export function createSubscriptions() {
         connection.send(json);
       }
     },
-    /** Counts of these products begin anew; so do their counts per connection. */
+    /** Counts of these products begin again at 0; so do their counts per connection. */
     resetCounts(names: Iterable<string>): void {
       for (const name of names) {
         const product = productOf(name);

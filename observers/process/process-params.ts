@@ -3,24 +3,19 @@ import { z } from "zod";
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/**
- * Not these, where only some commands may run: they make a loader, a shell or an interpreter run something else. What a
- * command does by its arguments is its own affair: with `sh` or `node` among the commands, any command may run.
- */
-const harmlessVariableName =
-  /^(?!(?:PATH|IFS|ENV|CLASSPATH|GCONV_PATH|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|JAVA_TOOL_OPTIONS)$|(?:LD_|DYLD_|BASH_|NODE_|GIT_|GEM_|LUA_|DOTNET_|PYTHON|PERL|RUBY))[A-Za-z_][A-Za-z0-9_]*$/;
-
-/** Params of the type `process`. Which commands are permitted is part of them, so that a client learns it at POST. */
-export function processParams(commands: Permissions["commands"]) {
+/** Params of the type `process`. What is permitted is part of them, so that a client learns it at POST. */
+export function processParams({ commands, variables }: Pick<Permissions, "commands" | "variables">) {
   return z.strictObject({
     command: permittedCommand(commands).describe(
       "The program: a path, or a name that is found by PATH. It is not given to a shell.",
     ),
     args: z.array(systemText(65_536)).max(1_000).default([]).describe("Its arguments, one by one."),
     env: z
-      .record(permittedVariable(commands), systemText(65_536))
+      .record(permittedVariable(variables), systemText(65_536))
       .default({})
-      .describe("Environment variables, beside PATH, HOME, LANG and TZ of the service."),
+      .describe(
+        `Environment variables, beside PATH, HOME, LANG and TZ of the service: ${variables === "any" ? "any" : permittedText(variables)}.`,
+      ),
     cwd: systemText(4_096).min(1).optional().describe("Working directory; the service's own if left out."),
     stopTimeoutMs: z
       .int()
@@ -44,12 +39,20 @@ function permittedCommand(commands: Permissions["commands"]): z.ZodType<string, 
   return z.enum(commands, { error: `this service runs only ${commands.join(", ")} (PROCESS_COMMANDS)` });
 }
 
-function permittedVariable(commands: Permissions["commands"]) {
+/**
+ * Names and not patterns of what is dangerous: every shell, interpreter and build tool has variables that make it run
+ * something else, and so has the next one. What a command does by its arguments is its own affair.
+ */
+function permittedVariable(variables: Permissions["variables"]) {
   const name = z.string().max(256);
-  if (commands === "any") return name.regex(variableName, "must be letters, digits and _, no digit first");
-  const hint = "none that makes a command run another (PATH, LD_PRELOAD, NODE_OPTIONS …)";
-  return name.regex(harmlessVariableName, `must be letters, digits and _, no digit first, and ${hint}`);
+  if (variables === "any") return name.regex(variableName, "must be letters, digits and _, no digit first");
+  const oneOfThem = variables.length === 0 ? /^(?!)$/ : new RegExp(`^(?:${variables.join("|")})$`);
+  const error = `this service lets params set ${permittedText(variables)}`;
+  return name.regex(oneOfThem, error).describe(error);
 }
+
+const permittedText = (names: readonly string[]): string =>
+  `${names.length === 0 ? "none" : `only ${names.join(", ")}`} (PROCESS_ENV)`;
 
 /** A text for the operating system, whose texts end at a NUL. */
 function systemText(maxLength: number) {

@@ -1,5 +1,6 @@
 import { ManagerMetrics } from "../../services/observer-manager/dist/adapters/metrics/manager-metrics.js";
-import { ServiceMetrics } from "../../services/observer-service/dist/service-metrics.js";
+import { SlotHistory } from "../../services/observer-service/dist/keeper/slots/slot-history.js";
+import { ServiceMetrics } from "../../services/observer-service/dist/service/service-metrics.js";
 
 /** @typedef {import("../../libs/metrics/dist/metric-set.js").MetricDescription} MetricDescription */
 
@@ -77,12 +78,23 @@ function managerMetrics() {
   const nothing = () => Promise.reject(new Error("nobody scrapes here"));
   const connections = () => ({ consume: connection, publish: connection });
   const repairs = () => ({ sentAgain: 0, deletionsConcluded: 0, inventoriesAsked: 0 });
-  return new ManagerMetrics({ version: "", stats: nothing, commands: nothing, repairs, connections, streams: () => 0 })
-    .descriptions;
+  const failingForMs = () => ({ state: 0, error: 0 });
+  const parts = {
+    version: "",
+    stats: nothing,
+    commands: nothing,
+    tasks: nothing,
+    repairs,
+    failingForMs,
+    connections,
+    streams: () => 0,
+  };
+  return new ManagerMetrics(parts).descriptions;
 }
 
 function serviceMetrics() {
   const identity = /** @type {never} */ ({ serviceName: "", pool: "", workerCount: 1 });
   const health = () => /** @type {never} */ ({ consumer: connection, publisher: connection });
-  return new ServiceMetrics({ identity, version: "", health, phases: () => [] }).descriptions;
+  const handlers = { slots: () => [], history: new SlotHistory(), suspects: 0 };
+  return new ServiceMetrics({ identity, version: "", health, phases: () => [], handlers }).descriptions;
 }

@@ -7,7 +7,7 @@ import { processIdentity } from "./identity.mjs";
  * does not lock the clone for ever.
  *
  * @param {string} path
- * @returns {{ release: () => void } | { ownerPid: number }} the pid of whoever has it, if that is somebody alive.
+ * @returns {{ release: () => void } | { ownerPid: number }} the pid of the process that has it, if it lives.
  */
 export function takeLock(path) {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 }); // logs and data will lie beside it
@@ -39,7 +39,7 @@ function readLock(path) {
 
 /**
  * Removes a dead owner's lock. Renamed rather than removed, as only one of two who find it dead at once gets it by its
- * name; and should the other have taken the lock anew between our look and the rename, it gets it back.
+ * name; and should the other have taken the lock again between our look and the rename, it gets it back.
  *
  * @param {string} path
  * @param {string} deadText

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { processIdentity, waitUntilGone } from "./identity.mjs";
 
 /**
- * Notes that a process runs, so that whoever comes after a crash can find it and end it.
+ * Notes that a process runs, so that the next program after a crash can find it and end it.
  *
  * @param {string} path
  * @param {number} pid

@@ -16,7 +16,7 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {string} databaseUrl of a database named unacked
  * @property {number} port
  * @property {number} pid of the postmaster, in its present life
- * @property {Promise<string>} exited of the present life: resolves when it ended, whoever ended it
+ * @property {Promise<string>} exited of the present life: resolves when it ended, by itself or not
  * @property {() => Promise<void>} start again, on the same port and data
  * @property {() => Promise<void>} stop in order; does not wait for clients
  * @property {() => Promise<void>} kill with SIGKILL; resolves when the postmaster is gone
@@ -103,16 +103,14 @@ function lifeOf(place, port, password, config) {
     rmSync(logFile, { force: true }); // an error shows this start's lines alone
     if (readPidFile(pidFile) === null) removeStaleLock(place.dataDir);
     server = await startServerProcess({
-      ...{
-        program,
-        args: [...prefix, "-D", place.dataDir, ...args],
-        env: environment(),
-        cwd: place.dir,
-        logFile,
-        pidFile,
-        uid,
-        gid,
-      },
+      program,
+      args: [...prefix, "-D", place.dataDir, ...args],
+      env: environment(),
+      cwd: place.dir,
+      logFile,
+      pidFile,
+      uid,
+      gid,
       leftoverSignal: "SIGINT",
     });
     const { pid } = server;
@@ -185,8 +183,17 @@ function initialise(place) {
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   handOver(passwordFile, place.program);
   run(place, "initdb", [
-    ...["-D", unfinished, "--username", ROLE, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
-    ...["--encoding", "UTF8", "--no-locale"],
+    "-D",
+    unfinished,
+    "--username",
+    ROLE,
+    "--pwfile",
+    passwordFile,
+    "--auth",
+    "scram-sha-256",
+    "--encoding",
+    "UTF8",
+    "--no-locale",
   ]);
   // The package has no client program; the server itself can run a statement before it serves anybody.
   run(place, "postgres", ["--single", "-D", unfinished, "postgres"], `CREATE DATABASE ${DATABASE};\n`);

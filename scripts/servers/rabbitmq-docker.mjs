@@ -32,11 +32,26 @@ export function containerOf(dir, settings, readiness) {
     mkdirSync(data, { recursive: true });
     chmodSync(data, 0o777); // the image's user is none of ours
     await docker("docker", [
-      ...["run", "--detach", "--rm", "--name", container, "--hostname", "localhost"],
-      ...["--publish", `127.0.0.1:${settings.port}:5672`, "--publish", `127.0.0.1:${settings.managementPort}:15672`],
-      ...["--volume", `${data}:/var/lib/rabbitmq`, "--env", `RABBITMQ_NODENAME=${settings.nodeName}`],
-      ...["--volume", `${join(dir, "rabbitmq.conf")}:/etc/rabbitmq/conf.d/20-unacked.conf:ro`],
-      ...["--volume", `${join(dir, "enabled_plugins")}:/etc/rabbitmq/enabled_plugins:ro`, IMAGE],
+      "run",
+      "--detach",
+      "--rm",
+      "--name",
+      container,
+      "--hostname",
+      "localhost",
+      "--publish",
+      `127.0.0.1:${settings.port}:5672`,
+      "--publish",
+      `127.0.0.1:${settings.managementPort}:15672`,
+      "--volume",
+      `${data}:/var/lib/rabbitmq`,
+      "--env",
+      `RABBITMQ_NODENAME=${settings.nodeName}`,
+      "--volume",
+      `${join(dir, "rabbitmq.conf")}:/etc/rabbitmq/conf.d/20-unacked.conf:ro`,
+      "--volume",
+      `${join(dir, "enabled_plugins")}:/etc/rabbitmq/enabled_plugins:ro`,
+      IMAGE,
     ]);
     pid = Number((await docker("docker", ["inspect", "--format", "{{.State.Pid}}", container])).stdout);
     outcome = null;

@@ -5,14 +5,25 @@ import { freePort } from "./free-port.mjs";
 
 /** What makes a RabbitMQ node a node of its own: its name, ports and cookie, its configuration, its environment. */
 
-/** @typedef {{ nodeName: string, cookie: string, port: number, managementPort: number, distributionPort: number, epmdPort: number }} NodeSettings */
+/**
+ * @typedef {object} NodeSettings
+ * @property {string} nodeName
+ * @property {string} cookie
+ * @property {string} [host] the address that it is reached at, and talks to other nodes from; default: loopback
+ * @property {number} port
+ * @property {number} managementPort
+ * @property {number} distributionPort
+ * @property {number} epmdPort
+ */
+
+const LOOPBACK = "127.0.0.1";
 
 // An unacked message is a running job here. At the default of 30 minutes the broker would cut every job each half hour.
 // Ten years; `undefined` would do before 4.3, which refuses it.
 const CONSUMER_TIMEOUT_MS = 315_360_000_000;
 
 // Erlang's schedulers spin for a while before they sleep. On a small machine that others share this is time stolen.
-const ERLANG_ARGS = "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}";
+const ERLANG_ARGS = "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface";
 
 /**
  * The settings that make the node itself again at the next start: its data lies under its name.
@@ -46,9 +57,10 @@ export async function nodeSettings(dir, port) {
  * @param {boolean} inContainer where the listeners are the image's own and the engine does the publishing
  */
 export function writeConfig(dir, settings, { config = {}, plugins = ["rabbitmq_management"] }, inContainer) {
+  const { host = LOOPBACK } = settings;
   const listeners = {
-    "listeners.tcp.1": `127.0.0.1:${settings.port}`,
-    "management.tcp.ip": "127.0.0.1",
+    "listeners.tcp.1": `${host}:${settings.port}`,
+    "management.tcp.ip": host,
     "management.tcp.port": settings.managementPort,
     "log.console": "false",
     "log.file": "rabbitmq.log",
@@ -65,6 +77,7 @@ export function writeConfig(dir, settings, { config = {}, plugins = ["rabbitmq_m
  * @returns {NodeJS.ProcessEnv}
  */
 export function nodeEnvironment(dir, settings) {
+  const { host = LOOPBACK } = settings;
   const home = join(dir, "home");
   const logs = join(dir, "log");
   for (const folder of [home, logs]) mkdirSync(folder, { recursive: true });
@@ -79,8 +92,9 @@ export function nodeEnvironment(dir, settings) {
     HOME: home,
     LC_ALL: "C.UTF-8",
     ERL_EPMD_PORT: String(settings.epmdPort),
-    ERL_EPMD_ADDRESS: "127.0.0.1",
+    ERL_EPMD_ADDRESS: host,
     RABBITMQ_NODENAME: settings.nodeName,
+    RABBITMQ_USE_LONGNAME: String(settings.nodeName.includes(".")),
     RABBITMQ_DIST_PORT: String(settings.distributionPort),
     RABBITMQ_MNESIA_BASE: join(dir, "data"),
     RABBITMQ_LOG_BASE: logs,
@@ -90,7 +104,7 @@ export function nodeEnvironment(dir, settings) {
     RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, "enabled_plugins"),
     RABBITMQ_PID_FILE: join(dir, "rabbitmq.pid"),
     RABBITMQ_CONF_ENV_FILE: "/dev/null",
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: ERLANG_ARGS,
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `${ERLANG_ARGS} {${host.replaceAll(".", ",")}}`,
     // Makes the start script become the virtual machine rather than wait for it, so that our child's pid is the node's
     // and a signal reaches it.
     RUNNING_UNDER_SYSTEMD: "true",

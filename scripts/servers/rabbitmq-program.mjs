@@ -15,7 +15,7 @@ import { commandInRoot } from "./other-root.mjs";
 
 /**
  * Finds RabbitMQ's own start script and Erlang's port mapper. Not the wrapper that distributions put on the PATH: that
- * one switches to the user of the system-wide broker, and this must run as whoever we are. `RABBITMQ_ROOT` names a folder
+ * one switches to the user of the system-wide broker, and this must run as our own user. `RABBITMQ_ROOT` names a folder
  * with another Debian whose RabbitMQ is meant instead (scripts/rabbitmq-suite.mjs makes one).
  *
  * @returns {RabbitmqProgram | null} null when RabbitMQ is not installed.

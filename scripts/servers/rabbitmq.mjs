@@ -16,7 +16,7 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {string} managementUrl with user and password, without a path
  * @property {number} port
  * @property {number} pid of the virtual machine itself, never a wrapper's; that of the present life
- * @property {Promise<string>} exited of the present life: resolves when it ended, whoever ended it
+ * @property {Promise<string>} exited of the present life: resolves when it ended, by itself or not
  * @property {() => Promise<void>} start again, on the same ports and data
  * @property {() => Promise<void>} stop in order, port mapper included
  * @property {() => Promise<void>} kill with SIGKILL; resolves when it is gone

@@ -6,7 +6,7 @@ import { endLeftover, removePidFile, sendSignal, writePidFile } from "../process
 /**
  * @typedef {object} ServerProcess
  * @property {number} pid
- * @property {Promise<string>} exited resolves when it ended, whoever ended it, to how: "exit code 1", "SIGKILL".
+ * @property {Promise<string>} exited resolves when it ended, by itself or not, to how: "exit code 1", "SIGKILL".
  * @property {() => string | null} outcome the same without waiting, null while it runs.
  */
 

@@ -5,7 +5,7 @@ import { step } from "../progress.mjs";
 import { runTool } from "./run-tool.mjs";
 
 // Never sources: what is installed, what is made, what is run.
-const PASSED_OVER = new Set(["node_modules", "dist", ".git", ".unacked", "docs", "test", "scripts", "bench"]);
+const PASSED_OVER = new Set(["node_modules", "dist", "bundle", ".git", ".unacked", "docs", "test", "scripts", "bench"]);
 
 /**
  * Builds when a source is not the one that was built last.
@@ -61,6 +61,10 @@ function outputsExist(root) {
   const { references } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"));
   return references.every((/** @type {{ path: string }} */ { path }) => {
     const { compilerOptions } = JSON.parse(readFileSync(join(root, path, "tsconfig.json"), "utf8"));
-    return existsSync(join(root, path, compilerOptions?.outDir ?? "dist"));
+    const isProgram = existsSync(join(root, path, "src/main.ts"));
+    return (
+      existsSync(join(root, path, compilerOptions?.outDir ?? "dist")) &&
+      (!isProgram || existsSync(join(root, path, "bundle")))
+    );
   });
 }

@@ -7,7 +7,7 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Creates the price-watch observers of the demonstration, over REST as anybody would. Those of an earlier start go on by
- * themselves; they are made anew only if the exchange had to move to another address meanwhile.
+ * themselves; they are made again only if the exchange had to move to another address meanwhile.
  *
  * @param {string} managerUrl
  * @param {string} exchangeUrl
@@ -23,7 +23,9 @@ export async function createDemonstration(managerUrl, exchangeUrl) {
       params: { url: exchangeUrl, product, movePercent: MOVE_PERCENT },
     };
     const complaint = await ensureObserver(`${managerUrl}/api/v1/observers`, wanted, deadline);
-    if (complaint !== null) complaints.push(`${wanted.name}: ${complaint}`);
+    if (complaint === null) continue;
+    complaints.push(`${wanted.name}: ${complaint.text}`);
+    if (complaint.isOfAll) break;
   }
   return complaints;
 }
@@ -32,7 +34,7 @@ export async function createDemonstration(managerUrl, exchangeUrl) {
  * @param {string} observersUrl
  * @param {{ name: string, type: string, params: { url: string } }} wanted
  * @param {number} deadline
- * @returns {Promise<string | null>} null when it is there
+ * @returns {Promise<{ text: string, isOfAll: boolean } | null>} null when it is there; `isOfAll`: the others would fare alike
  */
 async function ensureObserver(observersUrl, wanted, deadline) {
   for (;;) {
@@ -43,30 +45,31 @@ async function ensureObserver(observersUrl, wanted, deadline) {
       if (found?.params?.url === wanted.params.url) return null;
       // It watches an address where no exchange is any more.
       await call("DELETE", `${observersUrl}/${wanted.name}?force=true`);
-    } else if (!mayPass(status, body)) {
-      return describe(status, body);
+    } else if (!mayPass(status)) {
+      return complaintOf(status, body);
     }
-    if (performance.now() > deadline) return describe(status, body);
+    if (performance.now() > deadline) return complaintOf(status, body);
     await sleep(250);
   }
 }
 
 /**
- * A manager that starts, or services that have not yet told their types and workers.
+ * A manager that starts, or services that it does not know yet. All have the same types: one that the first does not know is
+ * not there.
  *
  * @param {number} status 0 when it did not answer
- * @param {any} body
  */
-function mayPass(status, body) {
-  return status === 0 || status === 503 || body?.code === "unknown-type";
+function mayPass(status) {
+  return status === 0 || status === 503;
 }
 
 /**
  * @param {number} status
  * @param {any} body
  */
-function describe(status, body) {
-  return status === 0 ? "the manager does not answer" : (body?.detail ?? body?.title ?? `status ${status}`);
+function complaintOf(status, body) {
+  const text = status === 0 ? "the manager does not answer" : (body?.detail ?? body?.title ?? `status ${status}`);
+  return { text, isOfAll: body?.code === "unknown-type" };
 }
 
 /**

@@ -3,9 +3,9 @@ import { bold } from "../progress.mjs";
 /**
  * What is printed when all runs: where to look, what to try, how to stop. The lines can be pasted as they are.
  *
- * @param {{ managerUrl: string, brokerPage: string | null, services: { name: string, pid: number }[], logDir: string, dataDir: string }} running
+ * @param {{ managerUrl: string, brokerPage: string | null, services: { name: string, pid: number }[], observers: string | null, logDir: string, dataDir: string }} running
  */
-export function greeting({ managerUrl, brokerPage, services, logDir, dataDir }) {
+export function greeting({ managerUrl, brokerPage, services, observers: folder, logDir, dataDir }) {
   const observers = `${managerUrl}/api/v1/observers`;
   const example = JSON.stringify({ name: "my-ticker", type: "ticker", params: { everyMs: 1000 } });
   const kills = services.map(({ name, pid }) => `    kill -9 ${pid}    # ${name}`);
@@ -13,12 +13,18 @@ export function greeting({ managerUrl, brokerPage, services, logDir, dataDir }) 
     "",
     bold(`Unacked runs: ${managerUrl}`),
     "",
-    "  Create an observer that never ends:",
-    `    curl -sS -X POST ${observers} -H 'content-type: application/json' -d '${example}'`,
+    ...(folder === null
+      ? [
+          "  Create an observer that never ends:",
+          `    curl -sS -X POST ${observers} -H 'content-type: application/json' -d '${example}'`,
+        ]
+      : [
+          `  Its observer types are those of ${folder}, in place of the shipped ones; so there is no demonstration. See them:`,
+          `    curl -sS ${managerUrl}/api/v1/types`,
+        ]),
     "  List what runs, and where:",
     `    curl -sS ${observers}`,
-    "  Stop it:",
-    `    curl -sS -X DELETE ${observers}/my-ticker`,
+    ...(folder === null ? ["  Stop it:", `    curl -sS -X DELETE ${observers}/my-ticker`] : []),
     ...(services.length === 0
       ? []
       : ["", "  Kill a service: its observers go on elsewhere at once, and it is back after 3 s:", ...kills]),

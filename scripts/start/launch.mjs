@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join, relative } from "node:path";
 import { say, step } from "../progress.mjs";
 import { freePort } from "../servers/free-port.mjs";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
@@ -34,7 +34,8 @@ export function launchOf({ root, dataDir, options, signal }) {
     if (options.demo) await startDemonstration(managerUrl);
     signal.throwIfAborted();
     for (const part of ranks.flat()) void keepRunning(part, signal);
-    say(greeting({ managerUrl, brokerPage, services, logDir: shown(logDir), dataDir: shown(dataDir) }));
+    const { observers } = options;
+    say(greeting({ managerUrl, brokerPage, services, observers, logDir: shown(logDir), dataDir: shown(dataDir) }));
   }
 
   async function stop() {
@@ -69,7 +70,7 @@ export function launchOf({ root, dataDir, options, signal }) {
     // Chosen here rather than by the manager: after a crash it comes back to the same address.
     const port = options.port === 0 ? await freePort() : options.port;
     const env = { AMQP_URL: amqpUrl, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: String(port) };
-    const manager = program("observer-manager", "services/observer-manager/dist/main.js", { env, readyPath: "/readyz" });
+    const manager = program("observer-manager", "services/observer-manager/bundle/main.js", { env, readyPath: "/readyz" });
     await startRank("Starting the manager", [manager]);
     return `http://127.0.0.1:${port}`;
   }
@@ -79,12 +80,16 @@ export function launchOf({ root, dataDir, options, signal }) {
     const services = Array.from({ length: options.services }, (_, index) => {
       const name = `observer-service-${index + 1}`;
       const env = {
-        ...{ AMQP_URL: amqpUrl, SERVICE_NAME: name, WORKER_COUNT: String(options.workers) },
-        ...{ OBSERVERS_DIR: resolve(root, options.observers), HOST: "127.0.0.1", PORT: "0" },
+        AMQP_URL: amqpUrl,
+        SERVICE_NAME: name,
+        WORKER_COUNT: String(options.workers),
+        OBSERVERS_DIR: options.observers ?? join(root, "observers"),
+        HOST: "127.0.0.1",
+        PORT: "0",
         // Everything here is on this machine, the demonstration's exchange too.
         ALLOW_PRIVATE_ADDRESSES: process.env.ALLOW_PRIVATE_ADDRESSES ?? "true",
       };
-      return program(name, "services/observer-service/dist/main.js", { env, readyPath: "/readyz" });
+      return program(name, "services/observer-service/bundle/main.js", { env, readyPath: "/readyz" });
     });
     if (services.length > 0)
       await startRank(`Starting ${services.length} observer service${services.length === 1 ? "" : "s"}`, services);

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
  * @property {boolean} demo whether to run the small exchange and the observers on it
  * @property {boolean} fresh whether to begin with empty data
  * @property {string | null} recording a file for the exchange to replay
- * @property {string} observers the folder of the observer types
+ * @property {string | null} observers a folder of observer types in place of the shipped ones
  */
 
 export const HELP = `Usage: npm start -- [options]
@@ -20,7 +20,7 @@ Starts everything on this machine: PostgreSQL, RabbitMQ, the manager, observer s
   --port N           port of the page and the REST interface on 127.0.0.1; 0 takes any free one (8080)
   --no-demo          without the small exchange and the price-watch observers on it
   --recording FILE   lets the exchange replay a recorded file instead of a random walk
-  --observers DIR    the folder of the observer types (observers)
+  --observers DIR    a folder of observer types of your own, in place of the shipped ones; then without the demonstration
   --fresh            empties the data of earlier starts first
   --help             this text
 
@@ -43,10 +43,11 @@ export function parseStartOptions(args) {
     // 65535 is the largest prefetch that AMQP can say.
     workers: wholeNumber("--workers", values.workers, 10, 1, 65_535),
     port: wholeNumber("--port", values.port, 8080, 0, 65_535),
-    demo: !values["no-demo"],
+    // What it shows is of a shipped type.
+    demo: !values["no-demo"] && values.observers === undefined,
     fresh: values.fresh ?? false,
     recording: values.recording ?? null,
-    observers: values.observers ?? "observers",
+    observers: values.observers ?? null,
   };
 }
 

@@ -6,7 +6,7 @@ const MOST_BYTES = 10 * 1024 * 1024;
 /**
  * A log file of 10 MiB at most, and the one before it as `<path>.1`: what runs for ever must not fill the disk.
  *
- * @param {string} path begun anew
+ * @param {string} path emptied at the start
  * @returns {{ path: string, write: (chunk: Buffer) => void }}
  */
 export function openRotatingLog(path) {

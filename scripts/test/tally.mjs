@@ -25,11 +25,23 @@ export function tallyOf(report, exitCode) {
   return { passed, failed, skipped };
 }
 
+/** @type {Tally} */
+export const NOTHING = { passed: 0, failed: 0, skipped: 0 };
+
+/** @param {Tally} a @param {Tally} b @returns {Tally} */
+export const sumOf = (a, b) => ({
+  passed: a.passed + b.passed,
+  failed: a.failed + b.failed,
+  skipped: a.skipped + b.skipped,
+});
+
 /**
- * The last line of the output: `N passed, N failed`, and the skipped if there are any.
+ * The last line of the output: `N passed, N failed`, the skipped if there are any, and why there was no cluster.
  *
  * @param {Tally} tally
+ * @param {string} [whyNoCluster] "": there was one, or none was asked for
  */
-export function lastLineOf({ passed, failed, skipped }) {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+export function lastLineOf({ passed, failed, skipped }, whyNoCluster = "") {
+  const cluster = whyNoCluster === "" ? "" : `; test/cluster was skipped: ${whyNoCluster}`;
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}${cluster}`;
 }

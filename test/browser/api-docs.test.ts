@@ -1,20 +1,14 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openBooks, putObserver, type TestBooks } from "../support/books.ts";
-import { launchBrowser, NARROW, openPage, takePicture } from "../support/browser.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import { openApi } from "../support/rest-contract.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser, NARROW, openPage, takePicture } from "../support/browser/browser.ts";
+import { useHttpManager } from "../support/rest/http-manager.ts";
+import { openApi } from "../support/rest/rest-contract.ts";
+import { putObserver } from "../support/servers/books.ts";
 
-let books: TestBooks;
+const { books, manager } = useHttpManager();
 let browser: Browser;
-let manager: HttpManager;
-
 beforeAll(async () => {
-  [books, browser] = await Promise.all([openBooks(), launchBrowser()]);
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  manager = await startHttpManager(books.databaseUrl);
+  browser = await launchBrowser();
 });
 
 const CALLS = Object.values(openApi().paths).flatMap((methods) => Object.keys(methods)).length;

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 let browser: Browser;

@@ -1,8 +1,8 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 let browser: Browser;
@@ -18,10 +18,13 @@ afterAll(() => system?.close());
 const logOf = (page: Page): Locator => page.getByRole("log", { name: "Log" });
 const linesOf = (page: Page): Promise<string[]> => logOf(page).getByRole("listitem").allTextContents();
 
-/** The numbers of what the stamping observer said, in the order shown, of the run that speaks now. */
+/**
+ * The numbers of what the stamping observer said, in the order shown, of the run that speaks now; where its service could not
+ * keep all until it was asked again (some 10 s), of what follows.
+ */
 async function timesOf(page: Page): Promise<number[]> {
   const lines = await linesOf(page);
-  const last = lines.slice(lines.findLastIndex((line) => line.startsWith("From here on")) + 1);
+  const last = lines.slice(lines.findLastIndex((line) => /^From here on|not kept any more$/.test(line)) + 1);
   return last.flatMap((line) => /"times":(\d+)/.exec(line)?.[1] ?? []).map(Number);
 }
 
@@ -50,7 +53,7 @@ describe("what an observer says", () => {
     await page.getByRole("region", { name: "Emitted last" }).getByText('"times":').first().waitFor();
     expect(await page.getByRole("region", { name: "Emitted last" }).getByRole("listitem").count()).toBe(5);
 
-    // Its end stays in sight; whoever reads further up is left there.
+    // Its end stays in sight; a reader who is further up is left there.
     expect(await pxFromEnd(page)).toBeLessThan(30);
     await logOf(page).evaluate((box) => void (box.scrollTop = 0));
     await untilSaid(page, (await lastOf(page)) + 15);
@@ -102,11 +105,11 @@ describe("what an observer says", () => {
     const { page } = await openPage(browser, `${system.url}/observers/fails`);
     const section = page.getByRole("region", { name: "Log" });
     await section.getByText("Failed: nothing more comes").waitFor();
-    expect(await linesOf(page)).toHaveLength(1);
+    expect(await linesOf(page)).toEqual([expect.stringContaining("said"), expect.stringMatching(/error.*at .*stamp/)]);
     await page.getByRole("button", { name: "Restart" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
     await logOf(page).getByText("From here on its next run").waitFor(); // which may fail again, on another service
-    await expect.poll(async () => (await linesOf(page)).length, POLL).toBe(3);
+    await expect.poll(async () => (await linesOf(page)).length, POLL).toBeGreaterThanOrEqual(4);
   });
 
   test("that nobody has run yet is said to come, and then comes", async () => {

@@ -1,9 +1,9 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { violationsOf } from "../support/accessibility.ts";
-import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser.ts";
+import { violationsOf } from "../support/browser/accessibility.ts";
+import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 let browser: Browser;
@@ -12,6 +12,8 @@ let browser: Browser;
 beforeAll(async () => {
   [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
   await system.startManager();
+  // For a pool that no service serves: it waits.
+  await system.call("POST", "/api/v1/tasks", { type: "resize", params: { width: 320 }, pool: "pictures" });
   await Promise.all(["prices-1", "prices-2"].map(startPrices));
   await system.createMany("btc-usd", 9, SAYS, { labels: { team: "prices" } });
   await system.create("flaky", { throwAfterMs: 20, throwTimes: 3 });
@@ -86,6 +88,7 @@ const SHOWN: Shown[] = [
     until: async (page) => {
       await page.getByText("its attempts were used up").first().waitFor();
       await page.getByText("nothing more comes").first().waitFor();
+      await page.getByRole("region", { name: "Last error" }).getByText("Stack", { exact: true }).click();
     },
   },
   { name: "observer-moved", address: "/observers/flaky", until: (page) => page.getByRole("row").nth(1).waitFor() },
@@ -93,6 +96,15 @@ const SHOWN: Shown[] = [
     name: "observer-missing",
     address: "/observers/nobody",
     until: (page) => page.getByText("There is no observer nobody").waitFor(),
+  },
+  { name: "tasks", address: "/tasks", until: (page) => page.getByRole("row").nth(1).waitFor() },
+  {
+    name: "task",
+    address: "/tasks",
+    until: async (page) => {
+      await page.getByRole("row").nth(1).getByRole("link").click();
+      await page.getByRole("group", { name: "Params as JSON" }).getByText("320").waitFor();
+    },
   },
   {
     name: "services",

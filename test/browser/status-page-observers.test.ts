@@ -1,7 +1,9 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchBrowser, openPage, POLL, untilLive } from "../support/browser.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 let browser: Browser;
@@ -103,6 +105,62 @@ describe("the list of observers", () => {
     await row("made-by-hand").waitFor();
     await system.untilStatus(crowd, "Deleted");
     for (const id of crowd) system.isOver(id);
+  });
+
+  test("attempts are the same number, and in the same order, on the page, in REST and at the command line", async () => {
+    const throwing = (throwTimes: number) => ({ throwAfterMs: 5, throwTimes });
+    await system.create("tries-calm", {});
+    await system.create("tries-gave-up", throwing(2), { retry: { maxAttempts: 2, delaysMs: [5] } });
+    await system.create("tries-again", throwing(1), { retry: { delaysMs: [5] } });
+    await system.create("tries-waits", throwing(3), { retry: { delaysMs: [5, 5, 600_000] } });
+    const expected = ["tries-waits 3", "tries-again 2", "tries-gave-up 2", "tries-calm 1"];
+    const told = async () => {
+      const listed = await system.listObservers("&q=tries-&sort=attempts");
+      return listed.map(({ name, attempts }) => `${name} ${attempts}`);
+    };
+    await expect.poll(told, POLL).toEqual(expected);
+    await expect.poll(async () => (await system.get("tries-again")).status, POLL).toBe("Processing");
+
+    await page.goto(`${system.url}/observers?q=tries-&sort=attempts`);
+    await page.getByText("4 shown").waitFor();
+    const heads = await page.getByRole("columnheader").allTextContents();
+    const column = heads.findIndex((head) => head.startsWith("Attempts"));
+    const shown = (await page.getByRole("row").all()).slice(1).map(async (each) => {
+      const cells = await each.getByRole("gridcell").allTextContents();
+      return `${cells[1]} ${cells[column]}`;
+    });
+    expect(await Promise.all(shown)).toEqual(expected);
+
+    const { out } = await runCli(["get", "observers", "--filter", "q=tries-", "--sort", "attempts"], {
+      env: { UNACKED_URL: system.url },
+      cwd: ROOT,
+    });
+    const [heading = "", ...lines] = out.trimEnd().split("\n");
+    const end = heading.indexOf("ATTEMPTS") + "ATTEMPTS".length;
+    expect(lines.map((line) => `${line.split(" ")[0]} ${line.slice(0, end).split(" ").at(-1)}`)).toEqual(expected);
+    for (const line of expected) await system.remove(line.split(" ")[0] ?? "");
+    await page.goto(`${system.url}/observers`);
+    await untilLive(page);
+  });
+
+  test("labels in the address mean what they mean to REST, and what is no label shows nothing and says so", async () => {
+    const labelled = { "lab-both": { team: "a:b", tier: "x" }, "lab-one": { team: "a:b" }, "lab-other": { team: "c" } };
+    for (const [name, labels] of Object.entries(labelled)) await system.create(name, {}, { labels });
+    for (const search of ["label=team=a:b", "label=team:a:b&label=tier=x", "label=team:c", "label=team=c&label=team=a:b"]) {
+      const listed = await system.listObservers(`&${search}`);
+      await page.goto(`${system.url}/observers?${search}`);
+      await page.getByText(`${listed.length} shown`).waitFor();
+      expect(await page.getByRole("row").getByRole("link").allTextContents()).toEqual(listed.map(({ name }) => name));
+    }
+    await page.goto(`${system.url}/observers?label=team`);
+    await page.getByText("must be key=value or key:value").waitFor();
+    expect(await page.getByRole("link", { name: /^lab-/ }).count()).toBe(0);
+    await page.getByLabel("Labels").fill("team:a:b, tier=x");
+    await page.getByText("1 shown").waitFor();
+    expect(new URL(page.url()).searchParams.getAll("label")).toEqual(["team:a:b", "tier=x"]);
+    for (const name of Object.keys(labelled)) await system.remove(name);
+    await page.goto(`${system.url}/observers`);
+    await untilLive(page);
   });
 
   test("by the keyboard alone: search, choose a range, stop it, open one", async () => {

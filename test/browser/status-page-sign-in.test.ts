@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { violationsOf } from "../support/accessibility.ts";
-import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { freshSystem, type System } from "../support/system.ts";
-import { roleTokens } from "../support/tokens.ts";
+import { violationsOf } from "../support/browser/accessibility.ts";
+import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { roleTokens } from "../support/rest/tokens.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const tokens = roleTokens();
 const tokensFile = join(temporaryFolder("sign-in"), "tokens.txt");
@@ -146,6 +146,55 @@ test("signing out ends the session, here and after a reload", async () => {
   await field(page).waitFor();
   expect(await page.getByText("This manager wants to know who looks.").count()).toBe(1);
   expect(await page.getByRole("navigation").count()).toBe(0);
+});
+
+test("signing in and out is known in every tab, and nobody sees by the eyes of another", async () => {
+  const { page } = await openPage(browser, `${system.url}/observers`);
+  const tab = await page.context().newPage();
+  await tab.goto(`${system.url}/services`);
+  await field(tab).waitFor();
+  await signIn(page, tokens.of.viewer);
+  await untilLive(tab);
+  await tab.getByRole("banner").getByText("a-viewer").waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await tab.getByText("Your session has ended").waitFor();
+  await signIn(tab, tokens.of.admin);
+  await untilLive(page);
+  await page.getByRole("banner").getByText("an-admin").waitFor();
+  await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
+});
+
+test("an error's stack opens and is copied by the keyboard; a viewer is not told that there is one", async () => {
+  await system.create("thrower", { throwAfterMs: 5 }, { retry: { maxAttempts: 1 } });
+  await system.untilStatus(["thrower"], "Failed");
+  const { page } = await openPage(browser, `${system.url}/observers/thrower`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await signIn(page, tokens.of.viewer);
+  await page.getByRole("region", { name: "Last error" }).waitFor();
+  await page.getByText("nothing more comes").first().waitFor();
+  expect(await page.getByText(/stack/i).count()).toBe(0);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, tokens.of.operator);
+  const error = page.getByRole("region", { name: "Last error" });
+  const stack = error.getByRole("group", { name: "Stack" });
+  await error.getByText("Stack", { exact: true }).waitFor();
+  expect(await stack.isVisible()).toBe(false);
+  await error.getByRole("link").focus();
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Enter");
+  await stack.waitFor();
+  expect(await stack.evaluate((one) => one.ownerDocument.defaultView?.getComputedStyle(one).fontFamily)).toMatch(/mono/i);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await error.getByText("Copied").waitFor();
+  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+  expect(copied.split("\n")[1]).toMatch(/^\s*at .*stamp\.[jt]s:\d+/);
+  expect(copied).toContain((await stack.textContent()) ?? "no text");
+  // The others stand at the run and in the log.
+  await expect.poll(() => page.locator("summary", { hasText: "Stack" }).count(), POLL).toBe(3);
+  system.isOver((await system.get("thrower")).id);
 });
 
 test("a token that is taken back ends the session before one's eyes, and says so", { timeout: 60_000 }, async () => {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../cli/src/failure.ts";
 import { eventually } from "../support/eventually.ts";
-import { startProcess } from "../support/processes.ts";
-import { callHttp } from "../support/rest-client.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { freshSystem, type System } from "../support/system.ts";
-import { bearer, roleTokens } from "../support/tokens.ts";
-import { type CliAnswer, runCli } from "../support/unacked-cli.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { type CliAnswer, runCli } from "../support/processes/unacked-cli.ts";
+import { callHttp } from "../support/rest/rest-client.ts";
+import { bearer, roleTokens } from "../support/rest/tokens.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const tokens = roleTokens();
 const { viewer, operator, admin } = tokens.of;
@@ -36,7 +36,7 @@ async function unacked(line: string, token: string, code: number = EXIT_CODES.ok
 describe("a manager that would be open to strangers", () => {
   const start = (env: Record<string, string>) =>
     startProcess({
-      file: "services/observer-manager/dist/main.js",
+      file: "services/observer-manager/bundle/main.js",
       env: { ...system.env, AUTH_TOKENS_FILE: "", HOST: "0.0.0.0", ...env },
     });
 

@@ -1,7 +1,8 @@
+import { type AuditPage, type ErrorPage, newObserverId, type ObserverView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { runStatement } from "../support/servers.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { runStatement } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 describe("the books heal", () => {
   let system: System;
@@ -60,7 +61,7 @@ describe("books restored from an older backup", () => {
 
   it("record again what services run: each observer goes on under its id and name", async () => {
     const before = await system.createMany("observer", 5);
-    await runStatement(system.env.DATABASE_URL as string, "TRUNCATE observers, runs, services, commands, errors");
+    await runStatement(system.env.DATABASE_URL as string, "TRUNCATE observers, runs, services, commands, errors CASCADE");
     // The service speaks again within 5 s; its sequence number tells that something was lost.
     await eventually(
       async () => {
@@ -72,5 +73,36 @@ describe("books restored from an older backup", () => {
       { timeoutMs: 20_000 },
     );
     await system.check({ maxOverlapMs: 0 });
+    const { body } = await system.call<AuditPage>("GET", "/api/v1/audit?action=observer.take-back");
+    expect(body.items.reduce((sum, { count }) => sum + count, 0)).toBe(5);
+    for (const { actor } of body.items) expect(actor).toMatchObject({ name: "service-1", authentication: "broker" });
   });
+
+  it("where its name is another's: the living observer goes on under a name of its own, and the errors say whose its name is", async () => {
+    const [living] = (await system.createMany("feed", 1)) as [ObserverView];
+    const old = newObserverId();
+    await runStatement(system.env.DATABASE_URL as string, "DELETE FROM runs");
+    await runStatement(
+      system.env.DATABASE_URL as string,
+      `UPDATE observers SET id = '${old}', status = 'Redistributing', current_run_id = NULL, current_service_id = NULL`,
+    );
+    const other = `${living.name}-${living.id.slice(-8)}`;
+    await eventually(
+      async () => {
+        const after = await system.listObservers();
+        expect(after.map(({ id, name, status }) => [id, name, status]).toSorted()).toEqual(
+          [
+            [living.id, other, "Processing"],
+            [old, living.name, "Processing"],
+          ].toSorted(),
+        );
+      },
+      { timeoutMs: 40_000 },
+    );
+    const { body } = await system.call<ErrorPage>("GET", "/api/v1/errors?reason=unknown-observer");
+    expect(body.items.map((one) => one.observerId)).toEqual([living.id]);
+    for (const known of [living.id, other, living.name, old]) expect(body.items[0]?.detail).toContain(known);
+    expect(JSON.parse(body.items[0]?.body ?? "")).toMatchObject({ observerId: living.id, name: living.name });
+    await system.check({ maxOverlapMs: 0 });
+  }, 60_000);
 });

@@ -9,7 +9,7 @@ import type {
 } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const OBSERVERS = "/api/v1/observers";
 
@@ -39,10 +39,14 @@ describe("many at once", () => {
     const { status, body } = await system.call<BatchResults>("POST", `${OBSERVERS}/batch`, {
       observers: [
         ...Array.from({ length: 20 }, (_, i) => ({
-          ...{ name: `b-${i}`, type: "stamp", params: { file: system.actsFile, everyMs: 50 } },
+          name: `b-${i}`,
+          type: "stamp",
+          params: { file: system.actsFile, everyMs: 50 },
           labels: { half: i % 2 === 0 ? "even" : "odd" },
         })),
-        ...[{ name: "b-0", type: "stamp" }, { name: "no name" }, { name: "z", type: "unheard-of" }],
+        { name: "b-0", type: "stamp" },
+        { name: "no name" },
+        { name: "z", type: "unheard-of" },
       ],
     });
     expect(status).toBe(200);
@@ -117,7 +121,6 @@ describe("many at once", () => {
   });
 
   it("errors of one cause are one group: retried one by one or together, and removed", async () => {
-    // How often it threw is in its process's memory, so they must find the same service again.
     await system.startService("alone", { env: { POOL: "alone" } });
     const more = { pool: "alone", retry: { maxAttempts: 1 } };
     for (const i of [1, 2, 3]) await system.create(`fails-${i}`, { throwAfterMs: 10, throwTimes: 1 }, more);

@@ -6,12 +6,12 @@ import { parse } from "yaml";
 import { EXIT_CODES } from "../../cli/src/failure.ts";
 import { processIo } from "../../cli/src/io.ts";
 import { buildProgram } from "../../cli/src/program.ts";
-import { contractProxy } from "../support/contract-proxy.ts";
-import { examplesOf } from "../support/doc-examples.ts";
-import { type RunningProcess, startProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { freshSystem, type System } from "../support/system.ts";
-import { CLI_FILE, type CliAnswer, runCli, runShell } from "../support/unacked-cli.ts";
+import { examplesOf } from "../support/docs/doc-examples.ts";
+import { type RunningProcess, startProcess } from "../support/processes/processes.ts";
+import { CLI_FILE, type CliAnswer, runCli, runShell } from "../support/processes/unacked-cli.ts";
+import { contractProxy } from "../support/rest/contract-proxy.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 let cwd: string;
@@ -43,7 +43,7 @@ async function unacked(
 ): Promise<CliAnswer> {
   const answer = await runCli(line.split(" "), { env: { ...env, ...options.env }, cwd, input: options.input });
   expect(answer, line).toMatchObject({ code: options.code ?? EXIT_CODES.ok });
-  expect(answer.out + answer.err).not.toMatch(/a mistake in this program|\u001b|^\s+at .*:\d+/m);
+  expect(answer.out + answer.err).not.toMatch(/a mistake in this program|\u001b|^\s+at .*\/cli\/.*:\d+/m);
   return answer;
 }
 
@@ -142,6 +142,8 @@ describe.concurrent("unacked", { timeout: 60_000 }, () => {
     await watching.waitForLine((line) => line.startsWith("Watching "));
     await unacked("create ticker seen-1");
     await watching.waitForLine((line) => /seen-1 +Processing +observer-service-\d/.test(line));
+    await unacked("restart seen-1");
+    await watching.waitForLine((line) => /seen-1 +Processing +observer-service-\d +restarted: run 2$/.test(line));
     await manager.process.kill("SIGKILL");
     await watching.waitForLine((line) => line.startsWith("The connection was lost"));
     const away = await unacked(`--url ${manager.url} get obs`, { code: EXIT_CODES.unreachable });
@@ -155,6 +157,31 @@ describe.concurrent("unacked", { timeout: 60_000 }, () => {
     await watching.waitForLine((line) => /seen-2 +Deleted/.test(line));
     expect(await watching.kill("SIGINT")).toEqual({ code: 0, signal: null });
     expect(watching.lines.filter((line) => !/^TIME|seen-|^Watching|^The connection/.test(line))).toEqual([]);
+  });
+
+  it("says of the runs of several whose each is", async () => {
+    await unacked("create ticker whose-1 --wait");
+    await unacked("create ticker whose-2 --wait");
+    const { out } = await unacked("get runs whose-1 whose-2");
+    expect(out.split("\n").map((line) => line.split(/ +/, 2).join(" "))).toEqual([
+      "OBSERVER RUN",
+      "whose-1 1",
+      "whose-2 1",
+      "",
+    ]);
+    expect((await unacked("get runs whose-1")).out).toMatch(/^ *RUN /);
+    expect((await unacked("ls --filter q=whose- -o name")).out).toBe("whose-2\nwhose-1\n");
+    expect((await unacked("list svc -o name")).out).toContain("observer-service-1\n");
+    await unacked("stop whose-1 whose-2 --wait --timeout 20s");
+  });
+
+  it("cuts a wide table at the width of a terminal, and nowhere else", async () => {
+    const wide = "unacked get svc -o wide";
+    const { out } = await runShell(`script -qec "stty cols 60; ${wide}" /dev/null`, { env: { ...env, NO_COLOR: "1" }, cwd });
+    const lines = out.trimEnd().split(/\r?\n/);
+    expect(lines[0]).toMatch(/^NAME .*…$/);
+    expect(lines.map((line) => Array.from(line).length)).toEqual(lines.map(() => 60));
+    expect((await runShell(wide, { env, cwd })).out.split("\n")[0]).toMatch(/ ID$/);
   });
 
   it("tells each refusal in one line with its fields, and goes on with the others", async () => {
@@ -171,7 +198,7 @@ describe.concurrent("unacked", { timeout: 60_000 }, () => {
     expect(invalid.err).toMatch(/^error: A document is wrong\. Nothing was sent\.\n {2}standard input: name: only .*\n$/);
   });
 
-  it("tells a mistake of whoever typed it, and who is to say more", async () => {
+  it("tells what was mistyped, and where to read more", async () => {
     expect(await unacked("get obs --frob", { code: EXIT_CODES.usage })).toMatchObject({
       out: "",
       err: "error: unknown option '--frob'\n(unacked --help tells more)\n",
@@ -216,10 +243,20 @@ describe("unacked, with nobody beside it", () => {
     const complete = (line: string) => `
       COMP_LINE="${line}" COMP_POINT=${line.length} COMPREPLY=()
       _unacked unacked; printf '%s\\n' "\${COMPREPLY[@]}"; echo --`;
+    const params = ["unacked create ticker x --param ", "unacked create process x -p silenceT"];
     const lines = ["unacked sto", "unacked get s", "unacked stop colon", "unacked stop colon:", "unacked wait x --for Proc"];
-    const script = `eval "$(unacked completion bash)"; compopt() { :; }; ${lines.map(complete).join("\n")}`;
+    const script = `eval "$(unacked completion bash)"; compopt() { :; }; ${[...lines, ...params].map(complete).join("\n")}`;
     const { out } = await runShell(script, { env, cwd });
-    expect(out.split("\n--\n")).toEqual(["stop", "services", "colon:one", "one", "Processing", ""]);
+    expect(out.split("\n--\n")).toEqual([
+      "stop",
+      "services",
+      "colon:one",
+      "one",
+      "Processing",
+      "everyMs=",
+      "silenceTimeoutMs=",
+      "",
+    ]);
     await unacked("stop colon:one --force");
   });
 

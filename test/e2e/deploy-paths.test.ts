@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ingressPathsOf, isServedBy } from "../support/ingress.ts";
-import { dev, ofKind, production, workloadsOf } from "../support/overlays.ts";
-import { ROOT } from "../support/processes.ts";
-import { selectorsIn } from "../support/promql.ts";
-import { scrape } from "../support/scrape.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { ingressPathsOf, isServedBy } from "../support/deploy/ingress.ts";
+import { dev, ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
+import { selectorsIn } from "../support/monitoring/promql.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 describe("what the manifests ask of the programs, asked of running ones", () => {
   let system: System;
@@ -67,7 +67,7 @@ describe("what the manifests ask of the programs, asked of running ones", () => 
       .map((file) => `/${file.replaceAll("\\", "/")}`)
       .filter((file) => !/\.(gz|br)$/.test(file));
     expect(files.length).toBeGreaterThan(3);
-    const source = readFileSync(join(ROOT, "services/observer-manager/src/adapters/http/status-page.ts"), "utf8");
+    const source = readFileSync(join(ROOT, "services/observer-manager/src/adapters/http/server/status-page.ts"), "utf8");
     const pages = JSON.parse(/const PAGES = (\[[^\]]*\])/.exec(source)?.[1] ?? "[]") as string[];
     expect(pages.length).toBeGreaterThan(3);
     for (const path of [

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProblemDetails, ServiceView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { diesAt } from "../support/crash-point.ts";
 import { eventually } from "../support/eventually.ts";
-import { startProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { freshSystem, type System } from "../support/system.ts";
-import { CLI_FILE, runCli } from "../support/unacked-cli.ts";
+import { diesAt } from "../support/processes/crash-point.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 beforeEach(async () => {
@@ -165,7 +165,8 @@ describe("a service that is drained", { timeout: 60_000 }, () => {
 describe("unacked drain", { timeout: 60_000 }, () => {
   it("waits until nothing is left, or says what is; get services shows it", async () => {
     await system.startManager();
-    await system.startService("service-1", { env: { STOP_TIMEOUT_MS: "500" } });
+    // Without slots, so that nothing ends a handler that does not stop.
+    await system.startService("service-1", { env: { STOP_TIMEOUT_MS: "500", SLOTS: "0" } });
     const mayStop = join(temporaryFolder("drain"), "may-stop");
     const ids = (await system.createMany("observer", 1, { stopWhenFile: mayStop })).map(({ id }) => id);
     await system.startService("service-2");

@@ -2,11 +2,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Rabbitmq, startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
+import { managementOf } from "../support/broker/management.ts";
 import { eventually } from "../support/eventually.ts";
-import { managementOf } from "../support/management.ts";
-import { freshDatabase, temporaryFolder } from "../support/servers.ts";
-import { System } from "../support/system.ts";
-import { BROKER_TEST_CONFIG } from "../support/test-servers.ts";
+import { freshDatabase, temporaryFolder } from "../support/servers/servers.ts";
+import { BROKER_TEST_CONFIG } from "../support/servers/test-servers.ts";
+import { System } from "../support/system/system.ts";
 
 const COUNT = 2_000;
 /** Rare, so that two thousand of them leave the machine some air. */
@@ -65,7 +65,7 @@ describe("two thousand observers on two services, when the broker", () => {
     await system.check(CHECK);
   }, 120_000);
 
-  it("loses all its data: everything is declared anew, all are sent again and run, each once", async () => {
+  it("loses all its data: everything is declared again, all are sent again and run, each once", async () => {
     await broker.kill();
     rmSync(join(dir, "data"), { recursive: true });
     await broker.start();

@@ -1,10 +1,10 @@
 import type { ObserverView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { passiveDeclare } from "../support/amqp-frames.ts";
+import { passiveDeclare } from "../support/broker/amqp-frames.ts";
+import type { TcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { freshSystem, type System } from "../support/system.ts";
-import type { TcpProxy } from "../support/tcp-proxy.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 /** A service opens them in this order on the connection that consumes. */
 const CHANNELS = { requests: 1, control: 2, work: 3 };
@@ -60,7 +60,7 @@ describe("a channel that goes alone, its connection still standing (fault 2)", (
     // The messages stay with the channel that still stands until every handler has stopped.
     ["requests", 0],
   ] as const)(
-    "closed by the broker with 404, the one for %s: its runs are fenced, the session is built anew, handlers of 300 ms overlap for %i ms at most",
+    "closed by the broker with 404, the one for %s: its runs are fenced, the session is rebuilt, handlers of 300 ms overlap for %i ms at most",
     async (channel, maxOverlapMs) => {
       const slow = await system.createMany(channel, 5, { stopDelayMs: STOP_DELAY_MS });
       const before = await generationOf(first);

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
-import { cutQueueType } from "../support/cut-queue-type.ts";
+import { cutQueueType } from "../support/broker/cut-queue-type.ts";
+import { managementOf } from "../support/broker/management.ts";
 import { eventually } from "../support/eventually.ts";
-import { managementOf } from "../support/management.ts";
-import { freshDatabase, temporaryFolder } from "../support/servers.ts";
-import { System } from "../support/system.ts";
-import { BROKER_TEST_CONFIG } from "../support/test-servers.ts";
+import { freshDatabase, temporaryFolder } from "../support/servers/servers.ts";
+import { BROKER_TEST_CONFIG } from "../support/servers/test-servers.ts";
+import { System } from "../support/system/system.ts";
 
 const CONSUMER_TIMEOUT_MS = 5_000;
 const REMEDY = "consumer_timeout = 315360000000";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { ErrorEntry, ObserverView, RunView, ServiceView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { supervised } from "../support/broker-client.ts";
-import { diesAt } from "../support/crash-point.ts";
-import { followEvents } from "../support/event-client.ts";
+import { supervised } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { diesAt } from "../support/processes/crash-point.ts";
+import { followEvents } from "../support/rest/event-client.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const KILLED = { code: null, signal: "SIGKILL" };
 

@@ -1,10 +1,10 @@
 import type { ObserverView, ProblemDetails } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
+import { type TcpProxy, tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshVhost, privatePostgres } from "../support/servers.ts";
-import { System } from "../support/system.ts";
-import { type TcpProxy, tcpProxy } from "../support/tcp-proxy.ts";
+import { freshVhost, privatePostgres } from "../support/servers/servers.ts";
+import { System } from "../support/system/system.ts";
 
 /** How long the database is down. Longer than three missed ServiceAlive: the silence must not be held against a service. */
 const DOWN_MS = 20_000;

@@ -1,7 +1,7 @@
 import type { ObserverView } from "@unacked/contracts";
 import { afterAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const KILLS = 10;
 
@@ -41,7 +41,7 @@ describe.concurrent("an observer whose holder is killed -9 again and again (faul
       await system.untilStatus([observer.id], "Processing");
       expect((await system.get(observer.id)).revision, "one message all along").toBe(1);
       await system.check({ maxOverlapMs: 0 });
-      expect(system.reportOverlap(`killed again and again, ${queueType}`, [observer])).toBe(0);
+      system.reportOverlap(`killed again and again, ${queueType}`, [observer]);
     },
     60_000,
   );

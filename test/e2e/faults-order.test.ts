@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ObserverView, RunView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 beforeAll(async () => {

@@ -2,18 +2,22 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObserverView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OwnBroker, systemOnOwnBroker } from "../support/broker/own-broker.ts";
+import { memoryAlarm } from "../support/broker/rabbitmqctl.ts";
+import type { TcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { freshSystem, type ServiceOptions, type System } from "../support/system.ts";
-import type { TcpProxy } from "../support/tcp-proxy.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import type { ServiceOptions, System } from "../support/system/system.ts";
 
 let system: System;
+let own: OwnBroker;
 beforeAll(async () => {
-  system = await freshSystem();
+  own = await systemOnOwnBroker();
+  system = own.system;
   await system.startManager();
 });
-afterAll(() => system.close());
+afterAll(() => own.close());
 
 /** Each test has a pool of its own, with a service on a wire of its own. */
 async function serviceOnWire(pool: string, { env = {}, ...options }: ServiceOptions = {}) {
@@ -25,21 +29,30 @@ async function serviceOnWire(pool: string, { env = {}, ...options }: ServiceOpti
 const idsOf = (observers: ObserverView[]) => observers.map((one) => one.id);
 
 describe("a stale ack (fault 3)", () => {
-  /** Its events wait while its messages are delivered anew: the old ends are confirmed when their tags belong to others. */
-  async function endsWhileDown(pool: string, end: (one: ObserverView, endFile: string) => unknown) {
+  /**
+   * While an alarm blocks what a service tells, its messages are redelivered: its old ends are confirmed when their tags belong to
+   * others. (Otherwise it takes nothing before it could tell of its new connection, and so of those ends.)
+   */
+  async function endsWhileBlocked(pool: string, params: object, beforeAlarm: (one: ObserverView) => Promise<void>) {
     const { wire, service } = await serviceOnWire(pool);
     const endFile = join(temporaryFolder("end"), "end");
     const neighbours = await system.createMany(`${pool}-neighbour`, 3, {}, { pool });
-    const [one] = (await system.createMany(`${pool}-ends`, 1, { returnWhenFile: endFile }, { pool })) as [ObserverView];
+    const until = Object.fromEntries(Object.keys(params).map((name) => [name, endFile]));
+    const [one] = (await system.createMany(`${pool}-ends`, 1, until, { pool })) as [ObserverView];
     const more = await system.createMany(`${pool}-more`, 3, {}, { pool });
-    wire.only(`${pool} publishes`).blackhole();
-    await end(one, endFile);
+    await beforeAlarm(one);
+    await memoryAlarm(own.dir, true);
+    const { url } = await service.waitForEvent("listening");
+    await eventually(async () =>
+      expect(await (await fetch(`${String(url)}/readyz`)).json()).toMatchObject({ publisher: { blocked: true } }),
+    );
+    writeFileSync(endFile, "");
     const stopped = () => system.acts().some((act) => act.runId === one.currentRunId && act.kind === "stop");
     await eventually(() => expect(stopped()).toBe(true), { what: "the end of its handler" });
     await eventually(async () => expect((await system.management.queue(`unacked.work.${pool}`)).unacked).toBe(7));
     wire.only(`${pool} consumes`).reset();
     await eventually(() => expect(runsAgain(service, [...neighbours, ...more])).toBe(true), { what: "the second runs" });
-    await wire.heal();
+    await memoryAlarm(own.dir, false);
     return { one, others: [...neighbours, ...more] };
   }
 
@@ -57,7 +70,7 @@ describe("a stale ack (fault 3)", () => {
 
   it("of an observer that completed while its connection was down acks no other's message", async () => {
     const pool = "stale-completed";
-    const { one, others } = await endsWhileDown(pool, (_, endFile) => writeFileSync(endFile, ""));
+    const { one, others } = await endsWhileBlocked(pool, { returnWhenFile: "" }, async () => undefined);
     await system.untilStatus([one.id], "Completed");
     await system.untilStatus(idsOf(others), "Processing");
     await system.check({ pool });
@@ -66,8 +79,9 @@ describe("a stale ack (fault 3)", () => {
 
   it("of an observer that was stopped while its connection was down acks no other's message", async () => {
     const pool = "stale-stopped";
-    const { one, others } = await endsWhileDown(pool, async ({ id }) => {
+    const { one, others } = await endsWhileBlocked(pool, { stopWhenFile: "" }, async ({ id }) => {
       expect((await system.call("DELETE", `/api/v1/observers/${id}`)).status).toBe(202);
+      await eventually(async () => expect((await system.get(id)).status).toBe("OnDeleting"));
     });
     await system.untilStatus([one.id], "Deleted");
     await system.untilStatus(idsOf(others), "Processing");
@@ -106,9 +120,21 @@ describe("a wire that is cut and healed, with a single service that gets its own
     system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 6 s", before);
   });
 
-  it("a handler that takes 2 s to stop, over the 0.4 heartbeats of 4 s: its process ends, and the next one runs all", async () => {
-    const pool = "cut-too-slow";
+  it("a handler that takes 2 s to stop, over the 0.4 heartbeats of 4 s: its slot ends, and another one runs all", async () => {
+    const pool = "cut-slow-slot";
     const { wire, service } = await serviceOnWire(pool);
+    const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
+    await cutAndHeal(wire, service);
+    await untilSecondRun(before);
+    expect(service.lines.some((line) => line.includes("slot-gone"))).toBe(true);
+    expect(service.exit()).toBeNull();
+    await system.check({ pool, maxOverlapMs: 0 });
+    system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 4 s", before);
+  });
+
+  it("the same without slots: its process ends, and the next one runs all", async () => {
+    const pool = "cut-too-slow";
+    const { wire, service } = await serviceOnWire(pool, { env: { SLOTS: "0" } });
     const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
     await cutAndHeal(wire, service);
     expect(await service.exited).toEqual({ code: 1, signal: null });
@@ -117,7 +143,7 @@ describe("a wire that is cut and healed, with a single service that gets its own
     await system.startService(pool, { wire, env: { POOL: pool } });
     await untilSecondRun(before);
     await system.check({ pool, maxOverlapMs: 0 });
-    system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 4 s", before);
+    system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 4 s, without slots", before);
   });
 
   async function untilSecondRun(before: ObserverView[]) {

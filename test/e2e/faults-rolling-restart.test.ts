@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { gapsMs, median } from "../support/gaps.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { gapsMs, median } from "../support/acts/gaps.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const OBSERVERS = 30;
 /** Of each service: with all of them up, ten more than there are observers. */

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { EventBatch, ObserverView, RunView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const HEARTBEAT_MS = 4_000;
 /** The lease of a service that cannot prove its life ends this long after its last proof. */
@@ -24,11 +24,14 @@ afterAll(() => system.close());
 
 const idsOf = (observers: ObserverView[]) => observers.map((one) => one.id);
 
-/** A service with observers, on a wire of its own, and then another that could take them all; in a pool of their own. */
-async function holderAndHeir(pool: string, count: number, params: object = {}) {
+/**
+ * A service with observers that await what they emit, on a wire of its own, and then another that could take them all; in
+ * a pool of their own.
+ */
+async function holderAndHeir(pool: string, count: number, params: object = {}, env: object = {}) {
   const wire = await system.wire();
-  const holder = await system.startService(`${pool}-holder`, { wire, env: { POOL: pool } });
-  const observers = await system.createMany(pool, count, params, { pool });
+  const holder = await system.startService(`${pool}-holder`, { wire, env: { POOL: pool, ...env } });
+  const observers = await system.createMany(pool, count, { emitEveryMs: 50, ...params }, { pool });
   const heir = await startHeir(pool);
   return { wire, holder, heir, observers };
 }
@@ -137,7 +140,7 @@ describe.concurrent("a host that is silent for longer than the broker waits", ()
     ["after", "socket-late"],
     ["before", "socket-early"],
   ])(
-    "by SIGSTOP with a delivery that waits in its socket, waking %s the broker gives up: it is run once, by whoever holds it (fault 6)",
+    "by SIGSTOP with a delivery that waits in its socket, waking %s the broker gives up: it is run once, by the service that holds it (fault 6)",
     async (when, pool) => {
       const wire = await system.wire();
       const holder = await system.startService(`${pool}-holder`, { wire, env: { POOL: pool } });
@@ -171,10 +174,10 @@ describe.concurrent("a host that is silent for longer than the broker waits", ()
     60_000,
   );
 
-  it("by an observer that blocks the event loop for three heartbeats: no duplicate survives (fault 7)", async () => {
+  it("by an observer that blocks the event loop for three heartbeats, without slots: no duplicate survives (fault 7)", async () => {
     const file = join(temporaryFolder("block"), "block");
     const params = { blockLoopMs: 3 * HEARTBEAT_MS, blockWhenFile: file };
-    const { holder, heir, observers } = await holderAndHeir("blocked", 5, params);
+    const { holder, heir, observers } = await holderAndHeir("blocked", 5, params, { SLOTS: "0" });
     writeFileSync(file, "");
     await holder.waitForEvent("lease-lost");
     await untilBornAgain(holder);

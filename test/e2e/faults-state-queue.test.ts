@@ -1,8 +1,8 @@
 import type { ObserverView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const STATE = "/queues/{vhost}/unacked.state";
 
@@ -39,7 +39,7 @@ describe("the state queue", { timeout: 60_000 }, () => {
     await system.check();
   });
 
-  it("when it is deleted: it is declared anew, and what was lost with it is made good by inventories", async () => {
+  it("when it is deleted: it is declared again, and what was lost with it is made good by inventories", async () => {
     const before = await system.createMany("observer", 8);
     await system.management.deleteQueue("unacked.state");
     // Of a quorum queue, 3.10 goes on counting the consumers that went with its predecessor.

@@ -1,7 +1,7 @@
 import type { ErrorEntry, ObserverView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 describe("an observer whose handler misbehaves", () => {
   let system: System;

@@ -1,12 +1,13 @@
 import type { ErrorPage, ObserverLogs, ObserverView } from "@unacked/contracts";
 import type { Channel } from "amqplib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { followEvents } from "../support/event-client.ts";
+import { tapOutput } from "../support/acts/output-tap.ts";
+import { Intruder, type RestrictedBroker, restrictedBroker } from "../support/broker/restricted-broker.ts";
 import { eventually } from "../support/eventually.ts";
-import { tapOutput } from "../support/output-tap.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { Intruder, type RestrictedBroker, restrictedBroker } from "../support/restricted-broker.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { followEvents } from "../support/rest/event-client.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout: 60_000 }, () => {
   let rights: RestrictedBroker;
@@ -110,7 +111,7 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout:
     await system.check();
   });
 
-  it("what an operator deletes by mistake, the manager declares anew, and services find it", async () => {
+  it("what an operator deletes by mistake, the manager declares again, and services find it", async () => {
     const before = (await system.listObservers("&status=Processing")).map(({ id }) => id);
     for (const exchange of ["unacked.control", "unacked.service", "unacked.output"])
       await system.management.call("DELETE", `/exchanges/{vhost}/${exchange}`);
@@ -133,9 +134,32 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout:
     await stranger.kill("SIGKILL");
   });
 
+  it("the queue of a pool that nobody wants any more is removed, with the message of an observer deleted by force", async () => {
+    const isThere = async () => (await system.management.queues()).some(({ name }) => name === "unacked.work.lonely");
+    expect((await system.create("left", {}, { pool: "lonely", whenFull: "queue" })).status).toBe(201);
+    await eventually(async () => expect(await isThere()).toBe(true));
+    expect((await system.call("DELETE", "/api/v1/observers/left?force=true")).status).toBe(202);
+    await eventually(async () => expect(await isThere()).toBe(false), { timeoutMs: 40_000 });
+  });
+
   const publishTo = (exchange: string, key: string) => (channel: Channel) =>
     void channel.publish(exchange, key, Buffer.from("{}"));
   const consume = (queue: string) => (channel: Channel) => channel.consume(queue, () => undefined);
+
+  it("a task waits for a service that has its type, runs there, is lost, sent again, and ends", async () => {
+    const tasks = new Tasks(system);
+    const { id } = await tasks.create(); // no service has task workers yet: nothing can be checked
+    const tasker = await startService("tasker", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "1" } });
+    expect((await tasks.get(id, "20s")).status).toBe("Completed");
+    const running = await tasks.create({ ms: 600_000 });
+    await tasks.untilStatus(running.id, "Running");
+    const lost = await tasks.create();
+    await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).ready).toBe(1));
+    await system.management.purge("unacked.tasks.default");
+    expect((await system.call("DELETE", `/api/v1/tasks/${running.id}`)).status).toBe(202);
+    await tasks.untilStatus(lost.id, "Completed");
+    await tasker.kill("SIGTERM");
+  });
 
   describe("a service's user", () => {
     let intruder: Intruder;
@@ -148,6 +172,8 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout:
 
     it.each<[what: string, act: (channel: Channel) => unknown, resource: string]>([
       ["read the state queue", consume("unacked.state"), "queue 'unacked.state'"],
+      ["read the tasks' state queue", consume("unacked.task-state"), "queue 'unacked.task-state'"],
+      ["publish a task", publishTo("unacked.tasks", "default"), "exchange 'unacked.tasks'"],
       ["take from the state queue", (channel) => channel.get("unacked.state"), "queue 'unacked.state'"],
       ["purge the state queue", (channel) => channel.purgeQueue("unacked.state"), "queue 'unacked.state'"],
       ["read the error queue", consume("unacked.error"), "queue 'unacked.error'"],
@@ -223,6 +249,7 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout:
 
     it.each<[what: string, act: (channel: Channel) => unknown, resource: string]>([
       ["consume the work queue", consume("unacked.work.default"), "queue 'unacked.work.default'"],
+      ["consume the task queue", consume("unacked.tasks.default"), "queue 'unacked.tasks.default'"],
       ["take from the work queue", (channel) => channel.get("unacked.work.default"), "queue 'unacked.work.default'"],
       ["purge the work queue", (channel) => channel.purgeQueue("unacked.work.default"), "queue 'unacked.work.default'"],
       ["emit as an observer", publishTo("unacked.output", "stamp.one"), "exchange 'unacked.output'"],

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { LogEntry, ObserverLogs, ProblemDetails } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type EventClient, followEvents, type SentEvent } from "../support/event-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { startProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { freshSystem, type System } from "../support/system.ts";
-import { CLI_FILE, runCli } from "../support/unacked-cli.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
+import { type EventClient, followEvents, type SentEvent } from "../support/rest/event-client.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
 beforeEach(async () => {
@@ -114,12 +114,14 @@ describe("the logs of an observer", { timeout: 60_000 }, () => {
     await system.create("fails", { throwAfterMs: 100, sayEveryMs: 60_000 }, { retry: { maxAttempts: 1 } });
     await system.untilStatus(["fails"], "Failed");
     expect((await logs("fails")).body).toMatchObject({
-      ...{ status: "Failed", run: { isCurrent: false, service: { name: "service-1" } }, reason: null },
-      entries: [{ message: "said" }, { value: { times: 1 } }],
+      status: "Failed",
+      run: { isCurrent: false, service: { name: "service-1" } },
+      reason: null,
+      entries: [{ message: "said" }, { value: { times: 1 } }, { message: "the handler failed: Error: thrown on request" }],
     });
     const client = await follow("fails");
     await client.ended;
-    expect(client.events.map(({ event }) => event)).toEqual(["run", "entry", "entry", "end"]);
+    expect(client.events.map(({ event }) => event)).toEqual(["run", "entry", "entry", "entry", "end"]);
     await system.service("service-1").kill("SIGKILL");
     await until("the service's end", async () =>
       expect((await logs("fails")).body).toMatchObject({ status: "Failed", entries: [], reason: "service-gone" }),
@@ -162,7 +164,7 @@ describe("unacked logs", { timeout: 60_000 }, () => {
     XDG_CONFIG_HOME: join(temporaryFolder("cli"), "config"),
   });
 
-  it("prints what was said, follows it over managers and services, and tells why there is nothing", async () => {
+  it("prints what was said, follows it over managers and services, and tells what one threw", async () => {
     const { port } = new URL(system.url);
     await system.createMany("talker", 1, { sayEveryMs: 100 });
     const run = (...args: string[]) => runCli(["logs", ...args], { env: env(), cwd: temporaryFolder("cli") });
@@ -195,8 +197,8 @@ describe("unacked logs", { timeout: 60_000 }, () => {
     await system.untilStatus(["fails"], "Failed");
     expect(await run("fails")).toMatchObject({
       code: 0,
-      out: "",
-      err: expect.stringMatching(/^observer fails is Failed: /),
+      out: expect.stringMatching(/ error the handler failed: Error: thrown on request\n {4}at nastyValue /),
+      err: "observer fails is Failed: this is of its last run.\n",
     });
     expect(await run("nobody")).toMatchObject({ code: 1, err: expect.stringContaining("No such observer") });
     await system.service("service-2").kill("SIGSTOP");

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { metricCatalogue, metricOfSeries } from "../support/metric-catalogue.ts";
-import { type Scrape, scrape } from "../support/scrape.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { metricCatalogue, metricOfSeries } from "../support/monitoring/metric-catalogue.ts";
+import { type Scrape, scrape } from "../support/monitoring/scrape.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const FAILOVERS = "unacked_manager_failover_duration_seconds";
 

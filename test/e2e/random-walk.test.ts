@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
-import { RandomWalk } from "../support/random-walk.ts";
-import { freshSystem, type System } from "../support/system.ts";
-import { MAX_OVERLAP_MS } from "../support/walk-model.ts";
-import { walkSteps } from "../support/walk-steps.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { RandomWalk } from "../support/walk/random-walk.ts";
+import { MAX_OVERLAP_MS } from "../support/walk/walk-model.ts";
+import { walkSteps } from "../support/walk/walk-steps.ts";
 
 const WALKS = 3;
 const STEPS = 20;

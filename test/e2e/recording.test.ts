@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OutputTap, tapOutput } from "../support/acts/output-tap.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OutputTap, tapOutput } from "../support/output-tap.ts";
-import { startProcess } from "../support/processes.ts";
 import {
   hasRecording,
   movesOf,
@@ -9,8 +8,9 @@ import {
   RECORDING_FILE,
   type RecordedTick,
   readRecordedTicks,
-} from "../support/recorded-ticks.ts";
-import { freshSystem, type System } from "../support/system.ts";
+} from "../support/messages/recorded-ticks.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 /** 1 ‰ is 0.1 %: seventeen moves in the recording. */
 const MOVE_PERMILLE = 1;
@@ -129,7 +129,9 @@ describe.skipIf(!hasRecording)("ten price-watch observers on a replayed recordin
 
     const { products: state } = await exchangeState();
     for (const product of products) {
-      expect(state[product], product).toMatchObject({ connections: 1, maxConnections: 1, ticksToSeveral: 0 });
+      expect(state[product], product).toMatchObject({ connections: 1, ticksToSeveral: 0 });
+      // A service that is killed leaves its slots some milliseconds (docs/isolation.md): two may be connected, for less than a tick.
+      expect(state[product]?.maxConnections, product).toBeLessThanOrEqual(neighbours.includes(product) ? 1 : 2);
     }
     for (const product of neighbours) {
       await eventually(() => expect(sequences(product), product).toEqual(ticksOf(product).map(({ sequence }) => sequence)));

@@ -1,7 +1,7 @@
 import type { ObserverView, ProblemDetails } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type ObserverOrProblem, type System } from "../support/system.ts";
+import { freshSystem, type ObserverOrProblem, type System } from "../support/system/system.ts";
 
 describe("what REST refuses", () => {
   let system: System;

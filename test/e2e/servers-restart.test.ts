@@ -2,8 +2,8 @@ import type { ObserverView } from "@unacked/contracts";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
 import { eventually } from "../support/eventually.ts";
-import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers.ts";
-import { System } from "../support/system.ts";
+import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers/servers.ts";
+import { System } from "../support/system/system.ts";
 
 describe("when a server is killed", () => {
   let broker: Awaited<ReturnType<typeof privateBroker>>;

@@ -1,7 +1,7 @@
 import type { RunView, ServiceView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 describe("when a service goes", () => {
   let system: System;

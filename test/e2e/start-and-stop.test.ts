@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { callHttp } from "../support/rest-client.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { callHttp } from "../support/rest/rest-client.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 describe("twenty observers on two services of ten workers", () => {
   let system: System;

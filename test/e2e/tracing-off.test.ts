@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { traceMessages } from "../support/broker/message-trace.ts";
 import { eventually } from "../support/eventually.ts";
-import { traceMessages } from "../support/message-trace.ts";
-import { otlpReceiver } from "../support/otlp-receiver.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { callHttp } from "../support/rest-client.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { otlpReceiver } from "../support/monitoring/otlp-receiver.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { callHttp } from "../support/rest/rest-client.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const WATCHED = { NODE_OPTIONS: `--import=${new URL("../fixtures/loaded-packages.mjs", import.meta.url).pathname}` };
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -48,7 +48,7 @@ describe("without a variable that asks for it", { timeout: 60_000 }, () => {
     }
   });
 
-  it("a service that is traced begins a trace of its own, whoever sent the message", async () => {
+  it("a service that is traced begins a trace of its own for a message of any sender", async () => {
     system = await freshSystem();
     const receiver = await otlpReceiver();
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" };

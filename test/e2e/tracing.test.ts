@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type MessageTrace, traceMessages } from "../support/broker/message-trace.ts";
 import { eventually } from "../support/eventually.ts";
-import { type MessageTrace, traceMessages } from "../support/message-trace.ts";
-import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from "../support/otlp-receiver.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { callHttp } from "../support/rest-client.ts";
-import { freshSystem, type System } from "../support/system.ts";
+import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from "../support/monitoring/otlp-receiver.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { callHttp } from "../support/rest/rest-client.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const CREATE = "POST /api/v1/observers";
 const PUBLISH = "publish unacked.start:default";
@@ -149,7 +149,10 @@ describe("a trace", { timeout: 60_000 }, () => {
     }
     const batch = newCaller();
     const observers = ["a", "b", "c"].map((name) => ({
-      ...{ name: `batch-${name}`, type: "traced", params: { secret: "s3cr3t-param" }, whenFull: "queue" },
+      name: `batch-${name}`,
+      type: "traced",
+      params: { secret: "s3cr3t-param" },
+      whenFull: "queue",
     }));
     await call("POST", "/api/v1/observers/batch", { observers }, batch.headers);
     const server = await one(batch.traceId, "POST /api/v1/observers/batch");
@@ -173,11 +176,11 @@ describe("a trace", { timeout: 60_000 }, () => {
     const server = await one(restart.traceId, "POST /api/v1/observers/{ref}/restart");
     const sent = await one(restart.traceId, "publish unacked.service");
     const order = await one(restart.traceId, ORDER);
-    const anew = await one(restart.traceId, START);
-    const chain = [sent, order, anew].map(({ parentSpanId }) => parentSpanId);
+    const again = await one(restart.traceId, START);
+    const chain = [sent, order, again].map(({ parentSpanId }) => parentSpanId);
     expect(chain).toEqual([server.spanId, sent.spanId, order.spanId]);
     const told = await one(restart.traceId, IN_BOOKS, ({ attributes }) => attributes["unacked.event"] === "RunStarted");
-    expect(told.parentSpanId).toBe(anew.spanId);
+    expect(told.parentSpanId).toBe(again.spanId);
 
     const stop = newCaller();
     await call("DELETE", "/api/v1/observers/changed", undefined, stop.headers);

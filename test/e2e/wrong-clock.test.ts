@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import type { RunView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshSystem, type System } from "../support/system.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
 
 const HOUR_MS = 3_600_000;
 const PRELOAD = pathToFileURL("test/fixtures/wrong-clock.mjs").href;

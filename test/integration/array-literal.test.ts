@@ -1,13 +1,9 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { arrayLiteral } from "../../services/observer-manager/src/adapters/postgres/array-literal.ts";
-import { openBooks, type TestBooks } from "../support/books.ts";
+import { expect, test } from "vitest";
+import { arrayLiteral } from "../../services/observer-manager/src/adapters/postgres/connection/fail-fast-client.ts";
+import { useBooks } from "../support/servers/books.ts";
 
-let books: TestBooks;
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
+const books = useBooks();
 
 const readBack = async (values: unknown[], type: string): Promise<unknown> => {
   const [row] = await books.dataSource.query<{ values: unknown }[]>(`SELECT $1::${type}[] AS values`, [

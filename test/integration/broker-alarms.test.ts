@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Delivery } from "../../libs/broker/src/index.ts";
 import { type Rabbitmq, startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
-import { logged, publisher, queueNamed, supervised } from "../support/broker-client.ts";
-import { cutQueueType } from "../support/cut-queue-type.ts";
+import { logged, publisher, queueNamed, supervised } from "../support/broker/broker-client.ts";
+import { cutQueueType } from "../support/broker/cut-queue-type.ts";
+import { managementOf } from "../support/broker/management.ts";
+import { memoryAlarm } from "../support/broker/rabbitmqctl.ts";
 import { eventually } from "../support/eventually.ts";
-import { managementOf } from "../support/management.ts";
-import { memoryAlarm } from "../support/rabbitmqctl.ts";
-import { temporaryFolder } from "../support/servers.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 
 const CONSUMER_TIMEOUT_MS = 1_000;
 const dir = temporaryFolder("alarms");
@@ -77,6 +77,7 @@ test("while an alarm blocks publishes they wait, without a time limit but bounde
   });
   const blockedAtMs = performance.now();
   await eventually(async () => {
+    await consuming.reach("alarmed");
     expect(await consuming.inspect("alarmed")).toMatchObject({ messageCount: 0 });
     return performance.now() - blockedAtMs > 1_000; // three times the confirm's time limit
   });

@@ -2,10 +2,10 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Delivery, LossReason, QueueDeclaration } from "../../libs/broker/src/index.ts";
-import { brokerSettings, logged, queueNamed, supervised } from "../support/broker-client.ts";
+import { brokerSettings, logged, queueNamed, supervised } from "../support/broker/broker-client.ts";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { type FreshVhost, freshVhost } from "../support/servers.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
+import { type FreshVhost, freshVhost } from "../support/servers/servers.ts";
 
 let vhost: FreshVhost;
 beforeAll(async () => {
@@ -398,6 +398,41 @@ describe("a session", () => {
     expect(deliveries).toHaveLength(100);
   });
 
+  test.each([
+    ["classic", {}],
+    ["quorum", { "x-queue-type": "quorum" }],
+  ])("that pauses keeps what it holds, and then takes as many more as it is told, %s", async (type, args) => {
+    const { connection } = supervised(vhost.amqpUrl);
+    const session = await connection.up();
+    const queue = `paused-${type}`;
+    await session.declare(queueNamed(queue, args));
+    const bodies = Array.from({ length: 20 }, (_, i) => String(i).padStart(2, "0"));
+    for (const body of bodies) await put(queue, body);
+    const taken: Delivery[] = [];
+    const texts = () => taken.map(({ body }) => body.toString());
+    const consumer = await session.consume(queue, { prefetch: 3 }, (delivery) => taken.push(delivery));
+    await eventually(() => taken.length === 3);
+
+    await consumer.pause();
+    for (const delivery of taken) expect(delivery.settle("ack")).toBe(true);
+    await consumer.flushed();
+    expect(texts()).toEqual(bodies.slice(0, 3));
+    await consumer.resume(4);
+    await eventually(() => taken.length === 7);
+    await consumer.resume(5); // beside the four that it holds
+    await eventually(() => taken.length === 12);
+    await consumer.flushed();
+    expect(texts()).toEqual(bodies.slice(0, 12));
+
+    // A resume that comes after a cancel, or while it is under way, takes nothing.
+    const [resumed, cancelled] = [consumer.resume(1), consumer.cancel()];
+    await Promise.all([resumed, cancelled, consumer.resume(8), consumer.pause()]);
+    await consumer.flushed();
+    // A quorum queue counts those that were cancelled for as long as they hold messages.
+    for (const delivery of taken) delivery.settle("ack");
+    await eventually(async () => expect(await session.inspect(queue)).toEqual({ messageCount: 8, consumerCount: 0 }));
+    expect(texts()).toEqual(bodies.slice(0, 12));
+  });
   test("refuses a prefetch that AMQP cannot carry, and takes the highest that it can", async () => {
     const { connection } = supervised(vhost.amqpUrl, { build: (session) => session.declare(queueNamed("prefetch")) });
     const session = await connection.up();
@@ -409,8 +444,68 @@ describe("a session", () => {
   });
 });
 
+describe("reaching a queue, as a proof of life", () => {
+  const QUORUM = { "x-queue-type": "quorum", "x-delivery-limit": 1_000_000_000 };
+
+  test.each([
+    ["classic", {}],
+    ["quorum", QUORUM],
+  ])("takes nothing away from a %s queue that is full, and leaves no consumer", async (type, args) => {
+    const name = `reached-${type}`;
+    const { connection, losses } = supervised(vhost.amqpUrl, {
+      build: (session) => session.declare(queueNamed(name, args)),
+    });
+    const session = await connection.up();
+    const held: Delivery[] = [];
+    await session.consume(name, { prefetch: 1 }, (delivery) => held.push(delivery));
+    await session.reach(name);
+    await put(name, "held");
+    await eventually(() => held.length === 1);
+    await put(name, "first");
+    await put(name, "second");
+    for (let i = 0; i < 3; i += 1) await session.reach(name);
+    await eventually(async () => expect(await vhost.management.queue(name)).toMatchObject({ ready: 2, unacked: 1 }));
+    expect(await session.inspect(name)).toMatchObject({ consumerCount: 1 });
+    for (const body of ["held", "first", "second"]) {
+      await eventually(() => held.length > 0);
+      const delivery = held.shift() as Delivery;
+      expect([delivery.body.toString(), delivery.deliveryCount > 0]).toEqual([
+        body,
+        type === "quorum" && body === "first", // what the proofs were given, and gave back
+      ]);
+      delivery.settle("ack");
+    }
+    expect(losses).toEqual([]);
+  });
+
+  test("is refused, at no cost to the session, where there is no such queue, and goes on when there is", async () => {
+    const { connection, losses } = supervised(vhost.amqpUrl);
+    const session = await connection.up();
+    for (let i = 0; i < 2; i += 1) await expect(session.reach("reached-late")).rejects.toThrow(/no queue 'reached-late'/);
+    await session.declare(queueNamed("reached-late"));
+    await session.reach("reached-late");
+    expect(losses).toEqual([]);
+  });
+});
+
+test("a delivery says how often its quorum queue has given the message out before", async () => {
+  const deliveries: Delivery[] = [];
+  const args = { "x-queue-type": "quorum", "x-delivery-limit": 1_000_000_000 };
+  const { connection } = supervised(vhost.amqpUrl, { build: (session) => session.declare(queueNamed("counted", args)) });
+  const session = await connection.up();
+  await session.consume("counted", { prefetch: 1 }, (delivery) => {
+    deliveries.push(delivery);
+    if (deliveries.length < 4) delivery.settle("requeue");
+  });
+  await put("counted", "job");
+  await eventually(() => deliveries.length === 4);
+  const counts = deliveries.map(({ deliveryCount }) => deliveryCount);
+  expect(counts[0]).toBe(0);
+  expect(counts).toEqual([...new Set(counts)].sort((a, b) => a - b));
+});
+
 describe("close()", () => {
-  test("is idempotent, stops the retrying, and frees whoever waits for a session", async () => {
+  test("is idempotent, stops the retrying, and frees those who wait for a session", async () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
     await proxy.refuse();
     const { connection } = supervised(proxy.through(vhost.amqpUrl));

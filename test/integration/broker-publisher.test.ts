@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Delivery, Outgoing, Publisher, PublisherOptions } from "../../libs/broker/src/index.ts";
-import { publisher, queueNamed, supervised } from "../support/broker-client.ts";
+import { publisher, queueNamed, supervised } from "../support/broker/broker-client.ts";
+import { type TcpProxy, tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { type FreshVhost, freshVhost } from "../support/servers.ts";
-import { type TcpProxy, tcpProxy } from "../support/tcp-proxy.ts";
+import { type FreshVhost, freshVhost } from "../support/servers/servers.ts";
 
 let vhost: FreshVhost;
 beforeAll(async () => {

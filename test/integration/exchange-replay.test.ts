@@ -7,9 +7,9 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import observer from "../../observers/price-watch.ts";
 import { eventually } from "../support/eventually.ts";
-import { startProcess } from "../support/processes.ts";
-import { RECORDED_COUNTS, RECORDING_FILE } from "../support/recorded-ticks.ts";
-import { temporaryFolder } from "../support/servers.ts";
+import { RECORDED_COUNTS, RECORDING_FILE } from "../support/messages/recorded-ticks.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,33 +1,24 @@
 import { ROLES, roleReaches } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { KnownCallers } from "../../services/observer-manager/src/adapters/access/known-callers.ts";
 import type { OidcSettings } from "../../services/observer-manager/src/adapters/access/oidc-check.ts";
-import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
-import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/app.ts";
-import { keptLog, openBooks, putObserver, type TestBooks } from "../support/books.ts";
-import { followEvents } from "../support/event-client.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import { startIdentityProvider } from "../support/identity-provider.ts";
-import { sendRaw } from "../support/raw-request.ts";
-import type { Called, CallOptions } from "../support/rest-client.ts";
-import { type Document, openApi } from "../support/rest-contract.ts";
-import { bearer, callersOf, roleTokens } from "../support/tokens.ts";
+import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api/api-routes.ts";
+import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/server/app.ts";
+import { followEvents } from "../support/rest/event-client.ts";
+import { type HttpManager, startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
+import { sendRaw } from "../support/rest/raw-request.ts";
+import type { Called, CallOptions } from "../support/rest/rest-client.ts";
+import { type Document, openApi } from "../support/rest/rest-contract.ts";
+import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
+import { keptLog, putObserver } from "../support/servers/books.ts";
+import { startIdentityProvider } from "../support/servers/identity-provider.ts";
 
 const tokens = roleTokens();
 const { viewer, operator, admin } = tokens.of;
 
-let books: TestBooks;
-let manager: HttpManager;
+/** `manager` asks who one is. */
+const { books, manager } = useHttpManager({ access: () => ({ callers: callersOf(tokens.list, keptLog()) }) });
 
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  manager = await startClosed();
-});
-
-/** A manager that asks who one is. */
 const startClosed = (access: Partial<HttpAccess> = {}): Promise<HttpManager> =>
   startHttpManager(books.databaseUrl, undefined, { callers: callersOf(tokens.list, keptLog()), ...access });
 
@@ -69,7 +60,11 @@ describe("every call of the API", () => {
       }),
     );
     expect(open.toSorted()).toEqual([
-      ...["delete /api/v1/session", "get /api/openapi.json", "get /healthz", "get /metrics", "get /readyz"],
+      "delete /api/v1/session",
+      "get /api/openapi.json",
+      "get /healthz",
+      "get /metrics",
+      "get /readyz",
       "post /api/v1/session",
     ]);
   });
@@ -136,7 +131,9 @@ describe("a caller who is not known", () => {
 test("a role that does not reach is answered 403, with the one that would", async () => {
   const refused = await call("DELETE", "/api/v1/observers/x", viewer);
   expect(refused.body).toMatchObject({
-    ...{ status: 403, code: "forbidden", neededRole: "operator" },
+    status: 403,
+    code: "forbidden",
+    neededRole: "operator",
     detail: "It needs the role operator, and a-viewer is viewer",
   });
 });
@@ -204,7 +201,7 @@ describe("the page's session", () => {
     expect((await restart({ origin: manager.url })).body.code).not.toBe("cross-origin");
   });
 
-  test("ends: the cookie is taken away, also of whoever is not known", async () => {
+  test("ends: the cookie is taken away, also of somebody unknown", async () => {
     for (const headers of [{ ...own, cookie: cookieOf(await signIn(viewer)) }, own]) {
       const out = await manager.call("DELETE", "/api/v1/session", { headers });
       expect(out.status).toBe(204);
@@ -255,8 +252,13 @@ describe("the page's session", () => {
 test("a JWT of the identity provider is a bearer token, and makes a session unless no cookie could hold it", async () => {
   const provider = await startIdentityProvider();
   const oidc: OidcSettings = {
-    ...{ issuer: provider.issuer, audience: "unacked", jwksUrl: provider.jwksUrl, algorithms: ["ES256"] },
-    ...{ nameClaim: "sub", roleClaim: "groups", roleWords: { ops: "operator" } },
+    issuer: provider.issuer,
+    audience: "unacked",
+    jwksUrl: provider.jwksUrl,
+    algorithms: ["ES256"],
+    nameClaim: "sub",
+    roleClaim: "groups",
+    roleWords: { ops: "operator" },
   };
   const callers = new KnownCallers({ oidc }, keptLog());
   const federated = await startClosed({ callers });
@@ -267,7 +269,8 @@ test("a JWT of the identity provider is a bearer token, and makes a session unle
   expect((await ask(jwt, "DELETE", "/api/v1/errors/1")).body.neededRole).toBe("admin");
   expect((await ask(await provider.sign({ expiresInS: -60 }))).body.detail).toBe("The token has expired");
   expect((await ask(await provider.sign({ claims: { groups: ["chefs"] } }))).body).toMatchObject({
-    ...{ status: 403, code: "forbidden" },
+    status: 403,
+    code: "forbidden",
     detail: "The token's claim groups gives no role in this manager",
   });
   const signIn = (token: string) => federated.call("POST", "/api/v1/session", { json: { token } });

@@ -1,29 +1,25 @@
 import { randomUUID } from "node:crypto";
 import type { AuditPage } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/error-writes.ts";
-import { PostgresRetentionStore } from "../../services/observer-manager/src/adapters/postgres/retention-store.ts";
-import { keptLog, openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import type { Called } from "../support/rest-client.ts";
-import { bearer, callersOf, roleTokens } from "../support/tokens.ts";
+import { describe, expect, test } from "vitest";
+import { PostgresRetentionStore } from "../../services/observer-manager/src/adapters/postgres/books/retention-store.ts";
+import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/errors/error-rows.ts";
+import { startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
+import type { Called } from "../support/rest/rest-client.ts";
+import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
+import { keptLog, putObserver, putRunning, putService } from "../support/servers/books.ts";
 
 const tokens = roleTokens();
 const OBSERVERS = "/api/v1/observers";
 
-let books: TestBooks;
-let manager: HttpManager;
-
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, commands, errors, audit CASCADE");
-  await putService(books.dataSource, {
-    ...{ name: "alpha", worker_count: 20_000, types: [{ type: "ticker", description: "", paramsSchema: {} }] },
-  });
-  manager = await startHttpManager(books.databaseUrl, undefined, { callers: callersOf(tokens.list, keptLog()) });
+const { books, manager } = useHttpManager({
+  emptied: "observers, services, commands, errors, audit",
+  rows: ({ dataSource }) =>
+    putService(dataSource, {
+      name: "alpha",
+      worker_count: 20_000,
+      types: [{ type: "ticker", description: "", paramsSchema: {} }],
+    }),
+  access: () => ({ callers: callersOf(tokens.list, keptLog()) }),
 });
 
 const call = (method: string, path: string, json?: unknown, headers: Record<string, string> = {}): Promise<Called> =>
@@ -45,8 +41,14 @@ describe("the audit trail", () => {
     const running = await putRunning(books.dataSource, { name: "runs" });
     await recordErrors(books.dataSource.manager, [
       {
-        ...{ reason: "retries-used-up", detail: "Error: x", queue: "q", messageId: randomUUID(), reporter: "r" },
-        ...{ body: "{", bodyBytes: 1, observerId: failed },
+        reason: "retries-used-up",
+        detail: "Error: x",
+        queue: "q",
+        messageId: randomUUID(),
+        reporter: "r",
+        body: "{",
+        bodyBytes: 1,
+        observerId: failed,
       } as never,
     ]);
     const [{ id: errorId }] = (await call("GET", "/api/v1/errors")).body.items;
@@ -64,12 +66,12 @@ describe("the audit trail", () => {
 
     const { items, total, nextCursor } = await trail();
     const to = (id: string, name: string) => [{ kind: "observer", id, name }];
-    expect(items.map(({ deed, count, targets, details }) => ({ deed, count, targets, details }))).toEqual([
-      { deed: "error.delete", count: 1, targets: [{ kind: "error", id: errorId, name: null }], details: {} },
-      { deed: "observer.stop", count: 1, targets: to(made.body.id, "gold"), details: { force: true } },
-      { deed: "observer.restart", count: 1, targets: to(running, "runs"), details: {} },
-      { deed: "error.retry", count: 1, targets: to(failed, "bad"), details: { errorId } },
-      { deed: "observer.create", count: 1, targets: to(made.body.id, "gold"), details: {} },
+    expect(items.map(({ action, count, targets, details }) => ({ action, count, targets, details }))).toEqual([
+      { action: "error.delete", count: 1, targets: [{ kind: "error", id: errorId, name: null }], details: {} },
+      { action: "observer.stop", count: 1, targets: to(made.body.id, "gold"), details: { force: true } },
+      { action: "observer.restart", count: 1, targets: to(running, "runs"), details: {} },
+      { action: "error.retry", count: 1, targets: to(failed, "bad"), details: { errorId } },
+      { action: "observer.create", count: 1, targets: to(made.body.id, "gold"), details: {} },
     ]);
     expect([total, nextCursor]).toEqual([5, null]);
     const operator = { name: "an-operator", role: "operator", authentication: "token", address: "127.0.0.1" };
@@ -83,7 +85,9 @@ describe("the audit trail", () => {
     const drained = await manager.call("POST", "/api/v1/services/alpha/drain", { headers: bearer(tokens.of.admin) });
     expect(drained.status, drained.text).toBe(202);
     const targets = [{ kind: "service", id: drained.body.id, name: "alpha" }];
-    expect((await trail()).items).toMatchObject([{ deed: "service.drain", count: 1, targets, actor: { name: "an-admin" } }]);
+    expect((await trail()).items).toMatchObject([
+      { action: "service.drain", count: 1, targets, actor: { name: "an-admin" } },
+    ]);
   });
 
   test("has one entry for a call of ten thousand, with the first of their names", { timeout: 60_000 }, async () => {
@@ -92,9 +96,9 @@ describe("the audit trail", () => {
     await call("POST", `${OBSERVERS}/stop`, { filter: { type: "ticker", status: "Created" }, force: true });
     const [stop, create, ...others] = (await trail()).items;
     expect(others).toEqual([]);
-    expect(create).toMatchObject({ deed: "observer.create", count: 10_000 });
+    expect(create).toMatchObject({ action: "observer.create", count: 10_000 });
     expect(create?.targets.map(({ name }) => name)).toEqual(Array.from({ length: 10 }, (_, i) => `many-${i}`));
-    expect(stop).toMatchObject({ deed: "observer.stop", count: 10_000 });
+    expect(stop).toMatchObject({ action: "observer.stop", count: 10_000 });
     expect(stop?.details).toEqual({ force: true, filter: { statuses: ["Created"], type: "ticker", labels: [] } });
     expect(stop?.targets).toHaveLength(10);
   });
@@ -106,9 +110,18 @@ describe("the audit trail", () => {
     for (let i = 1_000; i < 1_200; i += 1) await put(`n-${i}`, "Failed");
     await call("POST", `${OBSERVERS}/restart`, { names });
     const [entry] = (await trail()).items;
-    expect(entry).toMatchObject({ deed: "observer.restart", count: 204 });
+    expect(entry).toMatchObject({ action: "observer.restart", count: 204 });
     expect(entry?.targets.map(({ name }) => name)).toEqual([
-      ...["n-3", "n-30", "n-300", "n-999", "n-1000", "n-1001", "n-1002", "n-1003", "n-1004", "n-1005"],
+      "n-3",
+      "n-30",
+      "n-300",
+      "n-999",
+      "n-1000",
+      "n-1001",
+      "n-1002",
+      "n-1003",
+      "n-1004",
+      "n-1005",
     ]);
   });
 
@@ -139,16 +152,17 @@ describe("the audit trail", () => {
     let cursor = "";
     do {
       const page = await trail(`?limit=3${cursor && `&cursor=${cursor}`}`);
-      seen.push(...page.items.map(({ deed, targets }) => `${deed} ${targets[0]?.name}`));
+      seen.push(...page.items.map(({ action, targets }) => `${action} ${targets[0]?.name}`));
       expect(page.total).toBe(8);
       cursor = page.nextCursor ?? "";
     } while (cursor !== "");
     expect(seen).toEqual(["observer.stop p-3", ...[6, 5, 4, 3, 2, 1, 0].map((i) => `observer.create p-${i}`)]);
 
     const namesOf = async (query: string) =>
-      (await trail(query)).items.map(({ deed, targets }) => `${deed} ${targets[0]?.name}`);
+      (await trail(query)).items.map(({ action, targets }) => `${action} ${targets[0]?.name}`);
     expect(await namesOf("?actor=an-admin")).toEqual(["observer.stop p-3"]);
-    expect(await namesOf("?deed=observer.stop")).toEqual(["observer.stop p-3"]);
+    expect(await namesOf("?action=observer.stop")).toEqual(["observer.stop p-3"]);
+    expect(await namesOf("?deed=observer.stop")).toEqual(["observer.stop p-3"]); // its name of 0.1.0
     expect(await namesOf("?observer=p-3")).toEqual(["observer.stop p-3", "observer.create p-3"]);
     const [created] = (await trail("?observer=p-5")).items;
     expect(await namesOf(`?observer=${created?.targets[0]?.id}`)).toEqual(["observer.create p-5"]);
@@ -162,7 +176,7 @@ describe("the audit trail", () => {
   test("is for admins, and refuses filters that are none", async () => {
     expect((await call("GET", "/api/v1/audit")).body).toMatchObject({ code: "forbidden", neededRole: "admin" });
     for (const query of [
-      "deed=observer.dance",
+      "action=observer.dance",
       "since=yesterday",
       "cursor=abc",
       "observer=no%20name",

@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ObserverView } from "@unacked/contracts";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/postgres/change-feed.ts";
-import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
-import { Notifications } from "../../services/observer-manager/src/adapters/postgres/notifications.ts";
-import { findObserver } from "../../services/observer-manager/src/adapters/postgres/observer-reads.ts";
-import { ChangeHub, type ChangeSubscription } from "../../services/observer-manager/src/flows/change-hub.ts";
-import { type ChangeEvent, MAX_REPLAYED_ROWS } from "../../services/observer-manager/src/flows/change-stream.ts";
-import { keptLog, openBooks, putObserver, putService, type Queryable, type TestBooks } from "../support/books.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
+import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { Notifications } from "../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
+import { findObserver } from "../../services/observer-manager/src/adapters/postgres/observers/observer-reads.ts";
+import { ChangeHub, type ChangeSubscription } from "../../services/observer-manager/src/operations/changes/change-hub.ts";
+import {
+  type ChangeEvent,
+  MAX_REPLAYED_ROWS,
+} from "../../services/observer-manager/src/operations/changes/change-stream.ts";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
+import { keptLog, putObserver, putService, type Queryable, useBooks } from "../support/servers/books.ts";
 
-let books: TestBooks;
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
+const books = useBooks();
 
 const NOTIFY = "NOTIFY unacked_changes";
 const TOUCH =
@@ -199,7 +198,7 @@ describe("a client that comes back", () => {
     expect(again.kinds()).not.toContain("resync");
   });
 
-  test("is told to read anew when its place is unknown, in the future, or no place at all", async () => {
+  test("is told to read the lists again when its place is unknown, in the future, or no place at all", async () => {
     const hub = await manager();
     for (const place of ["999999999999", "9".repeat(19), "9".repeat(40), "-1", "x", "1e3"]) {
       const client = await liveClient(hub, place);
@@ -209,7 +208,7 @@ describe("a client that comes back", () => {
     }
   });
 
-  test("is told to read anew when too much has changed, and not when it is just not too much", async () => {
+  test("is told to read the lists again when too much has changed, and not when it is just not too much", async () => {
     const hub = await manager();
     const insertMany = (count: number) =>
       books.dataSource.query(

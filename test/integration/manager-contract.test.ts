@@ -1,28 +1,30 @@
 import { randomUUID } from "node:crypto";
 import type { ObserverId, ProblemCode } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ObserverDefinition } from "../../libs/sdk/src/observer-definition.ts";
 import { paramsJsonSchema } from "../../libs/sdk/src/params-json-schema.ts";
 import { everythingPermitted } from "../../libs/sdk/src/permissions.ts";
 import httpPoll from "../../observers/http-poll.ts";
 import ticker from "../../observers/ticker.ts";
-import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/app.ts";
-import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/error-writes.ts";
-import type { Verdict } from "../../services/observer-manager/src/flows/caller-check.ts";
-import type { ManagerApi } from "../../services/observer-manager/src/flows/manager-api.ts";
-import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { followEvents } from "../support/event-client.ts";
+import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/server/app.ts";
+import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/errors/error-rows.ts";
+import type { Verdict } from "../../services/observer-manager/src/domain/access/identity.ts";
+import type { NewError } from "../../services/observer-manager/src/operations/books/books-store.ts";
+import type { ManagerApi } from "../../services/observer-manager/src/operations/manager-api.ts";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import { sendRaw } from "../support/raw-request.ts";
-import type { CallOptions } from "../support/rest-client.ts";
-import { openApi } from "../support/rest-contract.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
-import { seenOfDocument } from "../support/watched-answers.ts";
+import { followEvents } from "../support/rest/event-client.ts";
+import { type HttpManager, startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
+import { sendRaw } from "../support/rest/raw-request.ts";
+import type { CallOptions } from "../support/rest/rest-client.ts";
+import { bodyOf, openApi } from "../support/rest/rest-contract.ts";
+import { seenOfDocument } from "../support/rest/watched-answers.ts";
+import { putObserver, putRunning, putService } from "../support/servers/books.ts";
+import { startMessage } from "../support/system/observer-service.ts";
 
 /*
  * Every call of the OpenAPI document, with every answer that it describes. What is answered is held against the document on
- * the way (test/support/watched-answers.ts); the last test tells what was never seen.
+ * the way (test/support/rest/watched-answers.ts); the last test tells what was never seen.
  */
 
 interface DocumentedCall {
@@ -35,33 +37,31 @@ interface DocumentedCall {
   bodies: Record<string, { value: unknown }>;
 }
 
-const calls: DocumentedCall[] = Object.entries(openApi().paths).flatMap(([path, operations]) =>
-  Object.entries(operations).map(([method, { operationId, responses, requestBody }]) => ({
-    ...{ operationId, method: method.toUpperCase(), path },
-    codes: Object.values(responses).flatMap(({ content }) =>
+const document = openApi();
+
+const calls: DocumentedCall[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, operation]) => ({
+    operationId: operation.operationId,
+    method: method.toUpperCase(),
+    path,
+    codes: Object.values(operation.responses).flatMap(({ content }) =>
       Object.keys(content?.["application/problem+json"]?.examples ?? {}),
     ),
-    bodies: (requestBody?.content["application/json"]?.examples ?? {}) as DocumentedCall["bodies"],
+    bodies: (bodyOf(document, operation)?.content["application/json"]?.examples ?? {}) as DocumentedCall["bodies"],
   })),
 );
 const callsWith = (code: ProblemCode) => calls.filter(({ codes }) => codes.includes(code));
 const callsWithBody = calls.filter(({ bodies }) => Object.keys(bodies).length > 0);
 
-let books: TestBooks;
-let manager: HttpManager;
-
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, commands, errors CASCADE");
-  const types = [httpPoll.under(everythingPermitted), ticker].map((definition) => {
-    const { type, description = "" } = definition;
-    return { type, description, paramsSchema: paramsJsonSchema(definition as ObserverDefinition).schema };
-  });
-  await putService(books.dataSource, { types, worker_count: 50 });
-  manager = await startHttpManager(books.databaseUrl);
+const { books, manager } = useHttpManager({
+  emptied: "observers, services, commands, errors",
+  rows: async (books) => {
+    const types = [httpPoll.under(everythingPermitted), ticker].map((definition) => {
+      const { type, description = "" } = definition;
+      return { type, description, paramsSchema: paramsJsonSchema(definition as ObserverDefinition).schema };
+    });
+    await putService(books.dataSource, { types, worker_count: 50 });
+  },
 });
 
 /** The documented call, about things that are not there unless `places` says otherwise. */
@@ -80,8 +80,11 @@ async function make(
 
 type Places = Record<string, string>;
 
+/** Shaped as it must be to be looked for. */
+const NOBODY: Places = { taskId: randomUUID(), taskType: "nobodys" };
+
 const filled = (path: string, places: Places = {}): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? "0");
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? NOBODY[name] ?? "0");
 
 const named = (operationId: string): DocumentedCall => {
   const call = calls.find((one) => one.operationId === operationId);
@@ -89,7 +92,7 @@ const named = (operationId: string): DocumentedCall => {
   return call;
 };
 
-async function report(observerId?: ObserverId): Promise<string> {
+async function report(observerId?: ObserverId, more: Partial<NewError> = {}): Promise<string> {
   const error = {
     reason: "retries-used-up",
     detail: "Error: boom",
@@ -97,7 +100,7 @@ async function report(observerId?: ObserverId): Promise<string> {
     messageId: randomUUID(),
     reporter: "r",
   } as const;
-  await recordErrors(books.dataSource.manager, [{ ...error, observerId, body: "{", bodyBytes: 1 }]);
+  await recordErrors(books.dataSource.manager, [{ ...error, observerId, body: "{", bodyBytes: 1, ...more }]);
   return (await manager.call("GET", "/api/v1/errors?limit=1")).body.items[0].id;
 }
 
@@ -108,7 +111,8 @@ describe("a body that the document shows", () => {
 
   test.each(examples)("is taken: $operationId, $example", async ({ call, value }) => {
     await putRunning(books.dataSource, { name: "some-other", type: "http-poll", labels: { team: "web" } });
-    const { status, text, body } = await make(call, { json: value });
+    await make(named("createTask"), { json: { type: "resize" } });
+    const { status, text, body } = await make(call, { json: value, places: { taskType: "resize" } });
     expect([200, 201], text).toContain(status);
     const results: { status: number; problem?: { code: string } }[] = body.results ?? [];
     expect(results.filter(({ problem }) => problem !== undefined && problem.code !== "observer-not-found")).toEqual([]);
@@ -152,6 +156,26 @@ describe("a call that succeeds is answered as described", () => {
     expect((await make(named("deleteError"), { places: { errorId } })).status).toBe(204);
   });
 
+  test("about tasks", async () => {
+    const json = { type: "resize", params: { width: 3 }, id: randomUUID() };
+    for (const status of [201, 200]) expect((await make(named("createTask"), { json })).status).toBe(status);
+    expect((await make(named("createTask"), { json: { ...json, params: {} } })).body.code).toBe("id-taken");
+    const places = { taskId: json.id };
+    for (const operationId of ["getTask", "listTasks", "listTaskTypes"])
+      expect((await make(named(operationId), { places })).status).toBe(200);
+    const keyed = { type: "resize", key: "of-the-contract" };
+    expect((await make(named("createTask"), { json: keyed })).body.outcome).toBe("created");
+    expect((await make(named("createTask"), { json: keyed })).body.code).toBe("key-taken");
+    // What waits cannot be retried, what is cancelled cannot be cancelled once more.
+    for (const [operationId, status] of [
+      ["retryTask", 409],
+      ["cancelTask", 202],
+      ["cancelTask", 409],
+      ["retryTask", 202],
+    ] as const)
+      expect([operationId, (await make(named(operationId), { places })).status]).toEqual([operationId, status]);
+  });
+
   test("about the manager itself", async () => {
     for (const operationId of ["isAlive", "isReady", "getMetrics", "getDocument", "getSession", "signIn"])
       expect((await make(named(operationId))).status).toBe(200);
@@ -173,8 +197,10 @@ describe("a call that succeeds is answered as described", () => {
   test("to HEAD without a body", async () => {
     const errorId = await report();
     const ref = await putObserver(books.dataSource);
+    const { body } = await make(named("createTask"), { json: { type: "resize", params: {} } });
+    const places = { errorId, ref, taskId: body.id };
     for (const call of calls.filter(({ method }) => method === "GET"))
-      expect((await make({ ...call, method: "HEAD" }, { places: { errorId, ref } })).status, call.path).toBe(200);
+      expect((await make({ ...call, method: "HEAD" }, { places })).status, call.path).toBe(200);
   });
 });
 
@@ -208,12 +234,19 @@ describe("a call that fails is answered as described", () => {
       expect(status, text).toBe(409);
     }
   });
+
+  test("retryError: of an observer that the books have lost, and that no create would take", async () => {
+    const lost = startMessage({ type: "ticker", params: { everyMs: "often" } });
+    const errorId = await report(lost.observerId, { reason: "unknown-observer", body: JSON.stringify(lost) });
+    const { status, body } = await make(named("retryError"), { places: { errorId } });
+    expect([status, body]).toMatchObject([422, { code: "invalid-body", errors: [{ pointer: "/params/everyMs" }] }]);
+  });
 });
 
-describe("whoever is not let in is answered as described", () => {
+describe("a caller who is not let in is answered as described", () => {
   const refused: Verdict = { kind: "refused", why: "no such token" };
   const verdicts: [ProblemCode, Verdict, Partial<HttpAccess>][] = [
-    ["unauthorized", refused, {}],
+    ["unauthorized", refused, { failuresPerMinute: 1_000 }],
     ["too-many-requests", refused, { failuresPerMinute: 0 }],
     ["forbidden", { kind: "no-role", name: "somebody", why: "the token gives no role" }, {}],
     ["identity-provider-unavailable", { kind: "unavailable" }, {}],
@@ -272,7 +305,16 @@ describe("a manager in trouble answers as described", () => {
 /** Whatever is asked of it, it throws. */
 const brokenApi = (api: ManagerApi): ManagerApi => {
   const broken = new Proxy({}, { get: () => () => Promise.reject(new TypeError("broken")) }) as never;
-  return { ...api, lifecycle: broken, reads: broken, errors: broken, services: broken, logs: broken };
+  return {
+    ...api,
+    lifecycle: broken,
+    reads: broken,
+    errors: broken,
+    services: broken,
+    logs: broken,
+    tasks: broken,
+    taskTypes: broken,
+  };
 };
 
 /** Signing out asks nothing of anybody: what every call can meet cannot be shown of it. */

@@ -1,27 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { CreateObserver, newObserverId, type ObserverId } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/postgres-books-store.ts";
-import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/type-reads.ts";
-import type { BooksStore } from "../../services/observer-manager/src/flows/books-store.ts";
-import { FreshStarts } from "../../services/observer-manager/src/flows/fresh-starts.ts";
-import { ObserverLifecycle } from "../../services/observer-manager/src/flows/lifecycle.ts";
-import type { CreateOutcome } from "../../services/observer-manager/src/flows/manager-api.ts";
-import { TypeCheck } from "../../services/observer-manager/src/flows/type-check.ts";
-import { keptLog, openBooks, putObserver, putRunning, putService, SOMEBODY, type TestBooks } from "../support/books.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
+import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
+import type { BooksStore } from "../../services/observer-manager/src/operations/books/books-store.ts";
+import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
+import { ObserverLifecycle } from "../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
+import type { CreateOutcome } from "../../services/observer-manager/src/operations/observers/observer-tools.ts";
+import { TypeCheck } from "../../services/observer-manager/src/operations/types/type-check.ts";
+import { keptLog, putObserver, putRunning, putService, SOMEBODY, useBooks } from "../support/servers/books.ts";
 
-let books: TestBooks;
+const books = useBooks("observers, services, commands");
 let store: BooksStore;
 let lifecycle: ObserverLifecycle;
 /** Commits that told the dispatcher. */
 let commits: number;
 
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
 beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, commands CASCADE");
   store = new PostgresBooksStore(books.dataSource);
   lifecycle = lifecycleOn(store);
 });
@@ -94,7 +89,14 @@ describe("many at once", () => {
       request("e"),
     ]);
     expect(answers).toEqual([
-      ...["created", "name-taken", "created", "exists", "id-taken", "unknown-type", "name-taken", "created"],
+      "created",
+      "name-taken",
+      "created",
+      "exists",
+      "id-taken",
+      "unknown-type",
+      "name-taken",
+      "created",
     ]);
     expect(await inBooks()).toEqual(["a", "b", "e", "taken"]);
     expect(commits).toBe(1);
@@ -105,12 +107,24 @@ describe("many at once", () => {
     await putObserver(books.dataSource, { name: "taken", pool: "elsewhere" });
     const id = newObserverId();
     const requests = [
-      ...[request("taken"), request("a", { id }), request("a", { id }), request("a"), request("b")],
-      ...[request("waits", { whenFull: "queue" }), request("c"), request("waits-too", { whenFull: "queue" })],
+      request("taken"),
+      request("a", { id }),
+      request("a", { id }),
+      request("a"),
+      request("b"),
+      request("waits", { whenFull: "queue" }),
+      request("c"),
+      request("waits-too", { whenFull: "queue" }),
     ];
     expect(await create(requests)).toEqual([
-      ...["name-taken", "created", "exists", "name-taken", "created"],
-      ...["created", "no-free-worker", "created"],
+      "name-taken",
+      "created",
+      "exists",
+      "name-taken",
+      "created",
+      "created",
+      "no-free-worker",
+      "created",
     ]);
     expect(await create([request("taken"), request("x")])).toEqual(["name-taken", "no-free-worker"]);
   });
@@ -118,11 +132,14 @@ describe("many at once", () => {
   test("that are atomic are all created, or none, and only the guilty have a problem of their own", async () => {
     await workers(2);
     expect(await create([request("a"), request("b"), request("c")], true)).toEqual([
-      ...["batch-refused", "batch-refused", "no-free-worker"],
+      "batch-refused",
+      "batch-refused",
+      "no-free-worker",
     ]);
     expect(await create([request("a"), request("a")], true)).toEqual(["batch-refused", "name-taken"]);
     expect(await create([request("a"), request("b", { type: "unheard-of" })], true)).toEqual([
-      ...["batch-refused", "unknown-type"],
+      "batch-refused",
+      "unknown-type",
     ]);
     expect(await inBooks()).toEqual([]);
     expect(commits).toBe(0);
@@ -130,6 +147,85 @@ describe("many at once", () => {
     expect(await create([request("a", { id }), request("b")], true)).toEqual(["created", "created"]);
     expect(await create([request("a", { id })], true)).toEqual(["exists"]);
     expect(await inBooks()).toEqual(["a", "b"]);
+  });
+});
+
+describe("pools and what their services know", () => {
+  const service = (pool: string, types: string[], workers = 10) =>
+    putService(books.dataSource, {
+      pool,
+      worker_count: workers,
+      types: types.map((type) => ({ type, description: "", paramsSchema: {} })),
+    });
+  const refusals = async (requests: CreateObserver[]) =>
+    ((await lifecycle.createObservers(requests, { atomic: false }, SOMEBODY)) as CreateOutcome[]).map((outcome) =>
+      outcome.kind === "problem" ? { ...outcome, kind: undefined } : outcome.kind,
+    );
+
+  test("a type that only another pool has is told with that pool, and nothing is said of pools that do not have it", async () => {
+    await service("default", ["ticker"]);
+    await service("mine", ["orders", "shared"]);
+    await service("yours", ["shared"]);
+    const nowhere = 'No live service of the pool "default" knows the type "unheard-of", nor does one of another pool';
+    expect(
+      await refusals([
+        request("a", { type: "orders" }),
+        request("b", { type: "shared" }),
+        request("c", { type: "unheard-of" }),
+        request("d", { type: "orders", pool: "mine" }),
+      ]),
+    ).toEqual([
+      {
+        code: "unknown-type",
+        knownTypes: ["ticker"],
+        knownPools: ["mine"],
+        detail: 'No live service of the pool "default" knows the type "orders"; known in pool mine: send pool "mine"',
+      },
+      {
+        code: "unknown-type",
+        knownTypes: ["ticker"],
+        knownPools: ["mine", "yours"],
+        detail:
+          'No live service of the pool "default" knows the type "shared"; known in pools mine, yours: send pool "mine" or "yours"',
+      },
+      { code: "unknown-type", knownTypes: ["ticker"], detail: nowhere },
+      "created",
+    ]);
+  });
+
+  test("a pool that nobody serves is told as such, with the pools there are; what may wait for it is accepted", async () => {
+    const nobody = 'No live service works in the pool "defualt"';
+    expect(await refusals([request("a", { pool: "defualt" })])).toEqual([
+      { code: "pool-not-served", detail: `${nobody}, nor in any other`, knownPools: [] },
+    ]);
+    await service("default", ["ticker"]);
+    await service("mine", []);
+    expect(
+      await refusals([request("a", { pool: "defualt" }), request("b", { pool: "defualt", whenFull: "queue" })]),
+    ).toEqual([
+      {
+        code: "pool-not-served",
+        knownPools: ["default", "mine"],
+        detail: `${nobody}; pools that are served: default, mine`,
+      },
+      "created",
+    ]);
+  });
+
+  test("only workers of services that know the type are free for it, and never more than the pool has", async () => {
+    await service("default", ["ticker"], 1);
+    await service("default", ["orders"], 3);
+    const full = 'No service of the pool "default" that knows the type "ticker" has a free worker';
+    expect(await refusals([request("a"), request("b"), request("c", { type: "orders" })])).toEqual([
+      "created",
+      { code: "no-free-worker", detail: full },
+      "created",
+    ]);
+    expect(await refusals([request("d")])).toEqual([{ code: "no-free-worker", detail: full }]);
+    await service("default", ["ticker", "orders"], 1);
+    expect(await create(["d", "e"].map((name) => request(name)))).toEqual(["created", "no-free-worker"]);
+    const orders = ["f", "g", "h"].map((name) => request(name, { type: "orders" }));
+    expect(await create(orders)).toEqual(["created", "created", "no-free-worker"]);
   });
 });
 
@@ -156,6 +252,7 @@ describe("a value that only the database finds wrong", () => {
     const breaking: BooksStore = {
       findMatching: (filter) => store.findMatching(filter),
       noteSignOfLife: (sign) => store.noteSignOfLife(sign),
+      findUnknownRuns: (runIds) => store.findUnknownRuns(runIds),
       inTransaction: (work) =>
         ++transactions > 2 ? Promise.reject(new Error("the database went away")) : store.inTransaction(work),
     };
@@ -172,6 +269,7 @@ test("what was committed is accepted, though the database goes away right after"
   const breaking: BooksStore = {
     findMatching: (filter) => store.findMatching(filter),
     noteSignOfLife: (sign) => store.noteSignOfLife(sign),
+    findUnknownRuns: (runIds) => store.findUnknownRuns(runIds),
     async inTransaction(work) {
       if (committed) throw new Error("the database went away");
       const result = await store.inTransaction(work);

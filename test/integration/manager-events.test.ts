@@ -1,16 +1,12 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { ManagerApi } from "../../services/observer-manager/src/flows/manager-api.ts";
-import { openBooks, putObserver, type TestBooks } from "../support/books.ts";
-import { type EventClient, followEvents } from "../support/event-client.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ManagerApi } from "../../services/observer-manager/src/operations/manager-api.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { type EventClient, followEvents } from "../support/rest/event-client.ts";
+import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
+import { putObserver, useBooks } from "../support/servers/books.ts";
 
-let books: TestBooks;
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
+const books = useBooks();
 
 const change = async (columns: Record<string, unknown> = {}) => {
   const id = await putObserver(books.dataSource, columns);

@@ -1,23 +1,13 @@
 import { PROBLEMS } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import type { Called } from "../support/rest-client.ts";
+import { describe, expect, test } from "vitest";
+import { useHttpManager } from "../support/rest/http-manager.ts";
+import type { Called } from "../support/rest/rest-client.ts";
+import { putObserver, putService } from "../support/servers/books.ts";
 
 const OBSERVERS = "/api/v1/observers";
 const BATCH = `${OBSERVERS}/batch`;
 
-let books: TestBooks;
-let manager: HttpManager;
-
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, commands CASCADE");
-  manager = await startHttpManager(books.databaseUrl);
-});
+const { books, manager } = useHttpManager({ emptied: "observers, services, commands" });
 
 const workers = (count: number) =>
   putService(books.dataSource, {
@@ -51,8 +41,16 @@ describe("POST /observers/batch", () => {
     ]);
     expect(answer.status).toBe(200);
     expect(codesOf(answer)).toEqual([
-      ...["201", "name-taken", "invalid-body", "invalid-body", "invalid-body", "invalid-body", "body-too-large"],
-      ...["unknown-type", "201", "200"],
+      "201",
+      "name-taken",
+      "invalid-body",
+      "invalid-body",
+      "invalid-body",
+      "invalid-body",
+      "body-too-large",
+      "unknown-type",
+      "201",
+      "200",
     ]);
     const { results } = answer.body;
     expect(results[0].observer).toEqual((await manager.call("GET", `${OBSERVERS}/a`)).body);

@@ -1,24 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { ObserverStatus } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import type { Called } from "../support/rest-client.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
+import { startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
+import type { Called } from "../support/rest/rest-client.ts";
+import { putObserver, putRunning, putService } from "../support/servers/books.ts";
 
 const OBSERVERS = "/api/v1/observers";
 
-let books: TestBooks;
-let manager: HttpManager;
-
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, commands CASCADE");
-  manager = await startHttpManager(books.databaseUrl);
-});
+const { books, manager } = useHttpManager({ emptied: "observers, services, commands" });
 
 const post = (verb: "stop" | "restart", json: object) => manager.call("POST", `${OBSERVERS}/${verb}`, { json });
 const put = (name: string, status: ObserverStatus, more: object = {}) =>
@@ -53,12 +43,25 @@ describe("stop and restart of some", () => {
     });
     expect(answer.status).toBe(200);
     expect(codesOf(answer)).toEqual([
-      ...["202", "observer-not-found", "already-deleted"],
-      ...["not-activated", "202", "already-deleting", "observer-not-found", "already-deleted"],
+      "202",
+      "observer-not-found",
+      "already-deleted",
+      "not-activated",
+      "202",
+      "already-deleting",
+      "observer-not-found",
+      "already-deleted",
     ]);
     const { results } = answer.body;
     expect(results.map((one: { ref: string }) => one.ref)).toEqual([
-      ...[running, nobody, gone, "fresh", "over", "running", "nobody", "gone"],
+      running,
+      nobody,
+      gone,
+      "fresh",
+      "over",
+      "running",
+      "nobody",
+      "gone",
     ]);
     expect(results[0].observer).toEqual((await manager.call("GET", `${OBSERVERS}/running`)).body);
     expect(results[0].observer.status).toBe("OnDeleting");
@@ -69,7 +72,7 @@ describe("stop and restart of some", () => {
     expect(await statuses()).toMatchObject({ fresh: "Deleted", running: "Deleted" });
   });
 
-  test("restart runs anew what runs or is over", async () => {
+  test("restart starts over what runs, and starts what is over", async () => {
     for (const [name, status] of Object.entries({ a: "Processing", b: "Failed", c: "Completed", d: "Created" } as const))
       await put(name, status);
     const answer = await post("restart", { names: ["a", "b", "c", "d"] });
@@ -93,7 +96,9 @@ describe("stop and restart of some", () => {
     expect(codesOf(dry)).toEqual(["202", "not-activated"]);
     expect(dry.body.results[0].observer.status).toBe("Processing");
     expect((await post("stop", { all: true, dryRun: true })).body).toEqual({
-      ...{ matched: 2, accepted: 1, refused: { "not-activated": 1 } },
+      matched: 2,
+      accepted: 1,
+      refused: { "not-activated": 1 },
     });
     expect(await books.dataSource.query("SELECT * FROM observers ORDER BY id")).toEqual(before);
     expect(await commands()).toEqual([]);

@@ -1,24 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { ObserverStatus } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/error-writes.ts";
-import type { NewError } from "../../services/observer-manager/src/flows/error-book.ts";
-import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { describe, expect, test } from "vitest";
+import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/errors/error-rows.ts";
+import type { NewError } from "../../services/observer-manager/src/operations/books/books-store.ts";
+import { useHttpManager } from "../support/rest/http-manager.ts";
+import { putObserver, putRunning, putService } from "../support/servers/books.ts";
 
 const ERRORS = "/api/v1/errors";
 
-let books: TestBooks;
-let manager: HttpManager;
-
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, commands, errors CASCADE");
-  manager = await startHttpManager(books.databaseUrl);
-});
+const { books, manager } = useHttpManager({ emptied: "observers, services, commands, errors" });
 
 const put = (name: string, status: ObserverStatus, more: object = {}) =>
   putObserver(books.dataSource, { name, status, ...more });
@@ -78,8 +68,12 @@ describe("the errors", () => {
     const { body } = await manager.call("GET", `${ERRORS}/groups`);
     expect(body.total).toBe(2);
     expect(body.items[0]).toEqual({
-      ...{ reason: "retries-used-up", group: "Error: no answer in <n> ms", count: 4, exampleId: newest },
-      ...{ firstSeenAt: "1970-01-01T00:00:01.000Z", lastSeenAt: "1970-01-01T00:00:05.000Z" },
+      reason: "retries-used-up",
+      group: "Error: no answer in <n> ms",
+      count: 4,
+      exampleId: newest,
+      firstSeenAt: "1970-01-01T00:00:01.000Z",
+      lastSeenAt: "1970-01-01T00:00:05.000Z",
     });
     expect(body.items[1]).toMatchObject({ reason: "bad-params", count: 1 });
     expect((await manager.call("GET", `${ERRORS}/${newest}`)).body).toMatchObject({ detail: "Error: no answer in 5 ms" });
@@ -148,18 +142,18 @@ describe("the errors of observers", () => {
     const { body } = await manager.call("GET", "/api/v1/stats/errors");
     expect(body.total).toBe(2);
     expect(body.items[0]).toMatchObject({
-      ...{ group: "Error: no answer in <n> ms", total: 3 },
-      ...{ firstSeenAt: "1970-01-01T00:00:01.000Z", lastSeenAt: "1970-01-01T00:00:09.000Z" },
+      group: "Error: no answer in <n> ms",
+      total: 3,
+      firstSeenAt: "1970-01-01T00:00:01.000Z",
+      lastSeenAt: "1970-01-01T00:00:09.000Z",
       example: { name: "b", status: "Failed", lastError: { message: "no answer in 2000 ms" } },
     });
     expect(body.items[0].byStatus).toMatchObject({ Failed: 2, Retrying: 1, Processing: 0, Deleted: 0 });
     expect((await manager.call("GET", "/api/v1/observers/a")).body.lastError).toEqual({
-      ...{
-        name: "Error",
-        message: "no answer in 10 ms",
-        group: "Error: no answer in <n> ms",
-        at: "1970-01-01T00:00:01.000Z",
-      },
+      name: "Error",
+      message: "no answer in 10 ms",
+      group: "Error: no answer in <n> ms",
+      at: "1970-01-01T00:00:01.000Z",
     });
     const errorGroup = body.items[0].group;
     const listed = await manager.call("GET", `/api/v1/observers?errorGroup=${encodeURIComponent(errorGroup)}`);
@@ -174,7 +168,7 @@ describe("the errors of observers", () => {
 
 describe("GET /types", () => {
   test("gives every type of living services with its schema, and who has it", async () => {
-    expect((await manager.call("GET", "/api/v1/types")).body).toEqual({ items: [], total: 0 });
+    expect((await manager.call("GET", "/api/v1/types")).body).toEqual({ items: [], total: 0, broken: [] });
     const ticker = { type: "ticker", description: "ticks", paramsSchema: { type: "object" } };
     const newer = { ...ticker, paramsSchema: { type: "object", required: ["everyMs"] } };
     const poll = { type: "poll", description: "", paramsSchema: {} };
@@ -188,6 +182,7 @@ describe("GET /types", () => {
       ended_at: new Date(),
     });
     expect((await manager.call("GET", "/api/v1/types")).body).toEqual({
+      broken: [],
       total: 3,
       items: [
         { ...poll, services: ["s-1", "s-2"], pools: ["default", "gpu"] },

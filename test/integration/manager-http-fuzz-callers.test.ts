@@ -2,32 +2,28 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { PROBLEMS, ROLES } from "@unacked/contracts";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { keptLog, openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import { type RawAnswer, sendRaw } from "../support/raw-request.ts";
-import { openApi } from "../support/rest-contract.ts";
-import { callersOf, roleTokens } from "../support/tokens.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { useHttpManager } from "../support/rest/http-manager.ts";
+import { type RawAnswer, sendRaw } from "../support/rest/raw-request.ts";
+import { openApi } from "../support/rest/rest-contract.ts";
+import { callersOf, roleTokens } from "../support/rest/tokens.ts";
+import { keptLog, putObserver, putRunning, putService } from "../support/servers/books.ts";
 
 const tokens = roleTokens();
 
-let books: TestBooks;
-let manager: HttpManager;
-
+const { books, manager } = useHttpManager({
+  access: () => ({
+    callers: callersOf(tokens.list, keptLog()),
+    corsOrigins: ["https://tools.example"],
+    trustedProxies: ["loopback"],
+    failuresPerMinute: 1_000_000,
+  }),
+});
 beforeAll(async () => {
-  books = await openBooks();
   await putService(books.dataSource, { name: "alpha", types: [{ type: "ticker", description: "", paramsSchema: {} }] });
   for (const status of ["Created", "Failed", "Deleted"])
     await putObserver(books.dataSource, { name: `is-${status}`, status });
   await putRunning(books.dataSource, { name: "is-Processing" });
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  const callers = callersOf(tokens.list, keptLog());
-  const [corsOrigins, trustedProxies] = [["https://tools.example"], ["loopback"]];
-  manager = await startHttpManager(books.databaseUrl, undefined, {
-    ...{ callers, corsOrigins, trustedProxies, failuresPerMinute: 1_000_000 },
-  });
 });
 
 /** Every call of the document, those with a body and without. */
@@ -43,28 +39,56 @@ const CALLS = Object.entries(openApi().paths).flatMap(([path, operations]) =>
 
 /** What breaks programs: keys of prototypes, NUL, halves of characters, numbers beyond any type, quotes of every language. */
 const NASTY = fc.constantFrom(
-  ...["__proto__", "constructor", "hasOwnProperty", "toString", "\0", "a\0b", "\ud800", "💥", "نص", "i̇", "\u202e", "\ufeff"],
-  ...[
-    "'",
-    '"',
-    "`",
-    "';--",
-    "' OR 1=1 --",
-    "\\",
-    "%",
-    "_",
-    "${x}",
-    "{{x}}",
-    "../..",
-    "..%2f",
-    "/",
-    "?",
-    "#",
-    "\r\nX-Injected: 1",
-  ],
-  ...["9".repeat(400), "1e999", "-0", "NaN", "9007199254740993", "18446744073709551616", "0x10", "x".repeat(5_000), ""],
-  ...[randomUUID(), "is-Created", "is-Failed", "is-Processing", "alpha", "1", "true", "Failed", "observer.stop"],
-  ...["2026-11-20T09:00:00Z", "9999-12-31T23:59:59Z", "0000-00-00T00:00:00Z", "+275760-09-13T00:00:00.001Z"],
+  "__proto__",
+  "constructor",
+  "hasOwnProperty",
+  "toString",
+  "\0",
+  "a\0b",
+  "\ud800",
+  "💥",
+  "نص",
+  "i̇",
+  "\u202e",
+  "\ufeff",
+  "'",
+  '"',
+  "`",
+  "';--",
+  "' OR 1=1 --",
+  "\\",
+  "%",
+  "_",
+  "${x}",
+  "{{x}}",
+  "../..",
+  "..%2f",
+  "/",
+  "?",
+  "#",
+  "\r\nX-Injected: 1",
+  "9".repeat(400),
+  "1e999",
+  "-0",
+  "NaN",
+  "9007199254740993",
+  "18446744073709551616",
+  "0x10",
+  "x".repeat(5_000),
+  "",
+  randomUUID(),
+  "is-Created",
+  "is-Failed",
+  "is-Processing",
+  "alpha",
+  "1",
+  "true",
+  "Failed",
+  "observer.stop",
+  "2026-11-20T09:00:00Z",
+  "9999-12-31T23:59:59Z",
+  "0000-00-00T00:00:00Z",
+  "+275760-09-13T00:00:00.001Z",
   ...[`t.1.${randomUUID()}`, `n.${"9".repeat(16)}.${randomUUID()}`, "e.9"].map((text) =>
     Buffer.from(text).toString("base64url"),
   ),
@@ -167,7 +191,9 @@ function send({ call, places, query, caller, headers, body }: FuzzedRequest): Pr
   const search = query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join("&");
   const sent = call.hasBody ? body : "";
   return sendRaw(manager.url, {
-    ...{ method, path: `${path}${search && `?${search}`}`, body: sent },
+    method,
+    path: `${path}${search && `?${search}`}`,
+    body: sent,
     headers: {
       ...headers,
       ...caller,
@@ -181,7 +207,7 @@ type FuzzedRequest = typeof REQUEST extends fc.Arbitrary<infer Request> ? Reques
 
 const BEFORE_THE_GATE = ["unauthorized", "cross-origin", "not-found", "method-not-allowed", "malformed-request"];
 
-describe("whoever asks, by whatever header, cookie, path, query and body", () => {
+describe("any caller, by any header, cookie, path, query and body", () => {
   test("no call answers 500, and none lets in somebody who brings no genuine token", { timeout: 240_000 }, async () => {
     const seen = new Map<number, number>();
     const property = fc.asyncProperty(REQUEST, async (odd) => {

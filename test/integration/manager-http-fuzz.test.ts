@@ -1,20 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { PROBLEMS } from "@unacked/contracts";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { startHttpManager } from "../support/http-manager.ts";
-import { type RawAnswer, sendRaw } from "../support/raw-request.ts";
+import { beforeAll, expect, test } from "vitest";
+import { startHttpManager } from "../support/rest/http-manager.ts";
+import { type RawAnswer, sendRaw } from "../support/rest/raw-request.ts";
+import { putObserver, putRunning, putService, useBooks } from "../support/servers/books.ts";
 
-let books: TestBooks;
+const books = useBooks();
 beforeAll(async () => {
-  books = await openBooks();
   await putService(books.dataSource, { types: [{ type: "ticker", description: "", paramsSchema: {} }] });
   for (const status of ["Created", "Failed", "Deleted"])
     await putObserver(books.dataSource, { name: `is-${status}`, status });
   await putRunning(books.dataSource, { name: "is-Processing" });
 });
-afterAll(() => books.close());
 
 const TEXT = fc.oneof(
   fc.string(),
@@ -104,6 +102,16 @@ const PARAMETER = fc.tuple(
 );
 const QUERY = fc
   .array(PARAMETER, { maxLength: 3 })
+  // Node itself answers 431 to a head of 16 KiB; manager-http-fuzz-callers sends such.
+  .map((pairs) =>
+    pairs.filter(
+      (_, i) =>
+        pairs
+          .slice(0, i + 1)
+          .flat()
+          .join("").length < 8_000,
+    ),
+  )
   .map((pairs) => (pairs.length === 0 ? "" : `?${pairs.map((pair) => pair.join("=")).join("&")}`));
 
 const JSON_VALUE = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" });

@@ -1,21 +1,11 @@
 import { newServiceId } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { insert, openBooks, putObserver, putRunning, putService, type TestBooks } from "../support/books.ts";
-import { followEvents } from "../support/event-client.ts";
+import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
+import { followEvents } from "../support/rest/event-client.ts";
+import { useHttpManager } from "../support/rest/http-manager.ts";
+import { insert, putObserver, putRunning, putService } from "../support/servers/books.ts";
 
-let books: TestBooks;
-let manager: HttpManager;
-
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, commands, errors CASCADE");
-  manager = await startHttpManager(books.databaseUrl);
-});
+const { books, manager } = useHttpManager({ emptied: "observers, services, commands, errors" });
 
 const drain = (service: string, options?: object) => manager.call("POST", `/api/v1/services/${service}/drain`, options);
 const commands = () => books.dataSource.query("SELECT kind, service_id, generation, sent_count FROM commands");
@@ -39,7 +29,7 @@ describe("a drain", () => {
     expect(await commands()).toEqual([]);
   });
 
-  test("is told to whoever follows the changes", async () => {
+  test("is told to those who follow the changes", async () => {
     const id = await putService(books.dataSource, { name: "service-1" });
     const client = await followEvents(`${manager.url}/api/v1/events`);
     await eventually(() => client.events.some(({ event }) => event === "ready"));
@@ -123,8 +113,11 @@ describe("the logs, where no broker can be asked", () => {
     for (const query of ["?limit=0", "?limit=1000", "?follow=false", ""])
       expect((await logs("waits", query)).status, query).toBe(200);
     for (const [query, parameter] of [
-      ...[["?limit=-1", "limit"] as const, ["?limit=1001", "limit"] as const, ["?limit=", "limit"] as const],
-      ...[["?follow=maybe", "follow"] as const, ["?since=1h", "since"] as const],
+      ["?limit=-1", "limit"] as const,
+      ["?limit=1001", "limit"] as const,
+      ["?limit=", "limit"] as const,
+      ["?follow=maybe", "follow"] as const,
+      ["?since=1h", "since"] as const,
     ])
       expect((await logs("waits", query)).body, query).toMatchObject({ code: "invalid-query", errors: [{ parameter }] });
     expect((await logs("nobody", "?follow=true")).body).toMatchObject({ status: 404, code: "observer-not-found" });

@@ -1,27 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import type { Called } from "../support/rest-client.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
+import { startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
+import type { Called } from "../support/rest/rest-client.ts";
+import { putObserver, putService } from "../support/servers/books.ts";
 
 const OBSERVERS = "/api/v1/observers";
 const TICKER = { name: "tick", type: "ticker", params: { everyMs: 10 } };
 
-let books: TestBooks;
-let manager: HttpManager;
-
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await books.dataSource.query("TRUNCATE observers, services, errors CASCADE");
-  manager = await startHttpManager(books.databaseUrl);
-});
+const { books, manager } = useHttpManager({ emptied: "observers, services, errors" });
 
 const serviceKnowing = (...types: string[]) =>
   putService(books.dataSource, {
@@ -157,6 +147,13 @@ describe("a request that is not one", () => {
     },
   );
 
+  test("that is no JSON is told where it stops being some, and what could stand there", async () => {
+    const headers = json;
+    const answered = async (body: string) => (await manager.call("POST", OBSERVERS, { body, headers })).body.detail;
+    expect(await answered('{\n  "name": "a",\n}')).toBe('line 3, column 1: expected a name in double quotes, found "}"');
+    expect(await answered("")).toBe("The body is empty");
+  });
+
   test.each([
     ["GET", "/api/v1/nothing", "not-found"],
     ["GET", "/api/v1/Observers", "not-found"],
@@ -177,6 +174,11 @@ describe("a request that is not one", () => {
     ["GET", "/api/v1/events?from=1", "invalid-query"],
   ] as [string, string, ProblemCode][])("%s %s is answered %s", async (method, path, code) => {
     expectProblem(await manager.call(method, path), code);
+  });
+
+  test("is answered, as any other, with a newline at the end", async () => {
+    for (const path of [OBSERVERS, `${OBSERVERS}/nobody`, "/api/v1/nothing", "/healthz", "/readyz", "/api/openapi.json"])
+      expect((await manager.call("GET", path)).text, path).toMatch(/\}\n$/);
   });
 
   test("by its method is told which ones there are", async () => {

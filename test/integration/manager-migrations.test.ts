@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/data-source.ts";
-import { describeDatabaseError } from "../../services/observer-manager/src/adapters/postgres/database-error.ts";
-import { keptLog } from "../support/books.ts";
+import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { describeDatabaseError } from "../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { freshDatabase } from "../support/servers.ts";
-import { tcpProxy } from "../support/tcp-proxy.ts";
+import { keptLog } from "../support/servers/books.ts";
+import { freshDatabase } from "../support/servers/servers.ts";
 
 /** As a manager of its own would have it. */
 async function connect(databaseUrl: string, options: { statementTimeoutMs?: number } = {}) {

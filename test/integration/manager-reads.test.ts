@@ -1,23 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { OBSERVER_STATUSES } from "@unacked/contracts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { CALLS, OBSERVER_STATUSES } from "@unacked/contracts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { toObserverQuery } from "../../services/observer-manager/src/adapters/http/api/observers/observer-query.ts";
 import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
-import { decodeErrorCursor, decodeObserverCursor } from "../../services/observer-manager/src/flows/cursor.ts";
-import type { ManagerReads, ObserverQuery } from "../../services/observer-manager/src/flows/manager-api.ts";
-import { insert, openBooks, putObserver, putService, type TestBooks } from "../support/books.ts";
+import { decodeErrorCursor, decodeObserverCursor } from "../../services/observer-manager/src/operations/cursor.ts";
+import type { ManagerReads } from "../../services/observer-manager/src/operations/manager-reads.ts";
+import type { ObserverQuery } from "../../services/observer-manager/src/operations/observers/observer-tools.ts";
+import { insert, putObserver, putService, useBooks } from "../support/servers/books.ts";
 
-let books: TestBooks;
+const books = useBooks("observers, services, errors");
 let reads: ManagerReads;
 
 beforeAll(async () => {
-  books = await openBooks();
-  reads = postgresReads(books.dataSource, async (pools) => [
-    ...pools.map((pool) => ({ queue: `unacked.work.${pool}`, ready: 0, consumers: 1 })),
-    { queue: "unacked.state", ready: 3, consumers: 1 },
-  ]);
+  reads = postgresReads(books.dataSource, async (pools) => ({
+    depths: [
+      ...pools.map((pool) => ({ queue: `unacked.work.${pool}`, ready: 0, consumers: 1 })),
+      { queue: "unacked.state", ready: 3, consumers: 1 },
+    ],
+    troubles: [],
+    unwanted: [],
+    keeper: { brokerVersion: "3.10.8", queueType: "classic" },
+  }));
 });
-afterAll(() => books.close());
-beforeEach(() => books.dataSource.query("TRUNCATE observers, services, errors CASCADE"));
 
 const put = (columns: Record<string, unknown> = {}) => putObserver(books.dataSource, columns);
 const list = (query: Partial<ObserverQuery> = {}) => reads.listObservers({ sort: "newest", limit: 100, ...query });
@@ -86,18 +90,17 @@ describe("the list of observers", () => {
     });
     await put({ name: "gold_EUR", type: "price-watch", labels: { team: "a" }, pool: "gpu" });
     await put({ name: "50%", status: "Failed" });
-    expect(await namesOf({ statuses: ["Processing", "Failed"] })).toEqual(["50%", "gold-USD"]);
+    expect(await namesOf({ status: ["Processing", "Failed"] })).toEqual(["50%", "gold-USD"]);
     expect(await namesOf({ type: "price-watch", pool: "gpu" })).toEqual(["gold_EUR"]);
-    expect(await namesOf({ service: { kind: "name", name: "s-1" } })).toEqual(["gold-USD"]);
-    expect(await namesOf({ service: { kind: "id", id: service } })).toEqual(["gold-USD"]);
-    expect(await namesOf({ service: { kind: "id", id: randomUUID() } })).toEqual([]);
-    const team = { key: "team", value: "a" };
-    expect(await namesOf({ labels: [team] })).toEqual(["gold-USD", "gold_EUR"]);
-    expect(await namesOf({ labels: [team, { key: "env", value: "prod" }] })).toEqual(["gold-USD"]);
-    expect(await namesOf({ labels: [team, { key: "team", value: "b" }] })).toEqual([]);
-    expect(await namesOf({ nameContains: "GOLD" })).toEqual(["gold-USD", "gold_EUR"]);
-    expect(await namesOf({ nameContains: "gold_" })).toEqual(["gold_EUR"]);
-    expect(await namesOf({ nameContains: "%" })).toEqual(["50%"]);
+    expect(await namesOf({ service: "s-1" })).toEqual(["gold-USD"]);
+    expect(await namesOf({ service })).toEqual(["gold-USD"]);
+    expect(await namesOf({ service: randomUUID() })).toEqual([]);
+    expect(await namesOf({ labels: { team: "a" } })).toEqual(["gold-USD", "gold_EUR"]);
+    expect(await namesOf({ labels: { team: "a", env: "prod" } })).toEqual(["gold-USD"]);
+    expect(await namesOf(toObserverQuery(CALLS.listObservers.query.parse({ label: ["team=a", "team=b"] })))).toEqual([]);
+    expect(await namesOf({ q: "GOLD" })).toEqual(["gold-USD", "gold_EUR"]);
+    expect(await namesOf({ q: "gold_" })).toEqual(["gold_EUR"]);
+    expect(await namesOf({ q: "%" })).toEqual(["50%"]);
     expect((await list({ type: "price-watch", limit: 1 })).total).toBe(2);
   });
 
@@ -129,22 +132,22 @@ describe("one observer", () => {
     expect(await reads.findObserver({ kind: "name", name: "gold" })).toBeUndefined();
     const service = await putService(books.dataSource, { name: "s-1" });
     const living = await put({
-      ...{
-        name: "gold",
-        status: "Retrying",
-        current_service_id: service,
-        attempts: 2,
-        epoch: 3,
-        params: { __proto__x: [1, null] },
-      },
-      ...{
-        last_error: { name: "Error", message: "broken" },
-        last_error_at: new Date(1_000),
-        next_attempt_at: new Date(2_000),
-      },
+      name: "gold",
+      status: "Retrying",
+      current_service_id: service,
+      attempts: 2,
+      epoch: 3,
+      params: { __proto__x: [1, null] },
+      last_error: { name: "Error", message: "broken" },
+      last_error_at: new Date(1_000),
+      next_attempt_at: new Date(2_000),
     });
     expect(await reads.findObserver({ kind: "name", name: "gold" })).toMatchObject({
-      ...{ id: living, status: "Retrying", service: { id: service, name: "s-1" }, attempts: 2, epoch: 3 },
+      id: living,
+      status: "Retrying",
+      service: { id: service, name: "s-1" },
+      attempts: 2,
+      epoch: 3,
       params: { __proto__x: [1, null] },
       lastError: { name: "Error", message: "broken", at: "1970-01-01T00:00:01.000Z" },
       nextAttemptAt: "1970-01-01T00:00:02.000Z",

@@ -1,34 +1,51 @@
 import type { EventBatch, ServiceAlive, ServiceId } from "@unacked/contracts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/postgres-books-store.ts";
-import { InventoryParts } from "../../services/observer-manager/src/domain/books.ts";
-import { signOfLife } from "../../services/observer-manager/src/domain/sign-of-life.ts";
-import { applyStateMessage } from "../../services/observer-manager/src/domain/state-message.ts";
-import { openBooks, putService, type TestBooks } from "../support/books.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
+import { InventoryParts } from "../../services/observer-manager/src/domain/books/books.ts";
+import { signOfLife } from "../../services/observer-manager/src/domain/books/received-message.ts";
+import { applyStateMessage } from "../../services/observer-manager/src/domain/books/state-message.ts";
+import { putService, useBooks } from "../support/servers/books.ts";
 
-let books: TestBooks;
+const books = useBooks();
 let store: PostgresBooksStore;
 beforeAll(async () => {
-  books = await openBooks();
   store = new PostgresBooksStore(books.dataSource);
 });
-afterAll(() => books.close());
 
 const ALIVE: ServiceAlive = {
-  ...{
-    kind: "ServiceAlive",
-    at: 1_795_000_000_000,
-    workerCount: 12,
-    running: 7,
-    memoryBytes: 1_234.5,
-    eventLoopLagMs: 3.25,
-  },
+  kind: "ServiceAlive",
+  at: 1_795_000_000_000,
+  workerCount: 12,
+  running: 7,
+  memoryBytes: 1_234.5,
+  eventLoopLagMs: 3.25,
   draining: false,
+  slots: [{ pid: 11, purpose: "shared", runs: 7, memoryBytes: 40_000_000.5, lagMs: 3.25, startedAt: 1_795_000_000_000 }],
+  slotDeaths: [
+    {
+      at: 1_795_000_000_000,
+      pid: 10,
+      purpose: "shared",
+      end: "SIGKILL",
+      runs: 7,
+      reason: "unnamed",
+      why: 'nobody can be named: 7 suspects; it said "\uFFFD \\u0000 {}"',
+    },
+  ],
+  slotDeathsLately: 1,
+  consuming: false,
+  notConsuming: "no memory",
 };
 
 const batchOf = (serviceId: string, more: Partial<EventBatch> = {}): EventBatch => ({
-  ...{ kind: "EventBatch", serviceId: serviceId as ServiceId, serviceName: "s", pool: "default", workerCount: 12 },
-  ...{ generation: 1, seq: 2, events: [ALIVE] },
+  kind: "EventBatch",
+  serviceId: serviceId as ServiceId,
+  serviceName: "s",
+  pool: "default",
+  workerCount: 12,
+  generation: 1,
+  seq: 2,
+  events: [ALIVE],
   ...more,
 });
 
@@ -56,6 +73,8 @@ describe("a sign of life that is written by itself", () => {
     });
     expect(await rowOf(quick)).toEqual(await rowOf(slow));
     expect(await rowOf(quick)).toMatchObject({ last_seq: "2", running: 7, worker_count: 12, memory_bytes: "1235" });
+    const { slots, slotDeaths, slotDeathsLately } = ALIVE;
+    expect(await rowOf(quick)).toMatchObject({ slots, slot_deaths: slotDeaths, slot_deaths_lately: slotDeathsLately });
     const after = await books.dataSource.query("SELECT changed_xid, last_seen_at FROM services WHERE id = $1", [quick]);
     expect(after[0].changed_xid).not.toBe(before[0].changed_xid);
     expect(after[0].last_seen_at.getTime()).toBeGreaterThan(before[0].last_seen_at.getTime());

@@ -3,16 +3,16 @@ import { type Agent, Agent as HttpsAgent, request } from "node:https";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls, type PeerCertificate } from "node:tls";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { ServerTls } from "../../services/observer-manager/src/adapters/http/server-tls.ts";
-import { openBooks, type TestBooks } from "../support/books.ts";
-import { authority, type Certificate } from "../support/certificates.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ServerTls } from "../../services/observer-manager/src/adapters/http/server/server-tls.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HttpManager, startHttpManager } from "../support/http-manager.ts";
-import { startProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { runCli } from "../support/unacked-cli.ts";
-import { watchAnswer } from "../support/watched-answers.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
+import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
+import { watchAnswer } from "../support/rest/watched-answers.ts";
+import { useBooks } from "../support/servers/books.ts";
+import { authority, type Certificate } from "../support/servers/certificates.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 
 const ca = authority("http-ca");
 const stranger = authority("another-http-ca");
@@ -23,11 +23,7 @@ const strangersClient = stranger.sign("client");
 const trusted = readFileSync(ca.certFile);
 const PATH = "/api/v1/stats";
 
-let books: TestBooks;
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
+const books = useBooks();
 
 const start = (tls: ServerTls): Promise<HttpManager> => startHttpManager(books.databaseUrl, undefined, { tls });
 const portOf = ({ url }: HttpManager): number => Number(new URL(url).port);
@@ -69,7 +65,7 @@ describe("REST over TLS", () => {
     expect(answer).toMatchObject({ status: 200, name: "server" });
     expect(answer.headers["strict-transport-security"]).toMatch(/^max-age=\d{7,}/);
     await expect(fetch(manager.url.replace("https:", "http:"))).rejects.toThrow();
-    // Whoever does not know the authority does not go on.
+    // A client that does not know the authority does not go on.
     await expect(fetch(`https://localhost:${portOf(manager)}/healthz`)).rejects.toMatchObject({
       cause: { code: expect.stringMatching(/UNABLE_TO_VERIFY|SELF_SIGNED/) },
     });
@@ -86,7 +82,9 @@ describe("REST over TLS", () => {
         onTestFinished(() => void socket.destroy());
       });
     expect([await versionOf("TLSv1.1"), await versionOf("TLSv1.2"), await versionOf("TLSv1.3")]).toEqual([
-      ...[null, "TLSv1.2", "TLSv1.3"],
+      null,
+      "TLSv1.2",
+      "TLSv1.3",
     ]);
   });
 
@@ -121,7 +119,7 @@ describe("REST over TLS", () => {
       );
   });
 
-  test("shows a renewed certificate to whoever connects next, and the old one while the new one is no good", async () => {
+  test("shows a renewed certificate to the next client, and the old one while the new one is no good", async () => {
     const dir = temporaryFolder("renewal");
     const tls = { certFile: join(dir, "tls.crt"), keyFile: join(dir, "tls.key") };
     const put = ({ certFile, keyFile }: Certificate) => {
@@ -163,10 +161,13 @@ describe("REST over TLS", () => {
 
 test("a manager whose certificate and key do not go together does not start, and says so", async () => {
   const env = {
-    ...{ AMQP_URL: "amqp://127.0.0.1:9", DATABASE_URL: books.databaseUrl, PORT: "0" },
-    ...{ TLS_CERT_FILE: server.certFile, TLS_KEY_FILE: client.keyFile },
+    AMQP_URL: "amqp://127.0.0.1:9",
+    DATABASE_URL: books.databaseUrl,
+    PORT: "0",
+    TLS_CERT_FILE: server.certFile,
+    TLS_KEY_FILE: client.keyFile,
   };
-  const manager = startProcess({ file: "services/observer-manager/dist/main.js", env });
+  const manager = startProcess({ file: "services/observer-manager/bundle/main.js", env });
   expect(await manager.exited).toEqual({ code: 2, signal: null });
   expect(manager.lines.join("\n")).toMatch(/cannot start: TLS_CERT_FILE, TLS_KEY_FILE: .*mismatch/);
 });

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { type ServiceEvent, workQueueName } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readStamps } from "../support/acts/stamps.ts";
 import { eventually } from "../support/eventually.ts";
-import { type ServiceOptions, type StandIn, standIn, startObserverService } from "../support/observer-service.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { readStamps } from "../support/stamps.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { type ServiceOptions, type StandIn, standIn, startObserverService } from "../support/system/observer-service.ts";
 
 const WORK = workQueueName("default");
 

@@ -1,7 +1,7 @@
 import { newObserverId, newRunId } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type ServiceOptions, standIn, startObserverService } from "../support/observer-service.ts";
+import { type ServiceOptions, standIn, startObserverService } from "../support/system/observer-service.ts";
 
 async function bornService(options: ServiceOptions = {}) {
   const manager = await standIn();
@@ -16,7 +16,7 @@ async function bornService(options: ServiceOptions = {}) {
 }
 
 describe("what a run says", () => {
-  test("is kept in order, lines and emitted values, and given to whoever asks after a place", async () => {
+  test("is kept in order, lines and emitted values, and given to those who ask after a place", async () => {
     const { manager, key } = await bornService();
     const { observerId } = await manager.start({ params: { sayEveryMs: 30 } });
     const { runId } = await manager.waitFor("RunStarted");
@@ -47,7 +47,13 @@ describe("what a run says", () => {
     });
     const { runId } = await manager.waitFor("RunFailed");
     const words = { state: "ended", lastSeq: 2, entries: [{ message: "said" }, { json: '{"times":1}' }] };
-    expect(await manager.readLogs(key, { observerId, runId })).toMatchObject(words);
+    const thrown = { level: "error", message: "the handler failed: Error: thrown on request" };
+    const last = { ...thrown, stack: expect.stringMatching(/^at nastyValue /) };
+    expect(await manager.readLogs(key, { observerId, runId })).toMatchObject({
+      ...words,
+      lastSeq: 3,
+      entries: [...words.entries, last],
+    });
 
     const other = await manager.start({ params: { sayEveryMs: 60_000 } });
     const { runId: before } = await manager.waitFor("RunStarted", (event) => event.observerId === other.observerId);
@@ -66,14 +72,30 @@ describe("what a run says", () => {
     const { observerId } = await manager.start({ params, retry: { maxAttempts: 2, delaysMs: [1], resetAfterMs: 600_000 } });
     const { runId } = await manager.waitFor("RunStarted", ({ attempt }) => attempt === 2);
     await eventually(async () =>
-      expect(await manager.readLogs(key, { observerId, runId })).toMatchObject({ state: "running", lastSeq: 4 }),
+      expect(await manager.readLogs(key, { observerId, runId })).toMatchObject({ state: "running", lastSeq: 5 }),
     );
+  });
+
+  test("is what it threw, once, also from where nobody caught it; and that its params do not pass", async () => {
+    const { manager, key } = await bornService();
+    const retry = { maxAttempts: 1, delaysMs: [1], resetAfterMs: 1 };
+    const saidBy = async (params: object) => {
+      const { observerId } = await manager.start({ params, retry });
+      const { runId } = await manager.waitFor("RunFailed", (event) => event.observerId === observerId);
+      return (await manager.readLogs(key, { observerId, runId })).entries.map(({ message }) => message);
+    };
+    expect(await saidBy({ throwAfterMs: 1, throwFrom: "timer" })).toEqual([
+      "an error that nobody caught fails this attempt: Error: thrown on request",
+    ]);
+    expect(await saidBy({ everyMs: "often" })).toEqual([
+      expect.stringMatching(/^it was not started: InvalidParams: .*everyMs/),
+    ]);
   });
 
   test("is nothing of a run that is not known, and of one that has not said anything", async () => {
     const { manager, key } = await bornService();
     const unknown = { observerId: newObserverId(), runId: newRunId() };
-    expect(await manager.readLogs(key, unknown)).toMatchObject({ ...{ state: "unknown", lastSeq: 0, entries: [] } });
+    expect(await manager.readLogs(key, unknown)).toMatchObject({ state: "unknown", lastSeq: 0, entries: [] });
     const { observerId } = await manager.start();
     const { runId } = await manager.waitFor("RunStarted");
     expect(await manager.readLogs(key, { observerId, runId })).toMatchObject({ state: "running", lastSeq: 0, entries: [] });
@@ -98,7 +120,7 @@ test("a question whose asker is gone, or that nobody waits for, harms nobody", a
   const { runId } = await manager.waitFor("RunStarted");
   const nobody = { kind: "ReadLogs", requestId: newRunId(), replyTo: "nobody.1", observerId, runId } as const;
   for (let n = 0; n < 200; n += 1) await manager.control({ ...nobody, afterSeq: 0, limit: 1_000 }, key);
-  // Behind so many replies it is dropped: whoever asked, asks again.
+  // Behind so many replies it is dropped: the manager asks again.
   const asked = () => manager.readLogs(key, { observerId, runId }, 2_000);
   await eventually(async () => expect((await asked()).state).toBe("running"), { timeoutMs: 20_000 });
   expect(manager.batches.every(({ generation }) => generation === 1)).toBe(true);

@@ -3,17 +3,17 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { newMessageId, newObserverId, newRunId, type ServiceEvent, workQueueName } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { overlaps, readStamps } from "../support/acts/stamps.ts";
 import { eventually } from "../support/eventually.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 import {
   type ServiceOptions,
   type StandIn,
   standIn,
   startMessage,
   startObserverService,
-} from "../support/observer-service.ts";
-import type { RunningProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
-import { overlaps, readStamps } from "../support/stamps.ts";
+} from "../support/system/observer-service.ts";
 
 const WORK = workQueueName("default");
 const NO_JITTER = { maxAttempts: 3, delaysMs: [50], resetAfterMs: 600_000 };
@@ -307,8 +307,20 @@ describe("the end of a service", () => {
 });
 
 describe("an error that belongs to no observer", () => {
-  test("fences everything, is told, and ends the process with 1", async () => {
-    const { manager, service } = await bornService({ env: { OBSERVERS_DIR: "test/fixtures/unattributable-observers" } });
+  const OBSERVERS_DIR = "test/fixtures/unattributable-observers";
+
+  test("ends its slot, which is told with it, and nothing else", async () => {
+    const { manager, service } = await bornService({ env: { OBSERVERS_DIR } });
+    await manager.start({ type: "loose-timer" });
+    expect(await manager.waitFor("RunRetrying")).toMatchObject({
+      error: { name: "SlotEndedError", message: expect.stringContaining("nobody's error") },
+    });
+    expect(service.exit()).toBeNull();
+    await queueHolds(manager, { ready: 0, unacked: 1 });
+  });
+
+  test("without slots it fences everything, is told, and ends the process with 1", async () => {
+    const { manager, service } = await bornService({ env: { OBSERVERS_DIR, SLOTS: "0" } });
     await manager.start({ type: "loose-timer" });
     await manager.waitFor("RunStarted");
     expect(await service.exited).toEqual({ code: 1, signal: null });
@@ -426,8 +438,24 @@ describe("a lost session", () => {
     expect(service.exit()).toBeNull();
   });
 
-  test("ends the process when a handler outlives its lease", async () => {
-    const { manager, service } = await bornService();
+  test("ends the slot of a handler that outlives its lease", async () => {
+    const { manager, service, file } = await bornService();
+    await manager.start({ params: { file, ignoreAbort: true } });
+    const { runId } = await manager.waitFor("RunStarted");
+    await manager.management.deleteQueue(WORK);
+    await service.waitForEvent("slot-gone");
+    await eventually(() => expect(ofKind(manager, "ServiceBorn")).toHaveLength(2));
+    // Its message went with the queue: nobody has it.
+    expect(ofKind(manager, "RunReleased")).toMatchObject([{ runId, reason: "lease-lost" }]);
+    const lastAct = readStamps(file).length;
+    await manager.start();
+    await manager.waitFor("RunStarted", (event) => event.runId !== runId);
+    expect(readStamps(file)).toHaveLength(lastAct);
+    expect(service.exit()).toBeNull();
+  });
+
+  test("without slots it ends the process when a handler outlives its lease", async () => {
+    const { manager, service } = await bornService({ env: { SLOTS: "0" } });
     await manager.start({ params: { ignoreAbort: true } });
     await manager.waitFor("RunStarted");
     await manager.management.deleteQueue(WORK);
@@ -448,7 +476,7 @@ describe("a lost session", () => {
 
 describe("an event loop that is blocked past the lease's deadline", () => {
   test("fences before anything else when it wakes", async () => {
-    const { manager, service, file } = await bornService({ env: { HEARTBEAT_S: "1" } });
+    const { manager, service, file } = await bornService({ env: { HEARTBEAT_S: "1", SLOTS: "0" } });
     await manager.start({ params: { file, blockLoopMs: 1_700 } });
     await manager.start({ params: { file } });
     await service.waitForEvent("lease-lost");
@@ -512,8 +540,7 @@ describe("a service that cannot start", () => {
     ["one is missing", { AMQP_URL: undefined }, "AMQP_URL: is required"],
     ["the broker's address is none", { AMQP_URL: "http://secret:word@x" }, "AMQP_URL"],
     ["its folder is missing", { OBSERVERS_DIR: "nowhere" }, "nowhere"],
-    ["a file does not load", { OBSERVERS_DIR: "test/fixtures/broken-observers" }, "broken.ts"],
-    ["two files have the same type", { OBSERVERS_DIR: "test/fixtures/same-type-observers" }, "its type twice"],
+    ["none of its files loads", { OBSERVERS_DIR: "test/fixtures/broken-observers" }, "broken.ts:1:7"],
   ])("says so in one line and exits with 2 when %s", async (_what, env, words) => {
     const service = startObserverService("amqp://guest:guest@127.0.0.1:1", { env });
     expect(await service.exited).toEqual({ code: 2, signal: null });

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { type Permissions, runObserver } from "@unacked/sdk";
 import { Agent, buildConnector } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -8,13 +10,14 @@ import { get } from "../../observers/http-poll/get.ts";
 import { connectPublic } from "../../observers/http-poll/public-agent.ts";
 import httpPoll from "../../observers/http-poll.ts";
 import priceWatch from "../../observers/price-watch.ts";
+import { tapOutput } from "../support/acts/output-tap.ts";
 import { eventually } from "../support/eventually.ts";
-import { standIn, startObserverService } from "../support/observer-service.ts";
-import { tapOutput } from "../support/output-tap.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { standIn, startObserverService } from "../support/system/observer-service.ts";
 
-const NOTHING: Permissions = { commands: [], privateAddresses: false };
+const NOTHING: Permissions = { commands: [], variables: [], privateAddresses: false };
 
-/** A real server on loopback that counts whoever connects. */
+/** A real server on loopback that counts connections. */
 async function innerServer(redirectTo?: string) {
   let connections = 0;
   const server = createServer((_, response) => {
@@ -113,7 +116,7 @@ describe("a service that nobody permitted anything", () => {
     const { manager, service, types } = await shipped();
     expect(types.map(({ type }) => type)).toEqual(["http-poll", "price-watch", "ticker"]);
     expect(await service.waitForEvent("type-not-offered")).toMatchObject({
-      file: "observers/process.ts",
+      file: expect.stringMatching(/observers\/process\.ts$/),
       msg: expect.stringContaining("ALLOW_PROCESS_OBSERVERS"),
     });
     const { observerId } = await manager.start({ type: "process", params: { command: "env" } });
@@ -125,18 +128,18 @@ describe("a service that nobody permitted anything", () => {
     const { port, connections } = await innerServer();
     await manager.start({ type: "http-poll", params: { url: `http://localhost:${port}/` } });
     const { error } = await manager.waitFor("RunRetrying");
-    expect(error).toEqual({ name: "AddressRefused", message: expect.stringContaining("ALLOW_PRIVATE_ADDRESSES") });
+    expect(error).toMatchObject({ name: "AddressRefused", message: expect.stringContaining("ALLOW_PRIVATE_ADDRESSES") });
     expect(connections()).toBe(0);
   });
 });
 
 describe("a service that permits some commands", () => {
-  const env = { ALLOW_PROCESS_OBSERVERS: "true", PROCESS_COMMANDS: "env,sleep" };
+  const env = { ALLOW_PROCESS_OBSERVERS: "true", PROCESS_COMMANDS: "env,sleep,bash", PROCESS_ENV: "WORD" };
 
   test("announces which, runs these with nothing of its own environment but what is harmless, and no others", async () => {
     const { manager, types } = await shipped(env);
     const announced = types.find(({ type }) => type === "process")?.paramsSchema;
-    expect(announced).toMatchObject({ properties: { command: { enum: ["env", "sleep"] } } });
+    expect(announced).toMatchObject({ properties: { command: { enum: ["env", "sleep", "bash"] } } });
 
     const tap = await tapOutput<{ line: string }>(manager.amqpUrl, "process.#");
     onTestFinished(() => tap.close());
@@ -153,7 +156,17 @@ describe("a service that permits some commands", () => {
     const refused = await manager.start({ type: "process", params: { command: "sh", args: ["-c", "echo no"] } });
     expect(await manager.waitFor("RunFailed")).toMatchObject({
       observerId: refused.observerId,
-      error: { message: expect.stringContaining("this service runs only env, sleep (PROCESS_COMMANDS)") },
+      error: { message: expect.stringContaining("this service runs only env, sleep, bash (PROCESS_COMMANDS)") },
     });
+  });
+
+  test("sets no variable that is not named: none by which a command runs another", async () => {
+    const { manager } = await shipped(env);
+    const proof = join(temporaryFolder("proof"), "ran");
+    const params = { command: "bash", args: ["-c", "true"], env: { SHELLOPTS: "xtrace", PS4: `$(touch ${proof})` } };
+    const { observerId } = await manager.start({ type: "process", params });
+    const message = expect.stringContaining("this service lets params set only WORD (PROCESS_ENV)");
+    expect(await manager.waitFor("RunFailed")).toMatchObject({ observerId, error: { name: "InvalidParams", message } });
+    expect(existsSync(proof)).toBe(false);
   });
 });

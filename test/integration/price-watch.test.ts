@@ -95,7 +95,7 @@ test("over a reconnect the reference is kept, and the price handed out again is 
   expect(await run.waitForEvent()).toMatchObject({ price: "101", reference: "100", ticks: 2 });
 });
 
-test("a socket that says nothing, not even a pong, is given up and made anew", async () => {
+test("a socket that says nothing, not even a pong, is given up and replaced", async () => {
   const { url, connections } = await puppet(() => {});
   const run = watch({ url, silentAfterMs: 200 });
   await eventually(() => connections() >= 3);

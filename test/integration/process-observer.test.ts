@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import observer from "../../observers/process.ts";
 import { processIdentity } from "../../scripts/processes/identity.mjs";
 import { eventually } from "../support/eventually.ts";
-import { ROOT, startProcess } from "../support/processes.ts";
+import { ROOT, startProcess } from "../support/processes/processes.ts";
 
 type Printed = { line: string; truncated?: true };
 

@@ -4,8 +4,8 @@ import { beforeAll, expect, test } from "vitest";
 import { processIdentity } from "../../scripts/processes/identity.mjs";
 import { endLeftover, writePidFile } from "../../scripts/processes/pid-file.mjs";
 import { eventually } from "../support/eventually.ts";
-import { ROOT, startProcess } from "../support/processes.ts";
-import { temporaryFolder } from "../support/servers.ts";
+import { ROOT, startProcess } from "../support/processes/processes.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 
 let folder: string;
 beforeAll(() => {

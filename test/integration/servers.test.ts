@@ -2,7 +2,7 @@ import { connect } from "amqplib";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers.ts";
+import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers/servers.ts";
 
 describe("the run's broker", () => {
   test("gives each file an empty vhost, whose queues can be counted soon after they change", async () => {

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { freePort } from "../../scripts/servers/free-port.mjs";
 import { findPostgres, handOver } from "../../scripts/servers/postgres-program.mjs";
 import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
-import { FreshStarts } from "../../services/observer-manager/src/flows/fresh-starts.ts";
-import { supervised } from "../support/broker-client.ts";
-import { authority, type Certificate } from "../support/certificates.ts";
+import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
+import { supervised } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { startObserverService } from "../support/observer-service.ts";
-import { privateBroker, privatePostgres } from "../support/servers.ts";
-import { System } from "../support/system.ts";
+import { authority, type Certificate } from "../support/servers/certificates.ts";
+import { privateBroker, privatePostgres } from "../support/servers/servers.ts";
+import { startObserverService } from "../support/system/observer-service.ts";
+import { System } from "../support/system/system.ts";
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -169,7 +169,7 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
     expect(await opened(url(host, mode), tls)).toEqual({ isOpen: true, check: { ok: true, detail: "answers" } });
   });
 
-  test("files are read anew at each connection; while one is gone, what was in it counts on", async () => {
+  test("files are read at each connection; while one is gone, what was in it counts on", async () => {
     const caFile = join(serversDir, "renewed-ca.pem");
     copyFileSync(stranger.certFile, caFile);
     const database = new DatabaseSide({

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { ALERTS_FILE, readAlerts } from "../support/monitoring.ts";
-import { ROOT } from "../support/processes.ts";
-import { promtool } from "../support/promtool.ts";
+import { ALERTS_FILE, readAlerts } from "../support/monitoring/monitoring.ts";
+import { promtool } from "../support/monitoring/promtool.ts";
+import { ROOT } from "../support/processes/processes.ts";
 
 /** Series by name, each with its samples every 15 s as promtool writes them: `1+2x60` counts up by 2, sixty times. */
 type Series = Record<string, string>;
@@ -33,8 +33,12 @@ const WELL: Series = {
   [`unacked_workers_free${ofPool}`]: steady(15),
   [`unacked_workers_desired${ofPool}`]: steady(15),
   [`unacked_oldest_waiting_seconds{${manager}}`]: steady(0),
+  [`unacked_task_oldest_ready_seconds${ofPool}`]: steady(20),
+  [`unacked_manager_tasks_ended_total{${manager},status="Failed"}`]: steady(4),
+  [`unacked_manager_tasks_ended_total{${manager},status="Completed"}`]: growing(100),
   [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: steady(1),
   [`unacked_state_queue_batches{${manager}}`]: steady(3),
+  [`unacked_manager_failing_seconds{${manager},queue="unacked.state"}`]: steady(0),
   [`unacked_command_lag_seconds{${manager},kind="start"}`]: steady(0),
   [`unacked_command_oldest_seconds{${manager},kind="stop"}`]: steady(2),
   [`unacked_manager_repairs_total{${manager},kind="sent-again"}`]: steady(4),
@@ -50,6 +54,11 @@ const WELL: Series = {
   [`unacked_service_draining{${service}}`]: steady(0),
   [`unacked_service_fences_total{${service},why="session-lost"}`]: steady(2),
   [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.011),
+  [`unacked_service_slot_deaths_total{${service},reason="culprit"}`]: steady(3),
+  [`unacked_service_slot_deaths_total{${service},reason="stop"}`]: growing(1),
+  [`unacked_service_slot_deaths_total{${service},reason="recycled"}`]: steady(1),
+  [`unacked_service_slot_suspects{${service}}`]: "0x40 4x40 0x30",
+  [`unacked_service_slots_stuck_total{${service}}`]: steady(1),
   [`unacked_observers{${manager},status="Processing",type="t"}`]: steady(90),
   [`unacked_observers{${manager},status="Retrying",type="t"}`]: steady(10),
   [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="2xx"}`]: growing(99),
@@ -82,7 +91,13 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   { alert: "UnackedNoFreeWorker", series: { [`unacked_workers_free${ofPool}`]: steady(0) } },
   { alert: "UnackedWouldNotSurvive", series: { [`unacked_workers_desired${ofPool}`]: steady(21) } },
   { alert: "UnackedObserversWait", series: { [`unacked_oldest_waiting_seconds{${manager}}`]: "0+15x110" } },
+  { alert: "UnackedTasksWait", series: { [`unacked_task_oldest_ready_seconds${ofPool}`]: "0+15x110" } },
+  { alert: "UnackedTasksFail", series: { [`unacked_manager_tasks_ended_total{${manager},status="Failed"}`]: "0x80 11x30" } },
   { alert: "UnackedBooksBehind", series: { [`unacked_state_queue_batches{${manager}}`]: steady(1_001) } },
+  {
+    alert: "UnackedMessagesFail",
+    series: { [`unacked_manager_failing_seconds{${manager},queue="unacked.state"}`]: steady(11) },
+  },
   { alert: "UnackedCommandsLate", series: { [`unacked_command_lag_seconds{${manager},kind="start"}`]: "0+15x110" } },
   { alert: "UnackedStopUnanswered", series: { [`unacked_command_oldest_seconds{${manager},kind="stop"}`]: "0+15x110" } },
   {
@@ -109,6 +124,16 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
     series: { [`unacked_service_fences_total{${service},why="session-lost"}`]: "0x20 3x90" },
   },
   { alert: "UnackedEventLoopBlocked", series: { [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.8) } },
+  {
+    alert: "UnackedSlotsDie",
+    series: { [`unacked_service_slot_deaths_total{${service},reason="unnamed"}`]: "0x80 5x30" },
+  },
+  { alert: "UnackedSuspectsRemain", series: { [`unacked_service_slot_suspects{${service}}`]: steady(4) } },
+  { alert: "UnackedSlotsStuck", series: { [`unacked_service_slots_stuck_total{${service}}`]: "0x20 3x90" } },
+  {
+    alert: "UnackedSlotsRecycled",
+    series: { [`unacked_service_slot_deaths_total{${service},reason="recycled"}`]: "0x20 5x90" },
+  },
   {
     alert: "UnackedObserversFail",
     series: { [`unacked_manager_runs_ended_total{${manager},reason="failed"}`]: "0x80 2x30" },

@@ -12,7 +12,7 @@ describe("the delays between connects", () => {
     expect(delays(1)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
   });
 
-  test("begin anew after a session that was up for a while, and only after such a one", () => {
+  test("start over after a session that was up for a while, and only after such a one", () => {
     const backoff = new ReconnectBackoff(undefined, () => 1);
     for (let i = 0; i < 5; i += 1) backoff.nextMs(0);
     expect(backoff.nextMs(9_999)).toBe(1_000);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
-import { environmentOf, lastOf } from "../support/dockerfile.ts";
-import { ROOT } from "../support/processes.ts";
-import { environmentFlaws, PROGRAMS } from "../support/program-settings.ts";
+import { environmentOf, lastOf } from "../support/deploy/dockerfile.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { environmentFlaws, PROGRAMS } from "../support/processes/program-settings.ts";
 
 interface ComposeService {
   image: string;

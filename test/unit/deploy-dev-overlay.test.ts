@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { parseTokenList } from "../../services/observer-manager/src/domain/token-list.ts";
-import { dev, example, ofKind, workloadsOf } from "../support/overlays.ts";
-import { configurationOf, secretsOf } from "../support/workloads.ts";
+import { parseTokenList } from "../../services/observer-manager/src/domain/access/token-list.ts";
+import { dev, example, ofKind, workloadsOf } from "../support/deploy/overlays.ts";
+import { configurationOf, secretsOf } from "../support/deploy/workloads.ts";
 
 const { manifests } = dev;
 const broker = workloadsOf(dev).find(({ metadata }) => metadata.name === "rabbitmq") ?? expect.fail("no broker");

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { environmentOf, instructionsOf, lastOf, readDockerfile } from "../support/dockerfile.ts";
-import { ROOT } from "../support/processes.ts";
-import { environmentFlaws, PROGRAMS } from "../support/program-settings.ts";
+import { environmentOf, instructionsOf, lastOf, readDockerfile } from "../support/deploy/dockerfile.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { environmentFlaws, PROGRAMS } from "../support/processes/program-settings.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const programs = Object.keys(PROGRAMS);
@@ -40,7 +40,7 @@ describe("the Dockerfile", () => {
 describe.each(programs)("the image %s", (program) => {
   it("runs its program as the process that signals reach, and not as root", () => {
     const command = JSON.parse(lastOf(program, "CMD") ?? "[]") as string[];
-    expect(command).toEqual(["node", `services/${program}/dist/main.js`]);
+    expect(command).toEqual(["node", `services/${program}/bundle/main.js`]);
     expect(existsSync(join(ROOT, dirname(dirname(command[1] ?? "")), "src/main.ts"))).toBe(true);
     expect(lastOf(program, "USER")).toBe("node");
     expect(instructionsOf(program).some(({ name }) => name === "ENTRYPOINT")).toBe(false);
@@ -67,7 +67,7 @@ describe.each(programs)("the image %s", (program) => {
     };
     const known = { ...outside, ...(program === "observer-manager" && { AUTH_TOKENS_FILE: "/run/tokens" }) };
     expect(environmentFlaws(program, { ...env, ...known })).toEqual([]);
-    // Whoever starts the manager's image has to say who may come in.
+    // The manager's image has to be told who may come in.
     if (program === "observer-manager")
       expect(environmentFlaws(program, { ...env, ...outside })).toEqual([expect.stringContaining("ALLOW_ANONYMOUS")]);
     expect(env.HOST).toBe("0.0.0.0");

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { environmentOf } from "../support/dockerfile.ts";
-import { apiFlaws } from "../support/kubernetes-api.ts";
-import { type Manifest, readKustomization } from "../support/kustomization.ts";
-import { dev, example, ofKind, production, workloadsOf } from "../support/overlays.ts";
-import { environmentFlaws, PROGRAMS } from "../support/program-settings.ts";
+import { environmentOf } from "../support/deploy/dockerfile.ts";
+import { apiFlaws } from "../support/deploy/kubernetes-api.ts";
+import { type Manifest, readKustomization } from "../support/deploy/kustomization.ts";
+import { dev, example, ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
 import {
   configurationOf,
   mountedSecrets,
@@ -13,7 +12,8 @@ import {
   secretsOf,
   WORKLOAD_KINDS,
   type Workload,
-} from "../support/workloads.ts";
+} from "../support/deploy/workloads.ts";
+import { environmentFlaws, PROGRAMS } from "../support/processes/program-settings.ts";
 
 const base = readKustomization("k8s/base");
 const nameOf = ({ metadata }: { metadata: { name: string } }) => metadata.name;
@@ -59,12 +59,14 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
   const programs = workloads.filter(({ metadata }) => metadata.name in PROGRAMS);
   const cases = (some: Workload[]): [string, Workload][] => some.map((each) => [nameOf(each), each]);
 
-  it("is such as the Kubernetes API and the operators take, as it stands and as kubectl renders it", {
-    timeout: 60_000,
-  }, () => {
+  it("is such as the Kubernetes API and the operators take", { timeout: 60_000 }, () => {
     expect(apiFlaws([...manifests, ...brought, ...example])).toEqual([]);
-    expect(apiFlaws(rendered ?? [])).toEqual([]);
     expect(manifests.length).toBeGreaterThan(15);
+  });
+
+  it.skipIf(rendered === undefined)("is such as they take as kubectl renders it, too", { timeout: 60_000 }, () => {
+    expect(rendered?.length).toBeGreaterThan(15);
+    expect(apiFlaws(rendered ?? [])).toEqual([]);
   });
 
   it.skipIf(rendered === undefined)("is rendered by kubectl to the same, all of it in its namespace", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Manifest, readKustomization } from "../support/kustomization.ts";
-import { type Listener, mayTalk, type Talker } from "../support/network-policies.ts";
-import { dev, type Overlay, ofKind, production, workloadsOf } from "../support/overlays.ts";
+import { type Manifest, readKustomization } from "../support/deploy/kustomization.ts";
+import { type Listener, mayTalk, type Talker } from "../support/deploy/network-policies.ts";
+import { dev, type Overlay, ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
 
 const program = (name: string): Talker => ({ labels: { "app.kubernetes.io/name": name } });
 const from = (namespace: string): Talker => ({ labels: {}, namespace });

@@ -2,21 +2,29 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api-routes.ts";
-import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi.ts";
-import { sslModeOf } from "../../services/observer-manager/src/adapters/postgres/ssl-mode.ts";
+import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api/api-routes.ts";
+import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi/document.ts";
+import { sslModeOf } from "../../services/observer-manager/src/adapters/postgres/connection/ssl-mode.ts";
+import { autoSlotCount } from "../../services/observer-service/src/keeper/slots/slot-settings.ts";
+import { autoWorkerCount } from "../../services/observer-service/src/machine/worker-count.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
-import { autoWorkerCount } from "../../services/observer-service/src/worker-count.ts";
-import { environmentOf } from "../support/dockerfile.ts";
-import { ingressPathsOf, isServedBy } from "../support/ingress.ts";
-import { apiFlaws } from "../support/kubernetes-api.ts";
-import { readKustomization } from "../support/kustomization.ts";
-import { metricCatalogue } from "../support/metric-catalogue.ts";
-import { ofKind, production, workloadsOf } from "../support/overlays.ts";
-import { ROOT } from "../support/processes.ts";
-import { environmentFlaws } from "../support/program-settings.ts";
-import { selectorsIn } from "../support/promql.ts";
-import { configurationOf, mountedSecrets, ownSettings, secretsIn, secretsOf, type Workload } from "../support/workloads.ts";
+import { environmentOf } from "../support/deploy/dockerfile.ts";
+import { ingressPathsOf, isServedBy } from "../support/deploy/ingress.ts";
+import { apiFlaws } from "../support/deploy/kubernetes-api.ts";
+import { readKustomization } from "../support/deploy/kustomization.ts";
+import { ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
+import {
+  configurationOf,
+  mountedSecrets,
+  ownSettings,
+  secretsIn,
+  secretsOf,
+  type Workload,
+} from "../support/deploy/workloads.ts";
+import { metricCatalogue } from "../support/monitoring/metric-catalogue.ts";
+import { selectorsIn } from "../support/monitoring/promql.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { environmentFlaws } from "../support/processes/program-settings.ts";
 
 const { manifests, namespace } = production;
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -177,7 +185,9 @@ describe("the autoscaler", () => {
     const { memory } = (container.resources as { limits: { memory: string } }).limits;
     const memoryBytes = Number.parseInt(memory, 10) * 1_048_576;
     expect(memory).toMatch(/^\d+Mi$/);
-    expect(workers).toBeLessThanOrEqual(autoWorkerCount({ cores: 64, memoryBytes }));
+    expect(workers).toBeLessThanOrEqual(
+      autoWorkerCount({ cores: 64, memoryBytes }, autoSlotCount({ cores: 64, memoryBytes })),
+    );
   });
 
   /** Kubernetes' rule for a metric's average per pod; within a tenth it does nothing (its tolerance). */

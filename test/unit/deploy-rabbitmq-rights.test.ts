@@ -9,10 +9,12 @@ import {
   outputKey,
   replyQueue,
   STATE_QUEUE,
+  TASK_STATE_QUEUE,
+  taskQueueName,
   workQueueName,
 } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { ROOT } from "../support/processes.ts";
+import { ROOT } from "../support/processes/processes.ts";
 
 interface Rights {
   user: string;
@@ -31,22 +33,30 @@ const exchanges = Object.values(EXCHANGES).map(({ name }) => name);
 const control = controlQueue(newServiceId(), 12).name;
 const replies = replyQueue(newServiceId(), 3).name;
 const work = workQueueName("default");
+const tasks = taskQueueName("default");
 const everything = [
   ...exchanges,
-  ...[STATE_QUEUE, ERROR_QUEUE, work, workQueueName("other"), control, replies],
+  STATE_QUEUE,
+  TASK_STATE_QUEUE,
+  ERROR_QUEUE,
+  work,
+  workQueueName("other"),
+  tasks,
+  taskQueueName("other"),
+  control,
+  replies,
   // What is not ours, or would be if a pattern had no end.
-  ...[
-    "amq.default",
-    "amq.gen-x",
-    "amq.topic",
-    "mine",
-    "",
-    `x${STATE_QUEUE}`,
-    `${STATE_QUEUE}2`,
-    `${control}x`,
-    `${replies}x`,
-    "unackedXstate",
-  ],
+  "amq.default",
+  "amq.gen-x",
+  "amq.topic",
+  "mine",
+  "",
+  `x${STATE_QUEUE}`,
+  `${STATE_QUEUE}2`,
+  `${TASK_STATE_QUEUE}2`,
+  `${control}x`,
+  `${replies}x`,
+  "unackedXstate",
 ];
 
 const allowed = (user: string, right: keyof Omit<Rights, "user">): string[] => {
@@ -57,14 +67,22 @@ const allowed = (user: string, right: keyof Omit<Rights, "user">): string[] => {
 /** What a program does: a queue that is bound is written, and the exchange that it is bound to is read. */
 describe("the rights on the broker", () => {
   it("of a manager: it declares all that is shared, sends starts and orders, and reads events and errors", () => {
-    const shared = [STATE_QUEUE, ERROR_QUEUE, work, workQueueName("other")];
-    const sentTo = ["unacked.start", "unacked.control", "unacked.service", "unacked.events"];
+    const ofPools = [work, workQueueName("other"), tasks, taskQueueName("other")];
+    const shared = [STATE_QUEUE, TASK_STATE_QUEUE, ERROR_QUEUE, ...ofPools];
+    const sentTo = ["unacked.start", "unacked.tasks", "unacked.control", "unacked.service", "unacked.events"];
     expect(allowed("unacked-manager", "configure")).toEqual([...exchanges, ...shared, replies].toSorted());
     expect(allowed("unacked-manager", "write")).toEqual([...sentTo, ...shared, replies].toSorted());
     expect(allowed("unacked-manager", "read")).toEqual(
       [
-        ...[STATE_QUEUE, ERROR_QUEUE, replies],
-        ...["unacked.events", "unacked.errors", "unacked.start", "unacked.replies"],
+        STATE_QUEUE,
+        TASK_STATE_QUEUE,
+        ERROR_QUEUE,
+        replies,
+        "unacked.events",
+        "unacked.errors",
+        "unacked.start",
+        "unacked.tasks",
+        "unacked.replies",
       ].toSorted(),
     );
   });
@@ -74,7 +92,9 @@ describe("the rights on the broker", () => {
     expect(allowed("unacked-service", "write")).toEqual(
       ["unacked.events", "unacked.errors", "unacked.output", "unacked.replies", control].toSorted(),
     );
-    expect(allowed("unacked-service", "read")).toEqual(["unacked.control", "unacked.service", work, control].toSorted());
+    expect(allowed("unacked-service", "read")).toEqual(
+      ["unacked.control", "unacked.service", work, tasks, control].toSorted(),
+    );
   });
 
   it("let a service emit under type and name of any observer, and under nothing else", () => {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
-import { ROOT } from "../support/processes.ts";
-import { environmentFlaws } from "../support/program-settings.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { environmentFlaws } from "../support/processes/program-settings.ts";
 
 const FOLDER = "deploy/systemd";
 const UNITS = [
@@ -29,7 +29,7 @@ describe.each(UNITS)("the unit $file", ({ file, program, instance }) => {
   const value = (key: string): string => valuesIn(text, key)[0] ?? expect.fail(`${file} has no ${key}`);
 
   it("runs node itself with the program that the build makes, and starts it again whatever happens", () => {
-    expect(value("ExecStart")).toBe(`/usr/bin/node services/${program}/dist/main.js`);
+    expect(value("ExecStart")).toBe(`/usr/bin/node services/${program}/bundle/main.js`);
     expect(existsSync(join(ROOT, `services/${program}/src/main.ts`))).toBe(true);
     expect([value("Restart"), value("StartLimitIntervalSec"), value("KillMode")]).toEqual(["always", "0", "mixed"]);
     expect([value("DynamicUser"), value("NoNewPrivileges"), value("ProtectSystem")]).toEqual(["yes", "yes", "strict"]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Act, findViolations, longestOverlapMs, mostLateActs } from "../support/invariants.ts";
+import { type Act, findViolations, longestOverlapMs, mostLateActs } from "../support/acts/invariants.ts";
 
 const MS = 1_000_000n;
 

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { buildProgram } from "../../cli/src/program.ts";
-import { metricCatalogue, metricOfSeries } from "../support/metric-catalogue.ts";
-import { ALERTS_FILE, DASHBOARD_FILE, readAlerts, readPanels, readQueries } from "../support/monitoring.ts";
-import { ROOT } from "../support/processes.ts";
-import { groupingLabelsIn, selectorsIn } from "../support/promql.ts";
-import { promtool } from "../support/promtool.ts";
+import { metricCatalogue, metricOfSeries } from "../support/monitoring/metric-catalogue.ts";
+import { ALERTS_FILE, DASHBOARD_FILE, readAlerts, readPanels, readQueries } from "../support/monitoring/monitoring.ts";
+import { groupingLabelsIn, selectorsIn } from "../support/monitoring/promql.ts";
+import { promtool } from "../support/monitoring/promtool.ts";
+import { ROOT } from "../support/processes/processes.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const alerts = readAlerts();
@@ -78,7 +78,9 @@ describe("each alert", () => {
       expect(existsSync(join(ROOT, annotations.runbook)), annotations.runbook).toBe(true);
       expect(read(annotations.runbook).match(/^#+ .*$/gm)).toEqual([
         `# ${alert}`,
-        ...["## Meaning", "## Impact", "## What to do"],
+        "## Meaning",
+        "## Impact",
+        "## What to do",
       ]);
       expect(["critical", "warning"]).toContain(labels.severity);
     }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../support/processes.ts";
+import { ROOT } from "../support/processes/processes.ts";
 
 interface Manifest {
   workspaces?: string[];

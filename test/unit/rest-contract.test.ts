@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { PROCESSING } from "../../services/observer-manager/src/adapters/http/examples/observer-examples.ts";
-import { problemExample } from "../../services/observer-manager/src/adapters/http/examples/problem-examples.ts";
-import { openApi, RestContract, type SeenAnswer } from "../support/rest-contract.ts";
+import { PROCESSING } from "../../services/observer-manager/src/adapters/http/openapi/examples/observer-examples.ts";
+import { problemExample } from "../../services/observer-manager/src/adapters/http/openapi/examples/problem-examples.ts";
+import { openApi, RestContract, type SeenAnswer } from "../support/rest/rest-contract.ts";
 
 const contract = new RestContract(openApi());
 const ONE = "http://127.0.0.1:8080/api/v1/observers/shop-front";
@@ -10,7 +10,10 @@ const ONE = "http://127.0.0.1:8080/api/v1/observers/shop-front";
 function answered(change: Partial<Omit<SeenAnswer, "headers">> & { body?: unknown; headers?: Record<string, string> }) {
   const { body = PROCESSING, headers = {}, ...rest } = change;
   return contract.flawsOf({
-    ...{ method: "GET", url: ONE, status: 200, text: JSON.stringify(body) },
+    method: "GET",
+    url: ONE,
+    status: 200,
+    text: JSON.stringify(body),
     headers: new Headers({ "content-type": "application/json; charset=utf-8", "x-request-id": "r-1", ...headers }),
     ...rest,
   });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ROOT } from "../support/processes.ts";
+import { ROOT } from "../support/processes/processes.ts";
 
 interface Package {
   dependencies?: Record<string, string>;

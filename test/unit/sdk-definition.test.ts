@@ -6,8 +6,9 @@ import {
   paramsJsonSchema,
   parseParams,
 } from "@unacked/sdk";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import * as mini from "zod/mini";
 
 const draft = {
   type: "price-watch",
@@ -97,7 +98,36 @@ test("the JSON Schema is the input's: what has a default is not required", () =>
   });
 });
 
+test("a schema of zod/mini, which has no methods, is said as well", () => {
+  const params = mini.strictObject({ url: mini.string(), limit: mini._default(mini.int(), 10) });
+  expect("toJSONSchema" in params).toBe(false);
+  const { schema, reason } = paramsJsonSchema({ params: params as unknown as z.ZodType });
+  expect(reason).toBeUndefined();
+  expect(schema).toMatchObject({ required: ["url"], additionalProperties: false });
+});
+
 test("a schema that JSON Schema cannot say falls back to one that allows all, with the reason", () => {
   const definition = defineObserver({ ...draft, params: z.object({ since: z.date() }) });
   expect(paramsJsonSchema(definition)).toEqual({ schema: {}, reason: expect.stringContaining("Date") });
+});
+
+describe("the isolation that a type asks for", () => {
+  const draft = (isolation: unknown) =>
+    ({ type: "t", params: z.object({}), isolation, run: async () => undefined }) as never;
+
+  test("stands in its definition", () => {
+    expect(defineObserver(draft({ runsPerSlot: 1, memoryMb: 64 }))).toMatchObject({
+      isolation: { runsPerSlot: 1, memoryMb: 64 },
+    });
+    expect(defineObserver(draft(undefined))).not.toHaveProperty("isolation");
+  });
+
+  test.each([
+    [7, "isolation is not an object"],
+    [{ runsPerSlot: 0 }, "isolation.runsPerSlot is not a whole number from 1"],
+    [{ memoryMb: 16 }, "isolation.memoryMb is not a whole number from 32"],
+    [{ memory: 64 }, "isolation has no memory: it takes runsPerSlot and memoryMb"],
+  ])("is refused where it is none (%j)", (isolation, words) => {
+    expect(() => defineObserver(draft(isolation))).toThrow(words);
+  });
 });

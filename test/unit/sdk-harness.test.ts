@@ -125,9 +125,9 @@ test("an emit that fails and that nobody awaits is a warning, not an unhandled r
   const warnings: string[] = [];
   const run = createRunContext({
     params: {},
-    signal: new AbortController().signal,
     observer: { id: "1", name: "a", type: "tried", labels: {} },
     runId: "r",
+    stopTimeoutMs: 1_000,
     writeLog: (level, message) => warnings.push(`${level}: ${message}`),
     publish: () => Promise.reject(new Error("not confirmed")),
   });
@@ -140,6 +140,82 @@ test("an emit that fails and that nobody awaits is a warning, not an unhandled r
   process.off("unhandledRejection", onUnhandled);
   expect(unhandled).toEqual([]);
   expect(warnings).toHaveLength(2); // one before the end, one for all after it
+});
+
+/** A run whose events are never confirmed, as on a service that is cut off from its broker. */
+function unconfirmedRun(stopTimeoutMs: number) {
+  const warnings: string[] = [];
+  const sent: string[] = [];
+  const run = createRunContext({
+    params: {},
+    observer: { id: "1", name: "a", type: "tried", labels: {} },
+    runId: "r",
+    stopTimeoutMs,
+    writeLog: (level, message) => warnings.push(`${level}: ${message}`),
+    publish: (eventJson) => {
+      sent.push(eventJson);
+      return new Promise(() => undefined);
+    },
+  });
+  return { ...run, emit: run.context.emit, stop: run.stop.bind(run), warnings, sent };
+}
+
+test("a lost lease rejects the emits that wait and those that come, with one warning for all of them", async () => {
+  const { emit, stop, warnings, sent } = unconfirmedRun(60_000);
+  const waiting = [emit(1), emit(2)];
+  const reason = new ObserverStopped("lease-lost");
+  stop(reason);
+  for (const each of [...waiting, emit(3)]) await expect(each).rejects.toBe(reason);
+  expect(sent).toEqual(["1", "2"]);
+  expect(warnings).toHaveLength(1);
+});
+
+test("a lease that is lost after another stop ends the emits all the same", async () => {
+  const { emit, stop, context } = unconfirmedRun(60_000);
+  const waiting = emit(1);
+  stop(new ObserverStopped("stopped"));
+  const inGoodbye = emit(2);
+  const reason = new ObserverStopped("lease-lost");
+  stop(reason);
+  for (const each of [waiting, inGoodbye, emit(3)]) await expect(each).rejects.toBe(reason);
+  expect(context.signal.reason).toMatchObject({ code: "stopped" });
+});
+
+test("another stop lets each emit wait for the stop timeout, those of the goodbye too", async () => {
+  const { emit, stop, sent } = unconfirmedRun(20);
+  const waiting = emit(1);
+  const reason = new ObserverStopped("draining");
+  stop(reason);
+  await expect(waiting).rejects.toBe(reason);
+  await expect(emit("goodbye")).rejects.toBe(reason);
+  expect(sent).toEqual(["1", '"goodbye"']);
+});
+
+test("an emit loop that swallows what a lost lease rejects with does not keep others from running", async () => {
+  let turns = 0;
+  const run = runObserver(
+    observer(async ({ emit }) => {
+      while (turns < 3) await emit(turns).catch(() => undefined);
+    }),
+  );
+  const count = (): void => {
+    turns += 1;
+    if (turns < 3) setImmediate(count);
+  };
+  setImmediate(count);
+  expect(await run.stop("lease-lost")).toEqual({ outcome: "stopped" });
+});
+
+test("in the harness too, a handler that emits after its lease was lost is told so, and has stopped by that", async () => {
+  const run = runObserver(
+    observer(async ({ signal, emit }) => {
+      await untilAborted(signal);
+      await emit("goodbye");
+    }),
+  );
+  void run.stop("stopped");
+  expect(await run.stop("lease-lost")).toEqual({ outcome: "stopped" });
+  expect(run.events).toEqual([]);
 });
 
 test("waitForEvent finds what came before and what comes later, and gives up in words", async () => {

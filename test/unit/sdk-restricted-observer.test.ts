@@ -19,7 +19,7 @@ const restricted = restrictObserver(({ commands }) =>
         run: async ({ params, emit }) => emit(params),
       }),
 );
-const nothing: Permissions = { commands: [], privateAddresses: false };
+const nothing: Permissions = { commands: [], variables: [], privateAddresses: false };
 
 test("a restricted type is made for what is permitted, and may not exist at all", () => {
   expect(offeredUnder(restricted, { ...nothing, commands: ["ls"] })).toMatchObject({ type: "restricted" });

@@ -54,7 +54,7 @@ test("untilAborted gives the reason, which tells a stop from a failure", async (
   expect(isObserverStopped(new Error("other"))).toBe(false);
 });
 
-test("backoff grows to its limit, and begins anew after a reset", () => {
+test("backoff grows to its limit, and starts over after a reset", () => {
   const pause = backoff({ initialMs: 100, factor: 3, maxMs: 1_000, jitter: 0 });
   expect([pause.nextMs(), pause.nextMs(), pause.nextMs(), pause.nextMs()]).toEqual([100, 300, 900, 1_000]);
   pause.reset();

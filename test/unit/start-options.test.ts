@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { greeting } from "../../scripts/start/greeting.mjs";
 import { OptionError, parseStartOptions } from "../../scripts/start/options.mjs";
 
 describe("npm start's options", () => {
@@ -10,7 +11,7 @@ describe("npm start's options", () => {
       demo: true,
       fresh: false,
       recording: null,
-      observers: "observers",
+      observers: null,
     });
   });
 
@@ -26,6 +27,15 @@ describe("npm start's options", () => {
       recording: "ticks.jsonl",
       observers: "my-observers",
     });
+  });
+
+  test("a folder of one's own comes in place of the shipped types, and without the demonstration, which is of one of those", () => {
+    expect(parseStartOptions(["--observers", "mine"])).toMatchObject({ observers: "mine", demo: false });
+    const running = { managerUrl: "http://127.0.0.1:8080", brokerPage: null, services: [], logDir: "logs", dataDir: "data" };
+    const own = greeting({ ...running, observers: "/somewhere/mine" });
+    expect(own).toContain("Its observer types are those of /somewhere/mine");
+    expect(own).not.toContain("ticker");
+    expect(greeting({ ...running, observers: null })).toContain('"type":"ticker"');
   });
 
   test("--help wins over everything beside it", () => {

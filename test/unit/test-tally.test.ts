@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lastLineOf, tallyOf } from "../../scripts/test/tally.mjs";
+import { lastLineOf, sumOf, tallyOf } from "../../scripts/test/tally.mjs";
 
 const REPORT = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] };
 
@@ -22,5 +22,11 @@ describe("the last line of npm test", () => {
     expect(tallyOf(REPORT, 1).failed).toBe(1);
     expect(tallyOf({ ...REPORT, numPassedTests: 0 }, 0).failed).toBe(1);
     expect(tallyOf(null, 0).failed).toBe(1);
+  });
+
+  test("is that of all its runs, and says why there was no cluster", () => {
+    const total = [tallyOf(REPORT, 0), tallyOf({ ...REPORT, numPassedTests: 2, numFailedTests: 1 }, 1)].reduce(sumOf);
+    expect(lastLineOf(total)).toBe("7 passed, 1 failed");
+    expect(lastLineOf(total, "it needs root")).toBe("7 passed, 1 failed; test/cluster was skipped: it needs root");
   });
 });

@@ -1,60 +1,54 @@
+import { CallError, Client, contractDecoder, type Lost, Wire, type WireOptions } from "@unacked/client";
 import {
+  type AnswerOf,
   type AuditEntry,
   type BatchResults,
+  type BodyOf,
   type BulkCount,
   type BulkResults,
-  type CreateObserver,
+  type CallInput,
+  type CallName,
+  type ChangeEvent,
+  type CreatedTask,
   type ErrorEntry,
   type ErrorGroup,
+  type ItemOf,
+  type LogEvent,
   looksLikeUuid,
   type ObserverErrorGroup,
+  type ObserverFilter,
   type ObserverLogs,
   type ObserverView,
+  type PagedCallName,
+  type QueryOf,
   type RunView,
   type ServiceView,
   type SessionView,
   type Stats,
+  type TaskBulkCount,
+  type TaskStatus,
+  type TaskTypeView,
+  type TaskView,
   type TypeView,
 } from "@unacked/contracts";
-import type { z } from "zod";
-import { type AnswerOf, CALLS, type Call, type CallName } from "./calls.ts";
-import { type ChangeNews, followChanges } from "./changes.ts";
-import type { Connection } from "./connection.ts";
-import { decodeAnswer } from "./decode-answer.ts";
-import { followLogs, type LogNews } from "./logs.ts";
+import { failureOf } from "./call-failure.ts";
+import { type TlsFiles, tlsFetch } from "./tls-fetch.ts";
 
-/** What a list can be narrowed to. Statuses are combined by "or", the rest by "and". */
-export interface ObserverFilter {
-  status?: string[];
-  type?: string;
-  service?: string;
-  pool?: string;
-  labels?: Record<string, string>;
-  /** A part of the name. */
-  q?: string;
-  /** What the last error has in common with others. */
-  errorGroup?: string;
+export type ErrorFilter = Partial<Record<keyof QueryOf<"listErrors">, string>>;
+export type AuditFilter = Partial<Record<keyof QueryOf<"listAudit">, string>>;
+export type TaskFilter = Partial<Record<keyof QueryOf<"listTasks">, string>>;
+export type NewObserver = BodyOf<"createObserver">;
+export type NewTask = BodyOf<"createTask">;
+/** The manager says which statuses may be changed. */
+export type TaskBulkTarget =
+  | { ids: string[] }
+  | { filter: { status?: TaskStatus[]; type?: string; pool?: string } }
+  | { all: true };
+export type TaskTypeChange = BodyOf<"changeTaskType">;
+
+interface Page<Item> {
+  items: Item[];
 }
-
-export interface ErrorFilter {
-  reason?: string;
-  group?: string;
-  /** Name or id. */
-  observer?: string;
-}
-
-export interface AuditFilter {
-  actor?: string;
-  deed?: string;
-  /** Name or id. */
-  observer?: string;
-  requestId?: string;
-  /** ISO 8601. */
-  since?: string;
-  until?: string;
-}
-
-export type NewObserver = z.input<typeof CreateObserver>;
 
 /** Which ones a bulk call is about: some that are named (by name or id), or all that match. */
 export type BulkTarget = { refs: string[] } | { filter: ObserverFilter } | { all: true };
@@ -64,20 +58,23 @@ export interface BulkOptions {
   force?: boolean;
 }
 
-const PAGE_LIMIT = 1_000;
+export interface Address extends Pick<WireOptions, "url" | "token"> {
+  /** Not given: what Node knows. */
+  tls?: TlsFiles | undefined;
+}
 
-type Query = Record<string, string | number | boolean | string[] | undefined>;
-
-/** The REST API, typed. Every method fails with a CliFailure: refused, unreachable, or an answer of another shape. */
+/** The REST API for commands: every method fails with a CliFailure, refused, unreachable, or an answer of another shape. */
 export class UnackedApi {
-  readonly #connection: Connection;
+  readonly #client: Client;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  constructor({ url, token, tls = {} }: Address, { timeoutMs }: { timeoutMs: number }) {
+    // Somebody has typed the command, sees at once that it failed, and decides.
+    const wire = new Wire({ url, token, timeoutMs, fetch: tlsFetch(tls) });
+    this.#client = new Client({ wire, decoder: contractDecoder, retries: 0 });
   }
 
   get url(): string {
-    return this.#connection.url;
+    return this.#client.url;
   }
 
   whoAmI(): Promise<SessionView> {
@@ -85,15 +82,15 @@ export class UnackedApi {
   }
 
   createObserver(body: NewObserver): Promise<ObserverView> {
-    return this.#call("createObserver", { body, about: `observer ${body.name}` });
+    return this.#call("createObserver", { body }, `observer ${body.name}`);
   }
 
   getObserver(ref: string): Promise<ObserverView> {
-    return this.#call("getObserver", { place: ref, about: `observer ${ref}` });
+    return this.#call("getObserver", { path: { ref } }, `observer ${ref}`);
   }
 
   async listRuns(ref: string): Promise<RunView[]> {
-    return (await this.#call("listRuns", { place: ref, about: `observer ${ref}` })).items;
+    return (await this.#call("listRuns", { path: { ref } }, `observer ${ref}`)).items;
   }
 
   /** In the order given: each is answered for itself. */
@@ -110,18 +107,49 @@ export class UnackedApi {
   }
 
   /** Page by page, so that a list of any length costs no more memory than a page. */
-  observerPages(filter: ObserverFilter, more: { sort?: string; limit?: number } = {}): AsyncGenerator<ObserverView[]> {
-    const { sort, limit = Number.POSITIVE_INFINITY } = more;
-    return pages(limit, (page) => this.#call("listObservers", { query: { ...toQuery(filter), sort, ...page } }));
+  observerPages(
+    filter: ObserverFilter,
+    { sort, limit }: { sort?: string; limit?: number } = {},
+  ): AsyncGenerator<ObserverView[]> {
+    return this.#pages("listObservers", { ...toQuery(filter), sort } as QueryOf<"listObservers">, limit);
   }
 
-  errorPages(filter: ErrorFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<ErrorEntry[]> {
-    return pages(limit, (page) => this.#call("listErrors", { query: { ...filter, ...page } }));
+  createTask(body: NewTask): Promise<CreatedTask> {
+    return this.#call("createTask", { body }, `task of type ${body.type}`);
+  }
+
+  cancelTasks(target: TaskBulkTarget, dryRun: boolean): Promise<TaskBulkCount> {
+    return this.#call("cancelTasks", { body: { ...target, dryRun } as BodyOf<"cancelTasks"> }, "tasks");
+  }
+
+  retryTasks(target: TaskBulkTarget, dryRun: boolean): Promise<TaskBulkCount> {
+    return this.#call("retryTasks", { body: { ...target, dryRun } as BodyOf<"retryTasks"> }, "tasks");
+  }
+
+  /** @param waitS answers when it is over, or after so long */
+  getTask(taskId: string, waitS = 0): Promise<TaskView> {
+    return this.#call("getTask", { path: { taskId }, query: waitS === 0 ? {} : { wait: `${waitS}s` } }, `task ${taskId}`);
+  }
+
+  taskPages(filter: TaskFilter, limit?: number): AsyncGenerator<TaskView[]> {
+    return this.#pages("listTasks", filter as QueryOf<"listTasks">, limit);
+  }
+
+  async listTaskTypes(): Promise<TaskTypeView[]> {
+    return (await this.#call("listTaskTypes", {})).items;
+  }
+
+  changeTaskType(taskType: string, body: TaskTypeChange): Promise<TaskTypeView> {
+    return this.#call("changeTaskType", { path: { taskType }, body }, `task type ${taskType}`);
+  }
+
+  errorPages(filter: ErrorFilter, limit?: number): AsyncGenerator<ErrorEntry[]> {
+    return this.#pages("listErrors", filter as QueryOf<"listErrors">, limit);
   }
 
   /** The newest first. */
-  auditPages(filter: AuditFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<AuditEntry[]> {
-    return pages(limit, (page) => this.#call("listAudit", { query: { ...filter, ...page } }));
+  auditPages(filter: AuditFilter, limit?: number): AsyncGenerator<AuditEntry[]> {
+    return this.#pages("listAudit", filter as QueryOf<"listAudit">, limit);
   }
 
   /** Of those in the error queue. */
@@ -129,16 +157,16 @@ export class UnackedApi {
     return (await this.#call("groupErrors", {})).items;
   }
 
-  getError(id: string): Promise<ErrorEntry> {
-    return this.#call("getError", { place: id, about: `error ${id}` });
+  getError(errorId: string): Promise<ErrorEntry> {
+    return this.#call("getError", { path: { errorId } }, `error ${errorId}`);
   }
 
-  retryError(id: string): Promise<ObserverView> {
-    return this.#call("retryError", { place: id, about: `error ${id}` });
+  retryError(errorId: string): Promise<ObserverView> {
+    return this.#call("retryError", { path: { errorId } }, `error ${errorId}`);
   }
 
-  deleteError(id: string): Promise<void> {
-    return this.#call("deleteError", { place: id, about: `error ${id}` });
+  deleteError(errorId: string): Promise<void> {
+    return this.#call("deleteError", { path: { errorId } }, `error ${errorId}`);
   }
 
   /** What observers failed of last. */
@@ -150,47 +178,72 @@ export class UnackedApi {
     return (await this.#call("listTypes", {})).items;
   }
 
-  async listServices(options: { all: boolean }): Promise<ServiceView[]> {
-    return (await this.#call("listServices", { query: options.all ? { all: true } : {} })).items;
+  async listServices({ all }: { all: boolean }): Promise<ServiceView[]> {
+    return (await this.#call("listServices", { query: all ? { all } : {} })).items;
   }
 
   drainService(service: string): Promise<ServiceView> {
-    return this.#call("drainService", { place: service, about: `service ${service}` });
+    return this.#call("drainService", { path: { service } }, `service ${service}`);
   }
 
   /** The newest `limit` of what it said. */
   getLogs(ref: string, limit: number): Promise<ObserverLogs> {
-    return this.#call("getLogs", { place: ref, query: { limit }, about: `observer ${ref}` });
+    return this.#call("getLogs", { path: { ref }, query: { limit } }, `observer ${ref}`);
   }
 
-  followLogs(ref: string, limit: number, signal: AbortSignal): AsyncGenerator<LogNews> {
-    const path = `${pathOf("getLogs", ref)}?${toSearch({ follow: true, limit })}`;
-    return followLogs(this.#connection, { path, about: `observer ${ref}` }, signal);
+  followLogs(ref: string, limit: number, signal: AbortSignal): AsyncGenerator<LogEvent | Lost> {
+    return this.#told(this.#client.logs(ref, { limit }, signal), `observer ${ref}`);
   }
 
   stats(): Promise<Stats> {
     return this.#call("getStats", {});
   }
 
-  changes(signal: AbortSignal): AsyncGenerator<ChangeNews> {
-    return followChanges(this.#connection, signal);
+  changes(signal: AbortSignal): AsyncGenerator<ChangeEvent | Lost> {
+    return this.#told(this.#client.changes(signal));
   }
 
-  async #call<Name extends CallName>(
+  /** @param about what it is about, for refusals */
+  async #call<Name extends CallName>(name: Name, input: CallInput<Name>, about?: string): Promise<AnswerOf<Name>> {
+    return this.#client.call(name, input).catch((error: unknown) => Promise.reject(this.#failure(error, about)));
+  }
+
+  async *#pages<Name extends PagedCallName>(
     name: Name,
-    { place, query = {}, body, about }: { place?: string; query?: Query; body?: unknown; about?: string },
-  ): Promise<AnswerOf<Name>> {
-    const call: Call = CALLS[name];
-    const request = { method: call.method, path: pathOf(name, place), query: toSearch(query), body };
-    const raw = await this.#connection.send(request);
-    return decodeAnswer(call.answer, raw, about) as AnswerOf<Name>;
+    query: QueryOf<Name>,
+    limit?: number,
+  ): AsyncGenerator<ItemOf<Name>[]> {
+    for await (const page of this.#told(this.#client.pages(name, query, { limit })))
+      yield (page as Page<ItemOf<Name>>).items;
+  }
+
+  async *#told<News>(news: AsyncGenerator<News>, about?: string): AsyncGenerator<News> {
+    try {
+      for await (const one of news) yield this.#isLost(one) ? { ...one, why: this.#whyLost(one, about) } : one;
+    } catch (error) {
+      throw this.#failure(error, about);
+    }
+  }
+
+  #isLost<News>(news: News): news is News & Lost {
+    return (news as Partial<Lost>).name === "lost";
+  }
+
+  #whyLost({ why, cause }: Lost, about: string | undefined): string {
+    return cause instanceof CallError ? failureOf(cause, this.url, about).message : why;
+  }
+
+  #failure(error: unknown, about: string | undefined): unknown {
+    return error instanceof CallError ? failureOf(error, this.url, about) : error;
   }
 }
 
-const pathOf = (name: CallName, place = ""): string => CALLS[name].path.replace(/\{\w+\}/, encodeURIComponent(place));
-
-function toQuery({ labels = {}, ...rest }: ObserverFilter): Query {
-  return { ...rest, label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) };
+function toQuery({ labels = {}, status, ...rest }: ObserverFilter): object {
+  return {
+    ...(status !== undefined && { status }),
+    ...rest,
+    label: Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+  };
 }
 
 function toBody(target: BulkTarget): object {
@@ -199,26 +252,4 @@ function toBody(target: BulkTarget): object {
   const ids = target.refs.filter(looksLikeUuid);
   const names = target.refs.filter((ref) => !looksLikeUuid(ref));
   return { ...(ids.length > 0 && { ids }), ...(names.length > 0 && { names }) };
-}
-
-function toSearch(query: Query): URLSearchParams {
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) {
-    if (value === undefined) continue;
-    for (const each of Array.isArray(value) ? value : [value]) search.append(key, String(each));
-  }
-  return search;
-}
-
-async function* pages<Item>(
-  limit: number,
-  read: (page: { limit: number; cursor?: string }) => Promise<{ items: Item[]; nextCursor: string | null }>,
-): AsyncGenerator<Item[]> {
-  let left = limit;
-  for (let cursor: string | null | undefined; left > 0 && cursor !== null; ) {
-    const page = await read({ limit: Math.min(PAGE_LIMIT, left), ...(cursor !== undefined && { cursor }) });
-    left -= page.items.length;
-    cursor = page.nextCursor;
-    yield page.items;
-  }
 }

@@ -1,4 +1,4 @@
-import type { CreateObserver, ObserverView } from "@unacked/contracts";
+import { type CreateObserver, LIVING_STATUSES, type ObserverView, traitsOf } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
@@ -12,7 +12,6 @@ import { inParallel } from "./in-parallel.ts";
 import { addFileOptions, type FileOptions, repeatable } from "./option-sets.ts";
 import { readObservers } from "./read-files.ts";
 import { Results } from "./results.ts";
-import { LIVING } from "./selected.ts";
 import { stopping } from "./stop.ts";
 
 interface ApplyOptions extends FileOptions {
@@ -72,7 +71,7 @@ async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise
   const found = new Map<string, ObserverView>();
   if (wanted.length > MANY) {
     const names = new Set(wanted.map(({ name }) => name));
-    for await (const page of api.observerPages({ status: [...LIVING] }))
+    for await (const page of api.observerPages({ status: [...LIVING_STATUSES] }))
       for (const observer of page) if (names.has(observer.name)) found.set(observer.name, observer);
     return found;
   }
@@ -89,7 +88,7 @@ async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise
 async function findSurplus({ api }: Session, wanted: CreateObserver[], selectors: string[]): Promise<ObserverView[]> {
   const names = new Set(wanted.map(({ name }) => name));
   const surplus: ObserverView[] = [];
-  const status = LIVING.filter((each) => each !== "OnDeleting");
+  const status = LIVING_STATUSES.filter((each) => traitsOf(each).run !== "ending");
   for await (const page of api.observerPages({ ...parseFilters([], selectors), status }))
     surplus.push(...page.filter(({ name }) => !names.has(name)));
   return surplus;

@@ -1,6 +1,6 @@
 import type { BulkCount, BulkResults } from "@unacked/contracts";
 import type { BulkTarget } from "../client/api.ts";
-import { outcomeOf } from "../client/refusals.ts";
+import { outcomeOf } from "../client/call-failure.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { type ParsedFilter, parseFilters } from "../input/filters.ts";
 import type { Session } from "../session.ts";

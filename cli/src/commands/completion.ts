@@ -1,6 +1,6 @@
+import type { TypeView } from "@unacked/contracts";
 import { Argument, type Command } from "commander";
 import { UnackedApi } from "../client/api.ts";
-import { Connection } from "../client/connection.ts";
 import { type Candidates, findCandidates } from "../completion/candidates.ts";
 import { COMPLETION_RULES } from "../completion/rules.ts";
 import { COMPLETION_SCRIPTS, SHELLS, type Shell } from "../completion/scripts.ts";
@@ -32,15 +32,26 @@ export function addCompletion(program: Command, io: Io): void {
     });
 }
 
-async function findNames(io: Io, { names, given }: Candidates, current: string): Promise<string[]> {
+async function findNames(io: Io, { names, given, operands }: Candidates, current: string): Promise<string[]> {
   const file = readContextFile(contextFilePath(io.env));
   if (names === "contexts") return Object.keys(file.contexts);
   if (names === undefined || names === "files") return [];
   const { url, token } = chooseAddress(file, { url: given.url, token: given.token, context: given.context, env: io.env });
-  const api = new UnackedApi(new Connection({ url, token }, { timeoutMs: TIMEOUT_MS }));
+  const api = new UnackedApi({ url, token }, { timeoutMs: TIMEOUT_MS });
   if (names === "observers") return observerNames(api, current);
+  if (names === "params") return paramsOf(await api.listTypes(), operands[0]);
   const services = await api.listServices({ all: false });
   return names === "services" ? services.map(({ name }) => name) : [...new Set(services.flatMap(({ types }) => types))];
+}
+
+/** `everyMs=`; of a param with a few values, these: `mode=fast`. */
+function paramsOf(types: TypeView[], type: string | undefined): string[] {
+  const { paramsSchema } = types.find((each) => each.type === type) ?? {};
+  const { properties = {} } = (paramsSchema ?? {}) as { properties?: Record<string, { enum?: unknown[]; type?: unknown }> };
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const values = schema.type === "boolean" ? [true, false] : (schema.enum ?? [""]);
+    return values.map((value) => `${name}=${String(value)}`);
+  });
 }
 
 async function observerNames(api: UnackedApi, current: string): Promise<string[]> {

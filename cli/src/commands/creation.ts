@@ -1,5 +1,5 @@
 import type { CreateObserver, ObserverView } from "@unacked/contracts";
-import { outcomeOf } from "../client/refusals.ts";
+import { outcomeOf } from "../client/call-failure.ts";
 import type { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 

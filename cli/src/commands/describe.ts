@@ -3,35 +3,37 @@ import type { Command } from "commander";
 import { usageFailure } from "../failure.ts";
 import { findKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
-import { describeObserver, describeService } from "../output/description.ts";
+import { describeObserver, describeService, describeTask } from "../output/description.ts";
 import { openSession, type Session } from "../session.ts";
 import { findService } from "./find-service.ts";
 
 export function addDescribe(program: Command, io: Io): void {
   program
     .command("describe")
-    .summary("all that is known of one observer or service")
+    .summary("all that is known of one observer, service or task")
     .description(
-      "Show all that is known of an observer (its runs, params and last error), or of a service and what it runs.",
+      "Show all that is known of an observer (its runs, params and last error), of a service and what it runs, or of a task.",
     )
-    .argument("<words...>", "NAME, or: observer NAME, service NAME")
+    .argument("<name...>", "NAME, or: observer NAME, service NAME, task ID")
     .action((words: string[], _options: object, self: Command) => describe(openSession(io, self), words));
 }
 
 async function describe(session: Session, words: string[]): Promise<void> {
   const [kind, ...names] = kindAndNames(words);
   const texts: string[] = [];
-  for (const name of names)
-    texts.push(kind === "services" ? await ofService(session, name) : await ofObserver(session, name));
+  for (const name of names) texts.push(await DESCRIBED[kind](session, name));
   session.io.out(texts.join("\n"));
 }
 
-/** A lone word is a name, even if it is `service`. */
-function kindAndNames(words: string[]): ["observers" | "services", ...string[]] {
+function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
   const [first = "", ...rest] = words;
-  const kind = rest.length === 0 ? undefined : findKind(first);
-  if (kind === undefined) return ["observers", ...words];
-  if (kind === "observers" || kind === "services") return [kind, ...rest];
+  const kind = findKind(first);
+  if (kind === "observers" || kind === "services" || kind === "tasks") {
+    if (rest.length > 0) return [kind, ...rest];
+    const remedy = `unacked describe ${first} NAME; of an observer of this name: unacked describe observer ${first}`;
+    throw usageFailure(`The name is missing: which ${first}?`, remedy);
+  }
+  if (kind === undefined || rest.length === 0) return ["observers", ...words];
   throw usageFailure(`There is nothing more to tell of ${kind} than get shows`, `unacked get ${kind} -o wide`);
 }
 
@@ -46,3 +48,8 @@ async function ofService({ api, io, paint }: Session, name: string): Promise<str
   for await (const page of api.observerPages({ service: service.id })) observers.push(...page);
   return describeService(service, observers, { paint, nowMs: io.nowMs() });
 }
+
+const ofTask = async ({ api, io, paint }: Session, id: string): Promise<string> =>
+  describeTask(await api.getTask(id), { paint, nowMs: io.nowMs() });
+
+const DESCRIBED = { observers: ofObserver, services: ofService, tasks: ofTask };

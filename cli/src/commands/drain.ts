@@ -50,8 +50,8 @@ async function waitUntilDrained({ api }: Session, asked: ServiceView, timeoutMs:
   };
   try {
     for await (const news of api.changes(ending.signal)) {
-      if (news.kind === "service" && news.view.id === asked.id && isDone(news.view)) return last;
-      if (news.kind !== "ready" && news.kind !== "resync") continue;
+      if (news.name === "service" && news.data.id === asked.id && isDone(news.data)) return last;
+      if (news.name !== "ready" && news.name !== "resync") continue;
       const service = (await api.listServices({ all: true })).find(({ id }) => id === asked.id);
       if (service !== undefined && isDone(service)) return last;
     }

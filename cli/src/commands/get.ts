@@ -1,8 +1,8 @@
-import type { ObserverView, RunView } from "@unacked/contracts";
+import { LIVING_STATUSES, type ObserverView, type RunView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseAuditFilters, parseErrorFilters, parseFilters } from "../input/filters.ts";
-import { type Kind, toKind } from "../input/kinds.ts";
+import { parseAuditFilters, parseErrorFilters, parseFilters, parseTaskFilters } from "../input/filters.ts";
+import { KINDS, type Kind, toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import {
@@ -13,14 +13,16 @@ import {
   type Listing,
   OBSERVER_LISTING,
   RUN_LISTING,
+  runsOf,
   SERVICE_LISTING,
+  TASK_LISTING,
+  TASK_TYPE_LISTING,
   TYPE_LISTING,
 } from "../output/listing.ts";
 import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { findService } from "./find-service.ts";
 import { addSelectionOptions, type OutputOptions, outputOption, type SelectionOptions } from "./option-sets.ts";
-import { LIVING } from "./selected.ts";
 
 interface GetOptions extends OutputOptions, SelectionOptions {
   all?: boolean;
@@ -30,20 +32,31 @@ interface GetOptions extends OutputOptions, SelectionOptions {
 }
 
 export function addGet(program: Command, io: Io): void {
-  const command = program
+  const get = program
     .command("get")
-    .summary("list observers, services, runs, errors, failures, types or the audit trail")
+    .summary("list observers, services, tasks, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
     )
-    .argument("<kind>", "observers|services|runs|errors|failures|types|audit")
+    .argument("<kind>", KINDS.join("|"));
+  const lists = ["ls", "list"].map((name) =>
+    program
+      .command(name, { hidden: name === "list" })
+      .summary("the same as get; without a kind: observers (also list)")
+      .argument("[kind]", KINDS.join("|"), "observers" satisfies Kind),
+  );
+  for (const command of [get, ...lists]) addGetOptions(command, io);
+}
+
+function addGetOptions(command: Command, io: Io): void {
+  command
     .argument("[names...]", "names or ids; of runs: of their observers")
     .addOption(outputOption())
     .option("-a, --all", "observers that are deleted and services that have ended, too")
     .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
     .option("--groups", "of errors: what says the same, counted together")
     .addOption(
-      new Option("--limit <count>", "of observers, errors and the audit trail: at most so many").argParser(toCount),
+      new Option("--limit <count>", "of observers, tasks, errors and the audit trail: at most so many").argParser(toCount),
     );
   addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>
     get(openSession(io, self), { kind, names, options }),
@@ -60,6 +73,12 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
         : printPages(session, OBSERVER_LISTING, options, observerPages(session, options));
     case "services":
       return getServices(session, names, options);
+    case "tasks":
+      return names.length > 0
+        ? showNamed(session, TASK_LISTING, names, options, (id) => session.api.getTask(id))
+        : printPages(session, TASK_LISTING, options, session.api.taskPages(parseTaskFilters(options.filter), options.limit));
+    case "task-types":
+      return getTaskTypes(session, names, options);
     case "runs":
       return getRuns(session, names, options);
     case "errors":
@@ -78,7 +97,7 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
 
 function observerPages({ api }: Session, options: GetOptions): AsyncIterable<ObserverView[]> {
   const filter = parseFilters(options.filter, options.selector) ?? {};
-  return api.observerPages(options.all === true ? filter : { status: [...LIVING], ...filter }, options);
+  return api.observerPages(options.all === true ? filter : { status: [...LIVING_STATUSES], ...filter }, options);
 }
 
 async function getServices(session: Session, names: string[], options: GetOptions): Promise<void> {
@@ -90,21 +109,34 @@ async function getServices(session: Session, names: string[], options: GetOption
 async function getTypes(session: Session, names: string[], options: GetOptions): Promise<void> {
   const types = await session.api.listTypes();
   if (names.length === 0) return printPages(session, TYPE_LISTING, options, once(types));
-  return showNamed(session, TYPE_LISTING, names, options, async (name) => {
-    const found = types.find(({ type }) => type === name);
-    if (found !== undefined) return found;
-    throw new CliFailure("failed", `No living service has the type ${name}`, {
-      code: "type-not-found",
-      remedy: "See: unacked get types",
-    });
+  return showNamed(session, TYPE_LISTING, names, options, async (name) => typeNamed(types, name, "types"));
+}
+
+async function getTaskTypes(session: Session, names: string[], options: GetOptions): Promise<void> {
+  const types = await session.api.listTaskTypes();
+  if (names.length === 0) return printPages(session, TASK_TYPE_LISTING, options, once(types));
+  return showNamed(session, TASK_TYPE_LISTING, names, options, async (name) => typeNamed(types, name, "task-types"));
+}
+
+function typeNamed<Type extends { type: string }>(types: Type[], name: string, kind: Kind): Type {
+  const found = types.find(({ type }) => type === name);
+  if (found !== undefined) return found;
+  throw new CliFailure("failed", `No living service has the type ${name}`, {
+    code: "type-not-found",
+    remedy: `See: unacked get ${kind}`,
   });
 }
 
 async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
   if (names.length === 0) throw usageFailure("Of which observer?", "unacked get runs NAME");
   const runs: RunView[] = [];
-  for (const name of names) runs.push(...(await session.api.listRuns(name)));
-  return printPages(session, RUN_LISTING, options, once(runs));
+  const named = new Map<string, string>();
+  for (const name of names)
+    for (const run of await session.api.listRuns(name)) {
+      runs.push(run);
+      named.set(run.observerId, name);
+    }
+  return printPages(session, names.length > 1 ? runsOf(named) : RUN_LISTING, options, once(runs));
 }
 
 function getErrors(session: Session, names: string[], options: GetOptions): Promise<void> {
@@ -170,7 +202,7 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
 function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
-  const isPaged = isObservers || isErrors || kind === "audit";
+  const isPaged = isObservers || isErrors || kind === "audit" || kind === "tasks";
   const wrong = [
     ...(filter !== undefined && !isPaged ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { usageFailure } from "../failure.ts";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
+import { errorLine, stackLines } from "../output/errors.ts";
 import { type LogFormat, logLine } from "../output/log-lines.ts";
 import { openSession, type Session } from "../session.ts";
 
@@ -44,21 +45,22 @@ function toCount(text: string): number {
 }
 
 async function show({ api, io, paint }: Session, name: string, { tail, output }: LogsOptions): Promise<void> {
-  const { entries, run, status, reason } = await api.getLogs(name, tail);
+  const { entries, run, status, reason, lastError } = await api.getLogs(name, tail);
   io.out(entries.map((entry) => logLine({ entry, run }, output, paint)).join(""));
-  if (reason !== null) io.err(`${whyNone(name, status, reason)}\n`);
-  else if (run?.isCurrent === false) io.err(`observer ${name} is ${status}: this is of its last run.\n`);
+  if (reason !== null) {
+    const known = lastError ? [`Its last error: ${errorLine(lastError)}`, ...stackLines(lastError.stack)] : [];
+    io.err([whyNone(name, status, reason), ...known].map((line) => `${line}\n`).join(""));
+  } else if (run?.isCurrent === false) io.err(`observer ${name} is ${status}: this is of its last run.\n`);
 }
 
 async function follow({ api, io, paint }: Session, name: string, { tail, timeout, output }: LogsOptions): Promise<void> {
   const ends = [io.interruption(), ...(timeout === undefined ? [] : [AbortSignal.timeout(parseDuration(timeout))])];
   let run: LogRun | null = null;
-  for await (const news of api.followLogs(name, tail, AbortSignal.any(ends))) {
-    if (news.kind === "lost") {
-      io.err(`The connection was lost (${news.why}); trying again.\n`);
+  for await (const event of api.followLogs(name, tail, AbortSignal.any(ends))) {
+    if (event.name === "lost") {
+      io.err(`The connection was lost (${event.why}); trying again.\n`);
       continue;
     }
-    const { event } = news;
     if (event.name === "run") run = event.data;
     if (event.name === "entry") io.out(logLine({ entry: event.data, run }, output, paint));
     else io.err(`${noteOf(name, event)}\n`);

@@ -7,8 +7,10 @@ import { addSelectionOptions, resultOption } from "./option-sets.ts";
 export function addRestart(program: Command, io: Io): void {
   const command = program
     .command("restart")
-    .summary("run observers anew")
-    .description("Run observers anew: a running one in its place, a Failed or Completed one wherever a worker is free.")
+    .summary("run observers again from the start")
+    .description(
+      "Run observers again from the start: a running one in its place, a Failed or Completed one wherever a worker is free.",
+    )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
     .option("--all", "every observer that is not Deleted")

@@ -1,10 +1,7 @@
-import type { ObserverStatus, ObserverView } from "@unacked/contracts";
+import { isOver, type ObserverStatus, type ObserverView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
-
-/** From these nothing leads on by itself. */
-const ENDS: readonly ObserverStatus[] = ["Deleted", "Failed", "Completed"];
 
 interface WaitOptions {
   wanted: ObserverStatus;
@@ -28,13 +25,13 @@ export async function waitForStatus({ api }: Session, ids: string[], options: Wa
     if (observer.status === options.wanted) {
       waiting.delete(observer.id);
       options.onReached(observer);
-    } else if (ENDS.includes(observer.status)) throw cannotCome(observer, options.wanted);
+    } else if (isOver(observer.status)) throw cannotCome(observer, options.wanted);
     else waiting.set(observer.id, observer);
   };
   try {
     for await (const news of api.changes(ending.signal)) {
-      if (news.kind === "observer") look(news.view);
-      if (news.kind === "ready" || news.kind === "resync")
+      if (news.name === "observer") look(news.data);
+      if (news.name === "ready" || news.name === "resync")
         await inParallel([...waiting.keys()], async (id) => look(await api.getObserver(id)));
       if (waiting.size === 0) return;
     }

@@ -20,7 +20,7 @@ export function addTop(program: Command, io: Io): void {
       "Show what is wrong, how many observers are in which status, and how full the services are; on a terminal again and again, until Ctrl-C.",
     )
     .option("--once", "show it once, as where standard output is no terminal")
-    .option("--interval <duration>", "how often it is drawn anew", "2s")
+    .option("--interval <duration>", "how often it is redrawn", "2s")
     .action((options: TopOptions, self: Command) => top(openSession(io, self), options));
 }
 

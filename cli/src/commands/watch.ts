@@ -3,9 +3,10 @@ import { type Command, Option } from "commander";
 import { parseDuration } from "../input/duration.ts";
 import { matchesFilter, type ParsedFilter, parseFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
-import { CHANGE_COLUMNS, type ShownChange } from "../output/change-columns.ts";
+import { CHANGE_COLUMNS, newsOfRuns, type ShownChange } from "../output/change-columns.ts";
 import { Table } from "../output/table.ts";
 import { openSession, type Session } from "../session.ts";
+import { inParallel } from "./in-parallel.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
 
 const WATCH_FORMATS = ["table", "json", "name"] as const;
@@ -40,17 +41,20 @@ async function watch(session: Session, names: string[], options: WatchOptions): 
   const filter = parseFilters(options.filter, options.selector) ?? {};
   const print = linePrinter(session, options);
   const isTold = newsOfServices();
+  const begunRun = newsOfRuns();
+  // What is wrong with the address or the token, the stream tells.
+  for (const view of await standing(session, names, filter).catch(() => [])) begunRun(view);
   const ends = [
     io.interruption(),
     ...(options.timeout === undefined ? [] : [AbortSignal.timeout(parseDuration(options.timeout))]),
   ];
   for await (const news of api.changes(AbortSignal.any(ends))) {
-    switch (news.kind) {
+    switch (news.name) {
       case "observer":
-        if (isAsked(news.view, names, filter)) print({ kind: "observer", view: news.view });
+        if (isAsked(news.data, names, filter)) print({ kind: "observer", view: news.data, begun: begunRun(news.data) });
         break;
       case "service":
-        if (options.services === true && isTold(news.view)) print({ kind: "service", view: news.view });
+        if (options.services === true && isTold(news.data)) print({ kind: "service", view: news.data });
         break;
       case "ready":
         io.err(`Watching ${api.url}.\n`);
@@ -67,6 +71,19 @@ async function watch(session: Session, names: string[], options: WatchOptions): 
   }
 }
 
+const MAX_STANDING = 1_000;
+
+/** How those that are asked for stand as the watch begins, as far as they are few: a restart shows in what was before. */
+async function standing({ api }: Session, names: string[], filter: ParsedFilter): Promise<ObserverView[]> {
+  const views: ObserverView[] = [];
+  if (names.length === 0) for await (const page of api.observerPages(filter, { limit: MAX_STANDING })) views.push(...page);
+  await inParallel(names.slice(0, MAX_STANDING), async (name) => {
+    const view = await api.getObserver(name).catch(() => undefined); // it may be created while it is watched for
+    if (view !== undefined) views.push(view);
+  });
+  return views;
+}
+
 const isAsked = (view: ObserverView, names: string[], filter: ParsedFilter): boolean =>
   (names.length === 0 || names.includes(view.name) || names.includes(view.id)) && matchesFilter(view, filter);
 
@@ -80,6 +97,7 @@ function newsOfServices(): (view: ServiceView) => boolean {
     return isNews;
   };
 }
+
 function linePrinter({ io, paint }: Session, { output }: WatchOptions): (change: ShownChange) => void {
   if (output === "json") return ({ view }) => io.out(`${JSON.stringify(view)}\n`);
   if (output === "name") return ({ view }) => io.out(`${view.name}\n`);

@@ -4,9 +4,11 @@ import type { Command, Option } from "commander";
 export interface Candidates {
   words: string[];
   /** Whose names may stand here, too. */
-  names?: "observers" | "services" | "types" | "contexts" | "files" | undefined;
+  names?: "observers" | "services" | "types" | "params" | "contexts" | "files" | undefined;
   /** The options of all commands that the line has so far: which manager is asked. */
   given: Record<string, string>;
+  /** The arguments before the cursor: of `create`, the type whose params are asked for. */
+  operands: string[];
 }
 
 /** What may be written in the place of an argument: `[command, argument]`, counted from 0, the last for all that follow. */
@@ -23,13 +25,14 @@ export interface CompletionRules {
 export function findCandidates(program: Command, typed: string[], rules: CompletionRules): Candidates {
   const current = typed.at(-1) ?? "";
   const place = walk(program, typed.slice(0, -1));
-  const { given } = place;
-  if (place.awaiting !== undefined) return { ...valuesOf(place.awaiting, rules), given };
-  if (current.startsWith("-")) return { words: optionWords([program, ...place.path]), given };
+  const { given, operands } = place;
+  const so = { given, operands };
+  if (place.awaiting !== undefined) return { ...valuesOf(place.awaiting, rules), ...so };
+  if (current.startsWith("-")) return { words: optionWords([program, ...place.path]), ...so };
   const command = place.path.at(-1) ?? program;
-  if (command.commands.length > 0) return { words: subcommandWords(command), given };
+  if (command.commands.length > 0) return { words: subcommandWords(command), ...so };
   const rule = rules.arguments[place.path.map((each) => each.name()).join(" ")];
-  return { ...(rule?.(place.operands) ?? { words: [] }), given };
+  return { ...(rule?.(operands) ?? { words: [] }), ...so };
 }
 
 interface Place {

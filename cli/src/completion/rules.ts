@@ -13,10 +13,14 @@ const afterKind = (before: string[]): ReturnType<ArgumentRule> => {
   return { words: [], ...((kind === "observers" || kind === "runs") && { names: "observers" as const }) };
 };
 
+const kindAndNames: ArgumentRule = (before) => (before.length === 0 ? { words: KINDS } : afterKind(before));
+
 /** What may stand where. Commands and options themselves are read from the program. */
 export const COMPLETION_RULES: CompletionRules = {
   arguments: {
-    get: (before) => (before.length === 0 ? { words: KINDS } : afterKind(before)),
+    get: kindAndNames,
+    ls: kindAndNames,
+    list: kindAndNames,
     describe: (before) => (before.length === 0 ? { words: ["service"], names: "observers" } : afterKind(before)),
     create: (before) => ({ words: [], ...(before.length === 0 && { names: "types" as const }) }),
     stop: observers,
@@ -35,6 +39,7 @@ export const COMPLETION_RULES: CompletionRules = {
     "--for": { words: [...OBSERVER_STATUSES] },
     "--filter": { words: FILTER_KEYS.map((key) => `${key}=`) },
     "--filename": { words: [], names: "files" },
+    "--param": { words: [], names: "params" },
     "--context": { words: [], names: "contexts" },
   },
 };

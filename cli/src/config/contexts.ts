@@ -84,7 +84,7 @@ export function contextOf(file: ContextFile, name: string): Context {
   );
 }
 
-/** `localhost:8080` is `http://localhost:8080`; no slash at the end. Whoever writes a password into it means `--token`. */
+/** `localhost:8080` is `http://localhost:8080`; no slash at the end. A password in it is a mistake for `--token`. */
 export function toBaseUrl(text: string): string {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;

@@ -1,19 +1,26 @@
-import { Labels, OBSERVER_STATUSES, type ObserverView } from "@unacked/contracts";
+import {
+  Labels,
+  OBSERVER_STATUSES,
+  type ObserverFilter,
+  type ObserverStatus,
+  type ObserverView,
+  type QueryOf,
+} from "@unacked/contracts";
 import { usageFailure } from "../failure.ts";
 
-export const FILTER_KEYS = ["status", "type", "service", "pool", "label", "q", "errorGroup"] as const;
+export const FILTER_KEYS = [
+  "status",
+  "type",
+  "service",
+  "pool",
+  "label",
+  "q",
+  "errorGroup",
+] as const satisfies (keyof QueryOf<"listObservers">)[];
 type FilterKey = (typeof FILTER_KEYS)[number];
 
-/** Which observers: the fields are those of the REST API's query. Statuses are combined by "or", the rest by "and". */
-export interface ParsedFilter {
-  status?: string[];
-  type?: string;
-  service?: string;
-  pool?: string;
-  labels?: Record<string, string>;
-  q?: string;
-  errorGroup?: string;
-}
+/** As the contracts have it, the statuses as a list. */
+export type ParsedFilter = Omit<ObserverFilter, "status"> & { status?: ObserverStatus[] };
 
 /**
  * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name>`, `errorGroup=…`; and selectors as of
@@ -41,14 +48,26 @@ function addFilter(found: ParsedFilter, text: string): void {
 
 const isFilterKey = (key: string): key is FilterKey => (FILTER_KEYS as readonly string[]).includes(key);
 
-const ERROR_FILTER_KEYS = ["reason", "group", "observer"] as const;
+const ERROR_FILTER_KEYS = ["reason", "group", "observer"] as const satisfies (keyof QueryOf<"listErrors">)[];
 
 /** Of errors: `reason=…`, `group=…`, `observer=NAME`. */
 export const parseErrorFilters = (filters: string[] = []) => parsePairs(filters, ERROR_FILTER_KEYS, "errors");
 
-const AUDIT_FILTER_KEYS = ["actor", "deed", "observer", "requestId", "since", "until"] as const;
+const TASK_FILTER_KEYS = ["status", "type", "pool", "q"] as const satisfies (keyof QueryOf<"listTasks">)[];
 
-/** Of the audit trail: `actor=anna`, `deed=observer.stop`, `observer=NAME`, `since=2026-11-20T09:00:00Z`, … */
+/** Of tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
+export const parseTaskFilters = (filters: string[] = []) => parsePairs(filters, TASK_FILTER_KEYS, "tasks");
+
+const AUDIT_FILTER_KEYS = [
+  "actor",
+  "action",
+  "observer",
+  "requestId",
+  "since",
+  "until",
+] as const satisfies (keyof QueryOf<"listAudit">)[];
+
+/** Of the audit trail: `actor=anna`, `action=observer.stop`, `observer=NAME`, `since=2026-11-20T09:00:00Z`, … */
 export const parseAuditFilters = (filters: string[] = []) => parsePairs(filters, AUDIT_FILTER_KEYS, "the audit trail");
 
 function parsePairs<Key extends string>(
@@ -66,7 +85,7 @@ function parsePairs<Key extends string>(
 }
 
 /** A status of the contract, whatever case it was typed in. */
-export function toStatus(text: string): string {
+export function toStatus(text: string): ObserverStatus {
   const status = OBSERVER_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
   if (status === undefined) throw usageFailure(`"${text}" is no status`, `They are ${OBSERVER_STATUSES.join(", ")}.`);
   return status;

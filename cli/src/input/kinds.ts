@@ -4,6 +4,8 @@ import { usageFailure } from "../failure.ts";
 const NAMES = {
   observers: ["observers", "observer", "obs"],
   services: ["services", "service", "svc"],
+  tasks: ["tasks", "task"],
+  "task-types": ["task-types", "task-type", "limits"],
   runs: ["runs", "run"],
   errors: ["errors", "error", "err"],
   failures: ["failures", "failure", "fail"],

@@ -5,8 +5,18 @@ import type { ReadDocument } from "./document-text.ts";
 
 /** What the books add to an observer. With these it is what `get -o yaml` wrote, and may be created again without them. */
 const ADDED_BY_THE_BOOKS = [
-  ...["id", "status", "service", "currentRunId", "revision", "epoch", "attempts", "lastError", "nextAttemptAt"],
-  ...["createdAt", "modifiedAt"],
+  "id",
+  "status",
+  "service",
+  "currentRunId",
+  "revision",
+  "runNumber",
+  "epoch",
+  "attempts",
+  "lastError",
+  "nextAttemptAt",
+  "createdAt",
+  "modifiedAt",
 ];
 
 const isView = (value: object): boolean => "revision" in value && "status" in value && "createdAt" in value;

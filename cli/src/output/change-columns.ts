@@ -1,10 +1,12 @@
-import type { ObserverView, ServiceView } from "@unacked/contracts";
+import { type ObserverView, type ServiceView, traitsOf } from "@unacked/contracts";
 import { stateColour } from "./colours.ts";
 import { serviceState } from "./listing.ts";
 import { plainText, shortened } from "./plain-text.ts";
 import type { Column } from "./table.ts";
 
-export type ShownChange = { kind: "observer"; view: ObserverView } | { kind: "service"; view: ServiceView };
+export type ShownChange =
+  /** `begun`: which run has begun since the change before, if one has. */
+  { kind: "observer"; view: ObserverView; begun?: string } | { kind: "service"; view: ServiceView };
 
 const MAX_MESSAGE = 80;
 
@@ -25,7 +27,28 @@ function statusOf(change: ShownChange) {
 
 function noteOf(change: ShownChange): string {
   if (change.kind === "service") return `service: ${change.view.running} of ${change.view.workerCount} workers used`;
+  const { begun = "" } = change;
   const { attempts, lastError, status } = change.view;
-  const isTroubled = lastError !== null && (status === "Retrying" || status === "Failed");
-  return isTroubled ? shortened(plainText(`attempt ${attempts}: ${lastError.name}: ${lastError.message}`), MAX_MESSAGE) : "";
+  const isTroubled = lastError !== null && traitsOf(status).isFailing;
+  return isTroubled
+    ? shortened(plainText(`attempt ${attempts}: ${lastError.name}: ${lastError.message}`), MAX_MESSAGE)
+    : begun;
+}
+
+/** Tells, change by change, when an observer's next run has begun, and whether it has moved for it. */
+export function newsOfRuns(): (view: ObserverView) => string {
+  const last = new Map<string, { runNumber: number; service: string | undefined }>();
+  return ({ id, runNumber, service, status }) => {
+    const before = last.get(id);
+    if (service === null || status !== "Processing") {
+      if (before === undefined) last.set(id, { runNumber, service: service?.name });
+      return "";
+    }
+    last.set(id, { runNumber, service: service.name });
+    if (before === undefined) return runNumber > 1 ? `run ${runNumber}` : "";
+    if (before.runNumber === 0 || before.runNumber === runNumber) return "";
+    const moved =
+      before.service === undefined || before.service === service.name ? "restarted" : `moved from ${before.service}`;
+    return `${moved}: run ${runNumber}`;
+  };
 }

@@ -1,3 +1,5 @@
+import type { ObserverStatus, RunView, ServiceState, TaskStatus } from "@unacked/contracts";
+
 const CODES = { red: 31, green: 32, yellow: 33, blue: 34, cyan: 36, dim: 2, bold: 1 } as const;
 
 export type Colour = keyof typeof CODES;
@@ -16,10 +18,18 @@ export function choosePaint(asked: { isTerminal: boolean; noColorOption: boolean
   return isTerminal && !refused ? painted : unpainted;
 }
 
-const STATE_COLOURS: Readonly<Record<string, Colour>> = {
+export type State = ObserverStatus | ServiceState | RunView["state"] | TaskStatus;
+
+/** A status that the contracts gain is missing here, and does not compile. */
+const STATE_COLOURS: Readonly<Record<State, Colour>> = {
   Processing: "green",
   Alive: "green",
   Current: "green",
+  Running: "green",
+  Scheduled: "blue",
+  Ready: "yellow",
+  Sent: "yellow",
+  Cancelled: "dim",
   Created: "yellow",
   Retrying: "yellow",
   Redistributing: "yellow",
@@ -35,4 +45,4 @@ const STATE_COLOURS: Readonly<Record<string, Colour>> = {
 };
 
 /** Of a status of an observer, or a state of a service or run. The word stands there as well: colour alone says nothing. */
-export const stateColour = (state: string): Colour | undefined => STATE_COLOURS[state];
+export const stateColour = (state: State): Colour => STATE_COLOURS[state];

@@ -1,9 +1,11 @@
-import type { ObserverView, RetryPolicy, RunView, ServiceView } from "@unacked/contracts";
+import type { ObserverView, RetryPolicy, RunView, ServiceView, TaskView } from "@unacked/contracts";
 import { stringify } from "yaml";
 import { type Paint, stateColour } from "./colours.ts";
 import { ageOf, exactDuration, readableBytes } from "./durations.ts";
+import { errorLine, stackLines } from "./errors.ts";
 import { OBSERVER_LISTING, pairs, RUN_LISTING, serviceState } from "./listing.ts";
 import { plainText } from "./plain-text.ts";
+import { brokenFileText, slotText } from "./slots.ts";
 import { Table } from "./table.ts";
 
 interface Look {
@@ -25,7 +27,7 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
     ["Pool", observer.pool],
     ["Labels", pairs(observer.labels) || "-"],
     ["Retry", retryText(observer.retry)],
-    ["Attempts", `${observer.attempts} in this run`],
+    ["Attempts", String(observer.attempts)],
     ["Created", moment(observer.createdAt, look.nowMs)],
     ["Changed", moment(observer.modifiedAt, look.nowMs)],
     ["Revision", String(observer.revision)],
@@ -33,9 +35,34 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
   if (nextAttemptAt !== null) fields.push(["Next attempt", nextAttemptAt]);
   if (lastError !== null) {
     const at = lastError.at === null ? "" : ` (${moment(lastError.at, look.nowMs)})`;
-    fields.push(["Last error", look.paint("red", plainText(`${lastError.name}: ${lastError.message}`)) + at]);
+    fields.push(["Last error", look.paint("red", errorLine(lastError)) + at]);
   }
-  return `${fieldLines(fields)}${paramLines(observer.params)}${runLines(observer, runs, look)}`;
+  const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
+  return `${fieldLines(fields)}${stack.join("")}${paramLines(observer.params)}${runLines(observer, runs, look)}`;
+}
+
+/** All that is known of one task, for people. */
+export function describeTask(task: TaskView, look: Look): string {
+  const { lastError, service, startedAt, endedAt, output } = task;
+  const fields: [string, string][] = [
+    ["Id", task.id],
+    ["Type", task.type],
+    ["Status", look.paint(stateColour(task.status), task.status) + (task.cancelling ? ", being cancelled" : "")],
+    ...(task.waitsFor === null ? [] : [["Waits for", task.waitsFor] as [string, string]]),
+    ["Service", service === null ? "-" : `${service.name} (${service.id})`],
+    ["Pool", task.pool],
+    ...(task.key === null ? [] : [["Key", `${task.key}${task.runsAgain ? ", newer params wait" : ""}`] as [string, string]]),
+    ["Priority", String(task.priority)],
+    ["Attempts", `${task.failures} failed, ${task.interruptions} interrupted, sent ${task.sends} times`],
+    ["Due", task.dueAt],
+    ["Created", moment(task.createdAt, look.nowMs)],
+  ];
+  if (startedAt !== null) fields.push(["Started", moment(startedAt, look.nowMs)]);
+  if (endedAt !== null) fields.push(["Ended", moment(endedAt, look.nowMs)]);
+  if (lastError !== null) fields.push(["Last error", look.paint("red", errorLine(lastError))]);
+  if (output !== null) fields.push(["Result", plainText(JSON.stringify(output))]);
+  const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
+  return `${fieldLines(fields)}${stack.join("")}${paramLines(task.params)}`;
 }
 
 function paramLines(params: unknown): string {
@@ -60,7 +87,10 @@ export function describeService(service: ServiceView, observers: ObserverView[],
     ["Id", service.id],
     ["State", look.paint(state.colour, state.text)],
     ["Pool", service.pool],
-    ["Workers", `${service.running} running, ${service.free} free of ${service.workerCount}`],
+    ["Workers", `${service.running} running of ${service.workerCount}, room for ${service.free} more`],
+    ...(service.notConsuming === null
+      ? []
+      : [["Takes none", look.paint("yellow", service.notConsuming)] as [string, string]]),
     ["Types", service.types.join(", ") || "-"],
     ["Version", service.version],
     ["Process", `${service.pid} on ${service.host}`],
@@ -74,9 +104,10 @@ export function describeService(service: ServiceView, observers: ObserverView[],
   if (service.endedAt !== null)
     fields.push(["Ended", `${moment(service.endedAt, look.nowMs)}: ${service.endReason ?? "-"}`]);
   if (service.brokerLoss !== null) fields.push(["Broker loss", look.paint("red", JSON.stringify(service.brokerLoss))]);
-  if (observers.length === 0) return `${fieldLines(fields)}Observers:      none\n`;
+  const head = `${fieldLines(fields)}${brokenFileText(service)}${slotText(service, look)}`;
+  if (observers.length === 0) return `${head}Observers:      none\n`;
   const lines = new Table(OBSERVER_LISTING.columns, { paint: look.paint }).lines(observers, look.nowMs);
-  return `${fieldLines(fields)}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  return `${head}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
 const LABEL_WIDTH = 16;

@@ -10,6 +10,8 @@ export interface PrintOptions {
   format: OutputFormat;
   paint: Paint;
   nowMs: number;
+  /** Of the terminal: lines of `wide` are cut there. */
+  columns?: number | undefined;
 }
 
 /** One thing as a document; as a list of one otherwise. */
@@ -30,7 +32,8 @@ export class ListPrinter<Row> {
   constructor(listing: Listing<Row>, options: PrintOptions) {
     this.#listing = listing;
     this.#options = options;
-    this.#table = new Table(listing.columns, { wide: options.format === "wide", paint: options.paint });
+    const wide = options.format === "wide";
+    this.#table = new Table(listing.columns, { wide, paint: options.paint, ...(wide && { maxWidth: options.columns }) });
   }
 
   /** How many rows there have been. */

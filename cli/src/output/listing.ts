@@ -7,12 +7,15 @@ import {
   type ObserverView,
   type RunView,
   type ServiceView,
+  type TaskTypeView,
+  type TaskView,
   type TypeView,
 } from "@unacked/contracts";
-import { type Colour, stateColour } from "./colours.ts";
+import { type Colour, type State, stateColour } from "./colours.ts";
 import { ageOf, readableBytes, shortDuration } from "./durations.ts";
+import { errorLine, type ShownError, thrownAt } from "./errors.ts";
 import { plainText, shortened } from "./plain-text.ts";
-import type { Column } from "./table.ts";
+import type { Cell, Column } from "./table.ts";
 
 /** How a kind of thing is listed. */
 export interface Listing<Row> {
@@ -27,16 +30,17 @@ export const pairs = (labels: Record<string, string>): string =>
     .join(",");
 
 const MAX_MESSAGE = 60;
-const errorText = (error: { name: string; message: string } | null): string =>
-  error === null ? "" : shortened(plainText(`${error.name}: ${error.message}`), MAX_MESSAGE);
+const MAX_INTERRUPTION = 160;
+const errorText = (error: ShownError | null): string => (error === null ? "" : shortened(errorLine(error), MAX_MESSAGE));
 
-const inState = (state: string) => ({ text: state, colour: stateColour(state) });
+const inState = (state: State) => ({ text: state, colour: stateColour(state) });
 
 /** As kubectl says `Ready,SchedulingDisabled`. */
-export function serviceState({ state, draining, drained, endedAt }: ServiceView): {
+export function serviceState({ state, draining, drained, endedAt, notConsuming }: ServiceView): {
   text: string;
   colour?: Colour | undefined;
 } {
+  if (notConsuming !== null && !draining) return { text: `${state},Full`, colour: "yellow" };
   if (!draining || endedAt !== null) return inState(state);
   return { text: `${state},${drained ? "Drained" : "Draining"}`, colour: "yellow" };
 }
@@ -49,12 +53,44 @@ export const OBSERVER_LISTING: Listing<ObserverView> = {
     { heading: "STATUS", cell: ({ status }) => inState(status) },
     { heading: "SERVICE", cell: ({ service }) => service?.name ?? "" },
     { heading: "ATTEMPTS", cell: ({ attempts }) => String(attempts), alignsRight: true },
-    { heading: "RUNS", cell: ({ epoch }) => String(epoch), alignsRight: true },
+    { heading: "RUNS", cell: ({ runNumber }) => String(runNumber), alignsRight: true },
     { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
     { heading: "POOL", cell: ({ pool }) => pool, isWide: true },
     { heading: "LABELS", cell: ({ labels }) => pairs(labels), isWide: true },
     { heading: "ID", cell: ({ id }) => id, isWide: true },
     { heading: "LAST ERROR", cell: ({ lastError }) => errorText(lastError), isWide: true },
+  ],
+};
+
+export const TASK_LISTING: Listing<TaskView> = {
+  nameOf: (task) => task.id,
+  columns: [
+    { heading: "ID", cell: ({ id }) => id },
+    { heading: "TYPE", cell: ({ type }) => type },
+    { heading: "STATUS", cell: ({ status, cancelling }) => (cancelling ? { text: "Cancelling" } : inState(status)) },
+    { heading: "WAITS FOR", cell: ({ waitsFor }) => waitsFor ?? "" },
+    { heading: "SERVICE", cell: ({ service }) => service?.name ?? "" },
+    { heading: "FAILURES", cell: ({ failures }) => String(failures), alignsRight: true },
+    { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
+    { heading: "PRIORITY", cell: ({ priority }) => String(priority), isWide: true, alignsRight: true },
+    { heading: "POOL", cell: ({ pool }) => pool, isWide: true },
+    { heading: "LAST ERROR", cell: ({ lastError }) => errorText(lastError), isWide: true },
+  ],
+};
+
+const limitText = (limit: number | null): string => (limit === null ? "" : String(limit));
+
+export const TASK_TYPE_LISTING: Listing<TaskTypeView> = {
+  nameOf: ({ type }) => type,
+  columns: [
+    { heading: "TYPE", cell: ({ type }) => type },
+    { heading: "PAUSED", cell: ({ paused }) => (paused ? { text: "paused", colour: "yellow" } : "") },
+    { heading: "IN FLIGHT", cell: ({ inFlight }) => String(inFlight), alignsRight: true },
+    { heading: "MAX", cell: ({ maxRunning }) => limitText(maxRunning), alignsRight: true },
+    { heading: "MIN", cell: ({ minRunning }) => limitText(minRunning || null), alignsRight: true },
+    { heading: "PER SECOND", cell: ({ ratePerSecond }) => limitText(ratePerSecond), alignsRight: true },
+    { heading: "SERVICES", cell: ({ services }) => String(services), alignsRight: true },
+    { heading: "CHANGED", cell: ({ changedAt }, nowMs) => (changedAt === null ? "" : `${ageOf(changedAt, nowMs)} ago`) },
   ],
 };
 
@@ -65,6 +101,7 @@ export const SERVICE_LISTING: Listing<ServiceView> = {
     { heading: "STATE", cell: serviceState },
     { heading: "RUNNING", cell: ({ running }) => String(running), alignsRight: true },
     { heading: "WORKERS", cell: ({ workerCount }) => String(workerCount), alignsRight: true },
+    { heading: "ROOM", cell: ({ free }) => String(free), alignsRight: true },
     { heading: "POOL", cell: ({ pool }) => pool },
     { heading: "SEEN", cell: ({ lastSeenAt }, nowMs) => ageOf(lastSeenAt, nowMs) },
     { heading: "AGE", cell: ({ startedAt }, nowMs) => ageOf(startedAt, nowMs) },
@@ -73,25 +110,43 @@ export const SERVICE_LISTING: Listing<ServiceView> = {
     { heading: "VERSION", cell: ({ version }) => version, isWide: true },
     { heading: "MEMORY", cell: ({ memoryBytes }) => readableBytes(memoryBytes), isWide: true, alignsRight: true },
     { heading: "LAG", cell: ({ eventLoopLagMs }) => `${Math.round(eventLoopLagMs)}ms`, isWide: true, alignsRight: true },
+    { heading: "SLOTS", cell: slotCount, isWide: true },
     { heading: "TYPES", cell: ({ types }) => types.join(","), isWide: true },
     { heading: "ID", cell: ({ id }) => id, isWide: true },
   ],
 };
 
+function slotCount({ slots, slotDeathsLately }: ServiceView): string | Cell {
+  if (slotDeathsLately === 0) return slots.length === 0 ? "" : String(slots.length);
+  return { text: `${slots.length}, ${slotDeathsLately} died`, colour: "red" };
+}
+
+/** Of several observers: whose each run is, by what they were asked for. */
+export const runsOf = (names: ReadonlyMap<string, string>): Listing<RunView> => ({
+  ...RUN_LISTING,
+  columns: [{ heading: "OBSERVER", cell: ({ observerId }) => names.get(observerId) ?? observerId }, ...RUN_LISTING.columns],
+});
+
 export const RUN_LISTING: Listing<RunView> = {
   nameOf: (run) => run.id,
   columns: [
-    { heading: "RUN", cell: ({ epoch }) => String(epoch), alignsRight: true },
+    { heading: "RUN", cell: ({ runNumber }) => String(runNumber), alignsRight: true },
     { heading: "SERVICE", cell: ({ service }) => service.name ?? service.id },
     { heading: "STATE", cell: ({ state }) => inState(state) },
     { heading: "STARTED", cell: ({ startedAt }, nowMs) => `${ageOf(startedAt, nowMs)} ago` },
     { heading: "LASTED", cell: lasted },
-    { heading: "ENDED BY", cell: ({ endReason }) => endReason ?? "" },
+    { heading: "ENDED BY", cell: endedBy },
     { heading: "ERROR", cell: ({ error }) => errorText(error), isWide: true },
+    { heading: "THROWN AT", cell: ({ error }) => thrownAt(error?.stack), isWide: true },
     { heading: "REVISION", cell: ({ revision }) => String(revision), isWide: true, alignsRight: true },
     { heading: "ID", cell: ({ id }) => id, isWide: true },
   ],
 };
+
+/** With who or what began it again, where that was no fault of its own. */
+function endedBy({ endReason, interruption }: RunView): string {
+  return interruption === null ? (endReason ?? "") : shortened(`${endReason}: ${interruption}`, MAX_INTERRUPTION);
+}
 
 function lasted({ startedAt, endedAt }: RunView, nowMs: number): string {
   return shortDuration((endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt));
@@ -130,7 +185,7 @@ export const AUDIT_LISTING: Listing<AuditEntry> = {
     { heading: "AT", cell: ({ at }) => at },
     { heading: "WHO", cell: ({ actor }) => actor.name },
     { heading: "ROLE", cell: ({ actor }) => actor.role },
-    { heading: "DEED", cell: ({ deed }) => deed },
+    { heading: "ACTION", cell: ({ action }) => action },
     { heading: "COUNT", cell: ({ count }) => String(count), alignsRight: true },
     { heading: "TO", cell: targetNames },
     { heading: "BY", cell: ({ actor }) => actor.authentication, isWide: true },

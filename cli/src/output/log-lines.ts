@@ -1,5 +1,6 @@
 import type { LogEntry, LogRun } from "@unacked/contracts";
 import type { Colour, Paint } from "./colours.ts";
+import { stackLines } from "./errors.ts";
 import { plainText } from "./plain-text.ts";
 
 export type LogFormat = "table" | "json";
@@ -7,14 +8,19 @@ export type LogFormat = "table" | "json";
 const LEVEL_COLOURS: Readonly<Record<string, Colour>> = { error: "red", warn: "yellow", debug: "dim", emit: "cyan" };
 const LEVEL_WIDTH = 5;
 
-/** One line of what an observer said: when, how grave (or `emit`), and what, with its fields as JSON. */
+/**
+ * One thing that an observer said: when, how grave (or `emit`), and what, with its fields as JSON; below it, of what it threw,
+ * where.
+ */
 export function logLine(said: { entry: LogEntry; run: LogRun | null }, format: LogFormat, paint: Paint): string {
   const { entry, run } = said;
   if (format === "json") return `${JSON.stringify({ ...entry, runId: run?.id, service: run?.service.name })}\n`;
   const level = entry.kind === "emit" ? "emit" : entry.level;
   const what = entry.kind === "emit" ? jsonText(entry.value, entry.cut) : entry.message;
   const fields = entry.kind === "log" && entry.fields !== undefined ? ` ${jsonText(entry.fields, entry.cut)}` : "";
-  return `${entry.at} ${paint(LEVEL_COLOURS[level], level.padEnd(LEVEL_WIDTH))} ${plainText(what + fields)}\n`;
+  const line = `${entry.at} ${paint(LEVEL_COLOURS[level], level.padEnd(LEVEL_WIDTH))} ${plainText(what + fields)}`;
+  const stack = entry.kind === "log" ? stackLines(entry.stack) : [];
+  return [line, ...stack].map((each) => `${each}\n`).join("");
 }
 
 /** What was cut comes as text already. */

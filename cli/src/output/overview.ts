@@ -1,4 +1,4 @@
-import { OBSERVER_STATUSES, type ServiceView, type Stats, type Warning } from "@unacked/contracts";
+import { LIVING_STATUSES, type ServiceView, type Stats, type Warning } from "@unacked/contracts";
 import { type Colour, type Paint, stateColour } from "./colours.ts";
 import { ageOf, readableBytes, shortDuration } from "./durations.ts";
 import { serviceState } from "./listing.ts";
@@ -35,7 +35,7 @@ function warningLines({ code, subject, message, remedy }: Warning, paint: Paint)
 }
 
 function statusCounts({ observers }: Stats, paint: Paint): string {
-  const present = OBSERVER_STATUSES.filter((status) => status !== "Deleted" && observers.byStatus[status] > 0);
+  const present = LIVING_STATUSES.filter((status) => observers.byStatus[status] > 0);
   return present.map((status) => paint(stateColour(status), `${status} ${observers.byStatus[status]}`)).join("  ");
 }
 
@@ -48,7 +48,7 @@ function failoverText({ survivesLargestService, workers }: Stats, paint: Paint):
 
 const BAR_WIDTH = 20;
 
-/** `[########------------]`. Whoever is over is full: more cannot be shown. */
+/** `[########------------]`. More than all is shown as full. */
 export function usageBar(used: number, total: number, paint: Paint): string {
   const share = total === 0 ? 0 : Math.min(1, used / total);
   const filled = used > 0 ? Math.max(1, Math.floor(share * BAR_WIDTH)) : 0;

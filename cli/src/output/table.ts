@@ -1,5 +1,5 @@
 import { type Colour, type Paint, unpainted } from "./colours.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText, shortened } from "./plain-text.ts";
 
 export interface Cell {
   text: string;
@@ -20,14 +20,16 @@ const NOTHING = "-";
 
 /**
  * Turns rows into lines of a table, batch by batch: the first batch decides how wide the columns are, so that lists of any
- * length are shown as they come. What is wider later sticks out, and nothing is cut.
+ * length are shown as they come. What is wider later sticks out, and nothing is cut but at `maxWidth`, where there is one.
  */
 export class Table<Row> {
   readonly #columns: Column<Row>[];
   readonly #paint: Paint;
+  readonly #maxWidth: number;
   #widths: number[] | undefined;
 
-  constructor(columns: Column<Row>[], options: { wide?: boolean; paint?: Paint } = {}) {
+  constructor(columns: Column<Row>[], options: { wide?: boolean; paint?: Paint; maxWidth?: number | undefined } = {}) {
+    this.#maxWidth = options.maxWidth ?? Number.POSITIVE_INFINITY;
     this.#columns = columns.filter((column) => options.wide === true || column.isWide !== true);
     this.#paint = options.paint ?? unpainted;
   }
@@ -44,14 +46,21 @@ export class Table<Row> {
   }
 
   #line(row: Cell[]): string {
-    const padded = row.map((cell, index) => {
-      const missing = Math.max(0, (this.#widths?.[index] ?? 0) - widthOf(cell.text));
-      const text = this.#paint(cell.colour, cell.text);
-      if (this.#columns[index]?.alignsRight === true) return " ".repeat(missing) + text;
+    let line = "";
+    let room = this.#maxWidth;
+    for (const [index, { text, colour }] of row.entries()) {
+      const spaces = " ".repeat(Math.max(0, (this.#widths?.[index] ?? 0) - widthOf(text)));
+      const alignsRight = this.#columns[index]?.alignsRight === true;
+      const before = (index === 0 ? "" : GAP) + (alignsRight ? spaces : "");
       // Nothing is put behind the last one: lines are copied, and wrap.
-      return index === row.length - 1 ? text : text + " ".repeat(missing);
-    });
-    return padded.join(GAP);
+      const behind = alignsRight || index === row.length - 1 ? "" : spaces;
+      const width = widthOf(before + text + behind);
+      if (room === 0) return line;
+      if (width > room) return line + this.#paint(colour, shortened(before + text + behind, room));
+      line += before + this.#paint(colour, text) + behind;
+      room -= width;
+    }
+    return line;
   }
 }
 

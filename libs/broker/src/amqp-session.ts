@@ -1,14 +1,22 @@
 import type { Channel, ChannelModel } from "amqplib";
-import type { BrokerLog } from "./broker-settings.ts";
-import { BrokerSettingsError } from "./broker-settings.ts";
+import { type BrokerLog, BrokerSettingsError } from "./broker-settings.ts";
 import { ConfirmChannel, type ConfirmHooks } from "./confirm-channel.ts";
 import { startConsumer } from "./consumer.ts";
 import type { LossKind } from "./loss-kind.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import type { OpenConnection } from "./open-connection.ts";
 import { untilAborted, withPatience } from "./patience.ts";
-import type { ConsumeOptions, Consumer, Delivery, ExchangeDeclaration, QueueDeclaration, Session } from "./session.ts";
-import { SessionLostError } from "./session.ts";
+import type { ExchangeDeclaration, QueueDeclaration } from "./queue-declaration.ts";
+import { QueueProof } from "./queue-proof.ts";
+import {
+  type ConsumeOptions,
+  type Consumer,
+  type Delivery,
+  type Session,
+  SessionLostError,
+  type SettleGiven,
+} from "./session.ts";
+import { RefusedError, SideChannel } from "./side-channel.ts";
 
 /** How long the broker may take to answer one request, at least; otherwise two heartbeats. */
 const MIN_REPLY_LIMIT_MS = 5_000;
@@ -20,7 +28,6 @@ export const MAX_PREFETCH = 65_535;
 
 export interface SessionOwner {
   connectionName: string;
-  heartbeatS: number;
   log: BrokerLog;
   /** Called synchronously, once, after `lost` was aborted. */
   onLost(reason: LossReason): void;
@@ -32,6 +39,7 @@ export interface SessionOwner {
 /** A session on one open connection. It is lost by whatever closes first; it never mends itself. */
 export class AmqpSession implements Session {
   readonly generation: number;
+  readonly heartbeatMs: number;
   readonly #connection: OpenConnection;
   readonly #model: ChannelModel;
   readonly #owner: SessionOwner;
@@ -39,6 +47,10 @@ export class AmqpSession implements Session {
   readonly #lost = new AbortController();
   readonly #disconnected = new AbortController();
   readonly #channels = new Set<Channel>();
+  readonly #proof = new QueueProof({
+    openChannel: () => this.#model.createChannel(),
+    reply: (what, pending) => this.#reply(what, pending),
+  });
   #control: Channel | undefined;
   #closing: Promise<void> | undefined;
   #isSetUp = false;
@@ -50,7 +62,8 @@ export class AmqpSession implements Session {
     this.#connection = connection;
     this.#model = connection.model;
     this.#owner = owner;
-    this.#replyLimitMs = Math.max(MIN_REPLY_LIMIT_MS, owner.heartbeatS * 2_000);
+    this.heartbeatMs = connection.heartbeatMs;
+    this.#replyLimitMs = Math.max(MIN_REPLY_LIMIT_MS, 2 * this.heartbeatMs);
     // A socket failure emits error and then close; a graceful close by the broker (320) only close.
     this.#model.on("error", (error: Error) => this.#connectionClosed(error));
     this.#model.on("close", (error?: Error) => this.#connectionClosed(error ?? "closed without a reason"));
@@ -69,8 +82,11 @@ export class AmqpSession implements Session {
 
   /** The broker's name and version, as it said itself. */
   get peer(): string {
-    const { product, version } = this.#model.connection.serverProperties;
-    return `${product} ${version}`;
+    return `${this.#model.connection.serverProperties.product} ${this.brokerVersion}`;
+  }
+
+  get brokerVersion(): string {
+    return String(this.#model.connection.serverProperties.version);
   }
 
   /** The first step of every set-up. It also finds out a connection that closed before anybody listened. */
@@ -105,20 +121,29 @@ export class AmqpSession implements Session {
     }
   }
 
-  bindAgain({ name, bindings }: QueueDeclaration): Promise<boolean> {
-    return this.#attempt(`bind queue ${name} again`, async (channel) => {
-      for (const { exchange, routingKey } of bindings) await channel.bindQueue(name, exchange.name, routingKey);
-    });
+  bindAgain(queue: QueueDeclaration): Promise<boolean> {
+    return this.#attempt(`bind queue ${queue.name} again`, (channel) => channel.bind(queue));
   }
 
   isThere(queue: string): Promise<boolean> {
-    return this.#attempt(`look for queue ${queue}`, (channel) => channel.checkQueue(queue));
+    return this.#attempt(`look for queue ${queue}`, (channel) => channel.inspect(queue));
+  }
+
+  async openSideChannel(): Promise<SideChannel> {
+    if (this.lost.aborted) throw this.#lostError();
+    const channel = await this.#reply("open a side channel", this.#model.createChannel());
+    return new SideChannel(channel, (what, pending) => this.#reply(what, pending, Number.POSITIVE_INFINITY));
   }
 
   async inspect(queue: string): Promise<{ messageCount: number; consumerCount: number }> {
     const control = this.#controlChannel();
     const { messageCount, consumerCount } = await this.#reply(`look at queue ${queue}`, control.checkQueue(queue));
     return { messageCount, consumerCount };
+  }
+
+  async reach(queue: string, settle: SettleGiven = () => "requeue"): Promise<void> {
+    if (this.lost.aborted) throw this.#lostError();
+    await this.#proof.take(queue, settle);
   }
 
   async consume(
@@ -145,6 +170,7 @@ export class AmqpSession implements Session {
         this.#explaining = this.#consumerCancelled(queue);
       },
       reply: (what, pending) => this.#reply(what, pending),
+      patientReply: (what, pending) => this.#reply(what, pending, Number.POSITIVE_INFINITY),
     });
   }
 
@@ -238,30 +264,26 @@ export class AmqpSession implements Session {
   }
 
   /** On a channel of its own, which is all that a refusal closes. False if it was refused. */
-  async #attempt(what: string, act: (channel: Channel) => Promise<unknown>): Promise<boolean> {
-    if (this.lost.aborted) throw this.#lostError();
-    const channel = await this.#reply(`open a channel to ${what}`, this.#model.createChannel());
-    let refusal: Error | undefined;
-    channel.on("error", (error: Error) => {
-      refusal = error;
-    });
+  async #attempt(what: string, act: (channel: SideChannel) => Promise<unknown>): Promise<boolean> {
+    const channel = await this.openSideChannel();
     try {
       await this.#reply(what, act(channel));
-      await this.#reply(`close the channel to ${what}`, channel.close());
       return true;
     } catch (error) {
-      if (refusal === undefined || this.lost.aborted) throw error;
-      return false;
+      if (error instanceof RefusedError) return false;
+      throw error;
+    } finally {
+      void channel.close();
     }
   }
 
   /** Every request to the broker: it ends with the session at the latest, and the session ends when it takes too long. */
-  async #reply<T>(what: string, pending: Promise<T>): Promise<T> {
+  async #reply<T>(what: string, pending: Promise<T>, limitMs = this.#replyLimitMs): Promise<T> {
     try {
       return await withPatience(pending, {
-        limitMs: this.#replyLimitMs,
+        limitMs,
         onLimit: () => {
-          this.lose(lossReason("connection-closed", `no answer to "${what}" within ${this.#replyLimitMs} ms`));
+          this.lose(lossReason("connection-closed", `no answer to "${what}" within ${limitMs} ms`));
           return this.#lostError();
         },
         signal: this.lost,

@@ -12,10 +12,13 @@ export interface BrokerSettings {
   tls?: BrokerTls;
   /** Shown by the broker's management as the connection's name. */
   connectionName: string;
-  /** Whole seconds, at least 1. Either side gives the other up after two to three of them in silence. */
+  /**
+   * Whole seconds, at least 1. Either side gives the other up after two to three of them in silence. The broker may agree to
+   * less (`heartbeat` of rabbitmq.conf, 60 by default): what counts is `Session.heartbeatMs`.
+   */
   heartbeatS: number;
   log: BrokerLog;
-  /** How long to wait before connecting again; for tests. Default: 50 ms doubling to 5 s, anew after 10 s up. */
+  /** How long to wait before connecting again; for tests. Default: 50 ms doubling to 5 s, from the start after 10 s up. */
   reconnect?: ReconnectDelays;
 }
 

@@ -10,6 +10,7 @@ export interface WireMessage {
   appId: string;
   persistent: boolean;
   mandatory: boolean;
+  expirationMs: number | undefined;
   headers: Record<string, unknown>;
   contentType: string;
   /** Seconds since the epoch. */
@@ -55,6 +56,7 @@ export class ConfirmChannel {
       appId: message.appId,
       persistent: message.persistent,
       mandatory: message.mandatory,
+      ...(message.expirationMs !== undefined && { expiration: message.expirationMs }),
       headers: message.headers,
       contentType: message.contentType,
       timestamp: message.timestampS,

@@ -18,6 +18,8 @@ export interface ConsumerParts {
   onCancelled: () => void;
   /** Waits for the broker's answer, at most until the session is lost. */
   reply: <T>(what: string, pending: Promise<T>) => Promise<T>;
+  /** The same, without a limit of its own. */
+  patientReply: <T>(what: string, pending: Promise<T>) => Promise<T>;
 }
 
 /** Starts to consume on a channel that has its prefetch already. */
@@ -34,17 +36,42 @@ export async function startConsumer(parts: ConsumerParts): Promise<Consumer> {
     handOut(delivery, parts);
   };
 
-  const { consumerTag } = await reply(`consume queue ${queue}`, channel.consume(queue, onMessage, { noAck }));
-
-  const cancel = async () => {
+  let consumerTag: string | undefined;
+  const consume = async () => {
+    const answer = await reply(`consume queue ${queue}`, channel.consume(queue, onMessage, { noAck }));
+    consumerTag = answer.consumerTag;
+  };
+  const leave = async () => {
+    const tag = consumerTag;
+    if (tag === undefined) return;
+    consumerTag = undefined;
     try {
-      await reply(`cancel the consumer of queue ${queue}`, channel.cancel(consumerTag));
+      await reply(`cancel the consumer of queue ${queue}`, channel.cancel(tag));
     } catch (error) {
       // A lost session has no consumers either.
       if (!lost.aborted) throw error;
     }
   };
-  return { cancel: () => (cancelling ??= cancel()) };
+  await consume();
+
+  // One after the other: a cancel that overtook a resume would leave its consumer behind.
+  let last: Promise<void> = Promise.resolve();
+  const afterThat = (act: () => Promise<void>): Promise<void> => {
+    last = last.then(act, act);
+    return last;
+  };
+  const resume = (prefetch: number) =>
+    afterThat(async () => {
+      if (cancelling !== undefined || lost.aborted) return;
+      await leave();
+      await reply(`set the prefetch of ${queue}`, channel.prefetch(prefetch));
+      if (cancelling === undefined) await consume();
+    });
+  const flushed = async () => {
+    await parts.patientReply(`look at queue ${queue} behind its deliveries`, channel.checkQueue(queue));
+  };
+  const cancel = () => (cancelling ??= afterThat(leave));
+  return { cancel, pause: () => afterThat(leave), resume, flushed };
 }
 
 /** A throw must not reach amqplib: it would close the channel, and with it take back every job on it. */

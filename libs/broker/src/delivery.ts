@@ -17,6 +17,7 @@ export class AmqpDelivery implements Delivery {
   #body: Buffer;
   #properties: DeliveryProperties;
   readonly redelivered: boolean;
+  readonly deliveryCount: number;
   readonly #origin: DeliveryOrigin;
   readonly #deliveryTag: number;
   #settled = false;
@@ -24,6 +25,7 @@ export class AmqpDelivery implements Delivery {
   constructor({ content, fields, properties }: ConsumeMessage, origin: DeliveryOrigin) {
     this.#body = content;
     this.redelivered = fields.redelivered;
+    this.deliveryCount = countDeliveries(properties.headers);
     this.#properties = pickProperties(properties);
     this.#deliveryTag = fields.deliveryTag;
     this.#origin = origin;
@@ -65,6 +67,17 @@ export class AmqpDelivery implements Delivery {
     }
   }
 }
+
+/**
+ * `x-delivery-count` counts every return until RabbitMQ 3.13, and failed ones alone in 4.x, which counts every one in
+ * `x-acquired-count`. The sum grows with each redelivery on all of them, also over an upgrade with the message in its queue.
+ */
+function countDeliveries(headers: ConsumeMessage["properties"]["headers"]): number {
+  const sum = count(headers?.["x-delivery-count"]) + count(headers?.["x-acquired-count"]);
+  return Math.min(sum, 2_147_483_647);
+}
+
+const count = (header: unknown): number => (typeof header === "number" && header > 0 ? header : 0);
 
 function pickProperties({
   type,

@@ -10,15 +10,16 @@ export type { LossReason } from "./loss-reason.ts";
 export type { Outgoing } from "./outgoing.ts";
 export { PublishError, type PublishErrorCode } from "./publish-error.ts";
 export { Publisher, type PublisherOptions } from "./publisher.ts";
+export type { ExchangeDeclaration, QueueDeclaration } from "./queue-declaration.ts";
 export { redactUrl } from "./redact-url.ts";
 export {
   type ConsumeOptions,
   type Consumer,
   type Delivery,
   type DeliveryProperties,
-  type ExchangeDeclaration,
-  type QueueDeclaration,
   type Session,
   SessionLostError,
+  type SettleGiven,
 } from "./session.ts";
+export { RefusedError, type SideChannel } from "./side-channel.ts";
 export { type ConnectionHooks, type ConnectionStatus, SupervisedConnection } from "./supervised-connection.ts";

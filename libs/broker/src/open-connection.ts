@@ -8,6 +8,8 @@ const MIN_HANDSHAKE_LIMIT_MS = 5_000;
 
 export interface OpenConnection {
   model: ChannelModel;
+  /** What both sides agreed to: the lower of ours and the broker's (`heartbeat` of rabbitmq.conf; 60 s, or ours where that is 0). */
+  heartbeatMs: number;
   /** Destroys the socket, whatever state it is in. Idempotent. */
   destroy(): void;
 }
@@ -34,7 +36,7 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
       signal,
       onAbort: () => new Error("closed by its owner while connecting"),
     });
-    return { model, destroy: () => socket.abort() };
+    return { model, heartbeatMs: agreedHeartbeatS(model) * 1_000, destroy: () => socket.abort() };
   } catch (error) {
     socket.abort();
     throw isVhostRefusal(error)
@@ -43,7 +45,12 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
   }
 }
 
-/** Read anew each time: a certificate is renewed long before a program is started again. */
+/** amqplib keeps it where its types do not show it. It is never 0: of two limits, one of them none, it takes the other. */
+function agreedHeartbeatS({ connection }: ChannelModel): number {
+  return (connection as unknown as { heartbeat: number }).heartbeat;
+}
+
+/** Read each time: a certificate is renewed long before a program is started again. */
 function tlsOptions({ url, tls = {} }: BrokerSettings): object {
   if (new URL(url).protocol !== "amqps:") return {};
   const content = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file));

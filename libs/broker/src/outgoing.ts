@@ -14,6 +14,8 @@ export interface Outgoing {
   persistent?: boolean;
   /** Default true: a message that no queue takes is a failure. */
   mandatory?: boolean;
+  /** The broker drops it when it comes to the head of its queue after that. Default: never. */
+  expirationMs?: number;
   /** `v: 1` is added. */
   headers?: Record<string, unknown>;
 }
@@ -21,6 +23,7 @@ export interface Outgoing {
 /** Throws a PublishError `invalid` where the body has no JSON. */
 export function encodeOutgoing(message: Outgoing): WireMessage {
   const { exchange, routingKey, type, messageId, appId, persistent = true, mandatory = true, headers } = message;
+  const { expirationMs } = message;
   return {
     exchange,
     routingKey,
@@ -29,6 +32,7 @@ export function encodeOutgoing(message: Outgoing): WireMessage {
     appId,
     persistent,
     mandatory,
+    expirationMs,
     body: encodeBody(message),
     headers: { ...headers, v: 1 },
     contentType: "application/json",

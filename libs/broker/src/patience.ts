@@ -1,4 +1,5 @@
 export interface Patience {
+  /** Infinity: none. */
   limitMs: number;
   /** The error when the time is up. May act as well, for instance end the session. */
   onLimit: () => Error;
@@ -20,10 +21,11 @@ export function withPatience<T>(promise: Promise<T>, { limitMs, onLimit, signal,
       finish();
       reject(onAbort());
     };
-    const limit = setTimeout(() => {
+    const limitReached = () => {
       finish();
       reject(onLimit());
-    }, limitMs);
+    };
+    const limit = Number.isFinite(limitMs) ? setTimeout(limitReached, limitMs) : undefined;
     signal.addEventListener("abort", abort, { once: true });
     promise.then(
       (value) => {

@@ -8,6 +8,8 @@ import { Unconfirmed } from "./unconfirmed.ts";
 export interface OpenPublish {
   readonly messageId: string;
   readonly wire: WireMessage;
+  /** Once aborted it is not sent, if that has not happened. */
+  readonly wanted: AbortSignal | undefined;
   /** Monotonic; 0 while it waits. */
   sentAtMs: number;
   resolve(): void;
@@ -96,6 +98,10 @@ export class PublishLane {
   }
 
   #send(channel: ConfirmChannel, open: OpenPublish): void {
+    if (open.wanted?.aborted) {
+      const { messageId, reject } = open;
+      return reject(new PublishError("unwanted", messageId, "Nothing was sent: it is not wanted any more"));
+    }
     try {
       const { tag, hasRoom } = channel.send(open.wire);
       this.#hasRoom = hasRoom;

@@ -72,15 +72,17 @@ export class Publisher {
   /**
    * Resolves when the broker confirmed the message and did not return it; rejects with a PublishError. While the broker
    * blocks publishes it waits, for as long as that takes; while there is no connection it rejects at once (`unavailable`).
+   *
+   * @param wanted once aborted, what still waits is not sent and rejects as `unwanted`
    */
-  publish(message: Outgoing): Promise<void> {
+  publish(message: Outgoing, wanted?: AbortSignal): Promise<void> {
     const { messageId } = message;
     return new Promise((resolve, reject) => {
       const lane = this.#openLane(messageId);
       if (lane.size >= this.#maxWaiting) {
         throw new PublishError("overflow", messageId, `Nothing was sent: ${this.#maxWaiting} publishes are open already`);
       }
-      lane.publish({ messageId, wire: encodeOutgoing(message), sentAtMs: 0, resolve, reject });
+      lane.publish({ messageId, wire: encodeOutgoing(message), wanted, sentAtMs: 0, resolve, reject });
     });
   }
 
@@ -106,6 +108,11 @@ export class Publisher {
       if (!this.status.blocked) return;
       await this.#changes.next(signal);
     }
+  }
+
+  /** Resolves when the broker blocks what is published (a memory or disk alarm). Rejects with the signal's reason. */
+  async blocked(signal: AbortSignal): Promise<void> {
+    while (!this.status.blocked) await this.#changes.next(signal);
   }
 
   /**

@@ -7,7 +7,7 @@ const CONSUMER_TIMEOUT_REMEDY =
   "rabbitmqctl eval 'application:set_env(rabbit, consumer_timeout, 315360000000).'";
 
 const CANCELLED_REMEDY =
-  "Its queue was deleted or its node went down; it is declared anew. If this repeats on RabbitMQ 4.3 or later with a quorum " +
+  "Its queue was deleted or its node went down; it is declared again. If this repeats on RabbitMQ 4.3 or later with a quorum " +
   "queue, the broker takes back what stays unacked: set `consumer_timeout = 315360000000` in rabbitmq.conf.";
 
 /** What the broker (or the system) says, and what the operator should do. The first that matches. */
@@ -15,7 +15,7 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   [
     /inequivalent arg '.*' for (queue|exchange)/,
     "It exists with other arguments. Either set what this program asks for as it was, or migrate: stop the programs that use it, move its messages away " +
-      "(for instance with a shovel), delete it; it is declared anew.",
+      "(for instance with a shovel), delete it; it is declared again.",
   ],
   [/invalid arg '.*' for (queue|exchange)/, "This RabbitMQ version does not take that argument: leave it out."],
   [/Login was refused/, "Check user and password in the broker's URL."],

@@ -46,7 +46,7 @@ export interface ConnectionStatus {
 
 /**
  * One supervised connection. Comes in: whatever closes (the connection, any channel, a consumer).
- * Guarantees: the whole session is lost with it, its owner is told first, then everything is built anew, with growing
+ * Guarantees: the whole session is lost with it, its owner is told first, then everything is built again, with growing
  * and jittered delays, for ever. A crash in the middle leaves nothing: the broker takes back what was unacked.
  */
 export class SupervisedConnection {
@@ -132,14 +132,13 @@ export class SupervisedConnection {
   }
 
   async #connect(): Promise<AmqpSession | undefined> {
-    const { connectionName, heartbeatS, log, url } = this.#settings;
+    const { connectionName, log, url } = this.#settings;
     try {
       const connection = await openConnection(this.#settings, this.#closing.signal);
       this.#generation += 1;
       this.#blocked = false;
       const session: AmqpSession = new AmqpSession(connection, this.#generation, {
         connectionName,
-        heartbeatS,
         log,
         onLost: (reason) => this.#onLost(session, reason),
         onExplained: (reason) => this.#onExplained(session, reason),
@@ -175,11 +174,12 @@ export class SupervisedConnection {
 
   #goUp(session: AmqpSession): void {
     const { connectionName, log, url } = this.#settings;
+    const { generation, heartbeatMs, peer } = session;
     session.markSetUp();
     this.#up = true;
     this.#lastLogged = undefined;
     log.info(
-      { connection: connectionName, generation: session.generation, url: redactUrl(url), broker: session.peer },
+      { connection: connectionName, generation, url: redactUrl(url), broker: peer, heartbeatMs },
       "connected to the broker",
     );
     this.#guard("onUp", () => this.#hooks.onUp?.(session.generation));
@@ -226,7 +226,7 @@ export class SupervisedConnection {
     const noMore = AbortSignal.any([session.disconnected, this.#closing.signal]);
     try {
       await withPatience(this.#hold, {
-        limitMs: this.#settings.heartbeatS * 1_000,
+        limitMs: session.heartbeatMs,
         onLimit: () => new Error("the owner of a lost session took longer than one heartbeat to let go of it"),
         signal: noMore,
         onAbort: () => new Error("there is nothing to hold any more"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { count, shownText, withoutHoles } from "./bounds.ts";
 import { ObserverId, RunId } from "./ids.ts";
 
 /** How much of an unreadable body is kept. */
@@ -8,19 +9,19 @@ export const MAX_REPORTED_BODY_BYTES = 16_384;
 export const ErrorReport = z.object({
   kind: z.literal("ErrorReport"),
   /** `unreadable`: did not decode · `refused-by-database`: an event PostgreSQL will never take · `retries-used-up` · `bad-params` ·
-   * `unknown-observer`: a run that the books do not know; its body is the whole StartObserver. */
+   * `unknown-observer`: a run that the books do not know and that was told to stop; its body is the whole StartObserver. */
   reason: z.enum(["unreadable", "refused-by-database", "retries-used-up", "bad-params", "unknown-observer"]),
   /** What was wrong, and where (a JSON pointer where there is one). */
-  detail: z.string().max(16_384),
+  detail: shownText(16_384),
   /** The queue the message came from. */
-  queue: z.string().max(255),
+  queue: shownText(255),
   observerId: ObserverId.optional(),
   runId: RunId.optional(),
   /** Who reports: a serviceId or a manager's id. */
-  reporter: z.string().max(128),
+  reporter: shownText(128),
   /** The message as it was, as text, cut at 16 KiB (an unknown observer's is whole). */
-  body: z.string(),
-  bodyBytes: z.int().min(0),
+  body: z.string().overwrite(withoutHoles),
+  bodyBytes: count(0),
 });
 export type ErrorReport = z.infer<typeof ErrorReport>;
 

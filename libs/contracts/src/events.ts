@@ -1,22 +1,40 @@
 import { z } from "zod";
+import { amount, count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
+import { BrokenFile, MAX_BROKEN_FILES } from "./broken-file.ts";
+import { AnnouncedFeatures } from "./features.ts";
 import { MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "./ids.ts";
+import { InventoryProof, StateMarker } from "./queue-marker.ts";
+import { MAX_SLOT_DEATHS, MAX_SLOT_REPORTS, SlotDeath, SlotReport } from "./slot-report.ts";
+import { MAX_STACK } from "./stack-length.ts";
 import { RUN_STOPPED_REASONS } from "./states.ts";
 import { TraceContext } from "./trace-context.ts";
 
 /** Wall clock of the service in ms since the epoch. For display only: what is due, late or dead is PostgreSQL's clock. */
-const at = z.int().min(0);
+const at = wallClockMs;
 
 const runIdentity = { observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision, at };
 
-/** An error as data: no stack leaves the service's own log. */
-export const ErrorText = z.object({ name: z.string().max(256), message: z.string().max(16_384) });
+/** An error as data. */
+export const ErrorText = z.object({
+  name: shownText(256),
+  message: shownText(16_384),
+  /** Where it was thrown: positions in code, one a line, the innermost first, and nothing of the message. */
+  stack: shownText(MAX_STACK).optional(),
+});
 export type ErrorText = z.infer<typeof ErrorText>;
+
+/**
+ * Grows whenever the broker gives the message to somebody once more; 0 the first time, and always where the queue does not count
+ * (classic). Of two runs of one message the one with more came later, whatever was heard first. Not sent by 0.1.0.
+ */
+const deliveryCount = count(0).optional();
 
 /** Also sent again for the same run when a retry begins (attempt ≥ 2) and when a run got its attempts back (attempt 1). */
 export const RunStarted = z.object({
   kind: z.literal("RunStarted"),
   ...runIdentity,
-  attempt: z.int().min(1),
+  attempt: count(1),
+  deliveryCount,
   /** Of the handler's start. */
   traceContext: TraceContext.optional(),
 });
@@ -27,15 +45,18 @@ export const RunRetrying = z.object({
   kind: z.literal("RunRetrying"),
   ...runIdentity,
   /** How many attempts have failed. */
-  attempt: z.int().min(1),
+  attempt: count(1),
   error: ErrorText,
-  delayMs: z.number().min(0),
+  delayMs: z.number().min(0).max(MAX_INT4),
 });
 export type RunRetrying = z.infer<typeof RunRetrying>;
 
 /** The answer of a run told `superseded` that still holds that very message on a live channel. */
-export const RunHeld = z.object({ kind: z.literal("RunHeld"), ...runIdentity });
+export const RunHeld = z.object({ kind: z.literal("RunHeld"), ...runIdentity, deliveryCount });
 export type RunHeld = z.infer<typeof RunHeld>;
+
+/** How long that may be, in characters. */
+export const MAX_INTERRUPTION = 600;
 
 /**
  * The run was told to stop and its handler has settled (or the service never had it). Its message is acked once this
@@ -45,6 +66,8 @@ export const RunStopped = z.object({
   kind: z.literal("RunStopped"),
   ...runIdentity,
   reason: z.enum(RUN_STOPPED_REASONS),
+  /** Of a run that began again through no fault of its own: what ended it, and who did that, if it is known. */
+  interruption: shownText(MAX_INTERRUPTION).optional(),
   /** Of the order that it follows. */
   traceContext: TraceContext.optional(),
 });
@@ -53,7 +76,7 @@ export type RunStopped = z.infer<typeof RunStopped>;
 export const RunFailed = z.object({
   kind: z.literal("RunFailed"),
   ...runIdentity,
-  attempts: z.int().min(0),
+  attempts: count(0),
   error: ErrorText,
 });
 export type RunFailed = z.infer<typeof RunFailed>;
@@ -94,17 +117,17 @@ export type DuplicateDropped = z.infer<typeof DuplicateDropped>;
 
 export const ObserverTypeInfo = z.object({
   type: TypeName,
-  description: z.string().max(1_000).default(""),
+  description: shownText(1_000).default(""),
   /** JSON Schema (draft 2020-12) of the type's params; `{}` accepts everything. */
-  paramsSchema: z.record(z.string(), z.unknown()),
+  paramsSchema: keptJsonSchema,
 });
 export type ObserverTypeInfo = z.infer<typeof ObserverTypeInfo>;
 
 /** How a service lost its last broker session, when there is something that an operator can do about it. */
 export const BrokerLoss = z.object({
-  kind: z.string().max(64),
-  detail: z.string().max(2_000),
-  remedy: z.string().max(2_000),
+  kind: shownText(64),
+  detail: shownText(2_000),
+  remedy: shownText(2_000),
 });
 export type BrokerLoss = z.infer<typeof BrokerLoss>;
 
@@ -118,13 +141,17 @@ export const ServiceBorn = z.object({
   pool: PoolName,
   workerCount: z.int().min(1).max(65_535),
   types: z.array(ObserverTypeInfo).max(1_000),
-  version: z.string().max(64),
-  host: z.string().max(255),
-  pid: z.int().min(0),
-  heartbeatMs: z.int().min(1),
+  version: shownText(64),
+  host: shownText(255),
+  pid: count(0),
+  heartbeatMs: count(1),
   draining,
   /** Why the generation before this one ended, if that has a remedy. */
   brokerLoss: BrokerLoss.optional(),
+  /** Of FEATURES; none: a service of 0.1.0. */
+  features: AnnouncedFeatures.default([]),
+  /** Files whose types it lacks, the first of them; in its log are all. */
+  brokenFiles: z.array(BrokenFile).max(MAX_BROKEN_FILES).optional(),
 });
 export type ServiceBorn = z.infer<typeof ServiceBorn>;
 
@@ -132,16 +159,26 @@ export type ServiceBorn = z.infer<typeof ServiceBorn>;
 export const ServiceAlive = z.object({
   kind: z.literal("ServiceAlive"),
   at,
-  workerCount: z.int().min(1),
-  running: z.int().min(0),
-  memoryBytes: z.number().min(0),
-  eventLoopLagMs: z.number().min(0),
+  workerCount: count(1),
+  running: count(0),
+  memoryBytes: amount,
+  eventLoopLagMs: amount,
   draining,
+  /** Where observers run in slots: the first of these. */
+  slots: z.array(SlotReport).max(MAX_SLOT_REPORTS).optional(),
+  /** The last of them, the newest first. */
+  slotDeaths: z.array(SlotDeath).max(MAX_SLOT_DEATHS).optional(),
+  /** How many slots in the last 10 minutes ended by what nobody wanted. */
+  slotDeathsLately: count(0).optional(),
+  /** Whether it takes observers from the work queue now. */
+  consuming: z.boolean().optional(),
+  /** Why it does not, where that is for want of memory. */
+  notConsuming: shownText(500).optional(),
 });
 export type ServiceAlive = z.infer<typeof ServiceAlive>;
 
 /** The last event of a boot: drained, or fenced for good. */
-export const ServiceDied = z.object({ kind: z.literal("ServiceDied"), at, reason: z.string().max(1_000) });
+export const ServiceDied = z.object({ kind: z.literal("ServiceDied"), at, reason: shownText(1_000) });
 export type ServiceDied = z.infer<typeof ServiceDied>;
 
 export const InventoryRun = z.object({
@@ -149,7 +186,8 @@ export const InventoryRun = z.object({
   runId: RunId,
   messageId: MessageId,
   revision: Revision,
-  attempt: z.int().min(1),
+  attempt: count(1),
+  deliveryCount,
 });
 export type InventoryRun = z.infer<typeof InventoryRun>;
 
@@ -158,11 +196,24 @@ export const Inventory = z.object({
   kind: z.literal("Inventory"),
   at,
   inventoryId: z.uuid(),
-  part: z.int().min(1),
-  parts: z.int().min(1),
+  part: count(1),
+  parts: count(1),
   runs: z.array(InventoryRun).max(5_000),
+  /** As it was asked for, where it was asked for by a proof; the lease was held, and the deliveries before it had arrived. */
+  proof: InventoryProof.optional(),
+  /** Whose messages it was given and gave back to the queue unrun, and how long ago: they are there, or were. */
+  givenBack: z
+    .array(z.object({ observerId: ObserverId, agoMs: z.number().min(0).max(1e9) }))
+    .max(20_000)
+    .optional(),
+  /** Told here too, so that it is known no later than what it no longer holds. */
+  draining: z.boolean().optional(),
 });
 export type Inventory = z.infer<typeof Inventory>;
+
+/** The marker of a work queue has come out of it; its message is acked once this is confirmed. */
+export const MarkerSeen = z.object({ kind: z.literal("MarkerSeen"), at, markerId: z.uuid().toLowerCase() });
+export type MarkerSeen = z.infer<typeof MarkerSeen>;
 
 export const ServiceEvent = z.discriminatedUnion("kind", [
   ServiceBorn,
@@ -178,6 +229,7 @@ export const ServiceEvent = z.discriminatedUnion("kind", [
   StartRefused,
   DuplicateDropped,
   Inventory,
+  MarkerSeen,
 ]);
 export type ServiceEvent = z.infer<typeof ServiceEvent>;
 export type RunEndEvent = RunStopped | RunFailed | RunCompleted | RunReleased;
@@ -189,10 +241,11 @@ export const EventBatch = z.object({
   serviceName: ServiceName,
   pool: PoolName,
   workerCount: z.int().min(1).max(65_535),
-  generation: z.int().min(1),
+  generation: count(1),
   /** Counts up by one per batch and boot, over all generations. Starts at 1. */
   seq: z.int().min(1),
-  events: z.array(ServiceEvent).min(1),
+  /** None: all that were in it were left out when it was decoded. */
+  events: z.array(ServiceEvent),
 });
 export type EventBatch = z.infer<typeof EventBatch>;
 
@@ -203,10 +256,10 @@ export type EventBatch = z.infer<typeof EventBatch>;
 export const DeathCertificate = z.object({
   kind: z.literal("DeathCertificate"),
   serviceId: ServiceId,
-  generation: z.int().min(1),
+  generation: count(1),
 });
 export type DeathCertificate = z.infer<typeof DeathCertificate>;
 
 /** Everything that may stand in the state queue. */
-export const StateMessage = z.discriminatedUnion("kind", [EventBatch, DeathCertificate]);
+export const StateMessage = z.discriminatedUnion("kind", [EventBatch, DeathCertificate, StateMarker]);
 export type StateMessage = z.infer<typeof StateMessage>;

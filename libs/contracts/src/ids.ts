@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { count } from "./bounds.ts";
 import { newUuid } from "./new-uuid.ts";
 
 /** Any RFC 9562 UUID, kept in lower case as PostgreSQL prints it, so that equal ids are equal strings. */
@@ -11,7 +12,7 @@ export type ObserverId = z.infer<typeof ObserverId>;
 export const RunId = uuid.brand<"RunId">();
 export type RunId = z.infer<typeof RunId>;
 
-/** Made anew at every publish of a StartObserver: two runs of one messageId are one message, redelivered. */
+/** A new one at every publish of a StartObserver: two runs of one messageId are one message, redelivered. */
 export const MessageId = uuid.brand<"MessageId">();
 export type MessageId = z.infer<typeof MessageId>;
 
@@ -19,6 +20,15 @@ export type MessageId = z.infer<typeof MessageId>;
 export const ServiceId = uuid.brand<"ServiceId">();
 export type ServiceId = z.infer<typeof ServiceId>;
 
+/** A task: chosen by the client, or made by the manager (UUIDv7). */
+export const TaskId = uuid.brand<"TaskId">();
+export type TaskId = z.infer<typeof TaskId>;
+
+/** Made by each claim of a task: what is told of an older send changes nothing (docs/decisions/0011-tasks.md). */
+export const SendId = uuid.brand<"SendId">();
+export type SendId = z.infer<typeof SendId>;
+
+export const newTaskId = (): TaskId => newUuid() as TaskId;
 export const newObserverId = (): ObserverId => newUuid() as ObserverId;
 export const newRunId = (): RunId => newUuid() as RunId;
 export const newMessageId = (): MessageId => newUuid() as MessageId;
@@ -39,7 +49,7 @@ export const ObserverName = z
   .regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed")
   .refine((name) => !looksLikeUuid(name), "a name must not look like a UUID: a path takes either");
 
-/** The name of an observer type, as `defineObserver` announces it. It is a routing-key segment: no dots at the broker's expense. */
+/** The name of an observer type, as `defineObserver` announces it. Without colons: `outputKey` puts one for each dot. */
 export const TypeName = z
   .string()
   .min(1)
@@ -66,7 +76,7 @@ export const Labels = z
   .refine((labels) => Object.keys(labels).length <= MAX_LABELS, `at most ${MAX_LABELS} labels`);
 export type Labels = z.infer<typeof Labels>;
 
-/** Counts up whenever the manager sends an observer anew on purpose. Starts at 1. */
-export const Revision = z.int().min(1).max(2_147_483_647);
+/** Counts up whenever the manager sends an observer again on purpose. Starts at 1. */
+export const Revision = count(1);
 
 export const DEFAULT_POOL = "default";

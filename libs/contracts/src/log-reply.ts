@@ -18,6 +18,8 @@ export const KeptEntry = z.object({
   level: LogLevel.optional(),
   message: z.string().optional(),
   json: z.string().optional(),
+  /** Of an error that the handler threw: where (ErrorText). */
+  stack: z.string().optional(),
   cut: z.boolean(),
 });
 export type KeptEntry = z.infer<typeof KeptEntry>;

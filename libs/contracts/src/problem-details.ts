@@ -21,7 +21,12 @@ export const ProblemDetails = z
     remedy: z.string().describe("what to do about it"),
     requestId: z.string().describe("the same as the X-Request-Id header and in the manager's log"),
     errors: z.array(FieldProblem).optional(),
-    knownTypes: z.array(z.string()).optional().describe("with unknown-type: what live services know"),
+    knownTypes: z.array(z.string()).optional().describe("with unknown-type: what live services of the pool know"),
+    knownPools: z
+      .array(z.string())
+      .optional()
+      .describe("with pool-not-served: the pools of live services; with unknown-type: those that know the type"),
+    taskId: z.uuid().optional().describe("with key-taken: of the task that has the key"),
     neededRole: Role.optional().describe("with forbidden: what would be enough"),
     retryAfterS: z.int().optional().describe("the same as the Retry-After header"),
   })

@@ -12,12 +12,12 @@ export const PROBLEMS = {
   unauthorized: {
     status: 401,
     title: "The manager does not know who asks",
-    remedy: "Send a token: Authorization: Bearer TOKEN. Whoever runs the manager makes one (unacked token create).",
+    remedy: "Send a token: Authorization: Bearer TOKEN. The operator of the manager makes one (unacked token create).",
   },
   forbidden: {
     status: 403,
     title: "The caller's role does not allow this",
-    remedy: "Ask whoever runs the manager for a token of the role in `neededRole`, or a higher one.",
+    remedy: "Ask the operator of the manager for a token of the role in `neededRole`, or a higher one.",
   },
   "cross-origin": {
     status: 403,
@@ -40,6 +40,17 @@ export const PROBLEMS = {
     title: "No such service",
     remedy: "See GET /api/v1/services?all=true for names and ids.",
   },
+  "task-not-found": {
+    status: 404,
+    title: "No such task",
+    remedy: "Check the id; a task that is over is remembered for TASK_RETENTION_DAYS.",
+  },
+  "task-type-not-found": {
+    status: 404,
+    title: "No such task type",
+    remedy:
+      "See GET /api/v1/task-types for the names. A type is known while a service has it, a task of it waits, or it is limited.",
+  },
   "method-not-allowed": { status: 405, title: "This path does not take that method", remedy: "See the Allow header." },
   "name-taken": {
     status: 409,
@@ -48,8 +59,13 @@ export const PROBLEMS = {
   },
   "id-taken": {
     status: 409,
-    title: "The id is taken by an observer with another body",
+    title: "The id is taken by something with another body",
     remedy: "Repeat exactly the same body, or choose another id.",
+  },
+  "key-taken": {
+    status: 409,
+    title: "Another task of this type has the key",
+    remedy: "See `taskId`. Wait for its end, or say what is to become of it: onConflict.",
   },
   "batch-refused": {
     status: 409,
@@ -76,6 +92,16 @@ export const PROBLEMS = {
     status: 409,
     title: "There is nothing to retry",
     remedy: "Only the error of an observer that is Failed is retried; delete the entry when it has been dealt with.",
+  },
+  "task-over": {
+    status: 409,
+    title: "The task is over",
+    remedy: "Nothing is left to cancel; one that is Failed or Cancelled can be retried.",
+  },
+  "task-not-retryable": {
+    status: 409,
+    title: "The task cannot be retried now",
+    remedy: "Retry works in Failed and Cancelled, and in Scheduled, which it ends.",
   },
   "service-ended": {
     status: 409,
@@ -105,13 +131,18 @@ export const PROBLEMS = {
   "invalid-body": { status: 422, title: "The body is wrong", remedy: "See `errors` for each field." },
   "unknown-type": {
     status: 422,
-    title: "No live service knows this observer type",
-    remedy: "Use one of `knownTypes`, or deploy a service that has the type.",
+    title: "No live service knows this type",
+    remedy: "Use one of `knownTypes`, send a pool that knows it (`knownPools`), or deploy a service that has the type.",
   },
   "too-many-requests": {
     status: 429,
     title: "Too many requests",
     remedy: "Wait as long as Retry-After says. The limits are settings: RATE_LIMIT_PER_MINUTE and AUTH_FAILURES_PER_MINUTE.",
+  },
+  "too-many-log-streams": {
+    status: 429,
+    title: "Too many logs are followed",
+    remedy: "Close some of the streams, or ask without `follow`.",
   },
   "internal-error": {
     status: 500,
@@ -121,12 +152,17 @@ export const PROBLEMS = {
   "identity-provider-unavailable": {
     status: 503,
     title: "The keys that prove tokens cannot be fetched",
-    remedy: "Try again after Retry-After; whoever runs the manager looks at OIDC_JWKS_URL and its log.",
+    remedy: "Try again after Retry-After; the operator of the manager looks at OIDC_JWKS_URL and its log.",
   },
   "batch-interrupted": {
     status: 503,
     title: "The call was cut short before it came to this one",
     remedy: "Send these again: what the answer calls accepted is done and stays so.",
+  },
+  "pool-not-served": {
+    status: 503,
+    title: "No live service works in this pool",
+    remedy: 'Send one of `knownPools`, start a service with this POOL, or send whenFull: "queue".',
   },
   "no-free-worker": {
     status: 503,

@@ -1,22 +1,27 @@
 import { z } from "zod";
-import { Authentication, Role } from "./access.ts";
+import { AUTHENTICATIONS, Role } from "./access.ts";
 
-/** What somebody did, that changed something. */
-export const AuditedDeed = z.enum([
+/** What somebody did, that changed something; `observer.take-back` is the manager's own, upon a service's report. */
+export const AuditedAction = z.enum([
   "observer.create",
   "observer.stop",
   "observer.restart",
+  "observer.take-back",
   "error.retry",
   "error.delete",
   "service.drain",
+  "task.create",
+  "task.cancel",
+  "task.retry",
+  "task-type.change",
 ]);
-export type AuditedDeed = z.infer<typeof AuditedDeed>;
+export type AuditedAction = z.infer<typeof AuditedAction>;
 
-/** Of a deed on many, so many are named. */
+/** Of an action on many, so many are named. */
 export const MAX_AUDITED_TARGETS = 10;
 
 export const AuditedTarget = z.object({
-  kind: z.enum(["observer", "error", "service"]),
+  kind: z.enum(["observer", "error", "service", "task", "task-type"]),
   id: z.string(),
   name: z.string().nullable().describe("as it was then; null: it has none"),
 });
@@ -30,14 +35,17 @@ export const AuditEntry = z
     actor: z.object({
       name: z.string(),
       role: Role,
-      authentication: Authentication,
-      address: z.string().describe("where the call came from"),
+      authentication: z
+        .enum([...AUTHENTICATIONS, "broker"])
+        .describe("`broker`: no caller but the service of that name, whose message made the manager act"),
+      address: z.string().describe("where the call came from; of a service, its id"),
     }),
-    deed: AuditedDeed,
+    action: AuditedAction,
+    deed: AuditedAction.describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
     count: z.int().describe("how many it was done to: those that were accepted"),
     targets: z.array(AuditedTarget).describe(`the first ${MAX_AUDITED_TARGETS} of them`),
     details: z.record(z.string(), z.unknown()).describe("what else was asked: the filter, force"),
-    requestId: z.string().describe("the same as the call's X-Request-Id"),
+    requestId: z.string().describe("the same as the call's X-Request-Id; of a service, its message's id"),
   })
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;

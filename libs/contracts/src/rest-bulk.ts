@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { Labels, MAX_LABELS, ObserverId, ObserverName, PoolName, ServiceName, TypeName } from "./ids.ts";
+import { ObserverId, ObserverName } from "./ids.ts";
+import { ObserverFilter } from "./observer-filter.ts";
 import { ProblemDetails } from "./problem-details.ts";
 import { CreateObserver, ObserverView } from "./rest.ts";
-import { ErrorGroupText } from "./rest-errors.ts";
-import { ObserverStatus } from "./states.ts";
 
 /** How many observers one call creates, or names. */
 export const MAX_BULK = 10_000;
@@ -32,28 +31,6 @@ export const BatchResults = z
   .object({ results: z.array(z.union([z.object(accepted), z.object(refused)])) })
   .meta({ id: "BatchResults" });
 export type BatchResults = z.infer<typeof BatchResults>;
-
-/** A part of a name, in any case; taken literally. */
-export const NamePart = z
-  .string()
-  .min(1)
-  .max(128)
-  .refine((text) => !text.includes("\0"), "the character NUL is not allowed");
-
-/** The filters of GET /observers as an object. Without `status`: every observer that is not Deleted. */
-export const ObserverFilter = z
-  .strictObject({
-    status: z.union([ObserverStatus, z.array(ObserverStatus).min(1).max(50)]),
-    type: TypeName,
-    service: ServiceName.describe("name or id of the service it runs on now"),
-    pool: PoolName,
-    labels: Labels.describe(`up to ${MAX_LABELS}: all must match`),
-    q: NamePart.describe("a part of the name, in any case"),
-    errorGroup: ErrorGroupText.describe("the group of the last error, as in GET /stats/errors"),
-  })
-  .partial()
-  .meta({ id: "ObserverFilter" });
-export type ObserverFilter = z.infer<typeof ObserverFilter>;
 
 const target = {
   ids: z.array(ObserverId).min(1).max(MAX_BULK).optional(),

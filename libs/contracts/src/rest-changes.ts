@@ -6,7 +6,7 @@ export const ChangesReady = z
   .meta({ id: "ChangesReady" });
 export type ChangesReady = z.infer<typeof ChangesReady>;
 
-/** GET /events, `resync`: changes were skipped, so read the lists anew. */
+/** GET /events, `resync`: changes were skipped, so read the lists again. */
 export const ChangesResync = z
   .object({
     cursor: z.string().describe("the place in the stream: send it as Last-Event-ID to go on from there"),

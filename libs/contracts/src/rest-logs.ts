@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { LogLevel } from "./log-reply.ts";
+import { LastError } from "./rest.ts";
 import { ObserverStatus } from "./states.ts";
+import { Stack } from "./withheld.ts";
 
 const common = {
   seq: z.int().describe("counts everything that the run said, from 1"),
@@ -8,9 +10,16 @@ const common = {
   cut: z.boolean().describe("a text was too long to be kept whole; JSON that was cut stands as the beginning of its text"),
 };
 
-/** What a handler said by `log`. */
+/** What a handler said by `log`, or that it threw: then `stack` says where. */
 export const LogLine = z
-  .object({ kind: z.literal("log"), ...common, level: LogLevel, message: z.string(), fields: z.unknown().optional() })
+  .object({
+    kind: z.literal("log"),
+    ...common,
+    level: LogLevel,
+    message: z.string(),
+    fields: z.unknown().optional(),
+    stack: Stack,
+  })
   .meta({ id: "LogLine" });
 export type LogLine = z.infer<typeof LogLine>;
 
@@ -49,6 +58,7 @@ export const ObserverLogs = z
     entries: z.array(LogEntry).describe("oldest first"),
     omitted: z.int().describe("what the run said besides these: not kept any more, or beyond `limit`"),
     reason: NoLogsReason.nullable().describe("why nothing can be shown; null: this is what there is"),
+    lastError: LastError.nullish().describe("of the observer, by the books: also when nothing of its run can be shown"),
   })
   .meta({ id: "ObserverLogs" });
 export type ObserverLogs = z.infer<typeof ObserverLogs>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { OBSERVER_STATUSES, ObserverStatus } from "./states.ts";
+import { OBSERVER_STATUSES } from "./observer-status.ts";
+import { ObserverStatus } from "./states.ts";
 
 export const perStatus = z.object(
   Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, z.int()])) as Record<ObserverStatus, z.ZodInt>,
@@ -26,7 +27,7 @@ export type PoolStats = z.infer<typeof PoolStats>;
 
 export const QueueDepth = z.object({
   queue: z.string(),
-  ready: z.int().describe("messages that nobody holds"),
+  ready: z.int().describe("messages that nobody holds; a marker of the manager's own does not count"),
   consumers: z.int(),
 });
 export type QueueDepth = z.infer<typeof QueueDepth>;
@@ -35,12 +36,17 @@ export const WARNING_CODES = [
   "broker-cuts-jobs",
   "broker-trouble",
   "broker-away",
+  "file-not-loaded",
+  "slots-die",
+  "queue-refused",
   "no-service",
   "all-draining",
   "no-free-worker",
   "service-suspect",
   "same-service-name",
   "state-queue-behind",
+  "queue-unwanted",
+  "broker-takes-back",
   "would-not-survive",
 ] as const;
 

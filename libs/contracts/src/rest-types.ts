@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BrokenFile } from "./broken-file.ts";
 import { ObserverTypeInfo } from "./events.ts";
 
 /** An observer type that living services announce. While two versions of it live side by side, each has an entry of its own. */
@@ -13,5 +14,20 @@ export const TypeView = z
   .meta({ id: "ObserverType" });
 export type TypeView = z.infer<typeof TypeView>;
 
-export const TypeList = z.object({ items: z.array(TypeView), total: z.int() }).meta({ id: "ObserverTypeList" });
+/** A file that living services could not load, and which they are. */
+export const BrokenFileView = z
+  .object({
+    ...BrokenFile.shape,
+    services: z.array(z.string()).describe("names of the living services that lack its types"),
+  })
+  .meta({ id: "BrokenObserverFile" });
+export type BrokenFileView = z.infer<typeof BrokenFileView>;
+
+export const TypeList = z
+  .object({
+    items: z.array(TypeView),
+    total: z.int(),
+    broken: z.array(BrokenFileView).describe("files whose types are missing somewhere, and why"),
+  })
+  .meta({ id: "ObserverTypeList" });
 export type TypeList = z.infer<typeof TypeList>;

@@ -1,8 +1,11 @@
 import { z } from "zod";
+import { BrokenFile } from "./broken-file.ts";
 import { BrokerLoss } from "./events.ts";
 import { DEFAULT_POOL, Labels, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
 import { DEFAULT_RETRY, RetryPolicy } from "./retry.ts";
+import { SlotDeathView, SlotView } from "./slot-report.ts";
 import { ObserverStatus, RunEndReason, ServiceState } from "./states.ts";
+import { Stack, WITHHELD, withoutStacks } from "./withheld.ts";
 
 /** A body over this is answered 413. */
 export const MAX_REQUEST_BODY_BYTES = 262_144;
@@ -29,9 +32,10 @@ export const CreateObserver = z
 export type CreateObserver = z.infer<typeof CreateObserver>;
 
 /** An error of a handler, as kept in the books. */
-export const LastError = z.object({
-  name: z.string(),
-  message: z.string(),
+const RunError = z.object({ name: z.string(), message: z.string(), stack: Stack });
+
+/** The stack stands with a single observer; lists, changes and the answers of bulk calls leave it out. */
+export const LastError = RunError.extend({
   group: z.string().describe("what errors of one cause have in common: a filter of the list, and of GET /stats/errors"),
   at: Timestamp.nullable(),
 });
@@ -51,11 +55,14 @@ export const ObserverView = z
     status: ObserverStatus,
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs now"),
     currentRunId: z.uuid().nullable(),
-    revision: z.int().describe("counts up whenever the manager sends it anew on purpose"),
-    epoch: z.int().describe("how many runs it has had"),
+    revision: z.int().describe("counts up whenever the manager sends it again on purpose"),
+    runNumber: z.int().describe("how many runs it has had"),
+    epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
     attempts: z
       .int()
-      .describe("how often the handler was started in this run, or how many attempts have failed while it waits"),
+      .describe(
+        "how many attempts its run has begun since it was last well, the one that goes on included; without a run, those of the last one; 0 before the first",
+      ),
     lastError: LastError.nullable(),
     nextAttemptAt: Timestamp.nullable(),
     createdAt: Timestamp,
@@ -69,14 +76,19 @@ export const RunView = z
     id: z.uuid(),
     observerId: z.uuid(),
     service: z.object({ id: z.uuid(), name: z.string().nullable().describe("null: the books never met it") }),
-    epoch: z.int(),
+    runNumber: z.int().describe("counts up with each run of the observer"),
+    epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
     revision: z.int(),
     generation: z.int().describe("which connection of its service delivered it"),
     state: z.enum(["Current", "Superseded", "Ended"]),
     startedAt: Timestamp,
     endedAt: Timestamp.nullable(),
     endReason: RunEndReason.nullable(),
-    error: z.object({ name: z.string(), message: z.string() }).nullable(),
+    error: RunError.nullable(),
+    interruption: z
+      .string()
+      .nullable()
+      .describe("of a run that began again through no fault of its own: what ended it, and who did that, if it is known"),
   })
   .meta({ id: "Run" });
 export type RunView = z.infer<typeof RunView>;
@@ -93,11 +105,24 @@ export const ServiceView = z
         "it was told to drain, or its process is about to end: it takes nothing any more, and its workers do not count",
       ),
     drained: z.boolean().describe("it has said that it takes nothing, and nothing is left on it: its process can be ended"),
-    workerCount: z.int(),
+    workerCount: z
+      .int()
+      .describe("how many it runs at most; with WORKER_COUNT=auto what runs there and what there is memory for"),
     running: z.int().describe("observers that the books place on it"),
-    free: z.int().describe("workerCount − running; 0 once it drains or has ended"),
+    free: z
+      .int()
+      .describe("room for so many more: workerCount − running; 0 once it drains or has ended, and while it takes nothing"),
+    notConsuming: z
+      .string()
+      .nullable()
+      .describe("why it takes no observers for now, although it neither drains nor has ended; what runs on it goes on"),
     reportedRunning: z.int().describe("what it last said itself, at lastSeenAt"),
     types: z.array(z.string()).describe("observer types that it knows"),
+    brokenFiles: z.array(BrokenFile).describe("files of its folder that it could not load: their types are missing here"),
+    slots: z.array(SlotView).describe("the processes in which it runs observers, the first 64; none with SLOTS=0"),
+    slotDeaths: z.array(SlotDeathView).describe("the last of them that ended, up to 5, the newest first"),
+    slotDeathsLately: z.int().describe("how many ended in the last 10 minutes by what nobody wanted"),
+    features: z.array(z.string()).describe("what it can do that not every version can"),
     version: z.string(),
     host: z.string(),
     pid: z.int(),
@@ -124,7 +149,10 @@ export const ErrorEntry = z
     observerId: z.uuid().nullable(),
     runId: z.uuid().nullable(),
     reporter: z.string().describe("the service or manager that reported it"),
-    body: z.string().describe("the message as it was, cut"),
+    body: z
+      .string()
+      .describe("the message as it was, cut; to viewers without the stacks in it")
+      .register(WITHHELD, { from: "operator", instead: withoutStacks }),
     bodyBytes: z.int().describe("how long it was before the cut"),
     at: Timestamp,
   })

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue, timestamp } from "./bounds.ts";
 import { Labels, MessageId, ObserverId, ObserverName, PoolName, Revision, TypeName } from "./ids.ts";
 import { RetryPolicy } from "./retry.ts";
 
@@ -9,11 +10,11 @@ export const StartObserver = z.object({
   messageId: MessageId,
   name: ObserverName,
   type: TypeName,
-  params: z.unknown(),
+  params: jsonValue,
   labels: Labels.default({}),
   retry: RetryPolicy,
   pool: PoolName,
-  /** ISO 8601, for display. */
-  createdAt: z.string(),
+  /** For display. */
+  createdAt: timestamp,
 });
 export type StartObserver = z.infer<typeof StartObserver>;

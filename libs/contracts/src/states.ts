@@ -1,39 +1,45 @@
 import { z } from "zod";
+import { OBSERVER_STATUSES } from "./observer-status.ts";
 
-export const OBSERVER_STATUSES = [
-  "Created",
-  "Processing",
-  "Retrying",
-  "Redistributing",
-  "OnDeleting",
-  "Deleted",
-  "Failed",
-  "Completed",
-] as const;
-
-/**
- * Where an observer stands in the books.
- * Created: sent, nobody has it yet · Processing: a run is current · Retrying: its handler threw and waits, still unacked ·
- * Redistributing: its service died or let go, the broker is giving it to another · OnDeleting: stop broadcast, not yet answered ·
- * Deleted · Failed: retries used up · Completed: its handler returned.
- */
+/** Where an observer stands in the books: STATUS_TRAITS tells each. */
 export const ObserverStatus = z.enum(OBSERVER_STATUSES);
 export type ObserverStatus = z.infer<typeof ObserverStatus>;
 
-/** Statuses in which an observer takes (or is about to take) a worker. */
-export const OCCUPYING_STATUSES = ["Created", "Processing", "Retrying", "Redistributing", "OnDeleting"] as const;
+/** Of a service's process, which is one boot of it. */
+const SERVICE_TRAITS = {
+  Alive: { isLiving: true },
+  /** Silent, not proven dead. */
+  Suspect: { isLiving: true },
+  /** It said ServiceDied. */
+  Stopped: { isLiving: false },
+  /** Its control queue is gone: a crash. */
+  Gone: { isLiving: false },
+} as const;
 
-export const SERVICE_STATES = ["Alive", "Suspect", "Stopped", "Gone"] as const;
+export type ServiceState = keyof typeof SERVICE_TRAITS;
+
+const SERVICE_STATES = Object.keys(SERVICE_TRAITS) as [ServiceState, ...ServiceState[]];
 
 /** Alive · Suspect: silent, not proven dead · Stopped: it said ServiceDied · Gone: its control queue is gone (crash). */
 export const ServiceState = z.enum(SERVICE_STATES);
-export type ServiceState = z.infer<typeof ServiceState>;
+
+export const LIVING_SERVICE_STATES = SERVICE_STATES.filter((state) => SERVICE_TRAITS[state].isLiving);
+
+export const isLivingService = (state: ServiceState): boolean => SERVICE_TRAITS[state].isLiving;
 
 /** Why one run (not the observer) is told to stop: see StopRuns. */
-export const RUN_STOP_REASONS = ["superseded", "duplicate", "obsolete", "not-wanted", "unknown"] as const;
+export const RUN_STOP_REASONS = ["superseded", "duplicate", "obsolete", "not-wanted", "unknown", "taken-back"] as const;
 
 /** What a run that was told to stop says when its handler has settled: see RunStopped. */
-export const RUN_STOPPED_REASONS = ["stopped", "restarted", ...RUN_STOP_REASONS] as const;
+export const RUN_STOPPED_REASONS = [
+  "stopped",
+  "restarted",
+  "superseded",
+  "duplicate",
+  "obsolete",
+  "not-wanted",
+  "unknown",
+] as const;
 
 export const RUN_END_REASONS = [
   ...RUN_STOPPED_REASONS,

@@ -12,6 +12,7 @@ export const EXCHANGES = {
   errors: { name: "unacked.errors", type: "direct" },
   output: { name: "unacked.output", type: "topic" },
   replies: { name: "unacked.replies", type: "direct" },
+  tasks: { name: "unacked.tasks", type: "direct" },
 } as const;
 
 export type ExchangeDeclaration = (typeof EXCHANGES)[keyof typeof EXCHANGES];
@@ -26,6 +27,8 @@ export interface QueueDeclaration {
 
 export const STATE_QUEUE = "unacked.state";
 export const STATE_KEY = "state";
+export const TASK_STATE_QUEUE = "unacked.task-state";
+export const TASK_STATE_KEY = "task-state";
 export const ERROR_QUEUE = "unacked.error";
 export const ERROR_KEY = "error";
 
@@ -33,6 +36,8 @@ export const ERROR_KEY = "error";
 export type QueueType = "classic" | "quorum";
 
 export const workQueueName = (pool: string): string => `unacked.work.${pool}`;
+
+export const taskQueueName = (pool: string): string => `unacked.tasks.${pool}`;
 
 /**
  * No TTL, no max-length, no dead-letter exchange: a mass requeue would expire or overflow live jobs.
@@ -50,6 +55,24 @@ export const workQueue = (pool: string, type: QueueType): QueueDeclaration => ({
   exclusive: false,
   arguments: ARGUMENTS[type],
   bindings: [{ exchange: EXCHANGES.start, routingKey: pool }],
+});
+
+/** Where a window of a pool's tasks waits; as with observers, nothing of it may expire or overflow. */
+export const taskQueue = (pool: string, type: QueueType): QueueDeclaration => ({
+  name: taskQueueName(pool),
+  durable: true,
+  exclusive: false,
+  arguments: ARGUMENTS[type],
+  bindings: [{ exchange: EXCHANGES.tasks, routingKey: pool }],
+});
+
+/** Of tasks alone, so that they hold up no observer. Single active consumer, too. */
+export const taskStateQueue = (type: QueueType): QueueDeclaration => ({
+  name: TASK_STATE_QUEUE,
+  durable: true,
+  exclusive: false,
+  arguments: { ...ARGUMENTS[type], "x-single-active-consumer": true },
+  bindings: [{ exchange: EXCHANGES.events, routingKey: TASK_STATE_KEY }],
 });
 
 /** Single active consumer: one manager applies the events, another takes over when it is gone. */
@@ -86,8 +109,11 @@ export function controlQueue(serviceId: ServiceId, generation: number): QueueDec
   };
 }
 
-/** The routing key of an observer's emitted events on `unacked.output`. */
-export const outputKey = (type: string, name: string): string => `${type}.${name}`;
+/**
+ * The routing key of an observer's emitted events on `unacked.output`: `<type>.<name>`, where each dot of the type is a colon. A
+ * type has no colons of its own, so the type is always the first word of the key, and no two observers share one.
+ */
+export const outputKey = (type: string, name: string): string => `${type.replaceAll(".", ":")}.${name}`;
 
 /** The routing key of one connection of one manager on `unacked.replies`. */
 export const replyKey = (managerId: string, generation: number): string => `${managerId}.${generation}`;

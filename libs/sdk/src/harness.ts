@@ -5,7 +5,7 @@ import { ObserverStopped, type StopCode } from "./observer-stopped.ts";
 import { paramsIssuesText, parseParams } from "./params.ts";
 import { everythingPermitted, type Permissions } from "./permissions.ts";
 import { isNotOffered, offeredUnder, type RestrictedObserver } from "./restricted-observer.ts";
-import { createRunContext } from "./run-context.ts";
+import { createRunContext, type RunContext } from "./run-context.ts";
 import { type RunOutcome, settleRun } from "./run-outcome.ts";
 import { SdkError } from "./sdk-error.ts";
 
@@ -22,13 +22,19 @@ export type HarnessOptions = {
 
 export type LoggedLine = { readonly level: LogLevel; readonly message: string; readonly fields?: LogFields };
 
+/** That of a service by default. Every event is confirmed at once here, so that nothing ever waits for so long. */
+const STOP_TIMEOUT_MS = 25_000;
+
 /** An observer running in memory. */
 export type HarnessRun = {
   /** What was emitted so far, as a subscriber would read it: after JSON. It grows while the run goes on. */
   readonly events: readonly unknown[];
   /** What was logged so far. It grows while the run goes on. */
   readonly logs: readonly LoggedLine[];
-  /** Aborts the run's signal, by default as `stopped`, and resolves when the handler has settled. */
+  /**
+   * Aborts the run's signal, by default as `stopped`, and resolves when the handler has settled. Emits after `lease-lost`,
+   * which may also follow another reason, reject as on a service.
+   */
   stop(reason?: StopCode | ObserverStopped): Promise<RunOutcome>;
   /** How the run ended; never rejects. Params that do not pass are `failed` with the schema's message. */
   readonly finished: Promise<RunOutcome>;
@@ -50,7 +56,7 @@ export function runObserver<P>(
   const definition = definitionOf(observer, options.permissions ?? everythingPermitted);
   const events: unknown[] = [];
   const logs: LoggedLine[] = [];
-  const abort = new AbortController();
+  let running: RunContext<unknown> | undefined;
   const onEvent = new Set<() => void>();
 
   const start = async (): Promise<RunOutcome> => {
@@ -58,11 +64,11 @@ export function runObserver<P>(
     if (!parsed.ok) {
       return { outcome: "failed", error: new SdkError("invalid-params", paramsIssuesText(parsed.issues)) };
     }
-    const running = createRunContext({
+    const created = createRunContext({
       params: parsed.params,
-      signal: abort.signal,
       observer: { id: randomUUID(), name: definition.type, labels: {}, ...options.observer, type: definition.type },
       runId: options.runId ?? randomUUID(),
+      stopTimeoutMs: STOP_TIMEOUT_MS,
       writeLog: (level, message, fields) => void logs.push({ level, message, ...(fields && { fields }) }),
       publish: (eventJson) => {
         events.push(JSON.parse(eventJson));
@@ -70,8 +76,9 @@ export function runObserver<P>(
         return Promise.resolve();
       },
     });
-    const outcome = await settleRun(definition, running.context);
-    running.end();
+    running = created;
+    const outcome = await settleRun(definition, created.context);
+    created.end();
     return outcome;
   };
   const finished = start();
@@ -81,7 +88,7 @@ export function runObserver<P>(
     logs,
     finished,
     stop(reason = "stopped") {
-      abort.abort(typeof reason === "string" ? new ObserverStopped(reason) : reason);
+      running?.stop(typeof reason === "string" ? new ObserverStopped(reason) : reason);
       return finished;
     },
     waitForEvent: <E>(predicate: (event: E) => boolean = () => true, { timeoutMs = 5_000 } = {}) =>

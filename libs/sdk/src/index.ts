@@ -5,6 +5,7 @@ export {
   type LoggedLine,
   runObserver,
 } from "./harness.ts";
+export { isNonRetryable, NonRetryableError } from "./non-retryable-error.ts";
 export type {
   LogFields,
   LogLevel,
@@ -14,6 +15,7 @@ export type {
 } from "./observer-context.ts";
 export {
   defineObserver,
+  type Isolation,
   isObserverDefinition,
   type ObserverDefinition,
   type ObserverDraft,
@@ -32,4 +34,14 @@ export {
 export { createRunContext, type RunContext, type RunContextParts } from "./run-context.ts";
 export { type RunOutcome, settleRun } from "./run-outcome.ts";
 export { SdkError, type SdkErrorCode } from "./sdk-error.ts";
+export {
+  defineTask,
+  isTaskDefinition,
+  type TaskContext,
+  type TaskDefinition,
+  type TaskDraft,
+  type TaskRetry,
+} from "./task-definition.ts";
+export { runTask, type TaskRunOptions } from "./task-harness.ts";
+export { outputJson } from "./task-output.ts";
 export { sleep, untilAborted } from "./waiting.ts";

@@ -28,12 +28,16 @@ export type ObserverContext<P = unknown> = {
   readonly signal: AbortSignal;
   readonly log: ObserverLog;
   /**
-   * Publishes a JSON value to the exchange `unacked.output` with the routing key `<type>.<name>`. The value is written
-   * as JSON before the call returns, so it may be changed afterwards.
+   * Publishes a JSON value to the exchange `unacked.output` with the routing key `<type>.<name>` (dots of the type
+   * as colons). The value is written as JSON before the call returns, so it may be changed afterwards.
    *
    * Resolves when the broker has confirmed it. Rejects when it was not confirmed (the broker's or publisher's error),
-   * when the value is no JSON (`event-not-json`) or when the run has ended (`emit-after-end`). It need not be awaited: a
-   * rejection that nobody looks at is logged as a warning and harms nobody. Await it to go no faster than the broker.
+   * when the value is no JSON (`event-not-json`) or when the run has ended (`emit-after-end`). Rejects with an
+   * `ObserverStopped` when the lease is lost, whether it waits then or is called later, and when it still waits for its
+   * confirm 25 s (`STOP_TIMEOUT_MS`) after any other stop; that one event may have been sent or not.
+   *
+   * It need not be awaited: a rejection that nobody looks at is logged as a warning and harms nobody. Await it to go no
+   * faster than the broker.
    */
   readonly emit: (event: unknown) => Promise<void>;
   readonly observer: ObserverIdentity;

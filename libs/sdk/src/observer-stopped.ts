@@ -2,7 +2,7 @@
  * Why a run is told to stop.
  *
  * - `stopped`: somebody stopped the observer
- * - `restarted`: it starts anew, here or elsewhere, when this run has settled
+ * - `restarted`: it starts again, here or elsewhere, when this run has settled
  * - `superseded`: another run of it is the current one
  * - `lease-lost`: the broker may already have given it to another service; stop at once, nothing else counts
  * - `draining`: the service is going down, another one takes the observer over

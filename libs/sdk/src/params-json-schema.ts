@@ -1,5 +1,5 @@
-import { z } from "zod";
-import type { ObserverDefinition } from "./observer-definition.ts";
+import { createRequire } from "node:module";
+import type { z } from "zod";
 
 /** A JSON Schema document, draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -9,14 +9,26 @@ export type ParamsJsonSchema = { readonly schema: JsonSchema; readonly reason?: 
 
 /**
  * The type's params as JSON Schema (draft 2020-12), for announcing the type: what a client has to *send*, so defaults
- * are optional. Refinements in code are not in it; the service checks them when the observer starts.
+ * are optional. Refinements in code are not in it; the service checks them when the observer, or the task, starts.
  */
-export function paramsJsonSchema(definition: ObserverDefinition): ParamsJsonSchema {
+export function paramsJsonSchema(definition: { readonly params: z.ZodType }): ParamsJsonSchema {
   try {
-    const schema: JsonSchema = z.toJSONSchema(definition.params, { io: "input", target: "draft-2020-12" });
+    const schema = toJsonSchema(definition.params);
     // The methods zod hangs on the object are no part of the document; what is announced is its JSON.
     return { schema: JSON.parse(JSON.stringify(schema)) as JsonSchema };
   } catch (error) {
     return { schema: {}, reason: error instanceof Error ? error.message : String(error) };
   }
+}
+
+const OPTIONS = { io: "input", target: "draft-2020-12" } as const;
+
+/**
+ * By the schema's own method: zod comes with an author's file, and to load it earlier was a third of a slot's start. What
+ * `zod/mini` makes has no such method.
+ */
+function toJsonSchema(params: z.ZodType): JsonSchema {
+  if (typeof params.toJSONSchema === "function") return params.toJSONSchema(OPTIONS);
+  const core = createRequire(import.meta.url)("zod/v4/core") as typeof z.core;
+  return core.toJSONSchema(params, OPTIONS);
 }

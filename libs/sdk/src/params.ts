@@ -1,6 +1,4 @@
 import type { z } from "zod";
-import type { ObserverDefinition } from "./observer-definition.ts";
-
 /** One thing that is wrong with params: where (a JSON pointer, RFC 6901; `""` is the whole) and what. */
 export type ParamsIssue = { readonly pointer: string; readonly message: string };
 
@@ -9,7 +7,7 @@ export type ParamsResult<P> =
   | { readonly ok: false; readonly issues: readonly ParamsIssue[] };
 
 /** Checks a value by the type's schema. Never throws: a schema that breaks on the value is an issue at `""`. */
-export function parseParams<P>(definition: ObserverDefinition<P>, value: unknown): ParamsResult<P> {
+export function parseParams<P>(definition: { readonly params: z.ZodType<P> }, value: unknown): ParamsResult<P> {
   try {
     const result = definition.params.safeParse(value);
     if (result.success) return { ok: true, params: result.data };
@@ -25,7 +23,7 @@ export function paramsIssuesText(issues: readonly ParamsIssue[]): string {
   return issues.map(({ pointer, message }) => `${pointer || "params"}: ${message}`).join("; ");
 }
 
-/** zod names unknown keys on their parent; whoever marks fields wants each key's own place. Why a key is wrong it keeps inside. */
+/** zod names unknown keys on their parent; a form that marks fields needs each key's own place. Why a key is wrong it keeps inside. */
 function issuesOf(issue: z.core.$ZodIssue): ParamsIssue[] {
   if (issue.code === "invalid_key") {
     const why = issue.issues.map(({ message }) => message).join(", ");

@@ -14,7 +14,7 @@ export type RestrictedObserver<D extends ObserverDefinition | NotOffered = Obser
 };
 
 /**
- * For a type that lets whoever creates an observer choose what it reaches: `make` builds the definition for what the
+ * For a type that lets the creator of an observer choose what it reaches: `make` builds the definition for what the
  * service permits, so that its params already say what is allowed, or answers `{ notOffered: why }`. The file's default
  * export, in place of `defineObserver`'s.
  */

@@ -33,14 +33,19 @@ function afterAbort(signal: AbortSignal, thrown?: unknown): RunOutcome {
   return { outcome: "stopped", error: asError(thrown) };
 }
 
-/** `node:timers/promises` and others reject with an AbortError whose cause is the signal's reason. */
+/**
+ * `node:timers/promises` and others reject with an AbortError whose cause is the signal's reason; an emit that a lost lease
+ * ended rejects with the reason of that, which may not be the signal's.
+ */
 function comesFrom(thrown: unknown, reason: unknown): boolean {
-  return thrown === reason || (thrown instanceof Error && thrown.name === "AbortError");
+  return thrown === reason || isObserverStopped(thrown) || (thrown instanceof Error && thrown.name === "AbortError");
 }
 
 function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
-  return new Error(`something else than an Error was thrown: ${textOf(thrown)}`, { cause: thrown });
+  const error = new Error(`something else than an Error was thrown: ${textOf(thrown)}`, { cause: thrown });
+  delete error.stack; // it would say where this was noticed
+  return error;
 }
 
 /** An object without a prototype, or with a hostile `toString`, has no text. */

@@ -7,6 +7,7 @@
  * - `invalid-params`: params do not pass the type's schema
  * - `emit-after-end`: `emit` was called by a run that had ended
  * - `event-not-json`: the value given to `emit` cannot be written as JSON
+ * - `invalid-output`: what a task returned is no JSON, does not pass its schema, or is too long
  * - `event-not-seen`: the harness waited for an event that did not come
  * - `not-offered`: the harness was given a restricted type, and permissions under which there is none
  */
@@ -17,6 +18,7 @@ export type SdkErrorCode =
   | "invalid-params"
   | "emit-after-end"
   | "event-not-json"
+  | "invalid-output"
   | "event-not-seen"
   | "not-offered";
 

@@ -70,7 +70,8 @@ class OpenTelemetry implements Tracing {
     return new StartedSpan(this.#tracer.startSpan(name, options, contextOf(parent)));
   }
 
-  within<Result>(span: Span, act: () => Result): Result {
+  within<Result>(span: Span | TraceContext, act: () => Result): Result {
+    if (typeof span === "string") return context.with(contextOf(span), act);
     return span instanceof StartedSpan ? context.with(trace.setSpan(ROOT_CONTEXT, span.inner), act) : act();
   }
 

@@ -36,9 +36,12 @@ export interface Span {
 /** OpenTelemetry as the programs use it. None of it throws, waits or fails because of a collector. */
 export interface Tracing {
   start(span: SpanStart): Span;
-  /** What `act` does, and all that it sets off, is part of the span for whoever uses `@opentelemetry/api`. */
-  within<Result>(span: Span, act: () => Result): Result;
-  /** Of the span that whoever asks is part of. */
+  /**
+   * What `act` does, and all that it sets off, is part of the span, of this process or another, for those who use
+   * `@opentelemetry/api`.
+   */
+  within<Result>(span: Span | TraceContext, act: () => Result): Result;
+  /** Of the span that the code that asks runs in. */
   activeIds(): TraceIds | undefined;
   /** Sends what has ended, as far as that goes within `limitMs`, and nothing after it. Never rejects. */
   close(limitMs: number): Promise<void>;

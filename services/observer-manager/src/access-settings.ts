@@ -2,9 +2,9 @@ import { BlockList, isIP } from "node:net";
 import { ROLES, type Role } from "@unacked/contracts";
 import { flag, oneOf, text, textList, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
-import { parseTokenList } from "./domain/token-list.ts";
+import { parseTokenList } from "./domain/access/token-list.ts";
 
-/** Signatures by a key pair: with a shared secret, whoever checks could also sign. */
+/** Signatures by a key pair: with a shared secret, the one that checks could also sign. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const;
 
 const tokenList = text().superRefine((list, context) => {
@@ -72,7 +72,7 @@ export const AccessSettings = z.object({
   ALLOW_ANONYMOUS: flag()
     .default(false)
     .describe(
-      "Without authentication, listen beyond loopback all the same: whoever reaches the address may do everything. No effect where authentication is configured.",
+      "Without authentication, listen beyond loopback all the same: anybody who reaches the address may do everything. No effect where authentication is configured.",
     ),
   ALLOWED_HOSTS: textList(text())
     .optional()
@@ -88,11 +88,11 @@ export const AccessSettings = z.object({
   TLS_CLIENT_CA_FILE: text()
     .optional()
     .describe(
-      "Certificates (PEM) of those who sign the clients': whoever brings none of theirs does not get as far as a request.",
+      "Certificates (PEM) of those who sign the clients': a client that brings none of theirs does not get as far as a request.",
     ),
   METRICS_ACCESS: oneOf(["open", "viewer"])
     .default("open")
-    .describe("Who may read /metrics: anybody, or whoever is at least a viewer."),
+    .describe("Who may read /metrics: anybody, or viewers and higher roles."),
   CORS_ORIGINS: textList(origin)
     .optional()
     .describe("Origins whose pages may call REST, with a token of their own; not set: no foreign page may."),

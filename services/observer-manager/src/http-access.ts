@@ -1,7 +1,7 @@
 import { roleWordsOf } from "./access-settings.ts";
 import { KnownCallers } from "./adapters/access/known-callers.ts";
-import type { HttpAccess } from "./adapters/http/app.ts";
-import type { Log } from "./flows/log.ts";
+import type { HttpAccess } from "./adapters/http/server/app.ts";
+import type { Log } from "./operations/log.ts";
 import type { ManagerSettings } from "./settings.ts";
 
 /** What the settings say of who may reach the manager. Throws SettingsError when the list of tokens cannot be read. */
@@ -27,7 +27,9 @@ function oidcOf(settings: ManagerSettings) {
   const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, OIDC_JWKS_URL: jwksUrl } = settings;
   if (issuer === undefined || audience === undefined || jwksUrl === undefined) return undefined;
   return {
-    ...{ issuer, audience, jwksUrl },
+    issuer,
+    audience,
+    jwksUrl,
     algorithms: settings.OIDC_ALGORITHMS,
     nameClaim: settings.OIDC_NAME_CLAIM,
     roleClaim: settings.OIDC_ROLE_CLAIM,
@@ -40,7 +42,7 @@ export function sayWhoMayComeIn({ callers }: HttpAccess, { ALLOW_ANONYMOUS }: Ma
   if (!callers.isConfigured)
     log.warn(
       { event: "anonymous" },
-      "nobody is asked who they are: whoever reaches this address may do everything (docs/security.md)",
+      "nobody is asked who they are: anybody who reaches this address may do everything (docs/security.md)",
     );
   else if (ALLOW_ANONYMOUS)
     log.warn({ event: "anonymous-unused" }, "ALLOW_ANONYMOUS has no effect, as authentication is configured");

@@ -1,7 +1,7 @@
 import { type Logger, pino } from "pino";
-import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
+import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
 
-/** Whoever logs a whole observer or request: these may hold what nobody else should read. */
+/** Of an observer or a request that is logged whole, these may hold what nobody else should read. */
 const REDACTED = { paths: ["params", "*.params", "authorization", "*.authorization"], censor: "(not logged)" };
 
 /** Only for a terminal: loading it takes 50 ms of a start. */

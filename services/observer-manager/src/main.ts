@@ -6,10 +6,10 @@ import { BrokerSettingsError } from "@unacked/broker";
 import { loadSettings, SettingsError } from "@unacked/settings";
 import { loadTracing, type Tracing } from "@unacked/tracing";
 import { v7 } from "uuid";
-import { describeDatabaseError } from "./adapters/postgres/database-error.ts";
+import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
 import { createLog } from "./log.ts";
+import { ObserverManager } from "./observer-manager.ts";
 import { ManagerSettings } from "./settings.ts";
-import { ObserverManager } from "./wiring.ts";
 
 /** What is wrong is wrong again after a restart: somebody has to change something. */
 const EXIT_CANNOT_START = 2;

@@ -1,7 +1,7 @@
 import { anyNumber, oneOf, text, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
 import { AccessSettings, accessFlaws } from "./access-settings.ts";
-import { SSL_MODES, sslModeOf } from "./adapters/postgres/ssl-mode.ts";
+import { SSL_MODES, sslModeOf } from "./adapters/postgres/connection/ssl-mode.ts";
 
 const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
 
@@ -28,6 +28,11 @@ const SETTINGS = z.object({
     .default(30)
     .describe(
       "How long Deleted observers, ended runs and services, errors and the audit trail are kept, in days; then they are removed in small batches.",
+    ),
+  TASK_RETENTION_DAYS: wholeNumber(1, 3_650)
+    .default(7)
+    .describe(
+      "How long tasks that are over are kept, in days; then whole days are dropped at once. For so long an id that a client chose is remembered.",
     ),
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });

@@ -1,4 +1,4 @@
-import type { ErrorText } from "@unacked/contracts";
+import { type ErrorText, MAX_STACK } from "@unacked/contracts";
 
 const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;
@@ -19,9 +19,30 @@ export function errorText(thrown: unknown): ErrorText {
   return { name: "NotAnError", message: sendableText(`the handler threw ${textOf(() => inWords(thrown))}`, MAX_MESSAGE) };
 }
 
-/** For the service's own log only: no stack goes over the wire. */
+/** The same with where it was thrown, as far as that is known: for operators. */
+export function thrownText(thrown: unknown): ErrorText {
+  const error = errorText(thrown);
+  const stack = positionsOf(stackOf(thrown) ?? "", error.message);
+  return stack === "" ? error : { ...error, stack };
+}
+
+/** As Node would print it, with name and message: for the service's own log. */
 export function stackOf(thrown: unknown): string | undefined {
   return isErrorLike(thrown) ? textOf(() => thrown.stack) || undefined : undefined;
+}
+
+/** The lines `at …`, as many as fit. The message stands before them and may have such lines itself. */
+function positionsOf(stack: string, message: string): string {
+  const [head = ""] = stack.split("\n", 1);
+  const [beginning = ""] = message.split("\n", 1);
+  const isRepeated = head.endsWith(beginning) && stack.startsWith(message, head.length - beginning.length);
+  const behind = isRepeated ? stack.slice(head.length - beginning.length + message.length) : stack;
+  let positions = "";
+  for (const [, position = ""] of behind.matchAll(/^\s+(at .+)$/gm)) {
+    if (positions.length + position.length >= MAX_STACK) break;
+    positions += positions === "" ? position : `\n${position}`;
+  }
+  return sendableText(positions, MAX_STACK);
 }
 
 /**

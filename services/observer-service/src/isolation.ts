@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 /** Who answers for an error that nobody caught. */
 export interface Owner {
+  readonly runId: string;
   uncaught(error: unknown): void;
 }
 
@@ -9,6 +10,9 @@ const owners = new AsyncLocalStorage<Owner>();
 
 /** Whatever `act` starts (timers, sockets, promises) belongs to `owner` from now on. */
 export const runAs = <T>(owner: Owner, act: () => T): T => owners.run(owner, act);
+
+/** Whose code runs now, as far as it can be told. */
+export const currentOwner = (): Owner | undefined => owners.getStore();
 
 /** For the service's own work that an observer's call sets off: its failures are not the observer's. */
 export const runAsService = <T>(act: () => T): T => owners.exit(act);
@@ -21,7 +25,7 @@ export const runAsService = <T>(act: () => T): T => owners.exit(act);
  * timer, nextTick, socket callback, EventEmitter or abort listener, and for a rejection of a promise made in the run.
  * Three exceptions: a throw in `queueMicrotask` has lost its owner on 20 and 22 (hence the wrapper below); a promise made
  * in the run but rejected by foreign code belongs to nobody on 24; a listener on an emitter that runs share is called by
- * whoever emits, and so belongs to them, if to anybody.
+ * the one that emits, and so belongs to it, if to anybody.
  */
 export function installIsolation(onUnattributed: (error: unknown) => void): void {
   const attribute = (error: unknown): void => {

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const ANY = "*";
 
-/** One entry of PROCESS_COMMANDS. A path that is not absolute would depend on where whoever creates an observer points. */
+/** One entry of PROCESS_COMMANDS. A path that is not absolute would depend on where the creator of an observer points. */
 export const PermittedCommand = z
   .string({ error: "must be texts" })
   .min(1, "must not have an empty entry")
@@ -12,9 +12,15 @@ export const PermittedCommand = z
     error: "must be names (found by PATH), absolute paths, or * alone",
   });
 
+/** One entry of PROCESS_ENV. */
+export const PermittedVariable = z
+  .string({ error: "must be texts" })
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be names of letters, digits and _, no digit first");
+
 type PermissionSettings = {
   ALLOW_PROCESS_OBSERVERS: boolean;
   PROCESS_COMMANDS?: string[] | undefined;
+  PROCESS_ENV?: string[] | undefined;
   ALLOW_PRIVATE_ADDRESSES: boolean;
 };
 
@@ -29,9 +35,12 @@ export function checkPermissions(settings: PermissionSettings, context: z.Refine
 }
 
 export function permissionsOf(settings: PermissionSettings): Permissions {
-  const { ALLOW_PROCESS_OBSERVERS, PROCESS_COMMANDS: commands = [], ALLOW_PRIVATE_ADDRESSES } = settings;
+  const { ALLOW_PROCESS_OBSERVERS, PROCESS_COMMANDS: commands = [], PROCESS_ENV, ALLOW_PRIVATE_ADDRESSES } = settings;
+  const isAny = ALLOW_PROCESS_OBSERVERS && commands.includes(ANY);
   return {
-    commands: !ALLOW_PROCESS_OBSERVERS ? [] : commands.includes(ANY) ? "any" : commands,
+    commands: !ALLOW_PROCESS_OBSERVERS ? [] : isAny ? "any" : commands,
+    // Where any command may run, `env` and `sh` set what they like: a list is kept, its absence forbids nothing.
+    variables: PROCESS_ENV ?? (isAny ? "any" : []),
     privateAddresses: ALLOW_PRIVATE_ADDRESSES,
   };
 }

@@ -1,8 +1,10 @@
 import { PoolName, ServiceName } from "@unacked/contracts";
 import { flag, oneOf, text, textList, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
-import { checkPermissions, PermittedCommand } from "./permissions.ts";
-import { MAX_WORKERS } from "./worker-count.ts";
+import { MAX_WORKERS } from "./machine/worker-count.ts";
+import { checkPermissions, PermittedCommand, PermittedVariable } from "./permissions.ts";
+
+const MAX_SLOTS = 256;
 
 const workerCount = z.union([z.literal("auto"), wholeNumber(1, MAX_WORKERS)], {
   error: `must be a whole number from 1 to ${MAX_WORKERS}, or auto`,
@@ -22,16 +24,21 @@ const Settings = z.object({
   WORKER_COUNT: workerCount
     .default("auto")
     .describe(
-      "How many observers run here at once, 1–65535, or `auto`: 100 a core, at most one per 4 MiB of memory left after 128 MiB.",
+      "How many observers run here at once, 1–65535, or `auto`: 100 a core, at most what fits into the memory that is free (of its control group first) after 128 MiB, and 32 MiB for each slot and the spare one, at 4 MiB an observer or what they took before. While it runs, `auto` takes no more above 85 % of memory until it is below 70 %.",
+    ),
+  TASK_WORKERS: wholeNumber(0, MAX_WORKERS)
+    .default(10)
+    .describe(
+      "How many tasks run here at once, beside the observers; `0`: none. Where the folder has no task type, nothing is taken. See [tasks](tasks.md).",
     ),
   OBSERVERS_DIR: text()
     .default("observers")
-    .describe("The folder of the observer types: every top-level .ts, .js and .mjs file."),
+    .describe("The folder of the observer types and task types: every top-level .ts, .js and .mjs file."),
   POOL: PoolName.default("default").describe("The named work queue that this service consumes."),
   HEARTBEAT_S: wholeNumber(1, 600)
     .default(10)
     .describe(
-      "The broker's heartbeat in seconds. A silent host's observers stop after 1.5 of them and run elsewhere after 2 to 3.",
+      "The broker's heartbeat in seconds; a lower `heartbeat` in rabbitmq.conf (60 by default) is what counts. A silent host's observers stop after 1.5 of them and run elsewhere after 2 to 3.",
     ),
   HOST: text().default("127.0.0.1").describe("The address of the health endpoints."),
   PORT: wholeNumber(0, 65_535).default(8081).describe("The port of the health endpoints; 0: any free one."),
@@ -40,6 +47,35 @@ const Settings = z.object({
     .describe(
       "How long a handler may take to settle after its abort before that is an error, and how long draining may take, in ms.",
     ),
+  SLOTS: z
+    .union([z.literal("auto"), wholeNumber(0, MAX_SLOTS)], {
+      error: `must be a whole number from 0 to ${MAX_SLOTS}, or auto`,
+    })
+    .default("auto")
+    .describe(
+      "How many child processes run the observers' code, or `auto`: one a core that may be used and 128 MiB of memory, at least two. What one observer does to its process costs its neighbours there a restart of milliseconds, and this service nothing. `0`: all of it runs in this process, unprotected. See [isolation](isolation.md).",
+    ),
+  MAX_SLOTS: wholeNumber(4, 1_000)
+    .optional()
+    .describe(
+      "How many such processes there may be with those for suspects, for observers that were found guilty and the spare one. Not set: `SLOTS` and eight more.",
+    ),
+  SLOT_MEMORY_MB: z
+    .union([z.literal("auto"), wholeNumber(32, 1_048_576)], {
+      error: "must be a whole number from 32 to 1048576, or auto",
+    })
+    .default("auto")
+    .describe(
+      "What one such process may take, in MiB of memory that is its own. In one that takes more, the observers begin again in another; who makes them grow is found and fails its attempts. `auto`: what the machine or container has, less 192 MiB, in equal parts for all and the spare one; at least 96.",
+    ),
+  STUCK_MS: wholeNumber(0, 3_600_000)
+    .default(5_000)
+    .describe(
+      "How long an observer may block the event loop of its slot, in ms, before that is ended and the observer's attempt fails; `0`: for ever.",
+    ),
+  SLOT_NODE_OPTIONS: text()
+    .optional()
+    .describe("NODE_OPTIONS of the slots: a debugger, the size of the heap. Not set: those of this process."),
   WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
     .default("classic")
     .describe(
@@ -58,13 +94,26 @@ const Settings = z.object({
     .describe(
       "The commands that `process` observers may run, separated by commas: names, found by PATH, or absolute paths; `*`: any. Arguments are not limited: with `sh` or `node` among them, any command may run.",
     ),
+  PROCESS_ENV: textList(PermittedVariable)
+    .optional()
+    .describe(
+      "The environment variables that the params of `process` observers may set, by name, separated by commas. Not set: none, or any where PROCESS_COMMANDS is `*`. Many a variable makes a program run another (`PS4`, `MAKEFLAGS`, `LESSOPEN`, `HOME`): name those alone whose reader you know.",
+    ),
   ALLOW_PRIVATE_ADDRESSES: flag()
     .default(false)
     .describe(
       "Whether `http-poll` and `price-watch` may connect to loopback, private, link-local and other addresses that are not public.",
     ),
+  STATE_DIR: text()
+    .optional()
+    .describe(
+      "A folder that outlives the process: what an observer takes here is kept in it, for the next start with `WORKER_COUNT=auto`. Not set: that which systemd gives (`StateDirectory=`), or nothing is kept.",
+    ),
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });
+
+/** The names of all settings: none of them is handed to the processes that run authors' code. */
+export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape);
 
 /** Every setting of an observer-service: from the environment, or from the file that CONFIG_FILE names. */
 export const ServiceSettings = Settings.superRefine(checkPermissions).superRefine((settings, context) => {

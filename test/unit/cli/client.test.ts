@@ -1,66 +1,57 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ObserverPage, PROBLEMS } from "@unacked/contracts";
+import { CallError, contractDecoder, EventBlocks, type RawAnswer } from "@unacked/client";
+import { CALLS, type Call, type CallName, PROBLEMS, placeOf } from "@unacked/contracts";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { UnackedApi } from "../../../cli/src/client/api.ts";
-import { CALLS, type Call } from "../../../cli/src/client/calls.ts";
-import { Connection } from "../../../cli/src/client/connection.ts";
-import { decodeAnswer } from "../../../cli/src/client/decode-answer.ts";
-import { EventBlocks } from "../../../cli/src/client/event-blocks.ts";
+import { failureOf as cliFailureOf } from "../../../cli/src/client/call-failure.ts";
 import { tlsFetch } from "../../../cli/src/client/tls-fetch.ts";
-import { CliFailure } from "../../../cli/src/failure.ts";
+import type { CliFailure } from "../../../cli/src/failure.ts";
 import { failureText } from "../../../cli/src/report.ts";
-import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api-routes.ts";
-import { openApiDocument } from "../../../services/observer-manager/src/adapters/http/openapi.ts";
+import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api/api-routes.ts";
+import { openApiDocument } from "../../../services/observer-manager/src/adapters/http/openapi/document.ts";
 import { observerView } from "./views.ts";
 
 interface Operation {
   operationId: string;
   parameters?: { name: string; in: string }[];
-  requestBody?: { content: Record<string, { schema: unknown }> };
+  requestBody?: { $ref: string };
   responses: Record<string, { content?: Record<string, { schema: unknown }> }>;
 }
 
-describe("the calls of the client, held against the OpenAPI document", () => {
+describe("the table of calls, held against the OpenAPI document", () => {
   const { paths } = openApiDocument(apiRoutes({} as never), "0.0.0") as { paths: Record<string, Record<string, Operation>> };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
-  const calls = Object.entries(CALLS) as [string, Call][];
+  /** They answer with something else than a named shape. */
+  const PLAIN = new Set(["followChanges", "isAlive", "getMetrics", "getDocument"]);
+  const calls = Object.entries(CALLS) as [CallName, Call][];
   const operationOf = (id: string) => operations.find(({ operation }) => operation.operationId === id);
   const jsonSchema = (content: Record<string, { schema: unknown }> | undefined) => content?.["application/json"]?.schema;
 
   it.each(calls)("%s is there, with its method, path and parameters", (id, call) => {
     const found = operationOf(id);
-    expect(found && [found.method, found.path]).toEqual([call.method, call.path]);
+    const { method, path } = placeOf(id);
+    expect(found && [found.method, found.path]).toEqual([method, path]);
     const known = found?.operation.parameters?.filter((each) => each.in === "query").map(({ name }) => name) ?? [];
-    expect((call.query ?? []).filter((name) => !known.includes(name))).toEqual([]);
+    expect(Object.keys(call.query?.shape ?? {})).toEqual(known);
   });
 
   it.each(calls)("%s sends and reads the very schemas that the document has", (id, call) => {
     const operation = operationOf(id)?.operation;
-    const body = jsonSchema(operation?.requestBody?.content);
-    expect(namesIn(body)).toEqual(call.body === undefined ? [] : namesOf(call.body));
+    const body = operation?.requestBody?.$ref.replace("#/components/requestBodies/", "");
+    expect(body === undefined ? [] : [body]).toEqual(call.body === undefined ? [] : namesOf(call.body));
     const answers = Object.entries(operation?.responses ?? {}).filter(([status]) => status.startsWith("2"));
     expect(answers.length).toBeGreaterThan(0);
     for (const [status, { content }] of answers)
-      expect(namesIn(jsonSchema(content))).toEqual(status === "204" ? [] : namesOf(call.answer));
+      if (PLAIN.has(id)) expect(call.answers[Number(status)]).toBeDefined();
+      else expect(namesIn(jsonSchema(content))).toEqual(namesOf(call.answers[Number(status)] ?? null));
   });
 
-  it("leave out only what this program has no use for", () => {
-    const unused = operations.map(({ operation }) => operation.operationId).filter((id) => !Object.hasOwn(CALLS, id));
-    expect(unused.toSorted()).toEqual([
-      "deleteObserver",
-      "followChanges",
-      "getDocument",
-      "getMetrics",
-      "isAlive",
-      "isReady",
-      "restartObserver",
-      "signIn",
-      "signOut",
-    ]);
+  it("leave out nothing that the document has", () => {
+    expect(operations.map(({ operation }) => operation.operationId).toSorted()).toEqual(Object.keys(CALLS).toSorted());
   });
 
   /** The named schemas that a schema of the document is, or is one of. */
@@ -69,7 +60,8 @@ describe("the calls of the client, held against the OpenAPI document", () => {
     return $ref === undefined ? (anyOf ?? []).flatMap(namesIn) : [$ref.replace("#/components/schemas/", "")];
   }
 
-  function namesOf(schema: z.ZodType): string[] {
+  function namesOf(schema: z.ZodType | null): string[] {
+    if (schema === null) return [];
     if (schema instanceof z.ZodUnion) return (schema.options as z.ZodType[]).flatMap(namesOf);
     return [schema.meta()?.id ?? "a schema without a name"];
   }
@@ -77,18 +69,18 @@ describe("the calls of the client, held against the OpenAPI document", () => {
 
 describe("an answer", () => {
   const raw = { request: "GET http://x/y", status: 200, contentType: "application/json; charset=utf-8" };
-  const failureOf = (schema: z.ZodType, answer: Parameters<typeof decodeAnswer>[1], about?: string): CliFailure => {
+  const failureOf = (answer: RawAnswer, about?: string): CliFailure => {
     try {
-      decodeAnswer(schema, answer, about);
+      contractDecoder.answer("listObservers", answer);
     } catch (error) {
-      if (error instanceof CliFailure) return error;
+      if (error instanceof CallError) return cliFailureOf(error, "http://x", about);
     }
     throw new Error("it was taken");
   };
 
   it("is what the contract says", () => {
     const page = { items: [observerView()], total: 1, nextCursor: null };
-    expect(decodeAnswer(ObserverPage, { ...raw, text: JSON.stringify(page) })).toEqual(page);
+    expect(contractDecoder.answer("listObservers", { ...raw, text: JSON.stringify(page) })).toEqual(page);
   });
 
   it("of another shape is refused, with what and where", () => {
@@ -97,7 +89,7 @@ describe("an answer", () => {
       total: 2,
       nextCursor: null,
     };
-    const failure = failureOf(ObserverPage, { ...raw, text: JSON.stringify(page) });
+    const failure = failureOf({ ...raw, text: JSON.stringify(page) });
     expect(failure.exitKind).toBe("unexpectedAnswer");
     expect(failure.message).toContain("GET http://x/y");
     expect(failure.details).toEqual([
@@ -111,7 +103,7 @@ describe("an answer", () => {
     ["half of one", { text: '{"items": [' }, "not JSON"],
     ["an error without a problem", { status: 502, text: '{"oops": 1}' }, "no problem document"],
   ])("that is %s names the address as suspect", (_what, changes, said) => {
-    const failure = failureOf(ObserverPage, { ...raw, ...changes } as Parameters<typeof decodeAnswer>[1]);
+    const failure = failureOf({ ...raw, ...changes } as RawAnswer);
     expect(failure.exitKind).toBe("unexpectedAnswer");
     expect(failure.message).toContain(said);
   });
@@ -133,7 +125,7 @@ describe("an answer", () => {
       errors,
     };
     const answer = { ...raw, status: 422, contentType: "application/problem+json", text: JSON.stringify(problem) };
-    expect(failureText(failureOf(ObserverPage, answer, "observer x"))).toBe(
+    expect(failureText(failureOf(answer, "observer x"))).toBe(
       `error: observer x: ${title}.\n  /params/everyMs: must be number\n  the whole body: must be fair\n`,
     );
   });
@@ -149,7 +141,7 @@ describe("an answer", () => {
       requestId: "r",
     };
     const answer = { ...raw, status: 409, contentType: "application/problem+json", text: JSON.stringify(problem) };
-    const failure = failureOf(ObserverPage, answer);
+    const failure = failureOf(answer);
     expect([failure.code, failure.exitKind]).toEqual(["too-blue", "failed"]);
     expect(failureText(failure)).toBe("error: Too blue: It is\\u001b[2J #00f. Paint it.\n");
   });
@@ -157,7 +149,7 @@ describe("an answer", () => {
   it.each(["not-ready", "database-unavailable"] as const)("%s means: try again later", (code) => {
     const problem = { ...PROBLEMS[code], type: "urn:x", detail: "x", code, requestId: "r", retryAfterS: 5 };
     const answer = { ...raw, status: 503, contentType: "application/problem+json", text: JSON.stringify(problem) };
-    expect(failureOf(ObserverPage, answer)).toMatchObject({
+    expect(failureOf(answer)).toMatchObject({
       exitKind: "unreachable",
       remedy: expect.stringContaining("5 s"),
     });
@@ -176,7 +168,7 @@ describe("the connection", () => {
     server = createServer(answer);
     await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    return new UnackedApi(new Connection({ url: `http://127.0.0.1:${port}/base`, token }, { timeoutMs }));
+    return new UnackedApi({ url: `http://127.0.0.1:${port}/base`, token }, { timeoutMs });
   }
 
   it("reads page after page until the limit, filters and the token with each", async () => {
@@ -226,13 +218,13 @@ describe("the connection", () => {
       from.push(request.headers["last-event-id"] as string | undefined);
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(
-        `event: ready\nid: ${from.length}\ndata: {}\n\nevent: observer\ndata: ${JSON.stringify(observerView())}\n\n`,
+        `event: ready\nid: ${from.length}\ndata: {"cursor":"1"}\n\nevent: observer\ndata: ${JSON.stringify(observerView())}\n\n`,
       );
     });
     const leaving = new AbortController();
     const kinds: string[] = [];
     for await (const news of api.changes(leaving.signal)) {
-      kinds.push(news.kind);
+      kinds.push(news.name);
       if (kinds.length === 6) leaving.abort();
     }
     expect(kinds).toEqual(["ready", "observer", "lost", "ready", "observer", "lost"]);

@@ -11,6 +11,7 @@ const silent: Io = {
   outIsTerminal: false,
   errIsTerminal: false,
   outRows: () => 24,
+  outColumns: () => undefined,
   readInput: () => "",
   nowMs: () => 0,
   interruption: () => AbortSignal.abort(),
@@ -29,7 +30,10 @@ describe("completion", () => {
   it("offers kinds first, and then the names of that kind", () => {
     expect(at("get ").words).toContain("services");
     expect([at("get svc ").names, at("get obs a ").names, at("get runs ").names, at("get types ").names]).toEqual([
-      ...["services", "observers", "observers", "types"],
+      "services",
+      "observers",
+      "observers",
+      "types",
     ]);
   });
 
@@ -38,6 +42,8 @@ describe("completion", () => {
     expect(at("--context live stop --filter type=x --force a ").names).toBe("observers");
     expect(at("describe service ").names).toBe("services");
     expect([at("create ").names, at("create ticker ").names]).toEqual(["types", undefined]);
+    expect(at("create ticker a --param every")).toMatchObject({ names: "params", operands: ["ticker", "a"] });
+    expect([at("ls ").words, at("list svc ").names]).toEqual([at("get ").words, "services"]);
     expect([at("config use-context ").names, at("config use-context a ").names]).toEqual(["contexts", undefined]);
   });
 

@@ -142,7 +142,15 @@ describe("kinds", () => {
   it("have the names that kubectl's users try", () => {
     const words = ["observers", "observer", "OBS", "svc", "service", "run", "errors", "err", "type"];
     expect(words.map(toKind)).toEqual([
-      ...["observers", "observers", "observers", "services", "services", "runs", "errors", "errors", "types"],
+      "observers",
+      "observers",
+      "observers",
+      "services",
+      "services",
+      "runs",
+      "errors",
+      "errors",
+      "types",
     ]);
     expect(refusalOf(() => toKind("pods"))).toContain('"pods"');
   });

@@ -19,6 +19,7 @@ async function runLine(line: string): Promise<{ code: number; out: string; err: 
     outIsTerminal: false,
     errIsTerminal: false,
     outRows: () => 24,
+    outColumns: () => undefined,
     readInput: () => "",
     nowMs: () => 0,
     interruption: () => AbortSignal.abort(),
@@ -46,6 +47,8 @@ it.each([
   "restart a --filter type=x",
   "retry",
   "delete services a",
+  "describe",
+  "describe service",
   "describe errors a",
   "wait a",
   "wait --for=Processing",
@@ -71,11 +74,23 @@ it.each([
   "--context gone get obs",
   "--url ftp://x get obs",
   "--request-timeout never get obs",
-])("unacked %s is a mistake of whoever typed it: told in a line, and nothing is asked", async (line) => {
+])("unacked %s is mistyped: told in a line, and nothing is asked", async (line) => {
   const { code, out, err } = await runLine(line);
   expect({ code, out }).toEqual({ code: EXIT_CODES.usage, out: "" });
   expect(err).toMatch(/^error: /);
   expect(err).not.toContain("a mistake in this program");
+});
+
+it("describe names what is missing", async () => {
+  expect((await runLine("describe")).err).toContain("missing required argument 'name'");
+  expect((await runLine("describe service")).err).toBe(
+    "error: The name is missing: which service? unacked describe service NAME; of an observer of this name: unacked describe observer service.\n",
+  );
+});
+
+it.each(["ls", "list", "ls svc", "list obs a"])("%s is understood", async (line) => {
+  const { code, err } = await runLine(line);
+  expect({ code, err }).toMatchObject({ code: EXIT_CODES.unreachable, err: expect.stringContaining("Cannot reach") });
 });
 
 it("the guide has every exit code, under its name", () => {

@@ -79,6 +79,23 @@ describe("a table", () => {
     expect(new Table(columns, { wide: true }).lines(rows, 0)[0]).toBe("NAME       COUNT   ID");
   });
 
+  it("is cut at the width of the terminal, in colours as without", () => {
+    const rows = [
+      { name: "a", count: 5 },
+      { name: "longer", count: 1_000_000 },
+    ];
+    const cut = (maxWidth: number) => new Table(columns, { wide: true, maxWidth }).lines(rows, 0);
+    expect(cut(20)).toEqual(
+      ["NAME       COUNT   ID", "a              5   x", "longer   1000000   x"].map((line) => line.replace("   ID", "   …")),
+    );
+    expect(cut(12)).toEqual(["NAME       …", "a          …", "longer   10…"]);
+    for (let width = 1; width < 30; width += 1)
+      expect(Math.max(...cut(width).map((line) => Array.from(line).length)), `of ${width}`).toBeLessThanOrEqual(width);
+    const painted18 = new Table(OBSERVER_LISTING.columns, { wide: true, paint: painted, maxWidth: 30 });
+    for (const line of painted18.lines([observerView()], NOW_MS))
+      expect(line.replaceAll(/\u001b\[\d+m/g, "").length).toBeLessThanOrEqual(30);
+  });
+
   it("goes on batch by batch under one heading, what is empty shown as -", () => {
     const table = new Table(columns);
     expect(table.lines([{ name: "first", count: 1 }], 0)).toHaveLength(2);
@@ -152,8 +169,8 @@ describe("a list", () => {
 
   it("of services says how full each is", () => {
     expect(printOne(SERVICE_LISTING, serviceView(), { format: "table", ...look }).split("\n")).toEqual([
-      "NAME        STATE   RUNNING   WORKERS   POOL      SEEN   AGE",
-      "service-1   Alive         4        10   default   2s     2h",
+      "NAME        STATE   RUNNING   WORKERS   ROOM   POOL      SEEN   AGE",
+      "service-1   Alive         4        10      6   default   2s     2h",
       "",
     ]);
   });
@@ -163,8 +180,8 @@ describe("a description", () => {
   it("of an observer tells its trouble, its params and its runs", () => {
     const lastError = { name: "Error", message: "no\u001b[2J route", group: "no route", at: "2026-01-01T23:59:50.000Z" };
     const observer = observerView({ status: "Retrying", attempts: 2, lastError, nextAttemptAt: "2026-01-02T00:00:04.000Z" });
-    const ended = runView({ epoch: 1, state: "Ended", endedAt: "2026-01-01T23:10:00.000Z", endReason: "service-gone" });
-    const text = describeObserver(observer, [runView({ epoch: 2 }), ended], look);
+    const ended = runView({ runNumber: 1, state: "Ended", endedAt: "2026-01-01T23:10:00.000Z", endReason: "service-gone" });
+    const text = describeObserver(observer, [runView({ runNumber: 2 }), ended], look);
     expect(text).toContain("Status:         Retrying\n");
     expect(text).toContain("Last error:     Error: no\\u001b[2J route (2026-01-01T23:59:50.000Z (10s ago))\n");
     expect(text).toContain("Next attempt:   2026-01-02T00:00:04.000Z\n");
@@ -175,17 +192,71 @@ describe("a description", () => {
   });
 
   it("of an observer shows the ten newest runs and where the others are", () => {
-    const runs = Array.from({ length: 12 }, (_, index) => runView({ epoch: 12 - index }));
+    const runs = Array.from({ length: 12 }, (_, index) => runView({ runNumber: 12 - index }));
     expect(describeObserver(observerView(), runs, look)).toMatch(/… and older ones: unacked get runs my-ticker\n$/);
   });
 
   it("of a service tells what it runs", () => {
     const text = describeService(serviceView(), [observerView()], look);
-    expect(text).toContain("Workers:        4 running, 6 free of 10\n");
+    expect(text).toContain("Workers:        4 running of 10, room for 6 more\n");
     expect(text).toMatch(/Observers:\n {2}NAME .*\n {2}my-ticker /);
+    const full = serviceView({ free: 0, notConsuming: "its control group has 440 of 512 MiB in use" });
+    expect(describeService(full, [], look)).toContain("Takes none:     its control group has 440 of 512 MiB in use\n");
+    expect(printOne(SERVICE_LISTING, full, { format: "table", ...look })).toContain("Alive,Full");
     expect(describeService(serviceView({ endedAt: "2026-01-01T23:00:00.000Z", endReason: "drained" }), [], look)).toContain(
       "Ended:          2026-01-01T23:00:00.000Z (1h ago): drained\nObservers:      none\n",
     );
+  });
+
+  it("of a service tells its slots, why others ended, and its broken files", () => {
+    const text = describeService(
+      serviceView({
+        slots: [
+          {
+            pid: 2031,
+            purpose: "shared",
+            runs: 4,
+            memoryBytes: 41_943_040,
+            lagMs: 312.4,
+            startedAt: "2026-01-01T23:00:00.000Z",
+          },
+        ],
+        slotDeaths: [
+          {
+            at: "2026-01-01T23:58:00.000Z",
+            pid: 2030,
+            purpose: "shared",
+            end: "SIGSEGV",
+            reason: "unnamed",
+            why: "nobody can be named: 3 suspects",
+            runs: 3,
+            culprit: null,
+          },
+        ],
+        slotDeathsLately: 7,
+        brokenFiles: [
+          {
+            file: "/o/a.ts",
+            problem: "no type",
+            place: { file: "/o/a.ts", line: 3, column: 9 },
+            excerpt: "> 3 | x\n    | ^",
+          },
+        ],
+      }),
+      [],
+      look,
+    );
+    expect(text).toMatch(/\nSlots:\n {2} PID +FOR +RUNS +MEMORY +LAG +AGE\n {2}2031 +shared +4 +40 MiB +312ms +1h\n/);
+    expect(text).toMatch(
+      /Slots that ended \(7 unwanted in 10m\):\n.*\n {2}2m +2030 +SIGSEGV +3 +nobody can be named: 3 suspects\n/,
+    );
+    expect(text).toContain("Broken files:\n  /o/a.ts:3:9: no type\n    > 3 | x\n        | ^\n");
+  });
+
+  it("of an observer says who began its run again", () => {
+    const interruption = "its slot ended (SIGKILL): spin did it: Error: x";
+    const runs = [runView({ state: "Ended", endReason: "restarted", interruption })];
+    expect(describeObserver(observerView(), runs, look)).toContain(`restarted: ${interruption}\n`);
   });
 
   it("says a retry policy in words", () => {

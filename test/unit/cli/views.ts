@@ -15,6 +15,7 @@ export const observerView = (changes: Partial<ObserverView> = {}): ObserverView 
   service: { id: SERVICE_ID, name: "service-1" },
   currentRunId: "0197d5c0-0000-7000-8000-0000000000f1",
   revision: 1,
+  runNumber: 1,
   epoch: 1,
   attempts: 0,
   lastError: null,
@@ -25,6 +26,11 @@ export const observerView = (changes: Partial<ObserverView> = {}): ObserverView 
 });
 
 export const serviceView = (changes: Partial<ServiceView> = {}): ServiceView => ({
+  brokenFiles: [],
+  slots: [],
+  slotDeaths: [],
+  slotDeathsLately: 0,
+  notConsuming: null,
   id: SERVICE_ID,
   name: "service-1",
   pool: "default",
@@ -36,7 +42,8 @@ export const serviceView = (changes: Partial<ServiceView> = {}): ServiceView => 
   free: 6,
   reportedRunning: 4,
   types: ["process", "ticker"],
-  version: "0.1.0",
+  features: [],
+  version: "0.2.0",
   host: "host-1",
   pid: 4711,
   generation: 1,
@@ -55,6 +62,7 @@ export const runView = (changes: Partial<RunView> = {}): RunView => ({
   id: "0197d5c0-0000-7000-8000-0000000000f1",
   observerId: "0197d5c0-0000-7000-8000-000000000001",
   service: { id: SERVICE_ID, name: "service-1" },
+  runNumber: 1,
   epoch: 1,
   revision: 1,
   generation: 1,
@@ -62,6 +70,7 @@ export const runView = (changes: Partial<RunView> = {}): RunView => ({
   startedAt: "2026-01-01T23:00:00.000Z",
   endedAt: null,
   endReason: null,
+  interruption: null,
   error: null,
   ...changes,
 });

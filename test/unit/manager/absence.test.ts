@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { provenAbsent, type Sighting } from "../../../services/observer-manager/src/domain/absence.ts";
+import { provenAbsent, type Sighting } from "../../../services/observer-manager/src/domain/observers/absence.ts";
 
 const service = { id: "s1", generation: 1, isSuspect: false, isDraining: false, inventoryAtMs: 900 };
 const first: Sighting = {

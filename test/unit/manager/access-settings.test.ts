@@ -77,8 +77,11 @@ describe("what does not go together is named", () => {
 
 it("lists are separated by commas, keys may be of a provider on this host, and words stand for roles", () => {
   const env = {
-    ...{ ...SERVERS, ...OIDC, OIDC_JWKS_URL: "http://127.0.0.1:9/keys" },
-    ...{ CORS_ORIGINS: "https://a.example, http://localhost:3000", TRUSTED_PROXIES: "loopback,10.0.0.0/8,fd00::/8" },
+    ...SERVERS,
+    ...OIDC,
+    OIDC_JWKS_URL: "http://127.0.0.1:9/keys",
+    CORS_ORIGINS: "https://a.example, http://localhost:3000",
+    TRUSTED_PROXIES: "loopback,10.0.0.0/8,fd00::/8",
     OIDC_ROLES: "admin=ops=team,viewer=__proto__",
   };
   const settings = loadSettings(ManagerSettings, { env });

@@ -9,15 +9,15 @@ import {
   type RunId,
   type ServiceEvent,
   type ServiceId,
-  type StateMessage,
 } from "@unacked/contracts";
 import {
   Books,
   type Command,
   InventoryParts,
   type ObserverBook,
-} from "../../../services/observer-manager/src/domain/books.ts";
-import { applyStateMessage } from "../../../services/observer-manager/src/domain/state-message.ts";
+} from "../../../services/observer-manager/src/domain/books/books.ts";
+import { type ReceivedMessage } from "../../../services/observer-manager/src/domain/books/received-message.ts";
+import { applyStateMessage } from "../../../services/observer-manager/src/domain/books/state-message.ts";
 
 /** Books that stay in memory from message to message, and services that speak into them. */
 export class Scene {
@@ -61,7 +61,7 @@ export class Scene {
     return this.apply(this.batch(serviceId, events, changes));
   }
 
-  apply(message: StateMessage): "applied" | "old" {
+  apply(message: ReceivedMessage): "applied" | "old" {
     return applyStateMessage(this.books, message);
   }
 
@@ -81,6 +81,7 @@ export interface RunIdentity {
   runId: RunId;
   messageId: MessageId;
   revision: number;
+  deliveryCount?: number;
 }
 
 export const runOf = (observer: ObserverBook, changes: Partial<RunIdentity> = {}): RunIdentity => ({

@@ -5,7 +5,7 @@ import {
   decodeObserverCursor,
   encodeErrorCursor,
   encodeObserverCursor,
-} from "../../../services/observer-manager/src/flows/cursor.ts";
+} from "../../../services/observer-manager/src/operations/cursor.ts";
 
 const micros = fc.bigInt({ min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) }).map(String);
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   describeDatabaseError,
   sqlStateOf,
-} from "../../../services/observer-manager/src/adapters/postgres/database-error.ts";
+} from "../../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
 
 const SECRET = "hunter2";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorGroupOf } from "../../../services/observer-manager/src/domain/error-group.ts";
+import { errorGroupOf } from "../../../services/observer-manager/src/domain/errors/error-group.ts";
 
 describe("the group of an error", () => {
   it.each([

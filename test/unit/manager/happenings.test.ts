@@ -1,13 +1,13 @@
 import { newMessageId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import type { Happening } from "../../../services/observer-manager/src/domain/happening.ts";
+import type { Happening } from "../../../services/observer-manager/src/domain/books/books.ts";
 import { newServices, released, runOf, Scene, started, stopped } from "./books-fixture.ts";
 
 const failoversIn = ({ books }: Scene): number[] =>
   books.happened.flatMap((each) => (each.kind === "failed-over" ? [each.withoutRunMs] : []));
 const kindsIn = ({ books }: Scene): Happening["kind"][] => books.happened.map(({ kind }) => kind);
 
-describe("what happened, for whoever counts", () => {
+describe("what happened, for metrics", () => {
   it("is a run that started, and no failover, when an observer runs for the first time", () => {
     const scene = new Scene();
     const [service] = newServices();

@@ -1,13 +1,7 @@
-import {
-  newMessageId,
-  newRunId,
-  newServiceId,
-  OBSERVER_STATUSES,
-  type ServiceEvent,
-  type StateMessage,
-} from "@unacked/contracts";
+import { newMessageId, newRunId, newServiceId, OBSERVER_STATUSES, type ServiceEvent } from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ReceivedMessage } from "../../../services/observer-manager/src/domain/books/received-message.ts";
 import { completed, failed, held, type RunIdentity, released, retrying, Scene, started, stopped } from "./books-fixture.ts";
 
 const SERVICES = [newServiceId(), newServiceId(), newServiceId()] as const;
@@ -39,7 +33,7 @@ function setUp(statuses: readonly (typeof OBSERVER_STATUSES)[number][]) {
     const [shared, other, another] = [newMessageId(), newMessageId(), newMessageId()];
     return [shared, shared, other, another].map((messageId) => ({ observerId: observer.id, runId: newRunId(), messageId }));
   });
-  const messageOf = (step: Step): StateMessage => {
+  const messageOf = (step: Step): ReceivedMessage => {
     const serviceId = SERVICES[step.service] as (typeof SERVICES)[number];
     if ("dies" in step) return { kind: "DeathCertificate", serviceId, generation: 1 };
     const run = { ...runs[step.observer]?.[step.run], revision: step.revision } as RunIdentity;

@@ -1,8 +1,8 @@
 import { type LogReply, newRunId, newServiceId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { toLogEntry } from "../../../services/observer-manager/src/domain/log-entry.ts";
-import { LogFollower, type PlacedLogEvent } from "../../../services/observer-manager/src/flows/log-follower.ts";
-import type { PlacedRun } from "../../../services/observer-manager/src/flows/log-source.ts";
+import { toLogEntry } from "../../../services/observer-manager/src/domain/logs/log-entry.ts";
+import { LogFollower, type PlacedLogEvent } from "../../../services/observer-manager/src/operations/logs/log-follower.ts";
+import type { PlacedRun } from "../../../services/observer-manager/src/operations/logs/log-source.ts";
 
 const place = (): PlacedRun => ({ id: newRunId(), service: { id: newServiceId(), name: "service-1" }, isCurrent: true });
 

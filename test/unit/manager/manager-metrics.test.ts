@@ -4,7 +4,7 @@ import {
   ManagerMetrics,
   type ManagerMetricsParts,
 } from "../../../services/observer-manager/src/adapters/metrics/manager-metrics.ts";
-import { Scrape } from "../../support/scrape.ts";
+import { Scrape } from "../../support/monitoring/scrape.ts";
 
 const connection = { up: true, blocked: false, generation: 2 };
 const pool = {
@@ -34,7 +34,9 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
     version: "1.2.3",
     stats: async () => stats(),
     commands: async () => [],
+    tasks: async () => ({ byType: [], pools: [] }),
     repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, inventoriesAsked: 3 }),
+    failingForMs: () => ({ state: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
     streams: () => 4,
     ...parts,
@@ -42,6 +44,21 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
 const scrapeOf = async (metrics: ManagerMetrics): Promise<Scrape> => new Scrape(await metrics.render());
 
 describe("a manager's scrape", () => {
+  it("shows tasks by type, and by pool what they want; more than a hundred types and pools together", async () => {
+    const byType = Array.from({ length: 102 }, (_, i) => ({ type: `t${i}`, status: "Ready" as const, count: 1_000 - i }));
+    const pools = Array.from({ length: 102 }, (_, i) => ({ pool: `p${i}`, workers: 2, wanted: 5, oldestReadyS: i }));
+    const metrics = metricsOf({ tasks: async () => ({ byType, pools }) });
+    metrics.taskTally.ended("Failed", 3);
+    const scrape = await scrapeOf(metrics);
+    expect(scrape.value("unacked_tasks", { type: "t0", status: "Ready" })).toBe(1_000);
+    expect(scrape.value("unacked_tasks", { type: "(others)", status: "Ready" })).toBe(900 + 899);
+    expect(scrape.value("unacked_task_workers", { pool: "p0" })).toBe(2);
+    expect(scrape.value("unacked_task_workers_desired", { pool: "(others)" })).toBe(10);
+    expect(scrape.value("unacked_task_oldest_ready_seconds", { pool: "(others)" })).toBe(101);
+    expect(scrape.value("unacked_manager_tasks_ended_total", { status: "Failed" })).toBe(3);
+    expect(scrape.value("unacked_manager_tasks_ended_total", { status: "Completed" })).toBe(0);
+  });
+
   it("shows the books, the connections, and what was counted", async () => {
     const commands = async () => [{ kind: "stop" as const, count: 2, overdueS: 1.5, oldestS: 30 }];
     const metrics = metricsOf({ commands });

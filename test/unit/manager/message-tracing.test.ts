@@ -1,12 +1,17 @@
 import { type EventBatch, newMessageId, newObserverId, newRunId, newServiceId } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
-import { groupCommands } from "../../../services/observer-manager/src/adapters/amqp/command-groups.ts";
-import { MessageTracing } from "../../../services/observer-manager/src/adapters/amqp/message-tracing.ts";
-import type { DueCommand } from "../../../services/observer-manager/src/flows/dispatcher.ts";
-import { keptTracing } from "../../support/kept-tracing.ts";
+import { groupCommands } from "../../../services/observer-manager/src/adapters/amqp/commands/command-groups.ts";
+import { MessageTracing } from "../../../services/observer-manager/src/adapters/amqp/deliveries/message-tracing.ts";
+import type { DueCommand } from "../../../services/observer-manager/src/operations/commands/command-store.ts";
+import { keptTracing } from "../../support/monitoring/kept-tracing.ts";
 
 const stop = (traceContext?: string | null): DueCommand => ({
-  ...{ id: "1", sentCount: 0, traceContext, kind: "stop", observerId: newObserverId(), revision: 1 },
+  id: "1",
+  sentCount: 0,
+  traceContext,
+  kind: "stop",
+  observerId: newObserverId(),
+  revision: 1,
 });
 const published = {
   exchange: "unacked.control",

@@ -4,7 +4,7 @@ import {
   decide,
   OBSERVER_INPUTS,
   OBSERVER_MACHINE,
-} from "../../../services/observer-manager/src/domain/observer-machine.ts";
+} from "../../../services/observer-manager/src/domain/observers/observer-machine.ts";
 
 describe("the observer's machine", () => {
   it("decides every cell", () => {

@@ -4,8 +4,8 @@ import { KnownCallers } from "../../../services/observer-manager/src/adapters/ac
 import { OidcCheck, type OidcSettings } from "../../../services/observer-manager/src/adapters/access/oidc-check.ts";
 import type { ProviderKeysOptions } from "../../../services/observer-manager/src/adapters/access/provider-keys.ts";
 import { claimAt, roleOf } from "../../../services/observer-manager/src/adapters/access/role-claim.ts";
-import { keptLog } from "../../support/books.ts";
-import { type IdentityProvider, startIdentityProvider, type TokenOptions } from "../../support/identity-provider.ts";
+import { keptLog } from "../../support/servers/books.ts";
+import { type IdentityProvider, startIdentityProvider, type TokenOptions } from "../../support/servers/identity-provider.ts";
 
 let provider: IdentityProvider;
 let log: ReturnType<typeof keptLog>;
@@ -18,8 +18,12 @@ beforeEach(async () => {
 });
 
 const settingsOf = (more: Partial<OidcSettings> = {}): OidcSettings => ({
-  ...{ issuer: provider.issuer, audience: "unacked", jwksUrl: provider.jwksUrl },
-  ...{ algorithms: ["RS256", "ES256", "EdDSA"], nameClaim: "sub", roleClaim: "roles" },
+  issuer: provider.issuer,
+  audience: "unacked",
+  jwksUrl: provider.jwksUrl,
+  algorithms: ["RS256", "ES256", "EdDSA"],
+  nameClaim: "sub",
+  roleClaim: "roles",
   roleWords: { viewer: "viewer", operator: "operator", admin: "admin" },
   ...more,
 });
@@ -148,7 +152,7 @@ describe("the provider's keys", () => {
 });
 
 describe("keys that have grown old", () => {
-  it("are asked for anew before they are used: one that is withdrawn counts no longer", async () => {
+  it("are fetched again before they are used: one that is withdrawn counts no longer", async () => {
     check = checkWith({}, { renewAfterMs: 0 });
     expect((await verdictOn({})).kind).toBe("known");
     await provider.addKey("second");

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { ObserverDefinition } from "../../../libs/sdk/src/observer-definition.ts";
 import { paramsJsonSchema } from "../../../libs/sdk/src/params-json-schema.ts";
 import ticker from "../../../observers/ticker.ts";
-import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api-routes.ts";
-import type { Examples } from "../../../services/observer-manager/src/adapters/http/call-description.ts";
-import { problemExample } from "../../../services/observer-manager/src/adapters/http/examples/problem-examples.ts";
-import { TYPES } from "../../../services/observer-manager/src/adapters/http/examples/service-examples.ts";
-import { PLAIN_CALLS } from "../../../services/observer-manager/src/adapters/http/plain-calls.ts";
-import { type Document, openApi, RestContract, token } from "../../support/rest-contract.ts";
+import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api/api-routes.ts";
+import type { Examples } from "../../../services/observer-manager/src/adapters/http/openapi/call-description.ts";
+import { problemExample } from "../../../services/observer-manager/src/adapters/http/openapi/examples/problem-examples.ts";
+import { TYPES } from "../../../services/observer-manager/src/adapters/http/openapi/examples/service-examples.ts";
+import { PLAIN_CALLS } from "../../../services/observer-manager/src/adapters/http/openapi/plain-calls.ts";
+import { type Document, openApi, RestContract, token } from "../../support/rest/rest-contract.ts";
 
 /** Routes are described before anything is asked of them. */
 const calls = [...apiRoutes({} as never), ...PLAIN_CALLS];
@@ -66,7 +66,9 @@ describe("an example in the document", () => {
   it("is taken by the schema that the document has beside it", () => {
     const document = openApi();
     const contract = new RestContract(document);
-    const media = mediaIn(document.paths, "/paths");
+    const bodies = mediaIn(document.components.requestBodies, "/components/requestBodies");
+    expect(bodies.length).toBeGreaterThan(3);
+    const media = [...bodies, ...mediaIn(document.paths, "/paths")];
     expect(media.length).toBeGreaterThan(80);
     const flaws = media.flatMap(({ pointer, examples }) =>
       Object.values(examples).flatMap((example) => contract.flawsAt(`${pointer}/schema`, valueOf(document, example))),

@@ -1,7 +1,7 @@
 import type { Delivery } from "@unacked/broker";
 import { type DeathCertificate, newServiceId } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { PendingDeaths } from "../../../services/observer-manager/src/adapters/amqp/pending-deaths.ts";
+import { PendingDeaths } from "../../../services/observer-manager/src/adapters/amqp/state/pending-deaths.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -53,7 +53,7 @@ test("one that is told twice is acked, as the first is still there", () => {
   expect(due).toEqual([first.delivery]);
 });
 
-test("what waited is dropped with its session: the broker gives it to whoever is next", () => {
+test("what waited is dropped with its session: the broker gives it to the next consumer", () => {
   const { due, deaths, session } = scene();
   const [one, certificate] = [delivery(), death()];
   deaths.defer(one.delivery, certificate);

@@ -1,8 +1,9 @@
-import { CreateObserver } from "@unacked/contracts";
+import { CALLS, CreateObserver } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { bodyProblems, queryProblems } from "../../../services/observer-manager/src/adapters/http/field-problems.ts";
-import { ObserverListQuery, toObserverQuery } from "../../../services/observer-manager/src/adapters/http/observer-query.ts";
+import { toObserverQuery } from "../../../services/observer-manager/src/adapters/http/api/observers/observer-query.ts";
+import { bodyProblems, queryProblems } from "../../../services/observer-manager/src/domain/field-problems.ts";
 
+const ObserverListQuery = CALLS.listObservers.query;
 const HONEST = { name: "gold", type: "price-watch" };
 
 const pointersOf = (body: unknown) => {
@@ -69,12 +70,9 @@ describe("the query of the list of observers", () => {
       "status=Failed,Created&status=Deleted&label=a%3Db%3Ac&label=d%3Ae&limit=7&sort=attempts&service=s-1",
     );
     expect(parsed.success && toObserverQuery(parsed.data)).toEqual({
-      statuses: ["Failed", "Created", "Deleted"],
-      labels: [
-        { key: "a", value: "b:c" },
-        { key: "d", value: "e" },
-      ],
-      service: { kind: "name", name: "s-1" },
+      status: ["Failed", "Created", "Deleted"],
+      labels: { a: "b:c", d: "e" },
+      service: "s-1",
       limit: 7,
       sort: "attempts",
     });

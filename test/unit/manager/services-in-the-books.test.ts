@@ -24,6 +24,7 @@ const born = (draining = false): ServiceEvent => ({
   pid: 1,
   heartbeatMs: 1_000,
   draining,
+  features: [],
 });
 const alive = (draining = false): ServiceEvent => ({
   kind: "ServiceAlive",
@@ -149,7 +150,7 @@ describe("a drain that was asked for", () => {
     expect(book.drain).toBe("begun");
   });
 
-  it("is written anew for each connection that has not heard of it", () => {
+  it("is written again for each connection that has not heard of it", () => {
     const { scene, service, book, order } = asked();
     scene.say(service, [born()], { generation: 3 });
     expect(scene.wanted).toEqual([order(3)]);
@@ -158,7 +159,7 @@ describe("a drain that was asked for", () => {
     expect(book.drain).toBe("begun");
   });
 
-  it("is written anew when a service that was given up speaks again", () => {
+  it("is written again when a service that was given up speaks again", () => {
     const { scene, service, order } = asked();
     scene.apply({ kind: "DeathCertificate", serviceId: service, generation: 2 });
     expect(scene.wanted).toEqual([]);

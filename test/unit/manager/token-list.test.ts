@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { newToken } from "../../../cli/src/config/new-token.ts";
 import { TokenBook } from "../../../services/observer-manager/src/adapters/access/token-book.ts";
-import { parseTokenList } from "../../../services/observer-manager/src/domain/token-list.ts";
+import { parseTokenList } from "../../../services/observer-manager/src/domain/access/token-list.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const [A, B, C] = ["a", "b", "c"].map(sha256) as [string, string, string];

@@ -1,6 +1,6 @@
 import type { PoolStats } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { type Facts, warningsOf } from "../../../services/observer-manager/src/domain/warnings.ts";
+import { type Facts, warningsOf } from "../../../services/observer-manager/src/domain/overview/warnings.ts";
 
 const pool: PoolStats = {
   pool: "default",
@@ -12,11 +12,32 @@ const pool: PoolStats = {
   free: 15,
   survivesLargestService: true,
 };
-const service = { name: "service-1", state: "Alive", brokerLoss: null, lastSeenAt: "2026-01-01T00:00:00.000Z" } as const;
-const well: Facts = { pools: [pool], services: [service], stateQueueLag: 0 };
+const service: Facts["services"][number] = {
+  name: "service-1",
+  state: "Alive",
+  brokerLoss: null,
+  brokenFiles: [],
+  slotDeaths: [],
+  slotDeathsLately: 0,
+  lastSeenAt: "2026-01-01T00:00:00.000Z",
+};
+const well: Facts = {
+  pools: [pool],
+  services: [service],
+  stateQueueLag: 0,
+  queueTroubles: [],
+  unwantedQueues: [],
+  queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
+};
 const codes = (facts: Facts) => warningsOf(facts).map((one) => one.code);
 
 describe("warnings", () => {
+  it("name a broker that gives the jobs of quorum queues away whenever its nodes lose each other", () => {
+    const codesOn = (brokerVersion: string) => codes({ ...well, queueKeeper: { brokerVersion, queueType: "quorum" } });
+    expect(["3.10.8", "4.2.9"].map(codesOn)).toEqual([["broker-takes-back"], ["broker-takes-back"]]);
+    expect(["4.3.0", "4.10.1", "5.0.0"].map(codesOn)).toEqual([[], [], []]);
+  });
+
   it("are none where all is well", () => {
     expect(warningsOf(well)).toEqual([]);
   });
@@ -25,6 +46,64 @@ describe("warnings", () => {
     const brokerLoss = { kind: "consumer-timeout", detail: "406 …", remedy: "Set consumer_timeout" };
     expect(warningsOf({ ...well, services: [{ ...service, brokerLoss }] })).toMatchObject([
       { code: "broker-cuts-jobs", subject: "service-1", remedy: "Set consumer_timeout" },
+    ]);
+  });
+
+  it("name a file that does not load once, with its place and all services that lack its types", () => {
+    const file = { file: "/o/feed.ts", problem: "it does not load", place: { file: "/o/part.ts", line: 5, column: 22 } };
+    const services = ["a", "b"].map((name) => ({ ...service, name, brokenFiles: [{ ...file, excerpt: name }] }));
+    expect(warningsOf({ ...well, services })).toMatchObject([
+      { code: "file-not-loaded", subject: "/o/feed.ts", message: "/o/part.ts:5:22 on a, b: it does not load." },
+    ]);
+  });
+
+  it("name a service whose slots end again and again, and who does it where that is known", () => {
+    const death = {
+      at: "2026-01-01T00:00:00.000Z",
+      pid: 1,
+      purpose: "shared",
+      end: "SIGKILL",
+      runs: 3,
+      reason: "unnamed",
+      why: "nobody can be named: 3 suspects",
+      culprit: null,
+    };
+    const spin = { ...death, reason: "culprit", why: "spin did it: Error: x", culprit: { id: "1", name: "spin" } };
+    const told = (slotDeaths: (typeof death | typeof spin)[], slotDeathsLately: number) =>
+      warningsOf({ ...well, services: [{ ...service, slotDeaths, slotDeathsLately }] });
+    expect(told([spin, spin], 2)).toEqual([]);
+    expect(told([spin, spin, death], 3)).toMatchObject([
+      {
+        code: "slots-die",
+        subject: "service-1",
+        message:
+          "Slots of service-1 ended 3 times in 10 minutes, and observers begin again by it. The last one (SIGKILL): spin did it: Error: x.",
+        remedy: expect.stringMatching(/^Mend or stop spin: /),
+      },
+    ]);
+    expect(told([death, death, death], 9)[0]?.remedy).toMatch(/^Who it is, is being found/);
+  });
+
+  it("name a queue that cannot be had, with the broker's words, and what waits for it", () => {
+    const trouble = { pool: "default", detail: "406 …", remedy: "Delete it" };
+    expect(warningsOf({ ...well, queueTroubles: [trouble] })).toEqual([
+      {
+        code: "queue-refused",
+        subject: "default",
+        message: "The queue of pool default cannot be had: 406 …. What its 5 observers still need sent waits.",
+        remedy: "Delete it",
+      },
+    ]);
+  });
+
+  it("name a queue that nobody wants, and why it is kept", () => {
+    const remedies = [
+      { pool: "old", ready: 0, consumers: 1 },
+      { pool: "old", ready: 3, consumers: 0 },
+    ].map((queue) => warningsOf({ ...well, unwantedQueues: [queue] }));
+    expect(remedies).toMatchObject([
+      [{ code: "queue-unwanted", subject: "old", remedy: expect.stringContaining("End what consumes it") }],
+      [{ code: "queue-unwanted", subject: "old", remedy: expect.stringContaining("POOL=old") }],
     ]);
   });
 

@@ -99,6 +99,55 @@ describe("who is current", () => {
     expect(observer).toMatchObject({ status: "Processing", currentRunId: holder.runId });
   });
 
+  it("is the run to which the broker gave the message last, in whatever order they are heard of", () => {
+    for (const order of ["as it was", "reversed"]) {
+      const scene = new Scene();
+      const [a, b] = newServices();
+      const observer = scene.observer();
+      const older = runOf(observer, { deliveryCount: 0 });
+      const newer = runOf(observer, { messageId: older.messageId, deliveryCount: 1 });
+      const words = [() => scene.say(a, [started(older)]), () => scene.say(b, [started(newer)])];
+      for (const say of order === "reversed" ? words.reverse() : words) say();
+      expect(observer, order).toMatchObject({ status: "Processing", currentRunId: newer.runId });
+      expect(scene.stopOf(older.runId), order).toMatchObject({ serviceId: a, reason: "taken-back" });
+      expect(scene.stopOf(newer.runId), order).toBeUndefined();
+    }
+  });
+
+  it("is not the run that holds a message which the broker has given to another since", () => {
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observer = scene.observer();
+    const older = runOf(observer, { deliveryCount: 2 });
+    const newer = runOf(observer, { messageId: older.messageId, deliveryCount: 3 });
+    scene.say(a, [started(older)]);
+    scene.say(b, [started(newer)]);
+    scene.say(a, [held(older)]);
+    expect(observer.currentRunId).toBe(newer.runId);
+    expect(scene.stopOf(older.runId)).toMatchObject({ serviceId: a, reason: "taken-back" });
+    scene.say(a, [released(older)]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: newer.runId });
+    expect(scene.books.runs.get(older.runId)).toMatchObject({ state: "Ended", endReason: "lease-lost" });
+  });
+
+  it("is decided without counts where one of them is not known, or the messages are two", () => {
+    for (const [older, newer, reason] of [
+      [{}, { deliveryCount: 1 }, "superseded"],
+      [{ deliveryCount: 1 }, {}, "superseded"],
+      [{ deliveryCount: 1 }, { deliveryCount: 0, messageId: newMessageId() }, "duplicate"],
+    ] as const) {
+      const scene = new Scene();
+      const [a, b] = newServices();
+      const observer = scene.observer();
+      const first = runOf(observer, older);
+      const second = runOf(observer, { messageId: first.messageId, ...newer });
+      scene.say(a, [started(first)]);
+      scene.say(b, [started(second)]);
+      expect(observer.currentRunId).toBe(second.runId);
+      expect(scene.stopOf(first.runId)).toMatchObject({ reason });
+    }
+  });
+
   it("lets no late word of an old run change the living one", () => {
     for (const word of [retrying, failed, completed, stopped, released]) {
       const scene = new Scene();
@@ -191,6 +240,23 @@ describe("who is current", () => {
     expect(observer.status).toBe("OnDeleting");
     scene.say(newServiceId(), [{ ...refused, revision: 2 }]);
     expect(observer.status).toBe("Deleted");
+  });
+
+  it("deletes when its message was refused elsewhere, though its run is held for current: the run is told to stop", () => {
+    const scene = new Scene();
+    const [holder, refuser] = [newServiceId(), newServiceId()];
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(holder, [started(run)]);
+    observer.status = "OnDeleting";
+    const refused = { kind: "StartRefused", observerId: observer.id, revision: 1, at: 1, reason: "stopped" } as const;
+    scene.say(refuser, [{ ...refused, messageId: newMessageId() }]);
+    expect(observer).toMatchObject({ status: "OnDeleting", currentRunId: run.runId });
+    scene.say(refuser, [{ ...refused, messageId: run.messageId }]);
+    expect(observer).toMatchObject({ status: "Deleted", currentRunId: null });
+    expect(scene.wanted).toContainEqual(
+      expect.objectContaining({ kind: "stop-run", runId: run.runId, serviceId: holder, reason: "taken-back" }),
+    );
   });
 
   it("keeps an error and the attempts while retrying, and the error after", () => {

@@ -1,37 +1,47 @@
 import type { Session } from "@unacked/broker";
 import { expect, test } from "vitest";
-import { WorkQueues } from "../../../services/observer-manager/src/adapters/amqp/work-queues.ts";
+import { WorkQueues } from "../../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
+
+type Asked = { name: string; answer: { resolve(): void; reject(error: Error): void } };
 
 /** A session that answers when it is told to. */
 function session(generation: number) {
-  const asked: { name: string; answer: PromiseWithResolvers }[] = [];
-  const declare = ({ name }: { name: string }) =>
+  const asked: Asked[] = [];
+  const declareQueue = ({ name }: { name: string }) =>
     new Promise<void>((resolve, reject) => asked.push({ name, answer: { resolve, reject } }));
-  return { asked, session: { generation, declare } as unknown as Session };
+  const close = async () => undefined;
+  const openSideChannel = async () => ({ declareQueue, close });
+  return { asked, session: { generation, openSideChannel } as unknown as Session };
 }
 
-type PromiseWithResolvers = { resolve(): void; reject(error: Error): void };
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** What was begun has come to where it waits for the broker. */
+const turn = () => new Promise(setImmediate);
 
 test("thousands of starts that need the same queue at once have it declared once", async () => {
   const { asked, session: one } = session(1);
-  const queues = new WorkQueues(() => one, "classic");
+  const queues = new WorkQueues(() => one, "classic", log);
   const starts = Array.from({ length: 2_000 }, () => queues.ensure("a"));
   const other = queues.ensure("b");
+  await turn();
   expect(asked.map(({ name }) => name)).toEqual(["unacked.work.a", "unacked.work.b"]);
   for (const { answer } of asked) answer.resolve();
   await Promise.all([...starts, other, queues.ensure("a")]);
   expect(asked).toHaveLength(2);
 });
 
-test("one that was refused, forgotten or declared on another connection is declared again", async () => {
+test("one whose asking failed, that was forgotten or declared on another connection is declared again", async () => {
   let now = session(1);
-  const queues = new WorkQueues(() => now.session, "classic");
+  const queues = new WorkQueues(() => now.session, "classic", log);
   const refused = queues.ensure("a");
+  await turn();
   now.asked[0]?.answer.reject(new Error("no"));
   await expect(refused).rejects.toThrow("no");
   const ensured = async () => {
     const before = now.asked.length;
     const done = queues.ensure("a");
+    await turn();
     for (const { answer } of now.asked) answer.resolve();
     await done;
     return now.asked.length - before;
@@ -42,4 +52,18 @@ test("one that was refused, forgotten or declared on another connection is decla
   expect(await ensured()).toBe(1);
   now = session(2);
   expect(await ensured()).toBe(1);
+});
+
+test("one that is no longer wanted is not declared again, and has no troubles", async () => {
+  const { asked, session: one } = session(1);
+  const queues = new WorkQueues(() => one, "classic", log);
+  const rounds = [["a", "b"], ["b"]].map((pools) => async () => {
+    const kept = queues.keep(pools);
+    await turn();
+    for (const { answer } of asked) answer.resolve();
+    await kept;
+    return asked.splice(0).map(({ name }) => name);
+  });
+  expect([await rounds[0]?.(), await rounds[1]?.()]).toEqual([["unacked.work.a", "unacked.work.b"], ["unacked.work.b"]]);
+  expect(queues.troubles).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { boundedLine } from "../../../services/observer-service/src/bounded-line.ts";
-import { ROOT } from "../../support/processes.ts";
+import { boundedLine } from "../../../services/observer-service/src/log.ts";
+import { ROOT } from "../../support/processes/processes.ts";
 
 const line = (more: object): string => `${JSON.stringify({ level: "info", observer: "one", ...more })}\n`;
 
@@ -19,18 +19,22 @@ describe("a line of the log", () => {
     expect(written.length).toBeLessThan(65_536);
     expect(written.endsWith("}\n")).toBe(true);
     expect(JSON.parse(written)).toEqual({
-      ...{ level: "info", observer: "one", few: { a: 1 }, cutFrom: given.length },
+      level: "info",
+      observer: "one",
+      few: { a: 1 },
+      cutFrom: given.length,
       msg: `${"x".repeat(8_191)}…`,
       fields: expect.stringMatching(/^\{"list":\[\{"n":0\}.{8000,}…$/),
       stack: expect.stringMatching(/^"\\\n😀/),
     });
   });
 
-  it("is bounded for whoever logs, on standard output", () => {
+  it("is bounded for everything that logs, on standard output", () => {
     const log = JSON.stringify(join(ROOT, "services/observer-service/src/log.ts"));
     const script = `import { createLog } from ${log}; createLog("info").info({ fields: { text: "y".repeat(2e6) } }, "x");`;
     const { stdout } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
-      ...{ encoding: "utf8", cwd: ROOT },
+      encoding: "utf8",
+      cwd: ROOT,
     });
     expect(stdout.length).toBeLessThan(65_536);
     expect(JSON.parse(stdout)).toMatchObject({ msg: "x", cutFrom: expect.any(Number) });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { cgroupLimits } from "../../../services/observer-service/src/cgroup-limits.ts";
-import { autoWorkerCount } from "../../../services/observer-service/src/worker-count.ts";
+import { autoSlotCount } from "../../../services/observer-service/src/keeper/slots/slot-settings.ts";
+import { cgroupLimits } from "../../../services/observer-service/src/machine/cgroup-limits.ts";
+import { autoWorkerCount } from "../../../services/observer-service/src/machine/worker-count.ts";
 
 const GIB = 2 ** 30;
 const files = (content: Record<string, string>) => (path: string) => content[path];
@@ -42,12 +43,25 @@ describe("the limits of a container", () => {
 
 describe("WORKER_COUNT=auto", () => {
   test.each([
-    [{ cores: 2, memoryBytes: 16 * GIB }, 200],
-    [{ cores: 0.5, memoryBytes: 16 * GIB }, 50],
-    [{ cores: 8, memoryBytes: GIB }, 224],
-    [{ cores: 0.001, memoryBytes: 1 }, 1],
-    [{ cores: 10_000, memoryBytes: 10_000 * GIB }, 65_535],
-  ])("of %j is %i", (capacity, workers) => {
-    expect(autoWorkerCount(capacity)).toBe(workers);
+    [{ cores: 2, memoryBytes: 16 * GIB }, 2, 200],
+    [{ cores: 0.5, memoryBytes: 16 * GIB }, 2, 50],
+    [{ cores: 8, memoryBytes: GIB }, 0, 224],
+    [{ cores: 8, memoryBytes: GIB }, 6, 168],
+    [{ cores: 2, memoryBytes: GIB / 2 }, 2, 72],
+    [{ cores: 0.001, memoryBytes: 1 }, 2, 1],
+    [{ cores: 10_000, memoryBytes: 10_000 * GIB }, 256, 65_535],
+  ])("of %j with %i slots is %i", (capacity, slots, workers) => {
+    expect(autoWorkerCount(capacity, slots)).toBe(workers);
+  });
+});
+
+describe("SLOTS=auto", () => {
+  test.each([
+    [{ cores: 8, memoryBytes: 16 * GIB }, 8],
+    [{ cores: 64, memoryBytes: GIB / 2 }, 2],
+    [{ cores: 64, memoryBytes: GIB }, 6],
+    [{ cores: 0.5, memoryBytes: GIB / 8 }, 2],
+  ])("of %j is %i", (capacity, slots) => {
+    expect(autoSlotCount(capacity)).toBe(slots);
   });
 });

@@ -1,7 +1,6 @@
 import type { Session } from "@unacked/broker";
-import { newServiceId } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { LeaseKeeper } from "../../../services/observer-service/src/lease-keeper.ts";
+import { LeaseKeeper } from "../../../services/observer-service/src/keeper/lease/lease-keeper.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 
 const HEARTBEAT_MS = 10_000;
@@ -20,22 +19,24 @@ async function keeperWith(answer: () => Promise<unknown>) {
       resolve();
     };
   });
-  const runs = { fence: vi.fn(), unsettled: () => (isSettled ? [] : ["slow"]), settled: () => settled };
+  const endForCertain = vi.fn((_generation: number) => false);
+  const heldUntil = vi.fn((_deadlineMs: number | undefined, _graceMs: number) => undefined);
+  const unsettled = () => (isSettled ? [] : ["slow"]);
+  const runs = { fence: vi.fn(), unsettled, settled: () => settled, endForCertain, heldUntil };
   const exit = vi.fn();
   const end = vi.fn();
   let answers: () => Promise<unknown> = async () => undefined;
-  const inspect = () => answers().then(() => ({ messageCount: 0, consumerCount: 1 }));
-  const session = { generation: 1, lost: new AbortController().signal, inspect, end } as unknown as Session;
+  const lost = new AbortController().signal;
+  const session = { generation: 1, heartbeatMs: HEARTBEAT_MS, lost, end } as unknown as Session;
   const keeper = new LeaseKeeper({
-    heartbeatMs: HEARTBEAT_MS,
     runs,
     exit,
     log: createLog("silent"),
     nowMs: () => Date.now(),
   });
-  await keeper.begin(session, `control.${newServiceId()}`);
+  await keeper.begin(session, () => answers());
   answers = answer;
-  return { keeper, runs, exit, end, settle };
+  return { keeper, session, runs, exit, end, settle };
 }
 
 const never = () => new Promise<void>(() => undefined);
@@ -66,6 +67,36 @@ describe("the keeper of the lease", () => {
     expect(runs.fence).not.toHaveBeenCalled();
     // Sent at 1/3 of a heartbeat; the next one, sent at 5/3, would be answered only at 8/3.
     await vi.advanceTimersByTimeAsync((1 / 3) * HEARTBEAT_MS + 1);
+    expect(runs.fence).toHaveBeenCalledOnce();
+  });
+
+  test("bears a broker that says nothing for one heartbeat", async () => {
+    let answer: () => Promise<unknown> = async () => undefined;
+    const { runs } = await keeperWith(() => answer());
+    await vi.advanceTimersByTimeAsync(10 * HEARTBEAT_MS);
+    const stalled = new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS));
+    answer = () => stalled;
+    await vi.advanceTimersByTimeAsync(10 * HEARTBEAT_MS);
+    expect(runs.fence).not.toHaveBeenCalled();
+  });
+
+  test("fences once, and ends the session, when the broker has taken its messages back", async () => {
+    const { keeper, runs, end, settle } = await keeperWith(async () => undefined);
+    keeper.takenBack(2);
+    expect(runs.fence).not.toHaveBeenCalled();
+    keeper.takenBack(1);
+    keeper.takenBack(1);
+    expect(runs.fence).toHaveBeenCalledOnce();
+    expect([keeper.holds(1), end.mock.calls.length]).toEqual([false, 0]);
+    settle();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(end).toHaveBeenCalledOnce();
+  });
+
+  test("asks for the proof that was named last", async () => {
+    const { keeper, session, runs } = await keeperWith(async () => undefined);
+    keeper.proveBy(session, never);
+    await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
     expect(runs.fence).toHaveBeenCalledOnce();
   });
 

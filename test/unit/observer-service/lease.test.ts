@@ -7,7 +7,7 @@ import {
   loseLease,
   proofIntervalMs,
   renewLease,
-} from "../../../services/observer-service/src/lease.ts";
+} from "../../../services/observer-service/src/keeper/lease/lease.ts";
 
 const HEARTBEAT_MS = 10_000;
 const lease = grantLease(1, HEARTBEAT_MS, 1_000);

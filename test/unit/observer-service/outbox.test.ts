@@ -1,6 +1,6 @@
 import { newMessageId, newObserverId, newRunId, type RunId, type ServiceEvent } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
-import { Outbox } from "../../../services/observer-service/src/outbox.ts";
+import { Outbox } from "../../../services/observer-service/src/keeper/outbox/outbox.ts";
 
 const identity = (runId: RunId) => ({ observerId: newObserverId(), runId, messageId: newMessageId(), revision: 1, at: 0 });
 const started = (runId: RunId, attempt = 1): ServiceEvent => ({ kind: "RunStarted", ...identity(runId), attempt });

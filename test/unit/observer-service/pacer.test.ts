@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Pacer } from "../../../services/observer-service/src/pacer.ts";
+import { Pacer } from "../../../services/observer-service/src/keeper/runs/pacer.ts";
 
 test("items have their turn in order, a slice of some milliseconds per turn of the event loop", async () => {
   const done: number[] = [];

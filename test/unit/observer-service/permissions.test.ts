@@ -13,15 +13,25 @@ function settled(env: Record<string, string>) {
 }
 
 test("nothing is permitted unless it is set", () => {
-  expect(settled({})).toEqual({ commands: [], privateAddresses: false });
-  expect(settled({ PROCESS_COMMANDS: "sh" })).toEqual({ commands: [], privateAddresses: false });
+  expect(settled({})).toEqual({ commands: [], variables: [], privateAddresses: false });
+  expect(settled({ PROCESS_COMMANDS: "sh" })).toEqual({ commands: [], variables: [], privateAddresses: false });
 });
 
 test("commands are permitted by name, by path, or all", () => {
   const env = { ALLOW_PROCESS_OBSERVERS: "true" };
   expect(settled({ ...env, PROCESS_COMMANDS: "node, /usr/bin/env" })).toMatchObject({ commands: ["node", "/usr/bin/env"] });
   expect(settled({ ...env, PROCESS_COMMANDS: "*" })).toMatchObject({ commands: "any" });
-  expect(settled({ ALLOW_PRIVATE_ADDRESSES: "true" })).toEqual({ commands: [], privateAddresses: true });
+  expect(settled({ ALLOW_PRIVATE_ADDRESSES: "true" })).toEqual({ commands: [], variables: [], privateAddresses: true });
+});
+
+test("variables are permitted by name; with any command any, unless they are named", () => {
+  const env = { ALLOW_PROCESS_OBSERVERS: "true", PROCESS_COMMANDS: "make" };
+  expect(settled(env)).toMatchObject({ variables: [] });
+  expect(settled({ ...env, PROCESS_ENV: "TARGET, CI" })).toMatchObject({ variables: ["TARGET", "CI"] });
+  expect(settled({ ...env, PROCESS_COMMANDS: "*" })).toMatchObject({ commands: "any", variables: "any" });
+  expect(settled({ ...env, PROCESS_COMMANDS: "*", PROCESS_ENV: "CI" })).toMatchObject({ variables: ["CI"] });
+  for (const wrong of ["*", "A B", "1ST", "CI,,TARGET", ".*"])
+    expect(settled({ ...env, PROCESS_ENV: wrong })).toEqual([expect.stringMatching(/^PROCESS_ENV: /)]);
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { newObserverId, newRunId } from "@unacked/contracts";
 import { expect, test } from "vitest";
+import { RunLog } from "../../../services/observer-service/src/keeper/runs/run-log.ts";
 import type { Log } from "../../../services/observer-service/src/log.ts";
-import { RunLog } from "../../../services/observer-service/src/run-log.ts";
 
 function logAt(level: string) {
   const lines: Record<string, unknown>[] = [];
@@ -31,7 +31,7 @@ test("a few runs have a line each, with whose they are", async () => {
   ]);
 });
 
-test("a crowd of one turn is one line with its number, and a line each for whoever debugs", async () => {
+test("a crowd of one turn is one line with its number, and a line each at level debug", async () => {
   const [info, debug] = [logAt("info"), logAt("debug")];
   for (let i = 0; i < 1_000; i += 1)
     for (const { runLog } of [info, debug]) runLog.started(run(`n-${i}`), { kind: "RunStarted", attempt: 1 });

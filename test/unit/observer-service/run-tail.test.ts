@@ -1,7 +1,7 @@
 import { newRunId } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
-import { EndedTails } from "../../../services/observer-service/src/ended-tails.ts";
-import { RunTail, tailBytesOf } from "../../../services/observer-service/src/run-tail.ts";
+import { EndedTails } from "../../../services/observer-service/src/keeper/runs/ended-tails.ts";
+import { RunTail, tailBytesOf } from "../../../services/observer-service/src/keeper/runs/run-tail.ts";
 
 const BYTES = 32_768;
 const messages = (tail: RunTail, after = 0, limit = 1_000) =>

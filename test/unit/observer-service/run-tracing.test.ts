@@ -10,12 +10,13 @@ import {
 import { defineObserver, type ObserverContext } from "@unacked/sdk";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { LiveRun } from "../../../services/observer-service/src/live-run.ts";
+import type { LiveRun } from "../../../services/observer-service/src/keeper/runs/live-run.ts";
+import { RunTracing } from "../../../services/observer-service/src/keeper/runs/run-tracing.ts";
+import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
+import { LocalHandlers } from "../../../services/observer-service/src/local-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
-import { RunTracing } from "../../../services/observer-service/src/run-tracing.ts";
-import { Runner } from "../../../services/observer-service/src/runner.ts";
 import { eventually } from "../../support/eventually.ts";
-import { keptTracing } from "../../support/kept-tracing.ts";
+import { keptTracing } from "../../support/monitoring/kept-tracing.ts";
 
 const ORDER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
@@ -26,6 +27,12 @@ function traced(handler: (context: ObserverContext) => Promise<void>) {
   const told: ServiceEvent[] = [];
   const definition = defineObserver({ type: "told", params: z.strictObject({}), run: handler });
   const runner = new Runner({
+    handlers: new LocalHandlers({
+      types: new Map([[definition.type, definition]]),
+      tasks: new Map(),
+      notOffered: [],
+      broken: [],
+    }),
     events: { tell: (event) => void told.push(event) },
     errors: { report: () => Promise.resolve() },
     output: () => Promise.resolve(),
@@ -36,8 +43,15 @@ function traced(handler: (context: ObserverContext) => Promise<void>) {
     tracing: runTracing,
   });
   const start: StartObserver = {
-    ...{ observerId: newObserverId(), revision: 1, messageId: newMessageId(), name: "n", type: "told", params: {} },
-    ...{ labels: {}, pool: "default", createdAt: new Date().toISOString() },
+    observerId: newObserverId(),
+    revision: 1,
+    messageId: newMessageId(),
+    name: "n",
+    type: "told",
+    params: {},
+    labels: {},
+    pool: "default",
+    createdAt: new Date().toISOString(),
     retry: { maxAttempts: "unlimited", delaysMs: [1], resetAfterMs: 30 },
   };
   const delivery = { redelivered: true, generation: 1, queue: "q", settle: () => true } as unknown as Delivery;
@@ -57,7 +71,7 @@ function traced(handler: (context: ObserverContext) => Promise<void>) {
     run,
     order,
     untilTold,
-    accept: (traceContext?: string) => runner.accept({ start, definition, delivery, traceContext }),
+    accept: (traceContext?: string) => runner.accept({ start, delivery, traceContext }),
     tracing,
   };
 }
@@ -85,7 +99,7 @@ describe("a run", () => {
     expect(inside).toMatchObject({ spanId: "span-1" });
   });
 
-  test("that is well again, or is retried, says nothing anew in the trace of its message", async () => {
+  test("that is well again, or is retried, says nothing more in the trace of its message", async () => {
     let attempts = 0;
     const service = traced((context) => {
       attempts += 1;

@@ -1,11 +1,19 @@
-import { newObserverId, newRunId } from "@unacked/contracts";
+import { newMessageId, newObserverId, newRunId } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
-import { decideStart, type KnownRun } from "../../../services/observer-service/src/start-decision.ts";
-import { TOMBSTONE_MS, Tombstones } from "../../../services/observer-service/src/tombstones.ts";
+import { decideStart, type KnownRun } from "../../../services/observer-service/src/keeper/intake/start-decision.ts";
+import { TOMBSTONE_MS, Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
 
-const run = (revision: number, live = true): KnownRun => ({ runId: newRunId(), revision, live });
+const run = (revision: number, live = true, deliveryCount = 0): KnownRun => ({
+  runId: newRunId(),
+  messageId: newMessageId(),
+  deliveryCount,
+  revision,
+  live,
+  ending: false,
+});
+const FIRST_TIME = { messageId: newMessageId(), deliveryCount: 0 };
 const decide = (revision: number, known: KnownRun[] = [], more: object = {}) =>
-  decideStart({ revision }, { knowsType: true, isBuried: false, known, ...more });
+  decideStart({ revision, ...FIRST_TIME }, { knowsType: true, isBuried: false, known, ...more });
 
 describe("a start", () => {
   test("of an unknown observer is run", () => {
@@ -20,12 +28,30 @@ describe("a start", () => {
     const [old, waiting] = [run(1, false), run(1)];
     expect(decide(1, [old, waiting])).toEqual({ kind: "drop-duplicate", keptRunId: waiting.runId });
   });
+  test("of the revision of a run that ends for good is run, as that one takes its own message along", () => {
+    const ending = { ...run(1), ending: true };
+    expect(decide(1, [ending])).toEqual({ kind: "run", obsolete: [ending.runId] });
+    const next = run(1);
+    expect(decide(1, [ending, next])).toEqual({ kind: "drop-duplicate", keptRunId: next.runId });
+  });
   test("of the revision of a run that lost its lease is run: it is that run's message, come again", () => {
     expect(decide(1, [run(1, false)])).toEqual({ kind: "run", obsolete: [] });
   });
   test("of a higher revision makes every live run obsolete", () => {
     const [first, second] = [run(1), run(2)];
     expect(decide(3, [first, second])).toEqual({ kind: "run", obsolete: [first.runId, second.runId] });
+  });
+  test("whose message a live run holds, given out once more, says that the broker has taken that back, whatever else holds", () => {
+    const held = run(1, true, 3);
+    const again = (deliveryCount: number, more: object = {}) =>
+      decideStart(
+        { revision: 1, messageId: held.messageId, deliveryCount },
+        { knowsType: true, isBuried: false, known: [held], ...more },
+      );
+    expect(again(4)).toEqual({ kind: "taken-back", runId: held.runId });
+    expect(again(4, { isBuried: true, knowsType: false })).toEqual({ kind: "taken-back", runId: held.runId });
+    expect(again(4, { known: [{ ...held, live: false }] })).toEqual({ kind: "run", obsolete: [] });
+    expect(again(3)).toEqual({ kind: "drop-duplicate", keptRunId: held.runId });
   });
   test("of an unknown type is refused", () => {
     expect(decide(1, [], { knowsType: false })).toEqual({ kind: "refuse", reason: "unknown-type" });

@@ -2,10 +2,11 @@ import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent, type Sta
 import { defineObserver } from "@unacked/sdk";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { Intake } from "../../../services/observer-service/src/intake.ts";
+import { Intake } from "../../../services/observer-service/src/keeper/intake/intake.ts";
+import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
+import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
+import { LocalHandlers } from "../../../services/observer-service/src/local-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
-import { Runner } from "../../../services/observer-service/src/runner.ts";
-import { Tombstones } from "../../../services/observer-service/src/tombstones.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const GENERATION = 1;
@@ -26,12 +27,23 @@ function parts() {
     holds: (generation: number) => isHeld && generation === GENERATION,
     log: createLog("silent"),
   };
-  const runner = new Runner({ ...shared, output: () => Promise.resolve(), stopTimeoutMs: 1_000, tailBytes: 8_192 });
-  const tombstones = new Tombstones();
   const types = new Map([[definition.type, definition]]);
-  const intake = new Intake({ ...shared, runner, types, tombstones, closing: new AbortController().signal });
+  const handlers = new LocalHandlers({ types, tasks: new Map(), notOffered: [], broken: [] });
+  const runner = new Runner({
+    ...shared,
+    handlers,
+    output: () => Promise.resolve(),
+    stopTimeoutMs: 1_000,
+    tailBytes: 8_192,
+  });
+  const tombstones = new Tombstones();
+  const knowsType = (type: string) => types.has(type);
+  const takenBack = vi.fn((_generation: number) => void (isHeld = false));
+  const closing = new AbortController().signal;
+  const intake = new Intake({ ...shared, takenBack, runner, knowsType, tombstones, closing });
   return {
     intake,
+    takenBack,
     runner,
     tombstones,
     run,
@@ -49,7 +61,7 @@ function parts() {
   };
 }
 
-function delivery(start: Partial<StartObserver> = {}) {
+function delivery(start: Partial<StartObserver> = {}, deliveryCount = 0) {
   const body: StartObserver = {
     observerId: newObserverId(),
     revision: 1,
@@ -68,7 +80,8 @@ function delivery(start: Partial<StartObserver> = {}) {
   return {
     start: body,
     body: Buffer.from(JSON.stringify(body)),
-    redelivered: false,
+    redelivered: deliveryCount > 0,
+    deliveryCount,
     queue: "work",
     generation: GENERATION,
     properties,
@@ -119,6 +132,18 @@ describe("a message whose generation has lost its lease", () => {
     confirm();
     expect(refused.settle).not.toHaveBeenCalled();
   });
+});
+
+test("a message that comes once more while its run is at work is not settled: the broker has taken all back", async () => {
+  const { intake, untilTold, takenBack, runner } = parts();
+  const first = delivery();
+  intake.take(first);
+  await untilTold("RunStarted");
+  const again = delivery(first.start, 1);
+  intake.take(again);
+  expect(takenBack).toHaveBeenCalledExactlyOnceWith(GENERATION);
+  expect(again.settle).not.toHaveBeenCalled();
+  expect(runner.slots.ofObserver(first.start.observerId)).toHaveLength(1);
 });
 
 test("a message whose lease is held is acked when the end of its run is confirmed, and not before", async () => {

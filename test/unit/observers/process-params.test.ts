@@ -1,10 +1,10 @@
 import { type ObserverDefinition, offeredUnder, type Permissions, paramsJsonSchema, parseParams } from "@unacked/sdk";
 import { describe, expect, test } from "vitest";
 import process from "../../../observers/process.ts";
-import { checkParams } from "../../../services/observer-manager/src/domain/params-check.ts";
+import { checkParams } from "../../../services/observer-manager/src/domain/types/params-check.ts";
 
-const under = (commands: Permissions["commands"]) =>
-  offeredUnder(process, { commands, privateAddresses: false }) as ObserverDefinition;
+const under = (commands: Permissions["commands"], variables: Permissions["variables"] = []) =>
+  offeredUnder(process, { commands, variables, privateAddresses: false }) as ObserverDefinition;
 const some = under(["node", "/usr/bin/true"]);
 
 /** What the service says, and what the manager says already at POST. */
@@ -27,23 +27,34 @@ test("a command that is not on the list is refused by the manager at POST and by
   expect(!parsed.ok && parsed.issues[0]?.message).toContain("node, /usr/bin/true (PROCESS_COMMANDS)");
 });
 
-describe("with a list of commands", () => {
-  test.each(["PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "NODE_OPTIONS", "PYTHONPATH", "PERL5OPT", "RUBYOPT", "BASH_ENV"])(
-    "the variable %s is refused: it makes a command run another",
+describe("environment variables", () => {
+  const DANGEROUS = ["PATH", "HOME", "LD_PRELOAD", "NODE_OPTIONS", "GIT_SSH_COMMAND", "BASH_ENV", "SHELLOPTS", "PS4"];
+
+  test.each([...DANGEROUS, "MAKEFLAGS", "LESSOPEN", "PAGER", "VISUAL", "PYTHONPATH", "TZ", "toString", "__proto__x"])(
+    "%s is refused unless it is named: by the service and, at POST, by the manager, with the setting",
     (name) => {
-      const { service, manager } = judged(some, { command: "node", env: { [name]: "x" } });
-      expect(service).toEqual([`/params/env/${name}`]);
-      expect(manager.length).toBeGreaterThan(0);
+      const params = { command: "node", env: { [name]: "x" } };
+      const at = `/params/env/${name}`;
+      expect(judged(some, params)).toEqual({ service: [at], manager: [at] });
+      const named = under(["node"], ["WORD", "API_KEY"]);
+      expect(judged(named, params)).toEqual({ service: [at], manager: [at] });
+      const says = "in the key: this service lets params set only WORD, API_KEY (PROCESS_ENV)";
+      const parsed = parseParams(named, params);
+      expect(!parsed.ok && parsed.issues[0]?.message).toBe(says);
+      expect(checkParams(paramsJsonSchema(named).schema, params)).toMatchObject([{ message: says }]);
+      expect(judged(under(["node"], [name]), params)).toEqual({ service: [], manager: [] });
     },
   );
-  test.each(["TZ", "LDAP_URL", "PATHS", "GITHUB_TOKEN", "ENVIRONMENT", "api_key"])("the variable %s is not", (name) => {
-    expect(judged(some, { command: "node", env: { [name]: "x" } })).toEqual({ service: [], manager: [] });
-  });
-});
 
-test("where any command is permitted, so are all variables", () => {
-  expect(judged(under("any"), { command: "./x", env: { PATH: "/opt", LD_PRELOAD: "y" } })).toEqual({
-    service: [],
-    manager: [],
+  test("those that are named may be set, and no others beside them", () => {
+    const named = under(["node"], ["WORD", "API_KEY"]);
+    expect(judged(named, { command: "node", env: { WORD: "x", API_KEY: "y" } })).toEqual({ service: [], manager: [] });
+    for (const name of ["WORDS", "XWORD", "word", "WORD|API_KEY", "WORD\n"])
+      expect(judged(named, { command: "node", env: { WORD: "x", [name]: "y" } }).service).toHaveLength(1);
+  });
+
+  test("any may be set where that is permitted", () => {
+    const params = { command: "./x", env: { PATH: "/opt", LD_PRELOAD: "y" } };
+    expect(judged(under("any", "any"), params)).toEqual({ service: [], manager: [] });
   });
 });

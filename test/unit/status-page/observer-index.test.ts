@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ObserverIndex } from "../../../services/status-page/src/store/observer-index.ts";
-import { rowWith } from "../../support/observer-rows.ts";
+import { rowWith } from "../../support/browser/observer-rows.ts";
 
 describe("the page's index of observers", () => {
   it("counts by status and by service as rows come, change and go", () => {
@@ -17,7 +17,7 @@ describe("the page's index of observers", () => {
   it("tells what each change was, and nothing of a deleted one that it never had", () => {
     const index = new ObserverIndex();
     const before = rowWith();
-    const after = { ...before, failures: 1 };
+    const after = { ...before, attempts: 2 };
     expect(index.takeEvents([before])).toEqual([{ before: undefined, after: before }]);
     expect(index.takeEvents([after])).toEqual([{ before, after }]);
     expect(index.takeEvents([{ ...after, status: "Deleted" }])).toEqual([{ before: after, after: undefined }]);

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NO_FILTER, type ObserverFilter } from "../../../services/status-page/src/store/observer-filter.ts";
+import { type ListFilter, NO_FILTER } from "../../../services/status-page/src/store/list-filter.ts";
 import { ObserverIndex, type RowChange } from "../../../services/status-page/src/store/observer-index.ts";
 import type { ObserverRow } from "../../../services/status-page/src/store/observer-row.ts";
 import { OrderedRows } from "../../../services/status-page/src/store/ordered-rows.ts";
-import { rowWith } from "../../support/observer-rows.ts";
+import { rowWith } from "../../support/browser/observer-rows.ts";
 
 const step = fc.record({
   id: fc.integer({ min: 0, max: 15 }).map(String),
   status: fc.constantFrom("Created", "Processing", "Retrying", "Failed", "Deleted" as const),
-  failures: fc.integer({ min: 0, max: 3 }),
+  attempts: fc.integer({ min: 0, max: 3 }),
   list: fc.boolean(),
 });
-const filters = fc.constantFrom<ObserverFilter>(
+const filters = fc.constantFrom<ListFilter>(
   NO_FILTER,
   { ...NO_FILTER, sort: "attempts" },
   { ...NO_FILTER, statuses: ["Retrying", "Failed"], sort: "attempts" },
@@ -41,7 +41,7 @@ describe("rows in order", () => {
   it("tell whether any moved: a change of what they are not sorted by moves none", () => {
     const row = rowWith();
     const ordered = new OrderedRows(NO_FILTER, [row]);
-    expect(ordered.apply([{ before: row, after: { ...row, failures: 7 } }])).toBe(false);
+    expect(ordered.apply([{ before: row, after: { ...row, attempts: 7 } }])).toBe(false);
     expect(ordered.apply([{ before: row, after: undefined }])).toBe(true);
     expect([ordered.length, ordered.has(row.id), ordered.indexOf(row)]).toEqual([0, false, -1]);
   });

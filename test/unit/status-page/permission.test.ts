@@ -2,13 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Role, SessionView } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api-routes.ts";
+import { apiRoutes } from "../../../services/observer-manager/src/adapters/http/api/api-routes.ts";
 import { whyNot } from "../../../services/status-page/src/store/permission.ts";
 
 const SOURCES = join(import.meta.dirname, "../../../services/status-page/src");
 
 const who = (role: Role): SessionView => ({
-  ...{ name: "anna", role, authentication: "token", expiresAt: null },
+  name: "anna",
+  role,
+  authentication: "token",
+  expiresAt: null,
   needs: { look: "viewer", stop: "operator", remove: "admin" },
 });
 
@@ -28,7 +31,7 @@ describe("what somebody may do on the page", () => {
         name === undefined ? [...whole.matchAll(/[?:] "(\w+)"/g)].map(([, one]) => one) : [name],
       ),
     );
-    const known = apiRoutes({} as never).map(({ operationId }) => operationId);
+    const known: string[] = apiRoutes({} as never).map(({ operationId }) => operationId);
     expect(asked.length).toBeGreaterThan(6);
     expect(asked.filter((name) => name !== undefined && !known.includes(name))).toEqual([]);
   });

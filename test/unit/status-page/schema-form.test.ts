@@ -53,8 +53,12 @@ describe("a form made from a JSON Schema", () => {
 
   it("makes params of what was typed, and leaves out what is optional and empty", () => {
     const schema = z.object({
-      ...{ name: z.string(), count: z.int(), share: z.number().optional(), flag: z.boolean().optional() },
-      ...{ lines: z.array(z.string()), more: z.object({ x: z.int() }).optional() },
+      name: z.string(),
+      count: z.int(),
+      share: z.number().optional(),
+      flag: z.boolean().optional(),
+      lines: z.array(z.string()),
+      more: z.object({ x: z.int() }).optional(),
     });
     const typed = { name: " kept as it is ", count: " 12 ", flag: true, lines: "a\n\nb", more: '{"x": 1}' };
     expect(read(schema, typed)).toEqual({

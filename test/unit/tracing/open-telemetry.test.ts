@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { context, diag, propagation, trace } from "@opentelemetry/api";
 import { loadTracing, type Tracing } from "@unacked/tracing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type OtlpReceiver, otlpReceiver } from "../../support/otlp-receiver.ts";
+import { type OtlpReceiver, otlpReceiver } from "../../support/monitoring/otlp-receiver.ts";
 
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 congo=t61rcWkgMzE";
 const UNSAMPLED = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
@@ -44,12 +44,20 @@ describe("a span", () => {
     expect(span.context).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01 congo=t61rcWkgMzE$/);
     expect(receiver.spans).toMatchObject([
       {
-        ...{ program: "observer-service", instanceId: "an-instance", name: "b", kind: "producer", failed: true },
-        ...{ parentSpanId: "00f067aa0ba902b7", ...span.ids },
+        program: "observer-service",
+        instanceId: "an-instance",
+        name: "b",
+        kind: "producer",
+        failed: true,
+        parentSpanId: "00f067aa0ba902b7",
+        ...span.ids,
         attributes: { one: 1, two: "2", "error.type": "returned" },
       },
       {
-        ...{ name: "root", kind: "server", parentSpanId: undefined, failed: false },
+        name: "root",
+        kind: "server",
+        parentSpanId: undefined,
+        failed: false,
         links: [{ traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" }],
       },
     ]);

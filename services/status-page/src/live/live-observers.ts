@@ -22,6 +22,8 @@ export class LiveObservers {
   readonly rates = new FlowRates(Date.now());
   readonly changed = new Signal();
   loading: Loading = { phase: "reading", read: 0, total: null };
+  /** The list is being read, for the first time or again: until it is whole, it need not be the present. */
+  isBehind = true;
   #pending = new Map<string, ObserverRow>();
   readonly #followers = new Set<(changes: RowChange[]) => void>();
   readonly #askToFlush = oncePerFrame(() => this.#flush());
@@ -41,11 +43,12 @@ export class LiveObservers {
     this.#askToFlush();
   }
 
-  /** Reads the list anew, until that has succeeded; what events say meanwhile counts more. */
+  /** Reads the list again, until that has succeeded; what events say meanwhile counts more. */
   reload(): void {
     this.#load?.abort();
     const load = new AbortController();
     this.#load = load;
+    this.isBehind = true;
     void this.#readUntilWhole(load.signal);
   }
 
@@ -92,6 +95,7 @@ export class LiveObservers {
     }
     this.#flush();
     this.loading = { phase: "whole" };
+    this.isBehind = false;
     this.#publish(this.index.endLoad());
   }
 

@@ -1,4 +1,4 @@
-import type { ServiceList, ServiceView } from "@unacked/contracts";
+import type { ServiceView } from "@unacked/contracts";
 import { call } from "../wire/call.ts";
 import { Signal } from "./signal.ts";
 
@@ -26,7 +26,7 @@ export class LiveServices {
 
   /** Rejects with CallError; what was known stays. */
   async reload(): Promise<void> {
-    const { items } = await call<ServiceList>("GET", "/services");
+    const { items } = await call("listServices", {});
     this.#services.clear();
     for (const service of items) this.#services.set(service.id, service);
     this.isRead = true;

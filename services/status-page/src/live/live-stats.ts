@@ -34,7 +34,7 @@ export class LiveStats {
 
   async #read(): Promise<void> {
     try {
-      this.stats = await call<Stats>("GET", "/stats");
+      this.stats = await call("getStats", {});
       this.readAtMs = Date.now();
       this.failure = null;
       this.#failures = 0;

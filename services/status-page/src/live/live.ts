@@ -1,4 +1,4 @@
-import { type Link, nextLink } from "../store/link.ts";
+import { type Link, type LinkEvent, nextLink } from "../store/link.ts";
 import { toRow } from "../store/observer-row.ts";
 import { followChanges } from "../wire/change-source.ts";
 import { LiveObservers } from "./live-observers.ts";
@@ -13,22 +13,30 @@ export class Live {
   readonly stats = new LiveStats();
   readonly linkChanged = new Signal();
   link: Link = { phase: "connecting" };
-  /** How often the stream was lost and came back: what was asked for meanwhile is asked for again. */
+  /** How often the stream came back after a break or a rest: what was asked for meanwhile is asked for again. */
   returns = 0;
 
+  readonly #identity: string;
+  #hasBeenLive = false;
   #unfollow: () => void = () => undefined;
   #isStopped = false;
 
+  /** @param identity whom the manager takes the page for */
+  constructor(identity: string) {
+    this.#identity = identity;
+  }
+
   /** The stream is opened first and the lists are read once it is live: nothing can fall between. */
   start(): void {
-    this.#unfollow = followChanges({
+    this.#unfollow = followChanges(this.#identity, {
       observer: (view) => this.observers.take(toRow(view)),
       service: (view) => this.services.take(view),
       ready: (missed) => {
-        this.#link("ready");
         if (missed) this.#reload();
+        this.#link({ kind: "ready" });
       },
-      broken: () => this.#link("broken"),
+      broken: (lastHeardMs) => this.#link({ kind: "broken", lastHeardMs }),
+      resting: () => this.#link({ kind: "resting" }),
     });
     this.stats.start();
   }
@@ -51,10 +59,11 @@ export class Live {
     this.services.reload().catch(() => setTimeout(() => this.#reloadServices(), 2_000));
   }
 
-  #link(event: "ready" | "broken"): void {
-    const link = nextLink(this.link, event, Date.now());
+  #link(event: LinkEvent): void {
+    const link = nextLink(this.link, event);
     if (link === this.link) return;
-    if (this.link.phase === "lost" && link.phase === "live") this.returns += 1;
+    if (link.phase === "live" && this.#hasBeenLive) this.returns += 1;
+    if (link.phase === "live") this.#hasBeenLive = true;
     this.link = link;
     this.linkChanged.tell();
   }

@@ -1,4 +1,4 @@
-import type { ObserverFilter } from "../store/observer-filter.ts";
+import type { ListFilter } from "../store/list-filter.ts";
 import { OrderedRows } from "../store/ordered-rows.ts";
 import type { LiveObservers } from "./live-observers.ts";
 import { Signal } from "./signal.ts";
@@ -7,11 +7,11 @@ import { Signal } from "./signal.ts";
 export class OrderedView {
   rows: OrderedRows;
   readonly #observers: LiveObservers;
-  readonly #filter: ObserverFilter;
+  readonly #filter: ListFilter;
   readonly #signal = new Signal();
   #builtAt: number;
 
-  constructor(observers: LiveObservers, filter: ObserverFilter) {
+  constructor(observers: LiveObservers, filter: ListFilter) {
     this.#observers = observers;
     this.#filter = filter;
     this.rows = new OrderedRows(filter, observers.index.rows());

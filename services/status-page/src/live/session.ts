@@ -10,14 +10,19 @@ export type SessionState =
   | { phase: "in"; who: SessionView };
 
 const AGAIN_MS = 2_000;
+/** By which the tabs of a browser, which share the cookie, tell each other that somebody came or went. */
+const TABS = "unacked-session";
 
 /** Who looks at the page. The token itself is never kept here: it is in a cookie that only the browser and the manager see. */
 export class Session {
   readonly changed = new Signal();
   state: SessionState = { phase: "asking", failure: null };
+  readonly #tabs = new BroadcastChannel(TABS);
 
-  /** Asks the manager until it answers: who we are, or that it wants to know. */
+  /** Asks the manager until it answers: who we are, or that it wants to know; and again when another tab signs in or out. */
   start(): void {
+    this.#tabs.addEventListener("message", () => this.#askAgain());
+    window.addEventListener("pageshow", ({ persisted }) => void (persisted && this.#askAgain())); // it heard nothing meanwhile
     onUnauthorized(() => {
       if (this.state.phase === "in") this.#become({ phase: "out", ended: true });
     });
@@ -27,22 +32,33 @@ export class Session {
   /** Rejects with CallError; the state is then as it was. */
   async signIn(token: string): Promise<void> {
     this.#become({ phase: "in", who: await signIn(token) });
+    this.#tabs.postMessage("changed");
   }
 
   /** Rejects with CallError when the manager cannot be told: then the cookie is still there. */
   async signOut(): Promise<void> {
     await signOut();
     this.#become({ phase: "out", ended: false });
+    this.#tabs.postMessage("changed");
+  }
+
+  #askAgain(): void {
+    if (this.state.phase !== "asking") void this.#ask();
   }
 
   async #ask(): Promise<void> {
     try {
       this.#become({ phase: "in", who: await readSession() });
     } catch (error) {
-      if (error instanceof CallError && error.code === "unauthorized") return this.#become({ phase: "out", ended: false });
+      if (error instanceof CallError && error.code === "unauthorized") return this.#becomeUnknown();
+      if (this.state.phase !== "asking") return; // it goes on as it was; the next call tells
       this.#become({ phase: "asking", failure: error instanceof CallError ? error : null });
       setTimeout(() => void this.#ask(), AGAIN_MS);
     }
+  }
+
+  #becomeUnknown(): void {
+    if (this.state.phase === "asking") this.#become({ phase: "out", ended: false }); // else it is told already
   }
 
   #become(state: SessionState): void {

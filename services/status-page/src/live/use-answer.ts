@@ -1,3 +1,4 @@
+import type { AnswerOf, CallInput, CallName } from "@unacked/contracts";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { CallError, call } from "../wire/call.ts";
 import { useLive, useSignal } from "./use-live.ts";
@@ -10,15 +11,20 @@ export interface Answered<T> {
 }
 
 /**
- * `GET path`, once, and again when `path` or `version` change or the lost manager is back. Null asks for nothing. An answer to
- * an older question is dropped. While calls for the same path go on, what came before stays: nothing flickers.
+ * A call, once, and again when its input or `version` change or the lost manager is back. Null asks for nothing. An answer to an
+ * older question is dropped. While calls for the same go on, what came before stays: nothing flickers.
  */
-export function useAnswer<T>(path: string | null, version: unknown = 0): Answered<T> {
-  const [state, setState] = useState<{ path: string | null; data: T | null; failure: CallError | null }>({
-    path,
-    data: null,
-    failure: null,
-  });
+export function useAnswer<Name extends CallName>(
+  name: Name,
+  input: CallInput<Name> | null,
+  version: unknown = 0,
+): Answered<AnswerOf<Name>> {
+  const question = input === null ? null : JSON.stringify([name, input]);
+  const [state, setState] = useState<{
+    question: string | null;
+    data: AnswerOf<Name> | null;
+    failure: CallError | null;
+  }>({ question, data: null, failure: null });
   const [asked, setAsked] = useState(0);
   const reload = useCallback(() => setAsked((count) => count + 1), []);
   const latest = useRef(0);
@@ -27,16 +33,17 @@ export function useAnswer<T>(path: string | null, version: unknown = 0): Answere
   const { returns } = live;
   useEffect(() => {
     const mine = ++latest.current;
-    if (path === null) return;
-    const settle = (data: T | null, failure: CallError | null) => {
+    if (question === null) return;
+    const settle = (data: AnswerOf<Name> | null, failure: CallError | null) => {
       if (mine !== latest.current) return;
-      setState((before) => ({ path, data: data ?? (before.path === path ? before.data : null), failure }));
+      setState((before) => ({ question, data: data ?? (before.question === question ? before.data : null), failure }));
     };
-    call<T>("GET", path).then(
+    const [which, given] = JSON.parse(question) as [Name, CallInput<Name>];
+    call(which, given).then(
       (data) => settle(data, null),
       (error: unknown) => settle(null, error instanceof CallError ? error : null),
     );
-  }, [path, version, asked, returns]);
-  const isCurrent = state.path === path;
+  }, [question, version, asked, returns]);
+  const isCurrent = state.question === question;
   return { data: isCurrent ? state.data : null, failure: isCurrent ? state.failure : null, reload };
 }

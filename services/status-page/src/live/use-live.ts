@@ -10,7 +10,7 @@ export function useLive(): Live {
   return live;
 }
 
-/** Draws anew whenever the signal tells. */
+/** Redraws whenever the signal tells. */
 export function useSignal(signal: Signal): number {
   return useSyncExternalStore(signal.subscribe, signal.getVersion);
 }

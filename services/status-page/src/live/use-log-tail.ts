@@ -1,38 +1,30 @@
-import type { LogEvent } from "@unacked/contracts";
 import { useEffect, useState } from "react";
-import { type LogTail, NOTHING_SAID, withEvents } from "../store/log-tail.ts";
+import { type LogTail, NOTHING_SAID, saysNoMore, withLogs } from "../store/log-tail.ts";
 import type { CallError } from "../wire/call.ts";
 import { followLogs } from "../wire/log-source.ts";
-import { oncePerFrame } from "./next-frame.ts";
 
 export interface FollowedTail {
   tail: LogTail;
-  /** The stream broke off; `failure`: what the manager says to that, if it says anything. Null: it goes on. */
-  broken: { failure: CallError | null } | null;
+  /** Why it could not be read last; null: it could. */
+  failure: CallError | null;
 }
 
 /**
- * What an observer says, for as long as somebody looks; drawn once a frame, however much it says.
- * @param life whatever changes when one that was over lives again: then it is followed anew, and what was said stays
+ * What an observer says, for as long as somebody looks.
+ * @param life changes when a run that was over lives again: then it is followed again, and what was said stays
  */
 export function useLogTail(id: string, life: unknown): FollowedTail {
   const [tail, setTail] = useState(NOTHING_SAID);
-  const [broken, setBroken] = useState<FollowedTail["broken"]>(null);
+  const [failure, setFailure] = useState<CallError | null>(null);
   useEffect(() => {
-    let waiting: LogEvent[] = [];
-    const draw = oncePerFrame(() => {
-      const events = waiting;
-      waiting = [];
-      setTail((before) => withEvents(before, events));
-    });
     return followLogs(id, {
-      event: (event) => {
-        waiting.push(event);
-        draw();
+      read(logs) {
+        setFailure(null);
+        setTail((before) => withLogs(before, logs));
+        return !saysNoMore(logs);
       },
-      opened: () => setBroken(null),
-      broken: (failure) => setBroken({ failure }),
+      failed: setFailure,
     });
   }, [id, life]);
-  return { tail, broken };
+  return { tail, failure };
 }

@@ -13,7 +13,7 @@ export function sayDuration(ms: number): string {
   return two(ms, DAY_MS, "d", HOUR_MS, "h");
 }
 
-/** For ages that are drawn anew each second: no parts of a second, which would flicker. */
+/** For ages that are redrawn each second: no parts of a second, which would flicker. */
 export const sayAge = (ms: number): string =>
   ms < MINUTE_MS ? `${Math.floor(Math.max(0, ms) / SECOND_MS)} s` : sayDuration(ms);
 
@@ -22,10 +22,13 @@ function two(ms: number, bigMs: number, big: string, smallMs: number, small: str
   return `${Math.floor(ms / bigMs)} ${big}${rest === 0 ? "" : ` ${rest} ${small}`}`;
 }
 
+const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** As the command line says it. */
 export function sayBytes(bytes: number): string {
-  const [divisor, unit] = bytes >= 1e9 ? [1e9, "GB"] : bytes >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
-  const value = bytes / divisor;
-  return `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${unit}`;
+  const power = bytes < 1 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[power]}`;
 }
 
 const NUMBERS = new Intl.NumberFormat();

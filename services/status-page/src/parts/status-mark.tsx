@@ -1,9 +1,16 @@
-import type { ObserverStatus, ServiceState, ServiceView } from "@unacked/contracts";
+import type { ObserverStatus, ServiceState, ServiceView, TaskView } from "@unacked/contracts";
 import { STATUS_LOOKS, type Tone } from "../store/statuses.ts";
+import { TASK_LOOKS } from "../store/task-looks.ts";
 import css from "./status-mark.module.css";
 
 export function StatusMark({ status }: { status: ObserverStatus }) {
   const { tone, sign, meaning } = STATUS_LOOKS[status];
+  return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+}
+
+export function TaskMark({ task: { status, cancelling } }: { task: TaskView }) {
+  const { tone, sign, meaning } = TASK_LOOKS[status];
+  if (cancelling) return <Mark tone="wait" sign="◌" text="Cancelling" title="its handler has been told to end" />;
   return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
 }
 

@@ -1,4 +1,5 @@
 import { MantineProvider } from "@mantine/core";
+import type { SessionView } from "@unacked/contracts";
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { Live } from "../live/live.ts";
 import type { Session } from "../live/session.ts";
@@ -12,7 +13,7 @@ import { LinkBanner } from "./link-banner.tsx";
 import { Masthead, PlainMasthead } from "./masthead.tsx";
 import { Link, usePath } from "./navigation.tsx";
 import { NoticeBoard, Notices } from "./notices.tsx";
-import { Errors, fetchAllPages, Observer, Observers, Overview, Services, SignIn } from "./pages.ts";
+import { Errors, fetchAllPages, Observer, Observers, Overview, Services, SignIn, Task, Tasks } from "./pages.ts";
 import { type Route, routeOf } from "./route.ts";
 import { theme } from "./theme.ts";
 
@@ -25,7 +26,7 @@ export function App({ session }: { session: Session }) {
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
       {state.phase === "in" ? (
         <SessionContext value={{ who: state.who, signOut: () => session.signOut() }}>
-          <SignedIn key={`${state.who.authentication} ${state.who.name}`} />
+          <SignedIn key={identityOf(state.who)} identity={identityOf(state.who)} />
         </SessionContext>
       ) : (
         <Outside>
@@ -39,6 +40,8 @@ export function App({ session }: { session: Session }) {
     </MantineProvider>
   );
 }
+
+const identityOf = ({ authentication, name, role }: SessionView): string => `${authentication} ${role} ${name}`;
 
 /** What there is for everybody: the name, the colours, and a way in. */
 function Outside({ children }: { children: ReactNode }) {
@@ -69,8 +72,8 @@ function Asking({ failure }: { failure: CallError | null }) {
 }
 
 /** Everything that moves begins with the sign-in, and ends with it. */
-function SignedIn() {
-  const [live] = useState(() => new Live());
+function SignedIn({ identity }: { identity: string }) {
+  const [live] = useState(() => new Live(identity));
   useEffect(() => {
     live.start();
     return () => live.stop();
@@ -107,6 +110,10 @@ function Page({ route }: { route: Route }) {
       return <Observers />;
     case "observer":
       return <Observer key={route.ref} reference={route.ref} />;
+    case "tasks":
+      return <Tasks />;
+    case "task":
+      return <Task key={route.id} id={route.id} />;
     case "services":
       return <Services />;
     case "errors":

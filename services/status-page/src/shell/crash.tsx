@@ -17,9 +17,9 @@ export class Crash extends Component<{ children: ReactNode }, { error: Error | n
       <div role="alert">
         <Blank title="This page failed">
           <p>{error.message}</p>
-          <p>If the manager was updated meanwhile, loading it anew helps.</p>
+          <p>If the manager was updated meanwhile, reloading it helps.</p>
           <Button variant="default" size="compact-sm" onClick={() => location.reload()}>
-            Load anew
+            Reload
           </Button>
         </Blank>
       </div>

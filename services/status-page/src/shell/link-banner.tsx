@@ -9,7 +9,8 @@ export function LinkBanner() {
   const live = useLive();
   useSignal(live.linkChanged);
   useSignal(live.stats.changed);
-  const { link } = live;
+  useSignal(live.observers.changed);
+  const { link, observers } = live;
   if (link.phase === "lost") return <Lost sinceMs={link.sinceMs} />;
   const { failure, readAtMs } = live.stats;
   if (failure === null) return null;
@@ -19,7 +20,8 @@ export function LinkBanner() {
       {readAtMs > 0 && (
         <>
           {" "}
-          Counts, workers and warnings are those of <Time at={readAtMs} />; the list of observers is live.
+          Counts, workers and warnings are those of <Time at={readAtMs} />
+          {link.phase === "live" && !observers.isBehind && "; the list of observers is live"}.
         </>
       )}
     </div>

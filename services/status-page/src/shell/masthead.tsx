@@ -11,6 +11,7 @@ import type { Route } from "./route.ts";
 const PAGES = [
   { page: "overview", href: "/", name: "Overview" },
   { page: "observers", href: "/observers", name: "Observers" },
+  { page: "tasks", href: "/tasks", name: "Tasks" },
   { page: "services", href: "/services", name: "Services" },
   { page: "errors", href: "/errors", name: "Errors" },
 ] as const;
@@ -26,7 +27,13 @@ export function Masthead({ route }: { route: Route }) {
             key={each.page}
             href={each.href}
             className={css.page}
-            aria-current={each.page === page || (each.page === "observers" && page === "observer") ? "page" : undefined}
+            aria-current={
+              each.page === page ||
+              (each.page === "observers" && page === "observer") ||
+              (each.page === "tasks" && page === "task")
+                ? "page"
+                : undefined
+            }
           >
             {each.name}
             {each.page === "overview" && <WarningCount />}
@@ -100,12 +107,14 @@ function WarningCount() {
   );
 }
 
-const LINK_TEXTS = { connecting: "connecting", live: "live", lost: "not connected" };
+const LINK_TEXTS = { connecting: "connecting", loading: "loading", live: "live", lost: "not connected" };
 
+/** "live" only where what is shown is the present, and whole. */
 function LinkState() {
   const live = useLive();
   useSignal(live.linkChanged);
-  const { phase } = live.link;
+  useSignal(live.observers.changed);
+  const phase = live.link.phase === "live" && live.observers.isBehind ? "loading" : live.link.phase;
   return (
     <p className={css.link} data-phase={phase} role="status">
       {LINK_TEXTS[phase]}

@@ -1,5 +1,4 @@
-import type { AnchorHTMLAttributes, MouseEvent } from "react";
-import { useSyncExternalStore } from "react";
+import { type AnchorHTMLAttributes, type MouseEvent, useSyncExternalStore } from "react";
 
 const MOVED = "unacked:moved";
 

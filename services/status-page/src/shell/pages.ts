@@ -4,6 +4,8 @@ const FETCH = {
   overview: () => import("../pages/overview/overview.tsx"),
   observers: () => import("../pages/observers/observers.tsx"),
   observer: () => import("../pages/observer/observer.tsx"),
+  tasks: () => import("../pages/tasks/tasks.tsx"),
+  task: () => import("../pages/task/task.tsx"),
   services: () => import("../pages/services/services.tsx"),
   errors: () => import("../pages/errors/errors.tsx"),
 };
@@ -15,6 +17,8 @@ export const SignIn = lazy(() => import("../pages/sign-in/sign-in.tsx"));
 export const Overview = lazy(FETCH.overview);
 export const Observers = lazy(FETCH.observers);
 export const Observer = lazy(FETCH.observer);
+export const Tasks = lazy(FETCH.tasks);
+export const Task = lazy(FETCH.task);
 export const Services = lazy(FETCH.services);
 export const Errors = lazy(FETCH.errors);
 
@@ -23,7 +27,7 @@ const AFTER_MS = 1_000;
 /** The others follow a little later: when the manager is away, one wants to look about all the same. */
 export function fetchAllPages(): () => void {
   const fetchAll = () => {
-    for (const fetchPage of Object.values(FETCH)) fetchPage().catch(() => undefined); // whoever opens it will hear of it
+    for (const fetchPage of Object.values(FETCH)) fetchPage().catch(() => undefined); // the user will hear of it who opens it
   };
   const timer = setTimeout(fetchAll, AFTER_MS);
   return () => clearTimeout(timer);

@@ -3,6 +3,8 @@ export type Route =
   | { page: "overview" }
   | { page: "observers" }
   | { page: "observer"; ref: string }
+  | { page: "tasks" }
+  | { page: "task"; id: string }
   | { page: "services" }
   | { page: "errors" }
   | { page: "nowhere" };
@@ -11,11 +13,13 @@ export function routeOf(path: string): Route {
   const [, first = "", second = "", ...more] = path.replace(/(?<=.)\/$/, "").split("/");
   if (more.length > 0) return { page: "nowhere" };
   if (first === "observers" && second !== "") return { page: "observer", ref: decoded(second) };
+  if (first === "tasks" && second !== "") return { page: "task", id: decoded(second) };
   if (second !== "") return { page: "nowhere" };
   switch (first) {
     case "":
       return { page: "overview" };
     case "observers":
+    case "tasks":
     case "services":
     case "errors":
       return { page: first };
@@ -25,6 +29,8 @@ export function routeOf(path: string): Route {
 }
 
 export const addressOfObserver = (ref: string): string => `/observers/${encodeURIComponent(ref)}`;
+
+export const addressOfTask = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
 
 function decoded(part: string): string {
   try {

@@ -18,3 +18,6 @@ export const END_REASONS: Record<RunEndReason, { tone: Tone; meaning: string }> 
   "service-gone": { tone: "bad", meaning: "its service died" },
   "missing-from-inventory": { tone: "bad", meaning: "its service no longer had it" },
 };
+
+/** It is told as restarted, too: through no fault of its own, and by nobody's request. */
+export const INTERRUPTED: { tone: Tone; meaning: string } = { tone: "wait", meaning: "interrupted, and begun again" };

@@ -1,3 +1,4 @@
+import { traitsOf } from "@unacked/contracts";
 import type { ObserverRow } from "./observer-row.ts";
 
 export const FLOWS = ["starts", "ends", "failures"] as const;
@@ -47,8 +48,8 @@ export class FlowRates {
   note(before: ObserverRow | undefined, after: ObserverRow, nowMs: number): void {
     const { counts } = this.#bucketAt(nowMs);
     const ended = before !== undefined && before.runId !== null && before.runId !== after.runId;
-    const started = after.runId !== null && (before === undefined ? after.epoch === 1 : before.runId !== after.runId);
-    const failed = before !== undefined && after.failures > before.failures;
+    const started = after.runId !== null && (before === undefined ? after.runNumber === 1 : before.runId !== after.runId);
+    const failed = before !== undefined && failedOf(after) > failedOf(before);
     if (started) counts.starts += 1;
     if (ended) counts.ends += 1;
     if (failed) counts.failures += 1;
@@ -91,4 +92,9 @@ export class FlowRates {
     while ((this.#buckets[0]?.slot ?? slot) <= slot - KEPT_BUCKETS) this.#buckets.shift();
     return fresh;
   }
+}
+
+/** How many attempts have failed: the last one, too, unless it goes on. */
+function failedOf({ status, attempts }: ObserverRow): number {
+  return traitsOf(status).isFailing ? attempts : Math.max(0, attempts - 1);
 }

@@ -1,4 +1,13 @@
-import type { EmittedValue, LogEvent, LogLine, LogRun, NoLogsReason, ObserverStatus } from "@unacked/contracts";
+import {
+  type EmittedValue,
+  isOver,
+  type LogEntry,
+  type LogLine,
+  type LogRun,
+  type NoLogsReason,
+  type ObserverLogs,
+  type ObserverStatus,
+} from "@unacked/contracts";
 
 /** More than this nobody scrolls through, and a page may stay open for weeks. */
 export const MOST_LINES = 500;
@@ -42,49 +51,52 @@ export const NOTHING_SAID: LogTail = {
   nextKey: 1,
 };
 
-/** What came in, in order. What is there already (a stream that was opened anew begins at the beginning) is passed over. */
-export function withEvents(before: LogTail, events: readonly LogEvent[]): LogTail {
-  const tail = { ...before, items: [...before.items], values: [...before.values] };
-  for (const event of events) take(tail, event);
-  tail.items = tail.items.slice(-MOST_LINES);
-  tail.values = tail.values.slice(0, MOST_VALUES);
-  return tail;
+/** Their runs have ended, and nobody says anything more. */
+
+/** Whether nothing more will come. */
+export const saysNoMore = ({ status }: Pick<ObserverLogs, "status">): boolean => isOver(status);
+
+/** Adds what was fetched again. Nothing that is there already is taken twice; where nothing is new, `before` itself comes back. */
+export function withLogs(before: LogTail, logs: ObserverLogs): LogTail {
+  const { run, entries, omitted, reason } = logs;
+  const isOther = run !== null && run.id !== before.run?.id;
+  const saidBefore = isOther ? 0 : before.lastSeq;
+  const fresh = entries.filter(({ seq }) => seq > saidBefore);
+  const hasNews = fresh.length > 0 || isOther || run?.isCurrent !== before.run?.isCurrent;
+  const state = stateAfter(logs);
+  if (!hasNews && isSame(state, before.state)) return before;
+  const draft: Draft = { ...before, state, items: [...before.items], values: [...before.values] };
+  if (isOther && before.run !== null) draft.items.push({ key: draft.nextKey++, kind: "run", run });
+  // What was said before one came to look, nobody misses.
+  const lost = omitted + entries.length - saidBefore - fresh.length;
+  const isMissed = before.run !== null && reason === null && fresh.length > 0 && lost > 0;
+  if (isMissed) draft.items.push({ key: draft.nextKey++, kind: "omitted", count: lost });
+  for (const entry of fresh) take(draft, entry);
+  return {
+    ...draft,
+    run: run ?? before.run,
+    lastSeq: fresh.at(-1)?.seq ?? saidBefore,
+    items: draft.items.slice(-MOST_LINES),
+    values: draft.values.slice(0, MOST_VALUES),
+  };
 }
 
 type Draft = Omit<LogTail, "items" | "values"> & { items: TailItem[]; values: LogTail["values"][number][] };
 
-function take(tail: Draft, event: LogEvent): void {
-  switch (event.name) {
-    case "run":
-      return takeRun(tail, event.data);
-    case "entry": {
-      const { data } = event;
-      if (data.seq <= tail.lastSeq) return;
-      tail.lastSeq = data.seq;
-      tail.state = { phase: "telling" };
-      const key = tail.nextKey++;
-      if (data.kind === "log") tail.items.push({ key, kind: "line", line: data });
-      else tail.values.unshift({ key, entry: data });
-      return;
-    }
-    case "omitted":
-      tail.items.push({ key: tail.nextKey++, kind: "omitted", count: event.data.count });
-      return;
-    case "waiting":
-      tail.state = { phase: "waiting", reason: event.data.reason };
-      return;
-    case "end":
-      tail.state = { phase: "over", status: event.data.status };
-      return;
-    default:
-      event satisfies never;
-  }
+function take(draft: Draft, entry: LogEntry): void {
+  const key = draft.nextKey++;
+  if (entry.kind === "log") draft.items.push({ key, kind: "line", line: entry });
+  else draft.values.unshift({ key, entry });
 }
 
-function takeRun(tail: Draft, run: LogRun): void {
-  tail.state = { phase: "telling" };
-  const isOther = tail.run !== null && tail.run.id !== run.id;
-  if (isOther) tail.items.push({ key: tail.nextKey++, kind: "run", run });
-  if (tail.run?.id !== run.id) tail.lastSeq = 0;
-  tail.run = run;
+function stateAfter(logs: ObserverLogs): TailState {
+  const { run, reason, status } = logs;
+  if (saysNoMore(logs)) return { phase: "over", status };
+  if (reason !== null) return { phase: "waiting", reason };
+  // Its last lines are there, and the next run is awaited.
+  return run === null || run.isCurrent ? { phase: "telling" } : { phase: "waiting", reason: "moving" };
+}
+
+function isSame(one: TailState, other: TailState): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

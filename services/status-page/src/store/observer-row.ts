@@ -12,9 +12,9 @@ export interface ObserverRow {
   readonly serviceName: string | null;
   readonly runId: string | null;
   /** How many runs it has had. */
-  readonly epoch: number;
-  /** How many attempts of the current run have failed. */
-  readonly failures: number;
+  readonly runNumber: number;
+  /** As in REST: how many attempts its run has begun since it was last well. */
+  readonly attempts: number;
   /** `name: message` of its last error. */
   readonly error: string | null;
   /** What errors of one cause have in common. */
@@ -24,20 +24,22 @@ export interface ObserverRow {
 }
 
 export function toRow(view: ObserverView): ObserverRow {
-  const { id, name, type, pool, labels, status, epoch, createdAt, modifiedAt } = view;
+  const { id, name, type, pool, labels, status, runNumber, attempts, createdAt, modifiedAt } = view;
   return {
-    ...{ id, name, type, pool, labels, status, epoch, createdAt, modifiedAt },
-    failures: failuresOf(view),
+    id,
+    name,
+    type,
+    pool,
+    labels,
+    status,
+    runNumber,
+    attempts,
+    createdAt,
+    modifiedAt,
     serviceId: view.service?.id ?? null,
     serviceName: view.service?.name ?? null,
     runId: view.currentRunId,
     errorGroup: view.lastError?.group ?? null,
     error: view.lastError === null ? null : `${view.lastError.name}: ${view.lastError.message}`,
   };
-}
-
-/** The books count the attempt that runs now, too; that one has not failed. */
-export function failuresOf({ status, attempts }: Pick<ObserverView, "status" | "attempts">): number {
-  const isOver = status === "Retrying" || status === "Failed";
-  return isOver ? attempts : Math.max(0, attempts - 1);
 }

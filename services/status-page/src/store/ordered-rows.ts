@@ -1,4 +1,4 @@
-import { matcherOf, type ObserverFilter, type Sort } from "./observer-filter.ts";
+import { type ListFilter, matcherOf, type Sort } from "./list-filter.ts";
 import type { RowChange } from "./observer-index.ts";
 import type { ObserverRow } from "./observer-row.ts";
 
@@ -8,7 +8,7 @@ const text = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const newest: Compare = (a, b) => text(b.createdAt, a.createdAt) || text(b.id, a.id);
 const COMPARE: Record<Sort, Compare> = {
   newest,
-  attempts: (a, b) => b.failures - a.failures || newest(a, b),
+  attempts: (a, b) => b.attempts - a.attempts || newest(a, b),
 };
 
 /**
@@ -23,7 +23,7 @@ export class OrderedRows {
   #order: ObserverRow[];
   readonly #members: Set<string>;
 
-  constructor(filter: ObserverFilter, rows: Iterable<ObserverRow>) {
+  constructor(filter: ListFilter, rows: Iterable<ObserverRow>) {
     this.#matches = matcherOf(filter);
     this.#compare = COMPARE[filter.sort];
     this.#order = [...rows].filter(this.#matches).sort(this.#compare);

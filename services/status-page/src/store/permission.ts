@@ -5,7 +5,7 @@ const RANKS: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
 
 /**
  * Why somebody may not make a call (named as in the API's document), for them to read; null: they may. The manager decides
- * anew when it is made: this is so that nobody has to try.
+ * for itself when the call is made: this is so that nobody has to try.
  */
 export function whyNot({ role, needs }: SessionView, call: string): string | null {
   const needed = Object.hasOwn(needs, call) ? needs[call] : undefined;

@@ -1,4 +1,4 @@
-import type { ObserverStatus } from "@unacked/contracts";
+import { LIVING_STATUSES, type ObserverStatus, traitsOf } from "@unacked/contracts";
 
 /** good: as it should be · wait: on its way · bad: somebody has to look · over: nothing goes on any more */
 export type Tone = "good" | "wait" | "bad" | "over";
@@ -25,23 +25,20 @@ export const STATUS_LOOKS: Record<ObserverStatus, StatusLook> = {
 export const STATUSES = Object.keys(STATUS_LOOKS) as ObserverStatus[];
 
 /** What the list shows if nobody asks for anything else. */
-export const LIVING: ReadonlySet<ObserverStatus> = new Set(STATUSES.filter((status) => status !== "Deleted"));
+export const LIVING: ReadonlySet<ObserverStatus> = new Set(LIVING_STATUSES);
 
-const STOPPABLE: ReadonlySet<ObserverStatus> = new Set(["Processing", "Retrying", "Redistributing", "Failed", "Completed"]);
-const RESTARTABLE: ReadonlySet<ObserverStatus> = new Set(["Processing", "Retrying", "Failed", "Completed"]);
-
-export type Deed = "stop" | "force-stop" | "restart";
+export type Action = "stop" | "force-stop" | "restart";
 
 /** What the manager would let one do with an observer in this status. */
-export function allows(status: ObserverStatus, deed: Deed): boolean {
-  switch (deed) {
+export function allows(status: ObserverStatus, action: Action): boolean {
+  switch (action) {
     case "stop":
-      return STOPPABLE.has(status);
+      return traitsOf(status).stop === "gently";
     case "force-stop":
-      return status === "Created" || status === "OnDeleting";
+      return traitsOf(status).stop === "by-force";
     case "restart":
-      return RESTARTABLE.has(status);
+      return traitsOf(status).canRestart;
     default:
-      return deed satisfies never;
+      return action satisfies never;
   }
 }

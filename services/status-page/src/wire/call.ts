@@ -1,4 +1,5 @@
-import type { ProblemDetails } from "@unacked/contracts";
+import { Client, trustingDecoder, Wire, CallError as WireError } from "@unacked/client";
+import type { AnswerOf, CallInput, CallName, PagedCallName, ProblemDetails, QueryOf } from "@unacked/contracts";
 
 /** What the manager answered instead of what was asked for, or that nobody answered. `code` is stable. */
 export class CallError extends Error {
@@ -18,60 +19,63 @@ export class CallError extends Error {
   }
 }
 
-export interface CallOptions {
-  body?: unknown;
-  signal?: AbortSignal;
-}
+/** Of where the page came from. Nothing is tried again in secret: what fails is shown, and who shows it asks again. */
+const client = new Client({ wire: new Wire({ url: "" }), decoder: trustingDecoder, retries: 0 });
 
-/** Longer than the manager itself waits for its database (12 s). */
-const TIMEOUT_MS = 20_000;
-
-let tellUnauthorized = (): void => undefined;
+let unauthorized = (): void => undefined;
 
 /** Told whenever the manager does not know any more who calls. One listener: the session. */
 export function onUnauthorized(listener: () => void): void {
-  tellUnauthorized = listener;
+  unauthorized = listener;
 }
 
-/** One call of the manager's REST API. Rejects with CallError alone, or with the reason of `signal`. */
-export async function call<Answer>(method: string, path: string, { body, signal }: CallOptions = {}): Promise<Answer> {
-  const response = await send(method, path, body, signal);
-  if (response.status === 401) tellUnauthorized();
-  if (!response.ok) throw await refusalOf(response);
-  return (response.status === 204 ? undefined : await response.json()) as Answer;
-}
+/** What another way than a call has heard: the stream of changes was refused. */
+export const tellUnauthorized = (): void => unauthorized();
 
-async function send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+/** One call of the manager's REST API, under its operationId. Rejects with CallError alone, or with the reason of `signal`. */
+export const call = <Name extends CallName>(
+  name: Name,
+  input: CallInput<Name>,
+  signal?: AbortSignal,
+): Promise<AnswerOf<Name>> =>
+  client.call(name, input, signal).catch((error: unknown) => Promise.reject(toldToThePage(error)));
+
+/** A list, page by page; `limit`: rows in all. Rejects likewise. */
+export async function* pages<Name extends PagedCallName>(
+  name: Name,
+  query: QueryOf<Name>,
+  options: { limit: number; signal?: AbortSignal | undefined },
+): AsyncGenerator<AnswerOf<Name>> {
   try {
-    return await fetch(`/api/v1${path}`, {
-      method,
-      headers: { accept: "application/json", ...(body !== undefined && { "content-type": "application/json" }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    });
+    yield* client.pages(name, query, options);
   } catch (error) {
-    signal?.throwIfAborted();
-    throw new CallError(
+    throw toldToThePage(error);
+  }
+}
+
+function toldToThePage(error: unknown): unknown {
+  if (!(error instanceof WireError)) return error;
+  const { kind, problem, status } = error;
+  if (status === 401) tellUnauthorized();
+  if (kind === "refused" && problem !== undefined) {
+    const { code, detail, remedy, errors, retryAfterS } = problem as ProblemDetails;
+    return new CallError({ code, message: detail, remedy, retryAfterS, ...(errors && { fieldErrors: errors }) });
+  }
+  if (kind === "unreachable" || kind === "timed-out")
+    return new CallError(
       {
         code: "unreachable",
-        message: timeout.aborted ? "The manager does not answer" : "The manager cannot be reached",
+        message: kind === "timed-out" ? "The manager does not answer" : "The manager cannot be reached",
         remedy: "Is it running, and the network between? This page tries again by itself.",
       },
       { cause: error },
     );
-  }
-}
-
-async function refusalOf(response: Response): Promise<CallError> {
-  const problem = (await response.json().catch(() => null)) as ProblemDetails | null;
-  if (typeof problem?.code === "string") {
-    const { code, detail, remedy, errors, retryAfterS } = problem;
-    return new CallError({ code, message: detail, remedy, retryAfterS, ...(errors && { fieldErrors: errors }) });
-  }
-  return new CallError({
-    code: "no-problem-document",
-    message: `The answer was ${response.status} ${response.statusText}`.trim(),
-    remedy: "A proxy between this page and the manager may have answered.",
-  });
+  return new CallError(
+    {
+      code: "no-problem-document",
+      message: status === undefined ? error.message : `The answer was ${status}`,
+      remedy: "A proxy between this page and the manager may have answered.",
+    },
+    { cause: error },
+  );
 }

@@ -1,8 +1,6 @@
-import type { ObserverPage, ObserverStatus } from "@unacked/contracts";
+import type { ObserverStatus } from "@unacked/contracts";
 import { type ObserverRow, toRow } from "../store/observer-row.ts";
-import { call } from "./call.ts";
-
-const PAGE_ROWS = 1_000;
+import { pages } from "./call.ts";
 
 export interface LoadedPage {
   rows: ObserverRow[];
@@ -12,16 +10,9 @@ export interface LoadedPage {
 
 /** Reads the list page by page, newest first. At most `maxRows`, if that is given. */
 export async function* loadObservers(
-  statuses: readonly ObserverStatus[],
-  { maxRows = Infinity, signal }: { maxRows?: number; signal?: AbortSignal } = {},
+  status: ObserverStatus[],
+  { maxRows: limit = Infinity, signal }: { maxRows?: number; signal?: AbortSignal } = {},
 ): AsyncGenerator<LoadedPage> {
-  let cursor: string | null = "";
-  for (let read = 0; cursor !== null && read < maxRows; ) {
-    const query = new URLSearchParams({ limit: String(PAGE_ROWS), status: statuses.join(",") });
-    if (cursor !== "") query.set("cursor", cursor);
-    const page: ObserverPage = await call("GET", `/observers?${query}`, { ...(signal && { signal }) });
-    read += page.items.length;
-    cursor = page.nextCursor;
-    yield { rows: page.items.map(toRow), total: page.total };
-  }
+  for await (const { items, total } of pages("listObservers", { status }, { limit, signal }))
+    yield { rows: items.map(toRow), total };
 }

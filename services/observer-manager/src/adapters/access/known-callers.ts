@@ -1,5 +1,5 @@
-import type { CallerCheck, Verdict } from "../../flows/caller-check.ts";
-import type { Log } from "../../flows/log.ts";
+import type { CallerCheck, Verdict } from "../../domain/access/identity.ts";
+import type { Log } from "../../operations/log.ts";
 import { OidcCheck, type OidcSettings } from "./oidc-check.ts";
 import { TokenBook } from "./token-book.ts";
 

@@ -1,6 +1,6 @@
 import { errors, type JWTPayload, jwtVerify } from "jose";
-import type { Verdict } from "../../flows/caller-check.ts";
-import type { Log } from "../../flows/log.ts";
+import type { Verdict } from "../../domain/access/identity.ts";
+import type { Log } from "../../operations/log.ts";
 import { ProviderKeys, type ProviderKeysOptions } from "./provider-keys.ts";
 import { claimAt, type RoleWords, roleOf } from "./role-claim.ts";
 
@@ -73,8 +73,12 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof errors.JWKSNoMatchingKey) return "The token is signed by a key that its issuer does not publish";
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return undefined;
   const ofToken = [
-    ...[errors.JWSSignatureVerificationFailed, errors.JWSInvalid, errors.JWTInvalid, errors.JOSEAlgNotAllowed],
-    ...[errors.JOSENotSupported, errors.JWKSMultipleMatchingKeys],
+    errors.JWSSignatureVerificationFailed,
+    errors.JWSInvalid,
+    errors.JWTInvalid,
+    errors.JOSEAlgNotAllowed,
+    errors.JOSENotSupported,
+    errors.JWKSMultipleMatchingKeys,
   ];
   return ofToken.some((kind) => error instanceof kind) ? "The token is not genuine" : undefined;
 }

@@ -1,10 +1,10 @@
 import { createRemoteJWKSet, type JWKSCacheInput, type JWTVerifyGetKey, jwksCache } from "jose";
-import type { Log } from "../../flows/log.ts";
+import type { Log } from "../../operations/log.ts";
 
 export interface ProviderKeysOptions {
   /** An unknown key, or a provider that is away, is asked about again, but not more often than this: strangers make up key ids. */
   cooldownMs?: number;
-  /** Keys that are older are asked for anew before they are used. */
+  /** Keys that are older are fetched again before they are used. */
   renewAfterMs?: number;
   /** So old they may become while the provider cannot be asked. */
   keepForMs?: number;

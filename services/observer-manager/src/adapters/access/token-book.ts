@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { followFiles, SettingsError } from "@unacked/settings";
-import type { Identity } from "../../domain/actor.ts";
-import { type ListedToken, parseTokenList } from "../../domain/token-list.ts";
-import type { Log } from "../../flows/log.ts";
+import type { Identity } from "../../domain/access/identity.ts";
+import { type ListedToken, parseTokenList } from "../../domain/access/token-list.ts";
+import type { Log } from "../../operations/log.ts";
 
 interface Entry extends ListedToken {
   digest: Buffer;

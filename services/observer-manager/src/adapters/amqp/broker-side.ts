@@ -1,27 +1,32 @@
 import { type BrokerSettings, type ConnectionStatus, Publisher, SupervisedConnection } from "@unacked/broker";
 import {
   ERROR_QUEUE,
-  type QueueDepth,
+  EXCHANGES,
+  newMessageId,
+  type QueueMarker,
   type QueueType,
   type ReadinessCheck,
+  STATE_KEY,
   STATE_QUEUE,
+  type StateMarker,
   workQueueName,
 } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
-import type { CommandSender } from "../../flows/dispatcher.ts";
-import type { ErrorBook } from "../../flows/error-book.ts";
-import type { Ledger } from "../../flows/ledger.ts";
-import type { Log } from "../../flows/log.ts";
-import type { QueueLook } from "../../flows/reconciler.ts";
-import { CatchUp } from "./catch-up.ts";
-import { AmqpCommandSender } from "./command-sender.ts";
-import { ErrorConsumer } from "./error-consumer.ts";
-import { AmqpLogReader } from "./log-reader.ts";
-import { MessageTracing } from "./message-tracing.ts";
-import { StateConsumer } from "./state-consumer.ts";
-import { topology } from "./topology.ts";
-import { Upkeep } from "./upkeep.ts";
-import { WorkQueues } from "./work-queues.ts";
+import type { ErrorBook } from "../../operations/books/books-store.ts";
+import type { Ledger } from "../../operations/books/ledger.ts";
+import type { CommandSender } from "../../operations/commands/command-store.ts";
+import type { Log } from "../../operations/log.ts";
+import type { MarkerSender } from "../../operations/observers/absence-prover.ts";
+import type { QueueLook } from "../../operations/observers/reconciler.ts";
+import type { QueuesNow } from "../../operations/pools/pool-queues.ts";
+import { AmqpCommandSender } from "./commands/command-sender.ts";
+import { MessageTracing } from "./deliveries/message-tracing.ts";
+import { ErrorConsumer } from "./errors/error-consumer.ts";
+import { AmqpLogReader } from "./logs/log-reader.ts";
+import { WorkQueues } from "./pools/work-queues.ts";
+import { CatchUp } from "./state/catch-up.ts";
+import { StateConsumer } from "./state/state-consumer.ts";
+import { topology, Upkeep } from "./topology.ts";
 
 export interface BrokerSideSettings {
   broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
@@ -34,44 +39,64 @@ export interface BrokerSideSettings {
 export interface BrokerSideParts {
   ledger: Ledger;
   errors: ErrorBook;
+  /** Notes that the books have read what stood before these markers in the state queue. */
+  markerRead(markerIds: string[]): Promise<void>;
   /** Told after each commit of the ledger: commands may have been written. */
   committed(): void;
 }
 
-/** A publish that is not confirmed by then is sent again; meanwhile its command's row is locked. */
+/** A publish that is not confirmed by then is sent again; so long its command stays claimed. Not counted under an alarm. */
 const CONFIRM_TIMEOUT_MS = 10_000;
 
-/** Everything of the manager that lives on the broker: one connection to consume, one to publish. */
-export class BrokerSide implements QueueLook {
+/** A deadlock, or a database that is away for a moment, is over by then. */
+const FAILING_MS = 3_000;
+
+/** So many questions about logs wait for their confirm; more are answered "the broker cannot be asked". */
+const MAX_QUESTIONS = 1_000;
+
+/** Everything of the manager that lives on the broker: a connection to consume, one to publish, one to ask for logs. */
+export class BrokerSide implements QueueLook, MarkerSender {
   readonly sender: CommandSender;
   readonly catchUp: CatchUp;
   readonly logs: AmqpLogReader;
+  readonly workQueues: WorkQueues;
+  readonly #queueType: QueueType;
   readonly #publisher: Publisher;
+  readonly #states: StateConsumer;
+  readonly #errors: ErrorConsumer;
+  /** A look at logs holds up no start and no stop. */
+  readonly #questions: Publisher;
+  readonly #managerId: string;
   readonly #consumption: SupervisedConnection;
-  readonly #workQueues: WorkQueues;
 
   constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
     const { broker, queueType, managerId } = settings;
     const tracing = settings.tracing && new MessageTracing(settings.tracing);
+    this.#queueType = queueType;
     const { log } = broker;
+    this.#managerId = managerId;
     const declare = topology(queueType);
-    this.#workQueues = new WorkQueues(() => this.#consumption.session, queueType);
-    const states = new StateConsumer({ ...parts, log, tracing, born: (pool) => void this.#declareFor(pool, log) });
-    const upkeep = new Upkeep(declare, this.#workQueues);
-    const errors = new ErrorConsumer(parts.errors, log);
-    this.catchUp = new CatchUp(() => states.isIdle);
+    this.workQueues = new WorkQueues(() => this.#consumption.session, queueType, log);
+    this.#states = new StateConsumer({ ...parts, log, tracing, born: (pool) => void this.#declareFor(pool, log) });
+    const upkeep = new Upkeep(declare);
+    this.#errors = new ErrorConsumer(parts.errors, log);
+    this.catchUp = new CatchUp(() => this.#states.isIdle);
     this.#publisher = new Publisher(
       { ...broker, connectionName: "unacked-manager-publish" },
       { declare, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
     );
-    this.logs = new AmqpLogReader({ publisher: this.#publisher, managerId, log });
+    this.#questions = new Publisher(
+      { ...broker, connectionName: "unacked-manager-logs" },
+      { maxWaiting: MAX_QUESTIONS, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
+    );
+    this.logs = new AmqpLogReader({ publisher: this.#questions, managerId, log });
     this.#consumption = new SupervisedConnection(
       { ...broker, connectionName: "unacked-manager-consume" },
       {
         build: async (session) => {
           await declare(session);
-          await states.begin(session);
-          await errors.begin(session);
+          await this.#states.begin(session);
+          await this.#errors.begin(session);
           await this.logs.begin(session);
           this.catchUp.begin(session);
           upkeep.begin(session);
@@ -85,7 +110,7 @@ export class BrokerSide implements QueueLook {
     );
     this.sender = new AmqpCommandSender({
       publisher: this.#publisher,
-      workQueues: this.#workQueues,
+      workQueues: this.workQueues,
       managerId,
       log,
       tracing,
@@ -94,11 +119,12 @@ export class BrokerSide implements QueueLook {
 
   start(): void {
     this.#publisher.start();
+    this.#questions.start();
     this.#consumption.start();
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#consumption.close(), this.#publisher.close()]);
+    await Promise.all([this.#consumption.close(), this.#publisher.close(), this.#questions.close()]);
   }
 
   /** For metrics. */
@@ -111,7 +137,7 @@ export class BrokerSide implements QueueLook {
     return {
       broker: brokerCheck(this.#publisher.status, this.#consumption.status),
       stateQueue: this.catchUp.hasOnceCaughtUp
-        ? { ok: true, detail: `${this.catchUp.depth ?? "unknown"} batches wait in ${STATE_QUEUE}` }
+        ? this.#stateQueueCheck()
         : {
             ok: false,
             detail: "the state queue has not been read empty yet",
@@ -120,38 +146,74 @@ export class BrokerSide implements QueueLook {
     };
   }
 
-  /** Ready messages and consumers of the pools' queues and of our own; null while the broker cannot be asked. */
-  async queueDepths(pools: string[]): Promise<QueueDepth[] | null> {
+  /** For how long events, and reports of errors, have been tried in vain, in ms; 0 while all goes well. */
+  get failingForMs(): Record<"state" | "error", number> {
+    return { state: this.#states.retries.failingForMs, error: this.#errors.retries.failingForMs };
+  }
+
+  #stateQueueCheck(): ReadinessCheck {
+    const { held, retries } = this.#states;
+    const waiting = `${this.catchUp.depth === null ? "unknown" : this.catchUp.depth + held} batches wait in ${STATE_QUEUE}`;
+    // Where nothing waits, here or in the queue, another manager has applied what failed here.
+    if (retries.failingForMs < FAILING_MS || this.catchUp.isCaughtUp) return { ok: true, detail: waiting };
+    const seconds = Math.round(retries.failingForMs / 1_000);
+    return {
+      ok: false,
+      detail: `events could not be applied for ${seconds} s (${retries.why}); ${waiting}`,
+      remedy: "See the manager's log and PostgreSQL's for why; nothing is lost meanwhile, and it is tried again.",
+    };
+  }
+
+  /** The queues of the pools, of those that nobody wants, and our own; null while the broker cannot be asked. */
+  async queues(pools: string[]): Promise<QueuesNow | null> {
     const session = this.#consumption.session;
     if (!session) return null;
+    const { unwanted } = this.workQueues;
+    const work = await this.workQueues.depths(pools);
+    const depths = [...work, ...unwanted].map(({ pool, ...look }) => ({ queue: workQueueName(pool), ...look }));
     try {
-      // Looking at a queue that is not there would cost the session.
-      for (const pool of pools) await this.#workQueues.ensure(pool);
-      const depths: QueueDepth[] = [];
-      for (const queue of [...pools.map(workQueueName), STATE_QUEUE, ERROR_QUEUE]) {
+      for (const queue of [STATE_QUEUE, ERROR_QUEUE]) {
         const { messageCount, consumerCount } = await session.inspect(queue);
         depths.push({ queue, ready: messageCount, consumers: consumerCount });
       }
-      return depths;
     } catch {
       return null; // the session was lost while asking
     }
+    const keeper = { brokerVersion: session.brokerVersion, queueType: this.#queueType };
+    return { depths, troubles: this.workQueues.troubles, unwanted, keeper };
   }
 
   /** A service whose user may not declare its pool's queue waits for it. */
   async #declareFor(pool: string, log: Log): Promise<void> {
     try {
-      await this.#workQueues.ensure(pool);
+      await this.workQueues.ensure(pool);
     } catch (error) {
-      log.debug({ event: "declare-refused", pool, error: String(error) }, "the session is lost with it, and says why");
+      log.debug({ event: "not-declared", pool, error: String(error) }, "it is tried again");
     }
+  }
+
+  async ready(pool: string): Promise<number | null> {
+    const [work] = await this.workQueues.depths([pool]);
+    return work?.ready ?? null;
+  }
+
+  async sendMarkers({ pool, markerId, livesMs }: Parameters<MarkerSender["sendMarkers"]>[0]): Promise<void> {
+    const common = { appId: this.#managerId, persistent: false, expirationMs: livesMs };
+    const queueMarker: QueueMarker = { kind: "QueueMarker", markerId, pool };
+    const stateMarker: StateMarker = { kind: "StateMarker", markerId, pool };
+    await Promise.all(
+      [
+        { body: queueMarker, exchange: EXCHANGES.start.name, routingKey: pool },
+        { body: stateMarker, exchange: EXCHANGES.events.name, routingKey: STATE_KEY },
+      ].map((each) => this.#publisher.publish({ ...common, ...each, type: each.body.kind, messageId: newMessageId() })),
+    );
   }
 
   /** For the reconciler. */
   async look(pool: string): ReturnType<QueueLook["look"]> {
-    const depths = await this.queueDepths([pool]);
-    const work = depths?.find(({ queue }) => queue === workQueueName(pool));
-    const state = depths?.find(({ queue }) => queue === STATE_QUEUE);
+    const queues = await this.queues([pool]);
+    const work = queues?.depths.find(({ queue }) => queue === workQueueName(pool));
+    const state = queues?.depths.find(({ queue }) => queue === STATE_QUEUE);
     if (!work || !state || !this.catchUp.isCaughtUp) return null;
     return { queue: { ready: work.ready, consumers: work.consumers }, stateQueueDepth: state.ready };
   }

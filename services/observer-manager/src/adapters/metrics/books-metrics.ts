@@ -1,7 +1,7 @@
 import { OBSERVER_STATUSES, type Stats, WARNING_CODES } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
-import { COMMAND_KINDS } from "../../domain/books.ts";
-import type { CommandCount } from "../../flows/command-count.ts";
+import { COMMAND_KINDS } from "../../domain/books/books.ts";
+import type { CommandCount } from "../../operations/commands/command-store.ts";
 
 export interface BooksShown {
   stats: Stats;

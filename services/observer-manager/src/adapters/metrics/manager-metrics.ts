@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stats } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
-import type { CommandCount } from "../../flows/command-count.ts";
-import type { RepairCounts } from "../../flows/reconciler.ts";
-import type { Tally } from "../../flows/tally.ts";
+import type { CommandCount } from "../../operations/commands/command-store.ts";
+import type { Tally, TaskTally } from "../../operations/tally.ts";
+import type { TaskCounts } from "../../operations/tasks/task-store.ts";
 import { BooksMetrics } from "./books-metrics.ts";
-import { FlowMetrics } from "./flow-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
+import { type FlowFigures, OperationMetrics } from "./operation-metrics.ts";
+import { TaskMetrics } from "./task-metrics.ts";
 
-export interface ManagerMetricsParts {
+export interface ManagerMetricsParts extends FlowFigures {
   version: string;
   stats(): Promise<Stats>;
   commands(): Promise<CommandCount[]>;
-  repairs(): Readonly<RepairCounts>;
+  tasks(): Promise<TaskCounts>;
   connections(): BrokerConnections;
   /** Clients that follow the stream of events. */
   streams(): number;
@@ -31,6 +32,7 @@ export class ManagerMetrics {
   readonly #metrics = new MetricSet();
   readonly #books: BooksMetrics;
   readonly #http: HttpMetrics;
+  readonly #tasks: TaskMetrics;
   readonly tally: Tally;
 
   constructor(parts: ManagerMetricsParts) {
@@ -39,7 +41,12 @@ export class ManagerMetrics {
     addBrokerMetrics(this.#metrics, parts.connections);
     this.#books = new BooksMetrics(this.#metrics);
     this.#http = new HttpMetrics(this.#metrics, parts.streams);
-    this.tally = new FlowMetrics(this.#metrics, parts.repairs);
+    this.#tasks = new TaskMetrics(this.#metrics);
+    this.tally = new OperationMetrics(this.#metrics, parts);
+  }
+
+  get taskTally(): TaskTally {
+    return this.#tasks;
   }
 
   get descriptions(): MetricSet["descriptions"] {
@@ -56,14 +63,16 @@ export class ManagerMetrics {
 
   /** The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. */
   async render(): Promise<string> {
-    const { stats, commands, readWithinMs = READ_WITHIN_MS } = this.#parts;
+    const { stats, commands, tasks, readWithinMs = READ_WITHIN_MS } = this.#parts;
     const limit = new AbortController();
     try {
       const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
-      const read = await Promise.race([Promise.all([stats(), commands()]), tooLate]);
+      const read = await Promise.race([Promise.all([stats(), commands(), tasks()]), tooLate]);
       this.#books.show(read && { stats: read[0], commands: read[1] });
+      this.#tasks.show(read?.[2]);
     } catch {
-      this.#books.show(undefined); // said by the metric, and logged by whoever tried to read
+      this.#tasks.show(undefined);
+      this.#books.show(undefined); // said by the metric, and logged where it was read
     } finally {
       limit.abort();
     }

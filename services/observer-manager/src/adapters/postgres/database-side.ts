@@ -1,37 +1,61 @@
-import type { QueueDepth, ReadinessCheck } from "@unacked/contracts";
+import type { ReadinessCheck } from "@unacked/contracts";
 import type { TlsFiles } from "@unacked/settings";
 import type { DataSource } from "typeorm";
-import type { BooksStore } from "../../flows/books-store.ts";
-import type { ChangeLog, Wakeups } from "../../flows/change-log.ts";
-import type { CommandCount } from "../../flows/command-count.ts";
-import type { CommandStore } from "../../flows/dispatcher.ts";
-import type { ErrorBook } from "../../flows/error-book.ts";
-import type { FreshStarts } from "../../flows/fresh-starts.ts";
-import type { Log } from "../../flows/log.ts";
-import type { LogPlaces } from "../../flows/log-source.ts";
-import type { ManagerReads } from "../../flows/manager-api.ts";
-import type { SilenceStore } from "../../flows/prober.ts";
-import type { ReconcilerStore } from "../../flows/reconciler.ts";
-import type { RetentionStore } from "../../flows/retention.ts";
-import type { ServiceStore } from "../../flows/service-desk.ts";
-import type { TypeDirectory } from "../../flows/type-check.ts";
-import { PostgresChangeLog } from "./change-feed.ts";
-import { countCommands } from "./command-reads.ts";
-import { createDataSource, migrate } from "./data-source.ts";
-import { checkDatabase, unavailable } from "./database-check.ts";
-import { describeDatabaseError } from "./database-error.ts";
-import { recordErrors } from "./error-writes.ts";
-import { PostgresLogPlaces } from "./log-places.ts";
-import { type Channel, Notifications } from "./notifications.ts";
-import { PostgresBooksStore } from "./postgres-books-store.ts";
-import { PostgresCommandStore } from "./postgres-command-store.ts";
+import type { BooksStore, ErrorBook } from "../../operations/books/books-store.ts";
+import type { UnappliedStore } from "../../operations/books/late-events.ts";
+import type { RetentionStore } from "../../operations/books/retention.ts";
+import type { ChangeLog, Wakeups } from "../../operations/changes/change-log.ts";
+import type { CommandCount, CommandStore } from "../../operations/commands/command-store.ts";
+import type { FreshStarts } from "../../operations/commands/fresh-starts.ts";
+import type { Log } from "../../operations/log.ts";
+import type { LogPlaces } from "../../operations/logs/log-source.ts";
+import type { ManagerReads } from "../../operations/manager-reads.ts";
+import type { ReconcilerStore } from "../../operations/observers/reconciler.ts";
+import type { PoolStore } from "../../operations/pools/pool-keeper.ts";
+import type { AskQueues } from "../../operations/pools/pool-queues.ts";
+import type { FleetStore } from "../../operations/services/fleet.ts";
+import type { SilenceStore } from "../../operations/services/prober.ts";
+import type { ServiceStore } from "../../operations/services/service-desk.ts";
+import type { TaskProofStore } from "../../operations/tasks/task-prover.ts";
+import type { TaskDays } from "../../operations/tasks/task-retention.ts";
+import type {
+  TaskBulkStore,
+  TaskCounts,
+  TaskLedgerStore,
+  TaskQueueStore,
+  TaskStore,
+  TaskTypeStore,
+} from "../../operations/tasks/task-store.ts";
+import type { TaskLimitStore } from "../../operations/tasks/task-type-desk.ts";
+import type { TypeDirectory } from "../../operations/types/type-check.ts";
+import { PostgresBooksStore, rethrowRefused } from "./books/postgres-books-store.ts";
+import { PostgresRetentionStore } from "./books/retention-store.ts";
+import { PostgresUnappliedStore } from "./books/unapplied-events.ts";
+import { PostgresChangeLog } from "./changes/change-feed.ts";
+import { countCommands, PostgresCommandStore } from "./commands/postgres-command-store.ts";
+import { createDataSource, migrate } from "./connection/data-source.ts";
+import { checkDatabase, unavailable } from "./connection/database-check.ts";
+import { describeDatabaseError } from "./connection/database-error.ts";
+import { type Channel, Notifications } from "./connection/notifications.ts";
+import { sslOptions } from "./connection/ssl-mode.ts";
+import { recordErrors } from "./errors/error-rows.ts";
+import { PostgresLogPlaces } from "./logs/log-places.ts";
+import { PostgresProofStore } from "./observers/proof-store.ts";
+import { PostgresReconcilerStore } from "./observers/reconciler-store.ts";
+import { PostgresPoolStore } from "./pools/pool-store.ts";
 import { postgresReads } from "./postgres-reads.ts";
-import { PostgresReconcilerStore } from "./reconciler-store.ts";
-import { PostgresRetentionStore } from "./retention-store.ts";
-import { PostgresServiceStore } from "./service-store.ts";
-import { PostgresSilenceStore } from "./silence-store.ts";
-import { sslOptions } from "./ssl-mode.ts";
-import { PostgresTypeDirectory } from "./type-reads.ts";
+import { PostgresFleetStore } from "./services/fleet-store.ts";
+import { PostgresServiceStore } from "./services/service-store.ts";
+import { PostgresSilenceStore } from "./services/silence-store.ts";
+import { PostgresTaskStore } from "./tasks/postgres-task-store.ts";
+import { PostgresTaskBulkStore } from "./tasks/task-bulk-store.ts";
+import { countTasks } from "./tasks/task-counts.ts";
+import { PostgresTaskDays } from "./tasks/task-days.ts";
+import { PostgresTaskLedgerStore } from "./tasks/task-ledger-store.ts";
+import { PostgresTaskLimitStore } from "./tasks/task-limit-store.ts";
+import { PostgresTaskProofStore } from "./tasks/task-proof-store.ts";
+import { PostgresTaskQueueStore } from "./tasks/task-queue-store.ts";
+import { PostgresTypeDirectory } from "./types/type-reads.ts";
 
 export interface DatabaseSideSettings {
   databaseUrl: string;
@@ -49,11 +73,25 @@ export class DatabaseSide {
   readonly errors: ErrorBook;
   readonly silence: SilenceStore;
   readonly reconciliation: ReconcilerStore;
+  readonly proofs: PostgresProofStore;
+  readonly pools: PoolStore;
   readonly retention: RetentionStore;
   readonly types: TypeDirectory;
   readonly services: ServiceStore;
   readonly logPlaces: LogPlaces;
   readonly changes: ChangeLog;
+  readonly fleet: FleetStore;
+  readonly unapplied: UnappliedStore;
+  readonly tasks: {
+    readonly ledger: TaskLedgerStore;
+    readonly queue: TaskQueueStore;
+    readonly store: TaskStore & TaskTypeStore;
+    readonly proofs: TaskProofStore;
+    readonly days: TaskDays;
+    readonly limits: TaskLimitStore;
+    readonly bulk: TaskBulkStore;
+    counts(): Promise<TaskCounts>;
+  };
   readonly #dataSource: DataSource;
   readonly #notifications: Notifications;
   readonly #log: Log;
@@ -67,18 +105,32 @@ export class DatabaseSide {
     this.#notifications = new Notifications(address, log);
     this.books = new PostgresBooksStore(this.#dataSource);
     this.commands = new PostgresCommandStore(this.#dataSource, freshStarts);
-    this.errors = { record: (errors) => recordErrors(this.#dataSource, errors) };
+    this.errors = { record: (all) => recordErrors(this.#dataSource, all).catch(rethrowRefused) };
     this.silence = new PostgresSilenceStore(this.#dataSource);
     this.reconciliation = new PostgresReconcilerStore(this.#dataSource);
+    this.proofs = new PostgresProofStore(this.#dataSource);
+    this.pools = new PostgresPoolStore(this.#dataSource);
     this.retention = new PostgresRetentionStore(this.#dataSource);
     this.types = new PostgresTypeDirectory(this.#dataSource);
     this.services = new PostgresServiceStore(this.#dataSource);
     this.logPlaces = new PostgresLogPlaces(this.#dataSource);
     this.changes = new PostgresChangeLog(this.#dataSource);
+    this.fleet = new PostgresFleetStore(this.#dataSource);
+    this.unapplied = new PostgresUnappliedStore(this.#dataSource);
+    this.tasks = {
+      ledger: new PostgresTaskLedgerStore(this.#dataSource),
+      queue: new PostgresTaskQueueStore(this.#dataSource),
+      store: new PostgresTaskStore(this.#dataSource),
+      proofs: new PostgresTaskProofStore(this.#dataSource),
+      days: new PostgresTaskDays(this.#dataSource),
+      limits: new PostgresTaskLimitStore(this.#dataSource),
+      bulk: new PostgresTaskBulkStore(this.#dataSource),
+      counts: () => countTasks(this.#dataSource),
+    };
   }
 
-  reads(queueDepths: (pools: string[]) => Promise<QueueDepth[] | null>): ManagerReads {
-    return postgresReads(this.#dataSource, queueDepths);
+  reads(askQueues: AskQueues): ManagerReads {
+    return postgresReads(this.#dataSource, askQueues);
   }
 
   commandCounts(): Promise<CommandCount[]> {

@@ -1,20 +1,22 @@
 import type { DataSource } from "typeorm";
-import type { ManagerReads } from "../../flows/manager-api.ts";
-import { listAudit } from "./audit-reads.ts";
-import { findError, groupErrors, groupObserverErrors, listErrors } from "./error-reads.ts";
-import { findObserver, listObservers, listRuns } from "./observer-reads.ts";
-import { listServices } from "./service-reads.ts";
-import { type AskQueueDepths, readStats } from "./stats-reads.ts";
-import { listTypes } from "./type-reads.ts";
+import type { ManagerReads } from "../../operations/manager-reads.ts";
+import type { AskQueues } from "../../operations/pools/pool-queues.ts";
+import { listAudit } from "./access/audit-rows.ts";
+import { findError, groupErrors, groupObserverErrors, listErrors } from "./errors/error-rows.ts";
+import { findObserver, listObservers } from "./observers/observer-reads.ts";
+import { listRuns } from "./observers/run-reads.ts";
+import { readStats } from "./overview/stats-reads.ts";
+import { listServices } from "./services/service-reads.ts";
+import { listTypes } from "./types/type-reads.ts";
 
 /** All reads that HTTP needs, from the books (and the queue depths from the broker). */
-export function postgresReads(dataSource: DataSource, askQueueDepths: AskQueueDepths): ManagerReads {
+export function postgresReads(dataSource: DataSource, askQueues: AskQueues): ManagerReads {
   return {
     listObservers: (query) => listObservers(dataSource, query),
     findObserver: (ref) => findObserver(dataSource, ref),
     listRuns: (ref) => listRuns(dataSource, ref),
     listServices: (query) => listServices(dataSource, query),
-    stats: () => readStats(dataSource, askQueueDepths),
+    stats: () => readStats(dataSource, askQueues),
     listTypes: () => listTypes(dataSource),
     listErrors: (query) => listErrors(dataSource, query),
     findError: (id) => findError(dataSource, id),

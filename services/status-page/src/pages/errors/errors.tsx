@@ -1,4 +1,3 @@
-import type { ErrorGroupList, ObserverErrors } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
@@ -15,11 +14,11 @@ const LOOK_EVERY_MS = 10_000;
 /** What went wrong, grouped by what it says: of observers, and of messages that were put aside. */
 export default function Errors() {
   const version = useTrouble();
-  const [deeds, setDeeds] = useState(0);
-  const asked = `${version} ${deeds}`;
-  const observers = useAnswer<ObserverErrors>("/stats/errors", asked);
-  const messages = useAnswer<ErrorGroupList>("/errors/groups", asked);
-  const onDone = () => setDeeds((count) => count + 1);
+  const [actions, setActions] = useState(0);
+  const asked = `${version} ${actions}`;
+  const observers = useAnswer("getErrorStats", {}, asked);
+  const messages = useAnswer("groupErrors", {}, asked);
+  const onDone = () => setActions((count) => count + 1);
   return (
     <>
       <h1>Errors</h1>

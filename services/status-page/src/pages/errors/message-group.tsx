@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import type { ErrorGroup, ErrorPage } from "@unacked/contracts";
+import type { ErrorGroup, QueryOf } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { Pending } from "../../parts/blank.tsx";
@@ -31,7 +31,7 @@ export function MessageGroup({ group, onDone }: { group: ErrorGroup; onDone: () 
         <span>{sayMany(group.count, "message")}</span>
         <Seen first={group.firstSeenAt} last={group.lastSeenAt} />
       </p>
-      <div className={css.deeds}>
+      <div className={css.actions}>
         <Button size="compact-sm" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Hide" : "Show"} {group.count === 1 ? "it" : "them"}
         </Button>
@@ -42,8 +42,8 @@ export function MessageGroup({ group, onDone }: { group: ErrorGroup; onDone: () 
 }
 
 function Messages({ group, onDone }: { group: ErrorGroup; onDone: () => void }) {
-  const query = new URLSearchParams({ reason: group.reason, group: group.group, limit: String(SHOWN) });
-  const { data, failure, reload } = useAnswer<ErrorPage>(`/errors?${query}`, `${group.count} ${group.exampleId}`);
+  const query = { reason: group.reason as NonNullable<QueryOf<"listErrors">["reason"]>, group: group.group, limit: SHOWN };
+  const { data, failure, reload } = useAnswer("listErrors", { query }, `${group.count} ${group.exampleId}`);
   if (data === null && failure !== null) return <Failure what="The messages" failure={failure} onRetry={reload} />;
   if (data === null) return <Pending label="Reading the messages" height="6rem" />;
   return (

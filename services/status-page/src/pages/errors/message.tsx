@@ -1,28 +1,28 @@
-import type { ErrorEntry, ObserverView } from "@unacked/contracts";
+import type { ErrorEntry } from "@unacked/contracts";
 import { useLive, useSignal } from "../../live/use-live.ts";
-import { DeedButton } from "../../parts/deed-button.tsx";
+import { ActionButton } from "../../parts/action-button.tsx";
 import { sayBytes } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { call } from "../../wire/call.ts";
 import css from "./group.module.css";
-import { useDeed } from "./use-deed.ts";
+import { useAction } from "./use-action.ts";
 
 /** One message: what was wrong with it, what it was, and what can be done. */
 export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => void }) {
   const { observers } = useLive();
   useSignal(observers.changed);
-  const { isBusy, run } = useDeed(onDone);
+  const { isBusy, run } = useAction(onDone);
   const row = observers.index.get(entry.observerId ?? "");
   const retry = () =>
     run(async () => {
-      const { name } = await call<ObserverView>("POST", `/errors/${entry.id}/retry`);
+      const { name } = await call("retryError", { path: { errorId: entry.id } });
       return `${name} is being restarted.`;
     });
   const remove = () =>
     run(async () => {
-      await call("DELETE", `/errors/${entry.id}`);
+      await call("deleteError", { path: { errorId: entry.id } });
       return "The message was removed.";
     });
   return (
@@ -43,15 +43,15 @@ export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => vo
           {entry.body}
         </pre>
       </details>
-      <div className={css.deeds}>
+      <div className={css.actions}>
         {row?.status === "Failed" && (
-          <DeedButton call="retryError" size="compact-sm" variant="default" loading={isBusy} onClick={retry}>
+          <ActionButton call="retryError" size="compact-sm" variant="default" loading={isBusy} onClick={retry}>
             Retry
-          </DeedButton>
+          </ActionButton>
         )}
-        <DeedButton call="deleteError" size="compact-sm" variant="default" loading={isBusy} onClick={remove}>
+        <ActionButton call="deleteError" size="compact-sm" variant="default" loading={isBusy} onClick={remove}>
           Remove
-        </DeedButton>
+        </ActionButton>
       </div>
     </li>
   );

@@ -1,5 +1,5 @@
-import type { BulkCount, ObserverErrorGroup } from "@unacked/contracts";
-import { DeedButton } from "../../parts/deed-button.tsx";
+import type { ObserverErrorGroup } from "@unacked/contracts";
+import { ActionButton } from "../../parts/action-button.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
@@ -7,16 +7,18 @@ import { STATUSES } from "../../store/statuses.ts";
 import { call } from "../../wire/call.ts";
 import css from "./group.module.css";
 import { Seen } from "./seen.tsx";
-import { useDeed } from "./use-deed.ts";
+import { useAction } from "./use-action.ts";
 
 /** Observers whose last error says the same. Those that were given up can be restarted together. */
 export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; onDone: () => void }) {
-  const { isBusy, run } = useDeed(onDone);
+  const { isBusy, run } = useAction(onDone);
   const failed = group.byStatus.Failed;
   const restart = () =>
     run(async () => {
-      const body = { filter: { errorGroup: group.group, status: "Failed" } };
-      const { accepted, matched } = await call<BulkCount>("POST", "/observers/restart", { body });
+      const body = { filter: { errorGroup: group.group, status: "Failed" as const } };
+      const answer = await call("restartObservers", { body });
+      if ("results" in answer) throw new Error("the manager listed what was to be counted");
+      const { accepted, matched } = answer;
       const rest = matched > accepted ? `; ${sayCount(matched - accepted)} could not be` : "";
       return `${sayMany(accepted, "observer")} being restarted${rest}.`;
     });
@@ -37,10 +39,10 @@ export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; on
         </span>
       </p>
       {failed > 0 && (
-        <div className={css.deeds}>
-          <DeedButton call="restartObservers" size="compact-sm" variant="default" loading={isBusy} onClick={restart}>
+        <div className={css.actions}>
+          <ActionButton call="restartObservers" size="compact-sm" variant="default" loading={isBusy} onClick={restart}>
             Restart the {sayCount(failed)} that failed
-          </DeedButton>
+          </ActionButton>
         </div>
       )}
     </article>

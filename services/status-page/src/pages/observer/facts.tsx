@@ -3,7 +3,6 @@ import { Fragment, type ReactNode } from "react";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
-import { failuresOf } from "../../store/observer-row.ts";
 import { STATUS_LOOKS } from "../../store/statuses.ts";
 import css from "./facts.module.css";
 
@@ -26,7 +25,8 @@ export function Facts({ observer }: { observer: ObserverView }) {
 }
 
 function factsOf(observer: ObserverView): [string, ReactNode][] {
-  const { status, service, type, pool, labels, epoch, nextAttemptAt, createdAt, modifiedAt, id, revision } = observer;
+  const { status, service, type, pool, labels, runNumber, attempts, nextAttemptAt, createdAt, modifiedAt, id, revision } =
+    observer;
   const runsOn =
     service === null ? (
       "on no service now"
@@ -44,8 +44,8 @@ function factsOf(observer: ObserverView): [string, ReactNode][] {
         .map(([key, value]) => `${key}=${value}`)
         .join(", ") || "none",
     ],
-    ["Runs so far", sayCount(epoch)],
-    ["Failed attempts", failuresOf(observer) === 0 ? "none in this run" : sayCount(failuresOf(observer))],
+    ["Runs so far", sayCount(runNumber)],
+    ["Attempts", sayCount(attempts)],
     ...(nextAttemptAt === null
       ? []
       : [["Next attempt", <Time key="next" at={nextAttemptAt} />] satisfies [string, ReactNode]]),

@@ -3,6 +3,7 @@ import { memo, type UIEvent, useLayoutEffect, useRef } from "react";
 import type { FollowedTail } from "../../live/use-log-tail.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
+import { Stack } from "../../parts/stack.tsx";
 import { Time } from "../../parts/time.tsx";
 import type { TailItem } from "../../store/log-tail.ts";
 import css from "./log-panel.module.css";
@@ -53,8 +54,8 @@ export function LogPanel({ followed, paused }: { followed: FollowedTail; paused:
 function NoLines({ followed }: { followed: FollowedTail }) {
   const { title, text } = stateOf(followed);
   const { phase } = followed.tail.state;
-  if (followed.broken === null && phase === "asking") return <Pending label="Asking its service" height="100%" />;
-  const isSilent = followed.broken === null && phase === "telling";
+  if (followed.failure === null && phase === "asking") return <Pending label="Asking its service" height="100%" />;
+  const isSilent = followed.failure === null && phase === "telling";
   return (
     <div className={css.none}>
       <Blank title={isSilent ? "It has logged nothing" : title}>
@@ -75,7 +76,7 @@ const Lines = memo(({ items }: { items: readonly TailItem[] }) => (
 const Item = memo(({ item }: { item: TailItem }) => {
   switch (item.kind) {
     case "line": {
-      const { at, level, message, cut } = item.line;
+      const { at, level, message, stack, cut } = item.line;
       return (
         <li className={css.line} data-level={level}>
           <Time at={at} isExact />
@@ -83,6 +84,7 @@ const Item = memo(({ item }: { item: TailItem }) => {
           <span className={css.text}>
             {message} <span className={css.fields}>{fieldsText(item.line)}</span>
             {cut && <span className={css.cut}> (longer than its service keeps)</span>}
+            <Stack of={message} stack={stack} />
           </span>
         </li>
       );
@@ -96,7 +98,7 @@ const Item = memo(({ item }: { item: TailItem }) => {
   }
 });
 
-/** Keeps the end in sight while one is at it; whoever has scrolled up is left where they are. */
+/** Keeps the end in sight for a reader who is at it, and leaves one who has scrolled up where they are. */
 function useStickToEnd(items: unknown) {
   const box = useRef<HTMLDivElement>(null);
   const isStuck = useRef(true);
@@ -109,7 +111,7 @@ function useStickToEnd(items: unknown) {
   const onScroll = ({ currentTarget: { scrollTop, clientHeight, scrollHeight, clientWidth } }: UIEvent) => {
     const isResized = clientWidth !== widthPx.current;
     widthPx.current = clientWidth;
-    if (isResized && isStuck.current) return toEnd(); // lines were broken anew: nobody has scrolled
+    if (isResized && isStuck.current) return toEnd(); // line breaks have moved: nobody has scrolled
     isStuck.current = scrollTop + clientHeight >= scrollHeight - AT_END_PX;
   };
   return { box, onScroll, toEnd };

@@ -1,13 +1,14 @@
-import type { ObserverView, RunList } from "@unacked/contracts";
+import { isOver, type ObserverView, traitsOf } from "@unacked/contracts";
 import { type Answered, useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { useLogTail } from "../../live/use-log-tail.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { Stack } from "../../parts/stack.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
-import { Deeds } from "./deeds.tsx";
+import { Actions } from "./actions.tsx";
 import { EmittedValues } from "./emitted-values.tsx";
 import { Facts } from "./facts.tsx";
 import { LogPanel } from "./log-panel.tsx";
@@ -15,17 +16,17 @@ import css from "./observer.module.css";
 import { RunHistory } from "./run-history.tsx";
 import { usePause } from "./use-pause.ts";
 
-/** One observer, by id or name. The stream says that it changed; then it is read anew, whole. */
+/** One observer, by id or name. The stream says that it changed; then all of it is read again. */
 export default function Observer({ reference }: { reference: string }) {
   const { observers } = useLive();
   useSignal(observers.changed);
   const { id, failure: unnamed, reload: askAgain } = useObserverId(reference);
-  const path = id === undefined ? null : `/observers/${encodeURIComponent(id)}`;
+  const asked = id === undefined ? null : { path: { ref: id } };
   const row = observers.index.get(id ?? "");
   // A deleted one leaves the index: that, too, is a change.
-  const version = `${row?.modifiedAt} ${row?.status} ${row?.epoch}`;
-  const { data: observer, failure: unread, reload: readAgain } = useAnswer<ObserverView>(path, version);
-  const { data: runs, failure: runsFailure, reload: reloadRuns } = useAnswer<RunList>(path && `${path}/runs`, version);
+  const version = `${row?.modifiedAt} ${row?.status} ${row?.runNumber}`;
+  const { data: observer, failure: unread, reload: readAgain } = useAnswer("getObserver", asked, version);
+  const { data: runs, failure: runsFailure, reload: reloadRuns } = useAnswer("listRuns", asked, version);
   const [failure, reload] = id === undefined ? [unnamed, askAgain] : [unread, readAgain];
   if (failure?.code === "observer-not-found") return <NotThere reference={reference} />;
   if (observer === null && failure !== null) return <Failure what="The observer" failure={failure} onRetry={reload} />;
@@ -38,7 +39,7 @@ export default function Observer({ reference }: { reference: string }) {
         </p>
         <h1 className={css.name}>{observer.name}</h1>
         <StatusMark status={observer.status} />
-        <Deeds observer={observer} onDone={reload} />
+        <Actions observer={observer} onDone={reload} />
       </header>
       <LastError observer={observer} />
       <Now key={observer.id} observer={observer} />
@@ -56,7 +57,7 @@ export default function Observer({ reference }: { reference: string }) {
 
 /** What it is, and what it says. One that is restarted after its end says something again, be it only that it fails again. */
 function Now({ observer }: { observer: ObserverView }) {
-  const life = OVER.has(observer.status) ? `over after ${observer.epoch}` : "lives";
+  const life = isOver(observer.status) ? `over after ${observer.runNumber}` : "lives";
   const followed = useLogTail(observer.id, life);
   const paused = usePause(followed.tail);
   return (
@@ -73,14 +74,12 @@ function Now({ observer }: { observer: ObserverView }) {
   );
 }
 
-const OVER: ReadonlySet<ObserverView["status"]> = new Set(["Deleted", "Failed", "Completed"]);
-
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The stream tells of ids, and a deleted one has no name any more: a name leads to an id, once. */
 function useObserverId(reference: string): Pick<Answered<ObserverView>, "failure" | "reload"> & { id: string | undefined } {
   const isId = UUID.test(reference);
-  const { data, failure, reload } = useAnswer<ObserverView>(isId ? null : `/observers/${encodeURIComponent(reference)}`);
+  const { data, failure, reload } = useAnswer("getObserver", isId ? null : { path: { ref: reference } });
   return { id: isId ? reference.toLowerCase() : data?.id, failure, reload };
 }
 
@@ -98,15 +97,14 @@ function NotThere({ reference }: { reference: string }) {
   );
 }
 
-const FAILING: ReadonlySet<ObserverView["status"]> = new Set(["Retrying", "Failed"]);
-
 function LastError({ observer }: { observer: ObserverView }) {
   const { lastError } = observer;
   if (lastError === null) return null;
   return (
-    <section aria-label="Last error" className={css.error} data-over={!FAILING.has(observer.status)}>
+    <section aria-label="Last error" className={css.error} data-over={!traitsOf(observer.status).isFailing}>
       <strong>{lastError.name}</strong>
       <pre className={css.message}>{lastError.message}</pre>
+      <Stack of={`${lastError.name}: ${lastError.message}`} stack={lastError.stack} />
       <p className={css.when}>
         {lastError.at !== null && (
           <>

@@ -5,8 +5,10 @@ import { useNow } from "../../live/use-now.ts";
 import { Blank } from "../../parts/blank.tsx";
 import plain from "../../parts/plain-table.module.css";
 import { sayAge, sayCount, sayMany } from "../../parts/say.ts";
+import { Stack } from "../../parts/stack.tsx";
 import { Time } from "../../parts/time.tsx";
-import { END_REASONS } from "../../store/end-reasons.ts";
+import { END_REASONS, INTERRUPTED } from "../../store/end-reasons.ts";
+import type { Tone } from "../../store/statuses.ts";
 import { timeLineOf } from "../../store/time-line.ts";
 import css from "./run-history.module.css";
 
@@ -46,7 +48,7 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
         <tbody>
           {bars.map(({ run, from, to }) => (
             <tr key={run.id}>
-              <th scope="row">{sayCount(run.epoch)}</th>
+              <th scope="row">{sayCount(run.runNumber)}</th>
               <td className={css.service}>{run.service.name ?? "unknown"}</td>
               <td>
                 <Time at={run.startedAt} />
@@ -58,7 +60,7 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
               <td className={css.line} aria-hidden="true">
                 <span
                   className={css.bar}
-                  data-tone={run.endReason === null ? "good" : END_REASONS[run.endReason].tone}
+                  data-tone={toneOf(run)}
                   style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
                 />
               </td>
@@ -81,14 +83,23 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
 const msOf = (run: RunView, nowMs: number): number =>
   Math.max(0, (run.endedAt === null ? nowMs : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
 
+function toneOf({ endReason, interruption }: RunView): Tone {
+  if (endReason === null) return "good";
+  return interruption === null ? END_REASONS[endReason].tone : INTERRUPTED.tone;
+}
+
 function Ending({ run }: { run: RunView }) {
   if (run.endReason === null) return <span className={css.running}>{run.state === "Current" ? "runs" : "–"}</span>;
-  const { tone, meaning } = END_REASONS[run.endReason];
-  const error = run.error === null ? "" : `${run.error.name}: ${run.error.message}`;
+  const { meaning } = run.interruption === null ? END_REASONS[run.endReason] : INTERRUPTED;
+  const tone = toneOf(run);
+  const error = run.error === null ? (run.interruption ?? "") : `${run.error.name}: ${run.error.message}`;
   return (
-    <span data-tone={tone} className={css.reason} title={error || run.endReason}>
-      {meaning}
-      {error !== "" && <span className={css.error}>{error}</span>}
-    </span>
+    <>
+      <span data-tone={tone} className={css.reason} title={error || run.endReason}>
+        {meaning}
+        {error !== "" && <span className={css.error}>{error}</span>}
+      </span>
+      <Stack of={error} stack={run.error?.stack} />
+    </>
   );
 }

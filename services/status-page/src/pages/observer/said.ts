@@ -3,7 +3,7 @@ import type { LogTail } from "../../store/log-tail.ts";
 
 interface Followed {
   tail: LogTail;
-  broken: { failure: { message: string; remedy: string } | null } | null;
+  failure: { code: string; message: string; remedy: string } | null;
 }
 
 /** Why there is nothing to show, and what comes of it. */
@@ -25,22 +25,16 @@ const WAITING: Record<NoLogsReason, { title: string; text: string }> = {
 };
 
 /** How it stands with what an observer says: in a few words, and in a sentence where there is nothing else to see. */
-export function stateOf({ tail, broken }: Followed): { tone: "good" | "wait" | "over"; title: string; text: string } {
+export function stateOf({ tail, failure }: Followed): { tone: "good" | "wait" | "over"; title: string; text: string } {
   const { state, run } = tail;
-  if (broken !== null) {
-    const { failure } = broken;
-    if (failure !== null) return { tone: "wait", title: failure.message, text: failure.remedy };
-    return { tone: "wait", title: "No connection to the manager", text: "It is tried again every second." };
-  }
+  if (failure?.code === "unreachable")
+    return { tone: "wait", title: "No connection to the manager", text: "It is tried again and again." };
+  if (failure !== null) return { tone: "wait", title: failure.message, text: failure.remedy };
   switch (state.phase) {
     case "asking":
       return { tone: "wait", title: "Asking its service", text: "" };
     case "telling":
-      return {
-        tone: run?.isCurrent === false ? "over" : "good",
-        title: run?.isCurrent === false ? `Last run, on ${run.service.name}` : `Live from ${run?.service.name}`,
-        text: "",
-      };
+      return { tone: "good", title: `Live from ${run?.service.name}`, text: "" };
     case "waiting":
       return { tone: "wait", ...WAITING[state.reason] };
     case "over":

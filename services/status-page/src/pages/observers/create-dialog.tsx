@@ -1,5 +1,4 @@
 import { Modal } from "@mantine/core";
-import type { TypeList } from "@unacked/contracts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -15,7 +14,7 @@ export function CreateDialog({ opened, onClose }: { opened: boolean; onClose: ()
 
 /** The types are asked for each time: a service with a new one may have come. */
 function WithTypes({ onClose }: { onClose: () => void }) {
-  const { data, failure, reload } = useAnswer<TypeList>("/types");
+  const { data, failure, reload } = useAnswer("listTypes", {});
   if (data === null && failure !== null) return <Failure what="The observer types" failure={failure} onRetry={reload} />;
   if (data === null) return <Pending label="Reading the observer types" height="22rem" />;
   if (data.items.length === 0) {

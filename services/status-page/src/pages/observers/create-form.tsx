@@ -1,5 +1,5 @@
 import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
-import type { ObserverView, TypeView } from "@unacked/contracts";
+import type { TypeView } from "@unacked/contracts";
 import { type FormEvent, useMemo, useRef, useState } from "react";
 import { labelsOf } from "../../form/labels-of.ts";
 import { type FieldErrors, type FieldValues, initialValues, paramsOf } from "../../form/params-of.ts";
@@ -66,9 +66,9 @@ export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () 
         params,
         pool: basics.pool,
         ...labels,
-        whenFull: basics.mayWait ? "queue" : "reject",
+        whenFull: basics.mayWait ? ("queue" as const) : ("reject" as const),
       };
-      const { name } = await call<ObserverView>("POST", "/observers", { body });
+      const { name } = await call("createObserver", { body });
       say("done", `${name} was created.`);
       onClose();
     } catch (error) {

@@ -1,15 +1,15 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
-import type { ObserverStatus } from "@unacked/contracts";
+import { HOW_LABELS_ARE_SELECTED, type ObserverStatus, parseLabelSelector } from "@unacked/contracts";
 import { useEffect, useRef, useState } from "react";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { sayCount } from "../../parts/say.ts";
-import { NO_FILTER, narrows, type ObserverFilter } from "../../store/observer-filter.ts";
+import { type ListFilter, NO_FILTER, narrows } from "../../store/list-filter.ts";
 import { STATUS_LOOKS, STATUSES } from "../../store/statuses.ts";
 import css from "./filter-bar.module.css";
 
 interface Props {
-  filter: ObserverFilter;
-  onChange: (filter: ObserverFilter) => void;
+  filter: ListFilter;
+  onChange: (filter: ListFilter) => void;
 }
 
 export function FilterBar({ filter, onChange }: Props) {
@@ -35,13 +35,7 @@ export function FilterBar({ filter, onChange }: Props) {
           onChange={(service) => onChange({ ...filter, service })}
         />
         <Choice name="Pool" value={filter.pool} options={pools} onChange={(pool) => onChange({ ...filter, pool })} />
-        <TextInput
-          size="xs"
-          label="Label"
-          placeholder="key=value"
-          value={filter.label}
-          onChange={(event) => onChange({ ...filter, label: event.currentTarget.value })}
-        />
+        <LabelField labels={filter.labels} onChange={(labels) => onChange({ ...filter, labels })} />
         <Button
           className={css.clear}
           size="xs"
@@ -84,6 +78,29 @@ function Search({ filter, onChange }: Props) {
     />
   );
 }
+
+/** What is typed stays as it is until the address says something else: a comma at its end is no label yet. */
+function LabelField({ labels, onChange }: { labels: readonly string[]; onChange: (labels: string[]) => void }) {
+  const [typed, setTyped] = useState("");
+  const text = isSame(splitLabels(typed), labels) ? typed : labels.join(", ");
+  const isWrong = labels.some((label) => parseLabelSelector(label) === undefined);
+  return (
+    <TextInput
+      size="xs"
+      label="Labels"
+      placeholder="key=value"
+      value={text}
+      error={isWrong && HOW_LABELS_ARE_SELECTED}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        onChange(splitLabels(event.currentTarget.value));
+      }}
+    />
+  );
+}
+
+const splitLabels = (text: string): string[] => text.split(/[\s,]+/).filter((each) => each !== "");
+const isSame = (some: readonly string[], others: readonly string[]): boolean => some.join("\n") === others.join("\n");
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select");

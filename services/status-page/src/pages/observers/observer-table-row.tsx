@@ -15,7 +15,7 @@ interface Props {
   onChoose: (id: string, withRange: boolean) => void;
 }
 
-/** Drawn anew only when its own row changed, not when others did. */
+/** Redrawn only when its own row changed, not when others did. */
 export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top, isActive, isChosen, onChoose }: Props) {
   const choose = (event: MouseEvent) => onChoose(row.id, event.shiftKey);
   return (
@@ -55,11 +55,11 @@ export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top
       <div role="gridcell" className={css.pool}>
         {row.pool}
       </div>
-      <div role="gridcell" className={css.attempts}>
-        {row.failures === 0 ? "" : row.failures}
+      <div role="gridcell" className={css.attempts} data-again={row.attempts > 1}>
+        {row.attempts}
       </div>
       <div role="gridcell" className={css.runs}>
-        {row.epoch}
+        {row.runNumber}
       </div>
       <div role="gridcell" className={css.changed}>
         <Time at={row.modifiedAt} />

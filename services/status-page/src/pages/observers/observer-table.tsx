@@ -3,13 +3,13 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import type { OrderedView } from "../../live/ordered-view.ts";
 import { useLive } from "../../live/use-live.ts";
+import { ActionButton } from "../../parts/action-button.tsx";
 import { Blank } from "../../parts/blank.tsx";
-import { DeedButton } from "../../parts/deed-button.tsx";
 import { navigate } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
-import { NO_FILTER, narrows, type ObserverFilter } from "../../store/observer-filter.ts";
+import { type ListFilter, NO_FILTER, narrows } from "../../store/list-filter.ts";
 import { allOf, extendedTo, NOTHING_CHOSEN, type Selection, toggled } from "../../store/selection.ts";
-import { keyDeed } from "./key-deed.ts";
+import { keyAction } from "./key-action.ts";
 import { KeyHints } from "./key-hints.tsx";
 import css from "./observer-table.module.css";
 import { ObserverTableRow } from "./observer-table-row.tsx";
@@ -20,8 +20,8 @@ import { useRowHeight } from "./use-row-height.ts";
 
 interface Props {
   view: OrderedView;
-  filter: ObserverFilter;
-  onFilter: (filter: ObserverFilter) => void;
+  filter: ListFilter;
+  onFilter: (filter: ListFilter) => void;
   selection: Selection;
   onSelect: (selection: Selection) => void;
   onCreate: () => void;
@@ -60,21 +60,21 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (event.target !== event.currentTarget) return;
     const visibleRows = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
-    const deed = keyDeed(event, { activeIndex, count: rows.length, page: visibleRows });
-    if (deed === null) return;
+    const action = keyAction(event, { activeIndex, count: rows.length, page: visibleRows });
+    if (action === null) return;
     event.preventDefault();
-    if (deed.kind === "move") {
+    if (action.kind === "move") {
       const from = rows.idAt(activeIndex);
-      const id = moveTo(deed.to);
-      if (deed.extends && id !== undefined) {
+      const id = moveTo(action.to);
+      if (action.extends && id !== undefined) {
         const anchor = selection.anchor ?? from ?? id;
         onSelect(extendedTo({ ...selection, anchor }, id, rows.ids()));
       }
     }
-    if (deed.kind === "toggle" && activeId !== null) onSelect(toggled(selection, activeId));
-    if (deed.kind === "open" && activeRow !== undefined) navigate(addressOfObserver(activeRow.id));
-    if (deed.kind === "all") onSelect(allOf(rows.ids()));
-    if (deed.kind === "none") onSelect(NOTHING_CHOSEN);
+    if (action.kind === "toggle" && activeId !== null) onSelect(toggled(selection, activeId));
+    if (action.kind === "open" && activeRow !== undefined) navigate(addressOfObserver(activeRow.id));
+    if (action.kind === "all") onSelect(allOf(rows.ids()));
+    if (action.kind === "none") onSelect(NOTHING_CHOSEN);
   };
 
   const choose = useEvent((id: string, withRange: boolean) => {
@@ -147,9 +147,9 @@ function NothingShown({ filter, onFilter, onCreate }: Pick<Props, "filter" | "on
           <Blank title="No observer yet">
             <p>An observer is a job without an end: it runs on some service until you stop it.</p>
             <p>
-              <DeedButton call="createObserver" size="compact-sm" onClick={onCreate}>
+              <ActionButton call="createObserver" size="compact-sm" onClick={onCreate}>
                 Create the first
-              </DeedButton>
+              </ActionButton>
             </p>
           </Blank>
         )}

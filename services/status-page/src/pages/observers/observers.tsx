@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { OrderedView } from "../../live/ordered-view.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
-import { DeedButton } from "../../parts/deed-button.tsx";
+import { ActionButton } from "../../parts/action-button.tsx";
 import { sayCount } from "../../parts/say.ts";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
-import { type ObserverFilter, readFilter, writeFilter } from "../../store/observer-filter.ts";
+import { type ListFilter, readFilter, writeFilter } from "../../store/list-filter.ts";
 import { NOTHING_CHOSEN } from "../../store/selection.ts";
+import { ActionBar } from "./action-bar.tsx";
 import { CreateDialog } from "./create-dialog.tsx";
-import { DeedBar } from "./deed-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { ObserverTable } from "./observer-table.tsx";
 import css from "./observers.module.css";
@@ -26,18 +26,18 @@ export default function Observers() {
     if (wantsDeleted) void observers.wantDeleted();
   }, [observers, wantsDeleted]);
 
-  const setFilter = (next: ObserverFilter) => navigate(`/observers${writeFilter(next)}`, { replace: true });
+  const setFilter = (next: ListFilter) => navigate(`/observers${writeFilter(next)}`, { replace: true });
   return (
     <>
       <div className={css.head}>
         <h1>Observers</h1>
         <Total shown={view.rows.length} />
-        <DeedButton call="createObserver" size="compact-md" onClick={() => setCreating(true)}>
+        <ActionButton call="createObserver" size="compact-md" onClick={() => setCreating(true)}>
           New observer
-        </DeedButton>
+        </ActionButton>
       </div>
       <FilterBar filter={filter} onChange={setFilter} />
-      <DeedBar selection={selection} onDone={() => setSelection(NOTHING_CHOSEN)} />
+      <ActionBar selection={selection} onDone={() => setSelection(NOTHING_CHOSEN)} />
       <ObserverTable
         view={view}
         filter={filter}
@@ -57,6 +57,8 @@ function Total({ shown }: { shown: number }) {
   useSignal(observers.changed);
   const { loading } = observers;
   const isPart = loading.phase === "reading" && loading.total !== null && loading.total > loading.read;
+  if (loading.phase === "reading" && loading.total === null && shown === 0)
+    return <p className={css.total}>Reading the list</p>;
   return (
     <p className={`${css.total} figures`}>
       {sayCount(shown)} shown

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "react";
-import type { ObserverFilter } from "../../store/observer-filter.ts";
+import type { ListFilter } from "../../store/list-filter.ts";
 import css from "./observer-table.module.css";
 
 interface Props {
-  filter: ObserverFilter;
-  onFilter: (filter: ObserverFilter) => void;
+  filter: ListFilter;
+  onFilter: (filter: ListFilter) => void;
   chosen: number;
   count: number;
   onChooseAll: (all: boolean) => void;
@@ -45,8 +45,8 @@ export function TableHead({ filter, onFilter, chosen, count, onChooseAll }: Prop
         <div role="columnheader" className={css.attempts} aria-sort={byAttempts ? "descending" : "none"}>
           <Sorter
             isOn={byAttempts}
-            text="Failures"
-            title="most failed attempts first"
+            text="Attempts"
+            title="most attempts first"
             onClick={() => onFilter({ ...filter, sort: "attempts" })}
           />
         </div>

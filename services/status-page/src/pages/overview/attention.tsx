@@ -1,4 +1,4 @@
-import type { Stats } from "@unacked/contracts";
+import { FAILING_STATUSES, type Stats } from "@unacked/contracts";
 import { useMemo, useSyncExternalStore } from "react";
 import { OrderedView } from "../../live/ordered-view.ts";
 import { useLive } from "../../live/use-live.ts";
@@ -6,7 +6,7 @@ import { sayAge, sayMany } from "../../parts/say.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
-import { NO_FILTER } from "../../store/observer-filter.ts";
+import { NO_FILTER } from "../../store/list-filter.ts";
 import css from "./attention.module.css";
 
 const SHOWN = 5;
@@ -15,7 +15,7 @@ const SHOWN = 5;
 export function Attention({ stats }: { stats: Stats }) {
   const { observers } = useLive();
   const view = useMemo(
-    () => new OrderedView(observers, { ...NO_FILTER, statuses: ["Retrying", "Failed"], sort: "attempts" }),
+    () => new OrderedView(observers, { ...NO_FILTER, statuses: FAILING_STATUSES, sort: "attempts" }),
     [observers],
   );
   useSyncExternalStore(view.subscribe, view.getVersion);
@@ -40,7 +40,7 @@ export function Attention({ stats }: { stats: Stats }) {
             <Link href={addressOfObserver(row.id)}>{row.name}</Link>
             <StatusMark status={row.status} />
             <span className={css.why} title={row.error ?? ""}>
-              {row.failures > 0 && `${sayMany(row.failures, "failed attempt")}. `}
+              {row.attempts > 0 && `${sayMany(row.attempts, "attempt")}. `}
               {row.error}
             </span>
           </p>

@@ -19,7 +19,7 @@ const SHORT = new Intl.NumberFormat(undefined, { notation: "compact" });
 /** A quiet system does not look like a busy one: the scale is never finer than this. */
 const LEAST_TOP = 5;
 
-/** A line without furniture: the number beside it says how much. Made anew when the colours change. */
+/** A line without furniture: the number beside it says how much. Rebuilt when the colours change. */
 export function SmallChart({ timesS, values, colour, label }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | null>(null);

@@ -5,7 +5,7 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sayMany } from "../../parts/say.ts";
 import { useNotices } from "../../shell/notices.tsx";
 import { freeElsewhere } from "../../store/free-elsewhere.ts";
-import { drainService } from "../../wire/deeds.ts";
+import { drainService } from "../../wire/actions.ts";
 
 /** Asks before a service is drained, and says who would take over. What the manager has against it is told here. */
 export function DrainDialog({ service, onClose }: { service: ServiceView; onClose: () => void }) {

@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import type { ServiceList } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
@@ -36,7 +35,7 @@ function Ended() {
     .living()
     .map(({ id }) => id)
     .join();
-  const { data, failure, reload } = useAnswer<ServiceList>("/services?all=true", living);
+  const { data, failure, reload } = useAnswer("listServices", { query: { all: true } }, living);
   if (data === null && failure !== null) return <Failure what="The past boots" failure={failure} onRetry={reload} />;
   if (data === null) return <Pending label="Reading the past boots" height="8rem" />;
   const ended = data.items

@@ -2,13 +2,15 @@ import type { ServiceView } from "@unacked/contracts";
 import { Fragment, type ReactNode } from "react";
 import { useNow } from "../../live/use-now.ts";
 import { useUsedOf } from "../../live/use-used-of.ts";
-import { DeedButton } from "../../parts/deed-button.tsx";
+import { ActionButton } from "../../parts/action-button.tsx";
 import { sayAge, sayBytes, sayMany } from "../../parts/say.ts";
 import { ServiceMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkersBar } from "../../parts/workers-bar.tsx";
 import { Link } from "../../shell/navigation.tsx";
+import { BrokenFiles } from "./broken-files.tsx";
 import css from "./service-card.module.css";
+import { Slots } from "./slots.tsx";
 
 /** A loop that is blocked for longer makes everything on the service late. */
 const SLOW_LOOP_MS = 200;
@@ -27,6 +29,7 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
           <Link href={`/observers?service=${encodeURIComponent(service.name)}`}>
             {used} of {service.workerCount} workers in use
           </Link>
+          {service.free > 0 && <>, room for {service.free} more</>}
         </p>
         <WorkersBar used={used} total={service.workerCount} label={service.name} isClosed={service.draining} />
       </div>
@@ -38,18 +41,25 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
           </Fragment>
         ))}
       </dl>
+      <Slots service={service} nowMs={nowMs} />
+      <BrokenFiles files={service.brokenFiles} />
       {service.brokerLoss !== null && (
         <p className={css.loss}>
           <strong>{service.brokerLoss.detail}</strong> {service.brokerLoss.remedy}
         </p>
       )}
+      {service.notConsuming !== null && (
+        <p className={css.loss}>
+          <strong>It takes no observers for now:</strong> {service.notConsuming}.
+        </p>
+      )}
       {service.draining ? (
         <p className={css.drain}>{drainText(service, used)}</p>
       ) : (
-        <div className={css.deeds}>
-          <DeedButton call="drainService" size="compact-sm" variant="default" onClick={onDrain}>
+        <div className={css.actions}>
+          <ActionButton call="drainService" size="compact-sm" variant="default" onClick={onDrain}>
             Drain<span className="unseen"> {service.name}</span>
-          </DeedButton>
+          </ActionButton>
         </div>
       )}
     </section>

@@ -66,8 +66,8 @@ export default function SignIn({ hasEnded, onSignIn }: Props) {
         </Button>
       </form>
       <p className={css.hint}>
-        Whoever runs the manager makes one: <code>unacked token create NAME --role viewer</code>. It is kept in a cookie that
-        no script can read, for 12 hours at most.
+        The operator of the manager makes one: <code>unacked token create NAME --role viewer</code>. It is kept in a cookie
+        that no script can read, for 12 hours at most.
       </p>
     </section>
   );

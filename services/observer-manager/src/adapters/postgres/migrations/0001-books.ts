@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
 /**
- * Observers counted by pool, type and status, so that nobody has to count a million rows. Kept by the table itself, whoever
- * writes it: each statement adds what it changed as rows of its own, since a row for each count would make every writer wait
+ * Observers counted by pool, type and status, so that nobody has to count a million rows. The table keeps them by triggers,
+ * for every writer: each statement adds what it changed as rows of its own, since a row for each count would make every writer wait
  * for the one before. The sum is the count; FOLD in observer-counts.ts puts the rows together now and then.
  */
 const COUNTS = [
@@ -43,7 +43,7 @@ const COUNTS = [
  * - `commands` is the outbox and every timer in one table: what is to be sent, and when it is due.
  *
  * Every index of `observers` is written by every change of a row, as `changed_xid` is in one: each costs some 0.002 ms a change,
- * so those that only some rows need have only these. `runs.observer_id` is no foreign key: whoever writes a run has locked its
+ * so those that only some rows need have only these. `runs.observer_id` is no foreign key: the writer of a run has locked its
  * observer, and the checks took as long as writing the runs.
  */
 const UP = [

@@ -1,0 +1,95 @@
+import type { AnyProblem, CallError } from "@unacked/client";
+import type { FieldProblem, ObserverView } from "@unacked/contracts";
+import { CliFailure, type ExitKind } from "../failure.ts";
+
+/** Others are `failed`. Of the unreachable nothing is wrong with what was asked: try again later. */
+const EXIT_KINDS: Partial<Record<string, ExitKind>> = {
+  "not-ready": "unreachable",
+  "database-unavailable": "unreachable",
+  "identity-provider-unavailable": "unreachable",
+  "logs-unavailable": "unreachable",
+  unauthorized: "notAllowed",
+  forbidden: "notAllowed",
+};
+
+/** A problem as one failure: what and why in a line, the fields below it, and the remedy. `about` names what it was about. */
+export function problemFailure(problem: AnyProblem, about?: string): CliFailure {
+  const subject = about === undefined ? "" : `${about}: `;
+  // Many details are the title again, only longer or the very same.
+  const detail = problem.detail === problem.title ? "" : `: ${problem.detail}`;
+  return new CliFailure(EXIT_KINDS[problem.code] ?? "failed", `${subject}${problem.title}${detail}`, {
+    code: problem.code,
+    details: [...(problem.errors ?? []).map(fieldLine), ...knownTypesLine(problem.knownTypes)],
+    remedy: remedyOf(problem),
+  });
+}
+
+function fieldLine({ pointer, parameter, message }: FieldProblem): string {
+  const place = parameter ?? (pointer === "" ? "the whole body" : pointer);
+  return place === undefined ? message : `${place}: ${message}`;
+}
+
+const knownTypesLine = (types: string[] | undefined): string[] =>
+  types === undefined ? [] : [types.length === 0 ? "no type is known" : `known types: ${types.join(", ")}`];
+
+const GIVE_A_TOKEN =
+  "Give a token: --token, UNACKED_TOKEN, or for good: unacked config set-context NAME --url URL --token - (read from standard input). The operator of the manager makes one: unacked token create";
+
+function remedyOf({ code, remedy, requestId, retryAfterS }: AnyProblem): string {
+  if (code === "unauthorized") return GIVE_A_TOKEN;
+  if (code === "internal-error") return `${remedy} It is ${requestId}.`;
+  if (retryAfterS !== undefined) return `${remedy} (Retry-After: ${retryAfterS} s)`;
+  // They are told above already.
+  return code === "invalid-body" || code === "invalid-query" ? "" : remedy;
+}
+
+/** Why a call failed, as one failure of ours. `about` names what it was about. */
+export function failureOf(error: CallError, url: string, about?: string): CliFailure {
+  const { kind, message, problem, flaws } = error;
+  switch (kind) {
+    case "refused":
+      return problem === undefined ? new CliFailure("failed", message) : problemFailure(problem, about);
+    case "unreachable":
+    case "timed-out":
+      return new CliFailure("unreachable", `Cannot reach the manager at ${url}: ${message}`, {
+        remedy: remedyOfWire(url, message),
+        cause: error,
+      });
+    case "redirected":
+      return new CliFailure("unexpectedAnswer", message, { remedy: "Use that address." });
+    case "not-unacked":
+      return new CliFailure("unexpectedAnswer", message, { remedy: "Check the address: unacked config view", cause: error });
+    case "misshapen":
+      return new CliFailure("unexpectedAnswer", message, {
+        details: flaws,
+        remedy: "Are manager and command line of one version?",
+        cause: error,
+      });
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** What became of one of many: the observer, or why not. */
+export const outcomeOf = (result: BulkResult, name: string): ObserverView | CliFailure =>
+  "observer" in result ? result.observer : problemFailure(result.problem, `observer ${name}`);
+
+/** One line of a bulk call's answer. */
+export type BulkResult = { observer: ObserverView } | { problem: AnyProblem };
+
+const ADDRESS_REMEDY =
+  "Is it running, and is this its address? Set it with --url, UNACKED_URL or `unacked config set-context`.";
+
+const TLS_REMEDIES: [RegExp, string][] = [
+  [
+    /self-signed certificate|unable to (verify|get)/i,
+    "Say by --certificate-authority FILE (PEM) who may have signed its certificate.",
+  ],
+  [
+    /alert|other side closed|ECONNRESET/, // what is seen of a refusal, which TLS 1.3 sends after its handshake
+    "If it asks for a certificate, give one that it trusts, by --client-certificate FILE and --client-key FILE (PEM).",
+  ],
+];
+
+const remedyOfWire = (url: string, why: string): string =>
+  TLS_REMEDIES.find(([pattern]) => url.startsWith("https:") && pattern.test(why))?.[1] ?? ADDRESS_REMEDY;

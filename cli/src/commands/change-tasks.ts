@@ -1,0 +1,69 @@
+import { TASK_STATUSES, type TaskBulkCount } from "@unacked/contracts";
+import type { Command } from "commander";
+import type { TaskBulkTarget } from "../client/api.ts";
+import { usageFailure } from "../failure.ts";
+import { parseTaskFilters } from "../input/filters.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+
+interface ChangeOptions {
+  filter?: string[];
+  all?: boolean;
+  dryRun?: boolean;
+}
+
+interface Change {
+  name: string;
+  summary: string;
+  done: string;
+  change(session: Session, target: TaskBulkTarget, dryRun: boolean): Promise<TaskBulkCount>;
+}
+
+/** Of tasks: cancel them, run them again. */
+export function addChangeTasks(program: Command, io: Io): void {
+  add(program, io, {
+    name: "cancel",
+    summary: "cancel tasks, by ids or all that match",
+    done: "cancelled, or told to end",
+    change: ({ api }, target, dryRun) => api.cancelTasks(target, dryRun),
+  });
+  add(program, io, {
+    name: "rerun",
+    summary: "run tasks again that are Failed or Cancelled, by ids or all that match",
+    done: "run again",
+    change: ({ api }, target, dryRun) => api.retryTasks(target, dryRun),
+  });
+}
+
+function add(program: Command, io: Io, { name, summary, done, change }: Change): void {
+  program
+    .command(name)
+    .summary(summary)
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. At most 10,000 at a time: it says when there are more.`)
+    .argument("[ids...]", "ids of tasks")
+    .option("--filter <filter...>", "status=, type=, pool=")
+    .option("--all", "every task that may be")
+    .option("--dry-run", "say how many, and change nothing")
+    .action(async (ids: string[], options: ChangeOptions, self: Command) => {
+      const session = openSession(io, self);
+      const { matched, accepted, more } = await change(session, toTarget(ids, options), options.dryRun === true);
+      const how = options.dryRun === true ? `would be ${done}` : done;
+      io.out(`${accepted} of ${matched} tasks: ${how}${more ? "; more match: do it again" : ""}\n`);
+    });
+}
+
+function toTarget(ids: string[], { filter, all }: ChangeOptions): TaskBulkTarget {
+  const ways = [ids.length > 0, filter !== undefined, all === true].filter(Boolean).length;
+  if (ways !== 1) throw usageFailure("Which tasks?", "Give ids, or --filter, or --all: one of them.");
+  if (ids.length > 0) return { ids };
+  if (filter === undefined) return { all: true };
+  const { status, q, ...rest } = parseTaskFilters(filter);
+  if (q !== undefined) throw usageFailure("--filter q: not of a change");
+  return { filter: { ...rest, ...(status !== undefined && { status: status.split(",").map(toTaskStatus) }) } };
+}
+
+function toTaskStatus(text: string): (typeof TASK_STATUSES)[number] {
+  const status = TASK_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
+  if (status === undefined) throw usageFailure(`"${text}" is no status`, `They are ${TASK_STATUSES.join(", ")}.`);
+  return status;
+}

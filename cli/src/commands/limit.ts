@@ -1,0 +1,56 @@
+import type { Command } from "commander";
+import type { TaskTypeChange } from "../client/api.ts";
+import { usageFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { printOne } from "../output/list-printer.ts";
+import { TASK_TYPE_LISTING } from "../output/listing.ts";
+import { openSession, type Session } from "../session.ts";
+import { type OutputOptions, outputOption } from "./option-sets.ts";
+
+interface LimitOptions extends OutputOptions {
+  maxRunning?: string;
+  minRunning?: string;
+  rate?: string;
+  pause?: boolean;
+  resume?: boolean;
+}
+
+export function addLimit(program: Command, io: Io): void {
+  program
+    .command("limit")
+    .summary("change how many tasks of a type may run, or pause it")
+    .description(
+      "Change how many tasks of a type may run at once or be started in a second, or pause it. What is not given stays as it is; `none` takes a limit away. It holds at once, in all pools; what runs goes on. How it stands: unacked get task-types.",
+    )
+    .argument("<type>", "the task type")
+    .option("--max-running <count>", "so many at once, at most")
+    .option("--min-running <count>", "so many workers are kept for it, in each pool")
+    .option("--rate <count>", "so many are started in a second, at most")
+    .option("--pause", "start none")
+    .option("--resume", "start them again")
+    .addOption(outputOption())
+    .action((type: string, options: LimitOptions, self: Command) => limit(openSession(io, self), type, options));
+}
+
+async function limit({ api, io, print }: Session, type: string, options: LimitOptions): Promise<void> {
+  const changed = await api.changeTaskType(type, toChange(options));
+  io.out(printOne(TASK_TYPE_LISTING, changed, print(options.output)));
+}
+
+function toChange({ maxRunning, minRunning, rate, pause, resume }: LimitOptions): TaskTypeChange {
+  if (pause === true && resume === true) throw usageFailure("--pause and --resume are opposites");
+  const change = {
+    ...(maxRunning !== undefined && { maxRunning: toLimit("--max-running", maxRunning) }),
+    ...(minRunning !== undefined && { minRunning: toLimit("--min-running", minRunning) ?? 0 }),
+    ...(rate !== undefined && { ratePerSecond: toLimit("--rate", rate) }),
+    ...((pause === true || resume === true) && { paused: pause === true }),
+  };
+  if (Object.keys(change).length > 0) return change;
+  throw usageFailure("Change what?", "unacked limit TYPE --max-running 7; or see: unacked get task-types");
+}
+
+function toLimit(option: string, text: string): number | null {
+  if (text === "none") return null;
+  if (!/^\d{1,6}$/.test(text)) throw usageFailure(`${option}: "${text}" is neither a count nor none`);
+  return Number(text);
+}

@@ -1,0 +1,98 @@
+import { isTaskOver, ON_CONFLICT, type TaskView } from "@unacked/contracts";
+import { type Command, Option } from "commander";
+import type { NewTask } from "../client/api.ts";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseAssignment, withAssignments } from "../input/assignments.ts";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { errorLine } from "../output/errors.ts";
+import { openSession, type Session } from "../session.ts";
+
+interface RunOptions {
+  pool?: string;
+  id?: string;
+  priority?: string;
+  startAt?: string;
+  maxAttempts?: string;
+  key?: string;
+  onConflict?: NewTask["onConflict"];
+  wait?: boolean;
+  timeout: string;
+}
+
+/** One answer is waited for so long at most; well below what a call may take. */
+const WAIT_S = 20;
+
+export function addRun(program: Command, io: Io): void {
+  program
+    .command("run")
+    .summary("create a task: a job that ends")
+    .description(
+      "Create a task of a type, with its params. With --wait its result is printed when it is over, and the command fails if the task did.",
+    )
+    .argument("<type>", "the task type")
+    .argument("[params...]", "as url=https://example.org or size.width=320")
+    .option("--pool <pool>", "the pool of services that may run it")
+    .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
+    .option("--priority <number>", "-1000 to 1000, the higher goes first")
+    .option("--start-at <time>", "not before that (ISO 8601)")
+    .option("--max-attempts <count>", "how often it is tried")
+    .option("--key <key>", "no other task of the type with this key is created before it is over")
+    .addOption(new Option("--on-conflict <what>", "what becomes of the other that has the key").choices(ON_CONFLICT))
+    .option("-w, --wait", "until it is over")
+    .option("--timeout <duration>", "how long to wait at most", "5m")
+    .action((type: string, params: string[], options: RunOptions, self: Command) =>
+      run(openSession(io, self), toTask(type, params, options), options),
+    );
+}
+
+async function run(session: Session, body: NewTask, { wait, timeout }: RunOptions): Promise<void> {
+  const timeoutMs = parseDuration(timeout);
+  const { api, io } = session;
+  const task = await api.createTask(body);
+  const how = task.outcome === "created" ? "" : ` (${task.outcome})`;
+  if (wait !== true) return io.out(`task ${task.id} is ${task.status}${how}\n`);
+  const over = await untilOver(session, task, timeoutMs);
+  if (over.status === "Completed") return io.out(`${JSON.stringify(over.output, null, 2)}\n`);
+  const why = over.lastError === null ? "" : `: ${errorLine(over.lastError)}`;
+  throw new CliFailure("failed", `task ${over.id} is ${over.status}${why}`, {
+    remedy: `See: unacked describe task ${over.id}`,
+  });
+}
+
+async function untilOver({ api, io }: Session, created: TaskView, timeoutMs: number): Promise<TaskView> {
+  const endMs = io.nowMs() + timeoutMs;
+  let task = created;
+  while (!isTaskOver(task.status)) {
+    const leftS = Math.ceil((endMs - io.nowMs()) / 1_000);
+    if (leftS <= 0) {
+      const what = `task ${task.id} is still ${task.status}`;
+      throw new CliFailure("failed", what, { remedy: `It goes on; see: unacked describe task ${task.id}` });
+    }
+    task = await api.getTask(task.id, Math.min(WAIT_S, leftS));
+  }
+  return task;
+}
+
+function toTask(type: string, params: string[], options: RunOptions): NewTask {
+  const { pool, id, priority, startAt, maxAttempts, key, onConflict } = options;
+  const bare = {
+    type,
+    ...(pool !== undefined && { pool }),
+    ...(id !== undefined && { id }),
+    ...(priority !== undefined && { priority: toNumber("--priority", priority) }),
+    ...(startAt !== undefined && { startAt }),
+    ...(key !== undefined && { key }),
+    ...(onConflict !== undefined && { onConflict }),
+    ...(maxAttempts !== undefined && { maxAttempts: toNumber("--max-attempts", maxAttempts) }),
+  };
+  return withAssignments(
+    bare,
+    params.map((text) => parseAssignment(text, ["params"])),
+  ) as NewTask;
+}
+
+function toNumber(option: string, text: string): number {
+  if (!/^-?\d{1,6}$/.test(text)) throw usageFailure(`${option}: "${text}" is no whole number`);
+  return Number(text);
+}

@@ -1,0 +1,17 @@
+import { plainText } from "./plain-text.ts";
+
+export interface ShownError {
+  name: string;
+  message: string;
+  /** Only operators and admins are given it. */
+  stack?: string | undefined;
+}
+
+export const errorLine = ({ name, message }: ShownError): string => plainText(`${name}: ${message}`);
+
+/** Where it was thrown, a line each; none where that is not known. */
+export const stackLines = (stack: string | undefined): string[] =>
+  (stack ?? "").split("\n").flatMap((line) => (line === "" ? [] : [`    ${plainText(line)}`]));
+
+/** The innermost place: `Object.run (/observers/a.ts:3:9)`. */
+export const thrownAt = (stack: string | undefined): string => (stack ?? "").split("\n", 1)[0]?.replace(/^at /, "") ?? "";

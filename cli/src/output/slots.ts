@@ -1,0 +1,53 @@
+import type { ServiceView, SlotDeathView, SlotView } from "@unacked/contracts";
+import type { Paint } from "./colours.ts";
+import { ageOf, readableBytes } from "./durations.ts";
+import { plainText } from "./plain-text.ts";
+import { type Column, Table } from "./table.ts";
+
+/** Above it, what runs in a slot is late. */
+const SLOW_MS = 200;
+
+const SLOT_COLUMNS: Column<SlotView>[] = [
+  { heading: "PID", cell: ({ pid }) => String(pid), alignsRight: true },
+  { heading: "FOR", cell: ({ purpose }) => purpose },
+  { heading: "RUNS", cell: ({ runs }) => String(runs), alignsRight: true },
+  { heading: "MEMORY", cell: ({ memoryBytes }) => readableBytes(memoryBytes), alignsRight: true },
+  {
+    heading: "LAG",
+    cell: ({ lagMs }) => ({ text: `${Math.round(lagMs)}ms`, colour: lagMs >= SLOW_MS ? "yellow" : undefined }),
+    alignsRight: true,
+  },
+  { heading: "AGE", cell: ({ startedAt }, nowMs) => ageOf(startedAt, nowMs) },
+];
+
+const DEATH_COLUMNS: Column<SlotDeathView>[] = [
+  { heading: "AGO", cell: ({ at }, nowMs) => ageOf(at, nowMs) },
+  { heading: "PID", cell: ({ pid }) => String(pid), alignsRight: true },
+  { heading: "END", cell: ({ end }) => end },
+  { heading: "RUNS", cell: ({ runs }) => String(runs), alignsRight: true },
+  { heading: "WHY", cell: ({ why, reason }) => ({ text: why, colour: reason === "stop" ? undefined : "red" }) },
+];
+
+/** The processes in which a service runs observers, and those that ended; nothing for one without. */
+export function slotText(service: ServiceView, { paint, nowMs }: { paint: Paint; nowMs: number }): string {
+  const { slots, slotDeaths, slotDeathsLately } = service;
+  const part = (title: string, lines: string[]): string => `${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  const lately = slotDeathsLately === 0 ? "" : ` (${slotDeathsLately} unwanted in 10m)`;
+  return [
+    slots.length === 0 ? "" : part("Slots", new Table(SLOT_COLUMNS, { paint }).lines(slots, nowMs)),
+    slotDeaths.length === 0
+      ? ""
+      : part(`Slots that ended${lately}`, new Table(DEATH_COLUMNS, { paint }).lines(slotDeaths, nowMs)),
+  ].join("");
+}
+
+/** Files whose types it lacks, with the lines around the mistake where the caller may see them. */
+export function brokenFileText({ brokenFiles }: ServiceView): string {
+  if (brokenFiles.length === 0) return "";
+  const files = brokenFiles.map(({ file, place, problem, excerpt = "" }) => {
+    const where = place === undefined ? file : `${place.file}:${place.line}:${place.column}`;
+    const lines = [`${where}: ${problem}`, ...excerpt.split("\n").filter((line) => line !== "")];
+    return lines.map((line, index) => `  ${index === 0 ? "" : "  "}${plainText(line)}\n`).join("");
+  });
+  return `Broken files:\n${files.join("")}`;
+}

@@ -1,0 +1,58 @@
+import type { Channel, ConsumeMessage } from "amqplib";
+import type { SettleGiven } from "./session.ts";
+
+/** Last in line: it is given a message only when no other consumer has room for it. */
+const PRIORITY = -1_000;
+
+export interface QueueProofParts {
+  openChannel: () => Promise<Channel>;
+  /** Waits for the broker's answer, at most until the session is lost. */
+  reply: <T>(what: string, pending: Promise<T>) => Promise<T>;
+}
+
+/**
+ * Proves that a queue itself answers on this connection, by becoming its consumer for a moment: of a quorum queue its majority
+ * has to agree to that, of a classic one its node. (A passive declare is answered from what the nearest node remembers; a get costs
+ * the whole connection when the leader is lost.) Guarantees: what it is given goes back as it came. A crash, or a closed channel,
+ * leaves that to the broker.
+ */
+export class QueueProof {
+  readonly #parts: QueueProofParts;
+  #channel: Channel | undefined;
+
+  constructor(parts: QueueProofParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Resolves when the queue has answered. A refusal closes its own channel alone, and is no proof.
+   * @param settle told of each message that it was given, and says what becomes of it
+   */
+  async take(queue: string, settle: SettleGiven): Promise<void> {
+    const { reply } = this.#parts;
+    const channel = this.#channel ?? (await this.#open());
+    const given: ConsumeMessage[] = [];
+    const keep = (message: ConsumeMessage | null) => void (message !== null && given.push(message));
+    const { consumerTag } = await reply(`reach queue ${queue}`, channel.consume(queue, keep, { priority: PRIORITY }));
+    await reply(`leave queue ${queue}`, channel.cancel(consumerTag));
+    // Not before: what goes back to a consumer that is still there comes again.
+    for (const message of given) {
+      const outcome = settle({ body: message.content, type: String(message.properties.type) });
+      if (outcome === "ack") channel.ack(message);
+      else channel.nack(message, false, true);
+    }
+  }
+
+  async #open(): Promise<Channel> {
+    const { openChannel, reply } = this.#parts;
+    const channel = await reply("open the channel for proofs", openChannel());
+    // Told by the rejection of what was asked.
+    channel.on("error", () => undefined);
+    channel.on("close", () => {
+      this.#channel = undefined;
+    });
+    await reply("set the prefetch of proofs", channel.prefetch(1));
+    this.#channel = channel;
+    return channel;
+  }
+}

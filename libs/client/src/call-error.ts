@@ -1,0 +1,49 @@
+import type { ProblemDetails } from "@unacked/contracts";
+
+/** As the contracts have it, but a newer manager may know codes that this client does not: they are told all the same. */
+export type AnyProblem = Omit<ProblemDetails, "code"> & { code: string };
+
+/**
+ * refused: the manager says by a problem why not · unreachable: nobody answers at that address · timed-out: nobody answered in
+ * time · redirected: the address sends elsewhere · not-unacked: what answers is no manager · misshapen: an answer of another
+ * shape than the contracts have.
+ */
+export type CallErrorKind = "refused" | "unreachable" | "timed-out" | "redirected" | "not-unacked" | "misshapen";
+
+interface About {
+  /** `GET http://…/api/v1/observers`. */
+  request: string;
+  status?: number | undefined;
+  problem?: AnyProblem | undefined;
+  /** Of a misshapen answer: each place that is not as it should be, a few at most. */
+  flaws?: readonly string[] | undefined;
+  cause?: unknown;
+}
+
+/** Why a call was not done, or its answer could not be had. */
+export class CallError extends Error {
+  override readonly name = "CallError";
+  readonly kind: CallErrorKind;
+  readonly request: string;
+  readonly status: number | undefined;
+  readonly problem: AnyProblem | undefined;
+  readonly flaws: readonly string[];
+
+  constructor(kind: CallErrorKind, message: string, { request, status, problem, flaws = [], cause }: About) {
+    super(message, cause === undefined ? {} : { cause });
+    this.kind = kind;
+    this.request = request;
+    this.status = status;
+    this.problem = problem;
+    this.flaws = flaws;
+  }
+
+  /** Stable: the problem's code, or the kind. */
+  get code(): string {
+    return this.problem?.code ?? this.kind;
+  }
+
+  static refused(problem: AnyProblem, request: string): CallError {
+    return new CallError("refused", problem.detail, { request, status: problem.status, problem });
+  }
+}

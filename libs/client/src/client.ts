@@ -1,0 +1,139 @@
+import {
+  type AnswerOf,
+  backoffMs,
+  type CallInput,
+  type CallName,
+  type ChangeEvent,
+  type LogEvent,
+  type PagedCallName,
+  placeOf,
+  type QueryOf,
+} from "@unacked/contracts";
+import { CallError } from "./call-error.ts";
+import type { Decoder, StreamName } from "./decoder.ts";
+import { followStream, type Lost, pause } from "./event-stream.ts";
+import type { Wire } from "./wire.ts";
+
+export interface ClientParts {
+  wire: Wire;
+  /** `contractDecoder`, or `trustingDecoder` in a page of the manager's own version. */
+  decoder: Decoder;
+  /** How often a call that is safe to repeat is made again where nobody answers, or the manager says "later". Default 2. */
+  retries?: number;
+}
+
+const PAGE_LIMIT = 1_000;
+const DELAYS = { firstMs: 250, maxMs: 30_000 };
+
+/** The REST API of one manager, typed by the contracts' table of calls. Every failure is a CallError. */
+export class Client {
+  readonly #wire: Wire;
+  readonly #decoder: Decoder;
+  readonly #retries: number;
+
+  constructor({ wire, decoder, retries = 2 }: ClientParts) {
+    this.#wire = wire;
+    this.#decoder = decoder;
+    this.#retries = retries;
+  }
+
+  get url(): string {
+    return this.#wire.url;
+  }
+
+  /** Under its operationId. */
+  async call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>> {
+    const { path, query, body }: AnyInput = input;
+    const request = { method: placeOf(name).method, path: pathOf(name, path), query: toSearch(query), body, signal };
+    const attempts = isRepeatable(name, body) ? this.#retries : 0;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return this.#decoder.answer(name, await this.#wire.send(request)) as AnswerOf<Name>;
+      } catch (error) {
+        const laterMs = attempt < attempts ? laterOf(error, attempt) : undefined;
+        if (laterMs === undefined) throw error;
+        await pause(laterMs, signal);
+        signal?.throwIfAborted();
+      }
+    }
+  }
+
+  /** Page by page, so that a list of any length costs no more memory than a page. `limit`: rows of all pages together. */
+  async *pages<Name extends PagedCallName>(
+    name: Name,
+    query: Omit<QueryOf<Name>, "limit" | "cursor">,
+    { limit = Number.POSITIVE_INFINITY, signal }: { limit?: number | undefined; signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<AnswerOf<Name>> {
+    let left = limit;
+    for (let cursor: string | null | undefined; left > 0 && cursor !== null; ) {
+      const place = { limit: Math.min(PAGE_LIMIT, left), cursor };
+      const page = await this.call(name, { query: { ...query, ...place } } as CallInput<Name>, signal);
+      const { items, nextCursor } = page as Page;
+      left -= items.length;
+      cursor = nextCursor;
+      yield page;
+    }
+  }
+
+  /** Every change until `signal`; the first `ready` is the beginning. No change is skipped without a `resync`. */
+  changes(signal: AbortSignal): AsyncGenerator<ChangeEvent | Lost> {
+    return this.#follow<ChangeEvent>("followChanges", { path: pathOf("followChanges") }, signal);
+  }
+
+  /** What an observer says, until `signal` or until it is over. Nothing is told twice, also over a break. */
+  logs(ref: string, { limit }: { limit: number }, signal: AbortSignal): AsyncGenerator<LogEvent | Lost> {
+    const path = `${pathOf("getLogs", { ref })}?${toSearch({ follow: true, limit })}`;
+    return this.#follow<LogEvent>("getLogs", { path, last: "end" }, signal);
+  }
+
+  async *#follow<Event>(stream: StreamName, address: { path: string; last?: string }, signal: AbortSignal) {
+    const request = `GET ${this.#wire.url}${address.path}`;
+    for await (const block of followStream(this.#wire, this.#decoder, address, signal)) {
+      if ("name" in block) yield block;
+      else {
+        const event = this.#decoder.event(stream, block, request);
+        if (event !== undefined) yield event as Event;
+      }
+    }
+  }
+}
+
+interface Page {
+  items: unknown[];
+  nextCursor: string | null;
+}
+
+/** All that a call can be given, whichever it is. */
+interface AnyInput {
+  path?: Readonly<Record<string, string>> | undefined;
+  query?: object | undefined;
+  body?: unknown;
+}
+
+const pathOf = (name: CallName, values: Readonly<Record<string, string>> = {}): string =>
+  placeOf(name).path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(values[parameter] ?? ""));
+
+export function toSearch(query: object = {}): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const each of Array.isArray(value) ? value : [value]) search.append(key, String(each));
+  }
+  return search;
+}
+
+/** Only a create without an id of one's own is another one when it is made again. */
+function isRepeatable(name: CallName, body: unknown): boolean {
+  const hasId = (observer: unknown) => (observer as { id?: unknown }).id !== undefined;
+  if (name === "createObserver") return hasId(body);
+  return name !== "createObservers" || (body as { observers: unknown[] }).observers.every(hasId);
+}
+
+/** When to try again, in ms; undefined: that would be answered the same. */
+function laterOf(error: unknown, attempt: number): number | undefined {
+  if (!(error instanceof CallError)) return undefined;
+  const isLater = error.kind === "unreachable" || error.kind === "timed-out" || error.status === 503 || error.status === 429;
+  if (!isLater) return undefined;
+  const delayMs = error.problem?.retryAfterS === undefined ? backoffMs(DELAYS, attempt) : error.problem.retryAfterS * 1_000;
+  return Math.min(DELAYS.maxMs, delayMs);
+}

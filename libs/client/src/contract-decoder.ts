@@ -1,0 +1,49 @@
+import { CALLS, type Call, type CallName, CHANGE_EVENTS, LOG_EVENTS, ProblemDetails } from "@unacked/contracts";
+import { z } from "zod";
+import { CallError } from "./call-error.ts";
+import { bodyOf, type Decoder, refusalOf, type StreamName } from "./decoder.ts";
+
+const AnyProblem = ProblemDetails.extend({ code: z.string() });
+const EVENTS: Record<StreamName, Readonly<Record<string, z.ZodType>>> = {
+  followChanges: CHANGE_EVENTS,
+  getLogs: LOG_EVENTS,
+};
+
+/** Holds everything against the contracts. */
+export const contractDecoder: Decoder = {
+  answer(name, raw) {
+    if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, contractDecoder);
+    return checked(schemaOf(name, raw.status), raw.status === 204 ? undefined : bodyOf(raw), raw.request);
+  },
+  event(stream, { event, data }, request) {
+    const schema = Object.hasOwn(EVENTS[stream], event) ? EVENTS[stream][event] : undefined;
+    if (schema === undefined) return undefined;
+    const raw = { request: `the event "${event}" of ${request}`, status: 200, contentType: "application/json", text: data };
+    return { name: event, data: checked(schema, bodyOf(raw), raw.request) };
+  },
+  problem: (body) => AnyProblem.safeParse(body).data,
+};
+
+/** A good status that the contracts do not have for this call is answered like the others. */
+function schemaOf(name: CallName, status: number): z.ZodType {
+  const { answers }: Call = CALLS[name];
+  return answers[status] ?? Object.values(answers)[0] ?? z.undefined();
+}
+
+function checked(schema: z.ZodType, value: unknown, request: string): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new CallError("misshapen", `${request} answered with something else than this program expects`, {
+    request,
+    flaws: flawsOf(parsed.error),
+    cause: parsed.error,
+  });
+}
+
+const MAX_FLAWS = 5;
+
+/** `items.3.status: Invalid option: …` for each place that is not as the schema has it. */
+function flawsOf({ issues }: z.ZodError): string[] {
+  const lines = issues.slice(0, MAX_FLAWS).map(({ path, message }) => `${path.join(".") || "the whole answer"}: ${message}`);
+  return issues.length > MAX_FLAWS ? [...lines, `and ${issues.length - MAX_FLAWS} more`] : lines;
+}

@@ -1,0 +1,51 @@
+import type { CallName } from "@unacked/contracts";
+import { type AnyProblem, CallError } from "./call-error.ts";
+import type { EventBlock } from "./event-blocks.ts";
+import type { RawAnswer } from "./wire.ts";
+
+/** The calls that answer with server-sent events. */
+export type StreamName = "followChanges" | "getLogs";
+
+/** What becomes of what came over the wire. Throws CallError. */
+export interface Decoder {
+  answer(name: CallName, raw: RawAnswer): unknown;
+  /** Undefined: this client does not know such events; the format asks to pass over them. */
+  event(stream: StreamName, block: EventBlock, request: string): { name: string; data: unknown } | undefined;
+  problem(body: unknown): AnyProblem | undefined;
+}
+
+/**
+ * Takes what comes for what the contracts say, without looking: for a page that is of the very version of its manager, and is
+ * not to carry zod.
+ */
+export const trustingDecoder: Decoder = {
+  answer(_name, raw) {
+    if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, trustingDecoder);
+    return raw.status === 204 ? undefined : bodyOf(raw);
+  },
+  event: (_stream, { event, data }) => ({ name: event, data: JSON.parse(data) }),
+  problem: (body) => (typeof (body as AnyProblem | null)?.code === "string" ? (body as AnyProblem) : undefined),
+};
+
+export function bodyOf(raw: RawAnswer): unknown {
+  if (!/^application\/(?:problem\+)?json\b/.test(raw.contentType))
+    throw notUnacked(raw, raw.contentType || "no content type");
+  try {
+    return JSON.parse(raw.text);
+  } catch (error) {
+    throw notUnacked(raw, "a body that is not JSON", error);
+  }
+}
+
+const notUnacked = ({ request, status }: RawAnswer, what: string, cause?: unknown): CallError =>
+  new CallError("not-unacked", `${request} answered ${status} with ${what}, as no manager of Unacked does`, {
+    request,
+    status,
+    cause,
+  });
+
+/** Of an answer whose status says that it was not done. */
+export function refusalOf(raw: RawAnswer, decoder: Pick<Decoder, "problem">): CallError {
+  const problem = decoder.problem(bodyOf(raw));
+  return problem === undefined ? notUnacked(raw, "no problem document") : CallError.refused(problem, raw.request);
+}

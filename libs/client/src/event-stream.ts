@@ -1,0 +1,102 @@
+import { backoffMs } from "@unacked/contracts";
+import { CallError } from "./call-error.ts";
+import { type Decoder, refusalOf } from "./decoder.ts";
+import { type EventBlock, EventBlocks } from "./event-blocks.ts";
+import { rawOf, type Wire } from "./wire.ts";
+
+/** A manager sends a comment every 15 s; a stream this silent is a wire that was cut, or a manager that stands still. */
+const MAX_SILENCE_MS = 40_000;
+const DELAYS = { firstMs: 250, maxMs: 5_000 };
+
+/** The stream broke and is opened again until it works. */
+export interface Lost {
+  name: "lost";
+  why: string;
+  cause?: unknown;
+}
+
+/**
+ * One connection of a stream: the events that come together, in order, until it ends or breaks. Rejects where it is refused, with
+ * the reason of `signal`, or with why it broke.
+ */
+export async function* openStream(
+  wire: Wire,
+  decoder: Pick<Decoder, "problem">,
+  { path, lastEventId }: { path: string; lastEventId?: string | undefined },
+  signal: AbortSignal,
+): AsyncGenerator<EventBlock[]> {
+  const silence = new AbortController();
+  const beSilent = () => setTimeout(() => silence.abort(new Error("it fell silent")), MAX_SILENCE_MS);
+  let timer = beSilent();
+  try {
+    const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
+    const response = await wire.open(path, headers, AbortSignal.any([signal, silence.signal]));
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (!response.ok || !isStream || response.body === null)
+      throw refusalOf(await rawOf(response, `GET ${wire.url}${path}`), decoder);
+    const blocks = new EventBlocks();
+    const text = new TextDecoder();
+    const pieces = response.body.getReader();
+    for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
+      clearTimeout(timer);
+      timer = beSilent();
+      const complete = blocks.take(text.decode(piece.value, { stream: true }));
+      if (complete.length > 0) yield complete;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Follows a stream until `signal`, or the last event. Guarantees: a broken stream goes on where it was (Last-Event-ID), at any
+ * manager of the address. The very first attempt fails as any call does; later ones are told as `lost` and made again.
+ */
+export async function* followStream(
+  wire: Wire,
+  decoder: Pick<Decoder, "problem">,
+  { path, last }: { path: string; last?: string },
+  signal: AbortSignal,
+): AsyncGenerator<EventBlock | Lost> {
+  let lastEventId: string | undefined;
+  let hasBegun = false;
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    try {
+      for await (const blocks of openStream(wire, decoder, { path, lastEventId }, signal)) {
+        failures = 0;
+        for (const block of blocks) {
+          lastEventId = block.id ?? lastEventId;
+          hasBegun = true;
+          yield block;
+          if (block.event === last) return;
+        }
+      }
+      if (!signal.aborted) yield { name: "lost", why: "the manager ended it" };
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!hasBegun || isFinal(error)) throw error;
+      yield { name: "lost", why: error instanceof Error ? error.message : String(error), cause: error };
+    }
+    await pause(backoffMs(DELAYS, failures), signal);
+  }
+}
+
+/** The next attempt would be answered the same. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof CallError &&
+  (["redirected", "not-unacked", "misshapen"].includes(error.kind) || FINAL_CODES.has(error.code));
+
+const FINAL_CODES: ReadonlySet<string> = new Set(["unauthorized", "forbidden", "observer-not-found"]);
+
+/** Ends early with the signal. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });

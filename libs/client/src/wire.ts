@@ -1,0 +1,118 @@
+import type { Method } from "@unacked/contracts";
+import { CallError } from "./call-error.ts";
+
+export interface WireOptions {
+  /** Without a slash at its end. May have a path, as behind a proxy; "" in a browser: where the page came from. */
+  url: string;
+  token?: string | undefined;
+  /** How long an answer may take, and the head of a stream. Default 20 s. */
+  timeoutMs?: number;
+  /** Default: the platform's own. */
+  fetch?: typeof fetch;
+}
+
+export interface Request {
+  method: Method;
+  path: string;
+  query?: URLSearchParams;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+export interface RawAnswer {
+  /** `GET http://…/api/v1/observers`, for messages. */
+  request: string;
+  status: number;
+  contentType: string;
+  text: string;
+}
+
+/** Longer than a manager itself waits for its database (12 s). */
+const TIMEOUT_MS = 20_000;
+
+/** HTTP to one manager. Every failure to get an answer is a CallError, or the reason of the caller's signal. */
+export class Wire {
+  readonly #options: WireOptions;
+  readonly timeoutMs: number;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+    this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  get url(): string {
+    return this.#options.url;
+  }
+
+  async send(request: Request): Promise<RawAnswer> {
+    const timeout = AbortSignal.timeout(this.timeoutMs);
+    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
+    const response = await this.#fetch(request, signal);
+    return rawOf(response, this.#name(request)).catch((error: unknown) => this.#fail(request, error, signal));
+  }
+
+  /** A stream that lasts until `signal`; only its head has to come in time. */
+  async open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const untilHead = new AbortController();
+    const timer = setTimeout(() => untilHead.abort(new DOMException("", "TimeoutError")), this.timeoutMs);
+    try {
+      const both = AbortSignal.any([signal, untilHead.signal]);
+      return await this.#fetch({ method: "GET", path }, both, headers);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #name({ method, path }: Request): string {
+    return `${method} ${this.url}${path}`;
+  }
+
+  async #fetch(request: Request, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
+    const { method, path, query, body } = request;
+    const { token, fetch: fetchBy = fetch } = this.#options;
+    const search = query === undefined || query.size === 0 ? "" : `?${query}`;
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: "manual", // a followed POST would become a GET
+      signal,
+    };
+    const response = await fetchBy(`${this.url}${path}${search}`, init).catch((error: unknown) =>
+      this.#fail(request, error, signal),
+    );
+    const isRedirection = response.type === "opaqueredirect" || (response.status >= 300 && response.status <= 399);
+    if (!isRedirection) return response;
+    await response.body?.cancel();
+    const target = response.headers.get("location") ?? "somewhere else";
+    throw new CallError("redirected", `${this.url} sends elsewhere: ${target}`, { request: this.#name(request) });
+  }
+
+  #fail(request: Request, error: unknown, signal: AbortSignal): never {
+    const isTimeout = signal.aborted && (signal.reason as Error | undefined)?.name === "TimeoutError";
+    if (signal.aborted && !isTimeout) throw signal.reason; // the caller is leaving
+    const about = { request: this.#name(request), cause: error };
+    if (isTimeout) throw new CallError("timed-out", `no answer within ${this.timeoutMs} ms`, about);
+    throw new CallError("unreachable", causeOf(error), about);
+  }
+}
+
+export async function rawOf(response: Response, request: string): Promise<RawAnswer> {
+  return {
+    request,
+    status: response.status,
+    contentType: response.headers.get("content-type") ?? "",
+    text: await response.text(),
+  };
+}
+
+/** `fetch` says only that it failed; why is in its causes, and with several addresses tried, in the last of them. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors.at(-1));
+  return error.cause === undefined ? error.message || String((error as { code?: string }).code) : causeOf(error.cause);
+}

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { SessionView, SignIn } from "../access.ts";
+import { AuditedAction, AuditPage } from "../rest-audit.ts";
+import { BODY_PROBLEMS, type Call, GATE_PROBLEMS } from "./call.ts";
+import { pageCursor, pageLimit } from "./query-fields.ts";
+
+const text = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((given) => !given.includes("\0"), "the character NUL is not allowed");
+
+/** Who one is, and who did what. */
+export const ACCESS_CALLS = {
+  getSession: { access: "viewer", answers: { 200: SessionView }, problems: [] },
+  signIn: {
+    access: "open",
+    body: SignIn,
+    answers: { 200: SessionView },
+    problems: [...BODY_PROBLEMS, ...GATE_PROBLEMS, "cross-origin"],
+  },
+  signOut: { access: "open", answers: { 204: null }, problems: ["cross-origin"] },
+  listAudit: {
+    access: "admin",
+    query: z.strictObject({
+      actor: text.optional().describe("the name of who did it"),
+      action: AuditedAction.optional().describe("what was done"),
+      deed: AuditedAction.optional().describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
+      observer: z.string().max(128).optional().describe("name or id, among those that the entry names"),
+      requestId: text.optional().describe("the X-Request-Id of the call"),
+      since: z.iso.datetime({ offset: true }).optional().describe("from then on (ISO 8601)"),
+      until: z.iso.datetime({ offset: true }).optional().describe("before then (ISO 8601)"),
+      limit: pageLimit,
+      cursor: pageCursor,
+    }),
+    answers: { 200: AuditPage },
+    problems: [],
+  },
+} as const satisfies Record<string, Call>;

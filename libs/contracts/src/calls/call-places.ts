@@ -1,0 +1,58 @@
+// Without zod: browsers are made of this too, and are not to carry it.
+
+/** Where each call of the REST API is, under its operationId. What it takes and answers stands under the same name in CALLS. */
+export const CALL_PLACES = {
+  getSession: "GET /api/v1/session",
+  signIn: "POST /api/v1/session",
+  signOut: "DELETE /api/v1/session",
+  createObserver: "POST /api/v1/observers",
+  listObservers: "GET /api/v1/observers",
+  getObserver: "GET /api/v1/observers/{ref}",
+  listRuns: "GET /api/v1/observers/{ref}/runs",
+  getLogs: "GET /api/v1/observers/{ref}/logs",
+  deleteObserver: "DELETE /api/v1/observers/{ref}",
+  restartObserver: "POST /api/v1/observers/{ref}/restart",
+  createObservers: "POST /api/v1/observers/batch",
+  stopObservers: "POST /api/v1/observers/stop",
+  restartObservers: "POST /api/v1/observers/restart",
+  createTask: "POST /api/v1/tasks",
+  listTasks: "GET /api/v1/tasks",
+  getTask: "GET /api/v1/tasks/{taskId}",
+  cancelTask: "DELETE /api/v1/tasks/{taskId}",
+  retryTask: "POST /api/v1/tasks/{taskId}/retry",
+  createTasks: "POST /api/v1/tasks/batch",
+  cancelTasks: "POST /api/v1/tasks/cancel",
+  retryTasks: "POST /api/v1/tasks/retry",
+  listTaskTypes: "GET /api/v1/task-types",
+  changeTaskType: "PATCH /api/v1/task-types/{taskType}",
+  listServices: "GET /api/v1/services",
+  drainService: "POST /api/v1/services/{service}/drain",
+  getStats: "GET /api/v1/stats",
+  listTypes: "GET /api/v1/types",
+  listErrors: "GET /api/v1/errors",
+  groupErrors: "GET /api/v1/errors/groups",
+  getError: "GET /api/v1/errors/{errorId}",
+  retryError: "POST /api/v1/errors/{errorId}/retry",
+  deleteError: "DELETE /api/v1/errors/{errorId}",
+  getErrorStats: "GET /api/v1/stats/errors",
+  listAudit: "GET /api/v1/audit",
+  followChanges: "GET /api/v1/events",
+  isAlive: "GET /healthz",
+  isReady: "GET /readyz",
+  getMetrics: "GET /metrics",
+  getDocument: "GET /api/openapi.json",
+} as const;
+
+export type CallName = keyof typeof CALL_PLACES;
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** The names in the braces of a call's path. */
+export type PathParameter<Name extends CallName> = InBraces<(typeof CALL_PLACES)[Name]>;
+type InBraces<Text extends string> = Text extends `${string}{${infer Inside}}${infer Rest}`
+  ? Inside | InBraces<Rest>
+  : never;
+
+export function placeOf(name: CallName): { method: Method; path: string } {
+  const [method, path] = CALL_PLACES[name].split(" ") as [Method, string];
+  return { method, path };
+}

@@ -1,0 +1,55 @@
+import type { z } from "zod";
+import { ACCESS_CALLS } from "./access-calls.ts";
+import type { Call } from "./call.ts";
+import type { CallName, PathParameter } from "./call-places.ts";
+import { ERROR_CALLS } from "./error-calls.ts";
+import { OBSERVER_CALLS } from "./observer-calls.ts";
+import { OVERVIEW_CALLS } from "./overview-calls.ts";
+import { SERVICE_CALLS } from "./service-calls.ts";
+import { TASK_CALLS } from "./task-calls.ts";
+
+/**
+ * Every call of the REST API. The manager's routes, the OpenAPI document, the clients of command line and page: all are made of
+ * this table, and typed by it.
+ */
+export const CALLS = {
+  ...ACCESS_CALLS,
+  ...OBSERVER_CALLS,
+  ...TASK_CALLS,
+  ...SERVICE_CALLS,
+  ...ERROR_CALLS,
+  ...OVERVIEW_CALLS,
+} as const satisfies Record<CallName, Call>;
+
+type Calls = typeof CALLS;
+type Good = 200 | 201 | 202 | 204;
+type Shown<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** What a call answers where it is done; undefined without a body. */
+export type AnswerOf<Name extends CallName> = {
+  [Status in keyof Calls[Name]["answers"]]: Status extends Good ? Shown<Calls[Name]["answers"][Status]> : never;
+}[keyof Calls[Name]["answers"]];
+
+/** The query as a client says it: whatever is left out has its default. */
+export type QueryOf<Name extends CallName> = Calls[Name] extends { query: infer Query extends z.ZodType }
+  ? Partial<z.output<Query>>
+  : object;
+
+export type BodyOf<Name extends CallName> = Calls[Name] extends { body: infer Body extends z.ZodType }
+  ? z.input<Body>
+  : undefined;
+
+/** All that a client gives with a call. */
+export type CallInput<Name extends CallName> = ([PathParameter<Name>] extends [never]
+  ? { path?: undefined }
+  : { path: Record<PathParameter<Name>, string> }) & { query?: QueryOf<Name> } & (BodyOf<Name> extends undefined
+    ? { body?: undefined }
+    : { body: BodyOf<Name> });
+
+/** The lists that come page by page. */
+export type PagedCallName = {
+  [Name in CallName]: AnswerOf<Name> extends { items: unknown[]; nextCursor: string | null } ? Name : never;
+}[CallName];
+
+/** A row of such a list. */
+export type ItemOf<Name extends PagedCallName> = AnswerOf<Name> extends { items: (infer Item)[] } ? Item : never;

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { observerFilterQuery } from "../observer-filter.ts";
+import { CreateObserver, ObserverPage, ObserverView, RunList } from "../rest.ts";
+import {
+  BatchResults,
+  BulkCount,
+  BulkResults,
+  CreateObservers,
+  MAX_BATCH_BODY_BYTES,
+  MAX_REFS_BODY_BYTES,
+  RestartRequest,
+  StopRequest,
+} from "../rest-bulk.ts";
+import { LOG_EVENTS, ObserverLogs } from "../rest-logs.ts";
+import { BODY_PROBLEMS, type Call } from "./call.ts";
+import { flag, limitFrom, pageCursor, pageLimit } from "./query-fields.ts";
+
+/** Of ids and names one by one, of a filter a count. */
+const BulkAnswer = z.union([BulkResults, BulkCount]);
+
+/** Of jobs without an end: one by one, and many at once. */
+export const OBSERVER_CALLS = {
+  createObserver: {
+    access: "operator",
+    body: CreateObserver,
+    answers: { 200: ObserverView, 201: ObserverView },
+    problems: [
+      ...BODY_PROBLEMS,
+      "name-taken",
+      "id-taken",
+      "unknown-type",
+      "pool-not-served",
+      "no-free-worker",
+      "not-ready",
+      "cross-origin",
+    ],
+  },
+  listObservers: {
+    access: "viewer",
+    query: z.strictObject({
+      ...observerFilterQuery,
+      sort: z
+        .enum(["newest", "attempts"])
+        .default("newest")
+        .describe("`newest`: by creation, the newest first · `attempts`: the most `attempts` first, then the newest"),
+      limit: pageLimit,
+      cursor: pageCursor,
+    }),
+    answers: { 200: ObserverPage },
+    problems: [],
+  },
+  getObserver: { access: "viewer", answers: { 200: ObserverView }, problems: ["observer-not-found"] },
+  listRuns: { access: "viewer", answers: { 200: RunList }, problems: ["observer-not-found"] },
+  getLogs: {
+    access: "viewer",
+    query: z.strictObject({
+      follow: flag.describe("go on with what it says from now on, as server-sent events"),
+      limit: limitFrom(0).describe("the newest so many"),
+    }),
+    headers: z.object({
+      "Last-Event-ID": z.string().optional().describe("with `follow`: the `id` of the last entry received"),
+    }),
+    answers: { 200: ObserverLogs },
+    events: LOG_EVENTS,
+    problems: ["observer-not-found", "too-many-log-streams", "logs-unavailable"],
+  },
+  deleteObserver: {
+    access: "operator",
+    query: z.strictObject({ force: flag.describe("delete also what has not started, or what nobody answers for") }),
+    answers: { 202: ObserverView },
+    problems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
+  },
+  restartObserver: {
+    access: "operator",
+    answers: { 202: ObserverView },
+    problems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
+  },
+  createObservers: {
+    access: "operator",
+    body: CreateObservers,
+    bodyLimitBytes: MAX_BATCH_BODY_BYTES,
+    answers: { 200: BatchResults },
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: [
+      "invalid-body",
+      "body-too-large",
+      "name-taken",
+      "id-taken",
+      "batch-refused",
+      "unknown-type",
+      "pool-not-served",
+      "no-free-worker",
+      "batch-interrupted",
+    ],
+  },
+  stopObservers: {
+    access: "operator",
+    body: StopRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    answers: { 200: BulkAnswer },
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "batch-interrupted"],
+  },
+  restartObservers: {
+    access: "operator",
+    body: RestartRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    answers: { 200: BulkAnswer },
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "batch-interrupted"],
+  },
+} as const satisfies Record<string, Call>;

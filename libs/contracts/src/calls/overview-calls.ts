@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { ObserverView, ServiceView } from "../rest.ts";
+import { ChangesReady, ChangesResync } from "../rest-changes.ts";
+import { Readiness, Stats } from "../rest-stats.ts";
+import { type Call, GATE_PROBLEMS } from "./call.ts";
+
+/** The events of GET /events, by name, with what each carries. */
+export const CHANGE_EVENTS = {
+  observer: ObserverView,
+  service: ServiceView,
+  ready: ChangesReady,
+  resync: ChangesResync,
+} as const;
+export type ChangeEventName = keyof typeof CHANGE_EVENTS;
+/** What has changed, whole, as it is now; or how the stream goes on. */
+export type ChangeEvent = {
+  [Name in ChangeEventName]: { name: Name; data: z.infer<(typeof CHANGE_EVENTS)[Name]> };
+}[ChangeEventName];
+
+/** Of the whole: figures, changes as they happen, and what probes ask. */
+export const OVERVIEW_CALLS = {
+  getStats: { access: "viewer", answers: { 200: Stats }, problems: [] },
+  followChanges: {
+    access: "viewer",
+    query: z.strictObject({
+      lastEventId: z
+        .string()
+        .max(64)
+        .optional()
+        .describe("where to go on, for clients that cannot set the Last-Event-ID header"),
+    }),
+    headers: z.object({ "Last-Event-ID": z.string().optional().describe("the `id` of the last event that was received") }),
+    answers: { 200: z.string() },
+    events: CHANGE_EVENTS,
+    problems: ["invalid-query", "wrong-host"],
+  },
+  isAlive: { access: "open", answers: { 200: z.object({ status: z.literal("ok") }) }, problems: [] },
+  isReady: { access: "open", answers: { 200: Readiness, 503: Readiness }, problems: [] },
+  getMetrics: { access: "open", answers: { 200: z.string() }, problems: [...GATE_PROBLEMS] },
+  getDocument: { access: "open", answers: { 200: z.looseObject({ openapi: z.string() }) }, problems: ["wrong-host"] },
+} as const satisfies Record<string, Call>;

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { TypeName } from "../ids.ts";
+
+/** What stands in braces in a path. A new one is described here. */
+export const PATH_PARAMETERS = {
+  ref: z
+    .string()
+    .describe("the observer's name or id; one that is Deleted is found by its id alone")
+    .meta({ examples: ["shop-front"] }),
+  service: z
+    .string()
+    .describe("the service's name or id; of several boots of one name the one that lives")
+    .meta({ examples: ["observer-service-1"] }),
+  errorId: z
+    .string()
+    .regex(/^[0-9]{1,18}$/)
+    .describe("the `id` of an entry in GET /errors")
+    .meta({ examples: ["42"] }),
+  taskId: z
+    .uuid()
+    .describe("the task's id")
+    .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"] }),
+  taskType: TypeName.describe("the name of a task type").meta({ examples: ["resize"] }),
+} as const;

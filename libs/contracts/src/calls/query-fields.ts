@@ -1,0 +1,29 @@
+import { z } from "zod";
+
+/** A parameter that may be repeated. */
+export function listOf<Item extends z.ZodType>(item: Item, splitAtCommas = true) {
+  const split = (text: unknown) => (splitAtCommas && typeof text === "string" ? text.split(",") : [text]);
+  return z.preprocess((given) => (Array.isArray(given) ? given : [given]).flatMap(split), z.array(item).max(50));
+}
+
+/** So many at most, `least` to 1000; 100 if nobody says otherwise. */
+export const limitFrom = (least: number) =>
+  z
+    .preprocess(
+      (given) => (typeof given === "string" && /^[0-9]{1,9}$/.test(given) ? Number(given) : given),
+      z.int().min(least).max(1_000),
+    )
+    .default(100);
+
+/** Rows a page. */
+export const pageLimit = limitFrom(1).describe("how many on a page");
+
+const FLAGS: Record<string, boolean> = { "": true, "1": true, true: true, "0": false, false: false };
+
+/** `?force`, `?force=true`, `?force=1`; false when absent. */
+export const flag = z
+  .preprocess((given) => (typeof given === "string" && Object.hasOwn(FLAGS, given) ? FLAGS[given] : given), z.boolean())
+  .default(false);
+
+/** Where the page before ended. */
+export const pageCursor = z.string().max(256).optional().describe("`nextCursor` of the page before");

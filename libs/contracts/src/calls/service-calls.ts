@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { ServiceList, ServiceView } from "../rest.ts";
+import { TypeList } from "../rest-types.ts";
+import type { Call } from "./call.ts";
+import { flag } from "./query-fields.ts";
+
+/** Of the processes that run observers, and the types that they know. */
+export const SERVICE_CALLS = {
+  listServices: {
+    access: "viewer",
+    query: z.strictObject({ all: flag.describe("also those that have ended") }),
+    answers: { 200: ServiceList },
+    problems: [],
+  },
+  drainService: {
+    access: "admin",
+    answers: { 202: ServiceView },
+    problems: ["service-not-found", "service-ended", "service-ambiguous", "not-ready", "cross-origin"],
+  },
+  listTypes: { access: "viewer", answers: { 200: TypeList }, problems: [] },
+} as const satisfies Record<string, Call>;

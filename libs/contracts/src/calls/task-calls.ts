@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { PoolName, TypeName } from "../ids.ts";
+import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest-bulk.ts";
+import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest-task-bulk.ts";
+import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.ts";
+import { CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "../rest-tasks.ts";
+import { TaskStatusName } from "../task-states.ts";
+import { BODY_PROBLEMS, type Call } from "./call.ts";
+import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
+
+const MAX_WAIT_S = 60;
+
+/** Of jobs that end. */
+export const TASK_CALLS = {
+  createTask: {
+    access: "operator",
+    body: CreateTask,
+    answers: { 200: CreatedTask, 201: CreatedTask },
+    problems: [...BODY_PROBLEMS, "id-taken", "key-taken", "unknown-type", "cross-origin"],
+  },
+  createTasks: {
+    access: "operator",
+    body: CreateTasks,
+    bodyLimitBytes: MAX_BATCH_BODY_BYTES,
+    answers: { 200: TaskBatchResults },
+    problems: [...BODY_PROBLEMS, "cross-origin"],
+    itemProblems: ["invalid-body", "body-too-large", "id-taken", "key-taken", "unknown-type"],
+  },
+  listTasks: {
+    access: "viewer",
+    query: z.strictObject({
+      status: listOf(TaskStatusName).optional().describe("repeat it, or separate by commas"),
+      type: TypeName.optional().describe("the name of a task type"),
+      pool: PoolName.optional().describe("the pool of services it belongs to"),
+      q: z
+        .string()
+        .regex(/^[0-9a-fA-F][0-9a-fA-F-]{3,35}$/, "must be 4 to 36 of 0-9 a-f and -")
+        .refine((text) => text.replaceAll("-", "").length <= 32, "is longer than an id")
+        .optional()
+        .describe("how the id begins, at least 4 characters of it"),
+      limit: pageLimit,
+      cursor: pageCursor,
+    }),
+    answers: { 200: TaskPage },
+    problems: [],
+  },
+  getTask: {
+    access: "viewer",
+    query: z.strictObject({
+      wait: z
+        .string()
+        .regex(/^([0-9]|[1-5][0-9]|60)s$/, `must be whole seconds up to ${MAX_WAIT_S}s, such as 30s`)
+        .optional()
+        .describe(`answers when the task is over, or after so long: up to ${MAX_WAIT_S}s`),
+    }),
+    answers: { 200: TaskView },
+    problems: ["task-not-found"],
+  },
+  cancelTask: {
+    access: "operator",
+    answers: { 202: TaskView },
+    problems: ["task-not-found", "task-over", "cross-origin"],
+  },
+  retryTask: {
+    access: "operator",
+    answers: { 202: TaskView },
+    problems: ["task-not-found", "task-not-retryable", "key-taken", "cross-origin"],
+  },
+  cancelTasks: {
+    access: "operator",
+    body: CancelTasksRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    answers: { 200: TaskBulkCount },
+    problems: [...BODY_PROBLEMS, "cross-origin"],
+  },
+  retryTasks: {
+    access: "operator",
+    body: RetryTasksRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    answers: { 200: TaskBulkCount },
+    problems: [...BODY_PROBLEMS, "cross-origin"],
+  },
+  listTaskTypes: {
+    access: "viewer",
+    answers: { 200: TaskTypeList },
+    problems: [],
+  },
+  changeTaskType: {
+    access: "admin",
+    body: ChangeTaskType,
+    answers: { 200: TaskTypeView },
+    problems: [...BODY_PROBLEMS, "task-type-not-found", "cross-origin"],
+  },
+} as const satisfies Record<string, Call>;

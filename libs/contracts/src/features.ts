@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { shownText } from "./bounds.ts";
+
+/**
+ * What services and managers can do that not every version can. Each announces its own (ServiceBorn, the table `managers`), and
+ * what is new is used only where everybody concerned announces it: while a fleet is upgraded, old and new run side by side.
+ *
+ * - `queue-marker`: markers through a pool's work queue and the state queue
+ * - `tasks`: it runs tasks (TASK_WORKERS), or orders them; what is said of them has a state queue of its own
+ * - `delivery-count`: RunStarted, RunHeld and Inventory carry how often the broker has delivered the message
+ */
+export const FEATURES = ["queue-marker", "delivery-count", "tasks"] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/** What the services of this version announce. */
+export const SERVICE_FEATURES: readonly Feature[] = ["queue-marker", "tasks"];
+
+/** What the managers of this version announce: what they understand when it comes out of the state queue. */
+export const MANAGER_FEATURES: readonly Feature[] = ["queue-marker", "tasks"];
+
+/** As announced: a later version may have features that this one has no name for. */
+export const AnnouncedFeatures = z.array(shownText(64)).max(256);

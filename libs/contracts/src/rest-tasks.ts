@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { timestamp } from "./bounds.ts";
+import { DEFAULT_POOL, PoolName, TaskId, TypeName } from "./ids.ts";
+import { ProblemDetails } from "./problem-details.ts";
+import { MAX_BULK } from "./rest-bulk.ts";
+import { TASK_WAITS, TaskStatusName } from "./task-states.ts";
+import { Stack } from "./withheld.ts";
+
+/** What the REST API answers with: ISO 8601, UTC, milliseconds. */
+const Timestamp = z.iso.datetime().describe("ISO 8601, UTC");
+
+/** What becomes of a create whose key another task has. */
+export const ON_CONFLICT = ["reject", "return", "replace", "queue-latest"] as const;
+
+/** POST /tasks. Strict: an unknown key is an error that names it. */
+export const CreateTask = z
+  .strictObject({
+    type: TypeName,
+    params: z.unknown().default({}).describe("any JSON value; checked by the type's schema where a live service knows it"),
+    id: TaskId.optional().describe("chosen by the client: makes the request safe to repeat, while the task is remembered"),
+    pool: PoolName.default(DEFAULT_POOL),
+    priority: z.int().min(-1_000).max(1_000).default(0).describe("the higher goes first"),
+    startAt: timestamp.optional().describe("ISO 8601; it does not start before that"),
+    maxAttempts: z.int().min(1).max(1_000).optional().describe("default: that of its type, which is 10 by default"),
+    key: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .describe("of its type no other task with this key is created before it is over"),
+    onConflict: z
+      .enum(ON_CONFLICT)
+      .default("reject")
+      .describe(
+        "when the key is taken. reject: 409 · return: answered with the other · replace: the other becomes as this request says, if it waits, else as queue-latest · queue-latest: the other runs once more with these params when its run ends, or with newer ones",
+      ),
+  })
+  .meta({ id: "CreateTask" });
+export type CreateTask = z.infer<typeof CreateTask>;
+
+/** POST /tasks/batch */
+export const CreateTasks = z.strictObject({ tasks: z.array(CreateTask).min(1).max(MAX_BULK) }).meta({ id: "CreateTasks" });
+export type CreateTasks = z.infer<typeof CreateTasks>;
+
+const TaskError = z
+  .object({ name: z.string(), message: z.string(), stack: Stack })
+  .describe("of the last attempt that failed; the stack stands with a single task");
+
+const anyJson = () => z.unknown().refine((value): boolean => value !== undefined); // always there; of `unknown` alone the document would say that it may be missing
+
+export const TaskView = z
+  .object({
+    id: z.uuid(),
+    type: z.string(),
+    params: anyJson().describe("any JSON value"),
+    pool: z.string(),
+    key: z.string().nullable().describe("its type has no other task with this key that is not over; null: none"),
+    priority: z.int(),
+    status: TaskStatusName,
+    waitsFor: z
+      .enum(TASK_WAITS)
+      .nullable()
+      .describe(
+        "why it has not started: `due-time`, its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
+      ),
+    cancelling: z.boolean().describe("somebody has cancelled it, and its handler has not ended yet"),
+    runsAgain: z.boolean().describe("newer params of its key wait: it runs once more, with these, when its run ends"),
+    dueAt: Timestamp.describe("not before; after a failure: when it is tried again"),
+    maxAttempts: z.int().nullable().describe("null: that of its type"),
+    failures: z.int().describe("attempts that failed"),
+    interruptions: z.int().describe("attempts that ended through no fault of the handler: its slot or service went"),
+    sends: z.int().describe("how often it was put into the queue"),
+    service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
+    startedAt: Timestamp.nullable().describe("of the last attempt"),
+    endedAt: Timestamp.nullable(),
+    output: anyJson().describe("what its handler returned; null before"),
+    lastError: TaskError.nullable(),
+    createdAt: Timestamp,
+  })
+  .meta({ id: "Task" });
+export type TaskView = z.infer<typeof TaskView>;
+
+/** `exists`: there already by its id, with the same body · the others by its key. */
+export const CREATE_OUTCOMES = ["created", "exists", "returned", "replaced", "queued"] as const;
+
+/** What a create is answered with: the task that it made, or that has its key. */
+export const CreatedTask = TaskView.extend({
+  outcome: z
+    .enum(CREATE_OUTCOMES)
+    .describe(
+      "created · exists: by its `id`, with the same body · and where another task has its key: returned as it is · replaced: it waited, and is as the request says now · queued: it runs once more with these params",
+    ),
+}).meta({ id: "CreatedTask" });
+export type CreatedTask = z.infer<typeof CreatedTask>;
+
+/** So far the tasks of a filter are counted. */
+export const MAX_TASK_COUNT = 10_000;
+
+export const TaskPage = z
+  .object({
+    items: z.array(TaskView),
+    total: z.int().describe(`all that match the filter, not only this page; counted up to ${MAX_TASK_COUNT}`),
+    isTotalExact: z.boolean().describe("false: there are more than `total`"),
+    nextCursor: z.string().nullable().describe("pass as `cursor` for the next page; null on the last"),
+  })
+  .meta({ id: "TaskPage" });
+export type TaskPage = z.infer<typeof TaskPage>;
+
+/** The answer of POST /tasks/batch: in the order given. */
+export const TaskBatchResults = z
+  .object({
+    results: z.array(
+      z.union([
+        z.object({ status: z.int().describe("as the single call would have answered"), task: CreatedTask }),
+        z.object({ status: z.int(), problem: ProblemDetails }),
+      ]),
+    ),
+  })
+  .meta({ id: "TaskBatchResults" });
+export type TaskBatchResults = z.infer<typeof TaskBatchResults>;

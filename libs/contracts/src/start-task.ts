@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { count, jsonValue } from "./bounds.ts";
+import { PoolName, SendId, TaskId, TypeName } from "./ids.ts";
+
+/** A handler of a task is started so often at most, if neither type nor creator says otherwise. */
+export const DEFAULT_TASK_ATTEMPTS = 10;
+
+/** Manager → task queue. Unacked while it runs, acked when its end is in the state queue. Persistent, mandatory. */
+export const StartTask = z.object({
+  taskId: TaskId,
+  sendId: SendId,
+  type: TypeName,
+  params: jsonValue,
+  pool: PoolName,
+  /** Attempts that failed so far. */
+  failures: count(0),
+  /** Of its creator; absent: that of its type. */
+  maxAttempts: count(1).optional(),
+  /** It ended a slot or a service before: nobody else in its slot. */
+  alone: z.boolean().optional(),
+});
+export type StartTask = z.infer<typeof StartTask>;
+
+/** How many short tasks travel together at most. */
+export const MAX_BUNDLE = 100;
+
+/**
+ * Manager → task queue: short tasks of one type, none of which was sent before, in one message. Acked when the end of each is in
+ * the state queue, or that it was given back. Redelivered, all that has not ended is given back to the books, and none is run.
+ */
+export const TaskBundle = z.object({
+  kind: z.literal("TaskBundle"),
+  pool: PoolName,
+  tasks: z.array(StartTask).min(2).max(MAX_BUNDLE),
+});
+export type TaskBundle = z.infer<typeof TaskBundle>;
+
+/**
+ * Manager → task queue, behind what is in it. Transient, with an expiration. The service that gets it answers TaskMarkerSeen,
+ * and then acks.
+ */
+export const TaskMarker = z.object({ kind: z.literal("TaskMarker"), markerId: z.uuid().toLowerCase(), pool: PoolName });
+export type TaskMarker = z.infer<typeof TaskMarker>;

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
+import { ErrorText } from "./events.ts";
+import { PoolName, RunId, SendId, ServiceId, ServiceName, TaskId, TypeName } from "./ids.ts";
+import { TASK_OUTCOMES } from "./task-states.ts";
+
+/** How long what a task returns may be, as JSON in UTF-8. */
+export const MAX_TASK_OUTPUT_BYTES = 65_536;
+
+/** A task type as a service has it. */
+export const TaskTypeInfo = z.object({
+  type: TypeName,
+  description: shownText(1_000).default(""),
+  /** JSON Schema (draft 2020-12) of the type's params; `{}` accepts everything. */
+  paramsSchema: keptJsonSchema,
+  /** How long its tasks run here, in ms: most of the last hundred (95 of 100) at most so long. Absent: too few have. */
+  p95Ms: z.number().min(0).optional(),
+});
+export type TaskTypeInfo = z.infer<typeof TaskTypeInfo>;
+
+/** The first event of each generation, and every 5 s: what this service does for tasks. */
+export const TaskWorkers = z.object({
+  kind: z.literal("TaskWorkers"),
+  workers: count(0),
+  draining: z.boolean(),
+  types: z.array(TaskTypeInfo).max(1_000),
+});
+export type TaskWorkers = z.infer<typeof TaskWorkers>;
+
+const attempt = { taskId: TaskId, sendId: SendId, runId: RunId, at: wallClockMs };
+
+/** Not said of what ends before it was sent: TaskEnded says all of it. Said again, with another run, of what begins again here. */
+export const TaskStarted = z.object({ kind: z.literal("TaskStarted"), ...attempt });
+export type TaskStarted = z.infer<typeof TaskStarted>;
+
+/** Its message is acked once this is confirmed. */
+export const TaskEnded = z.object({
+  kind: z.literal("TaskEnded"),
+  ...attempt,
+  startedAt: wallClockMs,
+  outcome: z.enum(TASK_OUTCOMES),
+  /** Of what completed: JSON. */
+  output: z.string().max(MAX_TASK_OUTPUT_BYTES).optional(),
+  error: ErrorText.optional(),
+  /** Of what failed: when it is to be tried again; null: not any more. */
+  retryInMs: z.int().min(0).max(MAX_INT4).nullable().optional(),
+});
+export type TaskEnded = z.infer<typeof TaskEnded>;
+
+/** It ended without being over (a drain, a lost lease): its message is, or will be, somebody else's. */
+export const TaskReleased = z.object({ kind: z.literal("TaskReleased"), ...attempt });
+export type TaskReleased = z.infer<typeof TaskReleased>;
+
+/**
+ * It is not run here (any more), and nobody has its message: the books send it again. Of what waited for a worker for too long, was
+ * part of a bundle when the service drained, or came in a bundle that was delivered once more.
+ */
+export const TaskReturned = z.object({
+  kind: z.literal("TaskReturned"),
+  taskId: TaskId,
+  sendId: SendId,
+  at: wallClockMs,
+  /** The service that had it before has gone: if it had begun, that was an interruption. */
+  isRedelivered: z.boolean().default(false),
+});
+export type TaskReturned = z.infer<typeof TaskReturned>;
+
+/** A marker has come out of the task queue; its message is acked once this is confirmed. */
+export const TaskMarkerSeen = z.object({ kind: z.literal("TaskMarkerSeen"), markerId: z.uuid().toLowerCase() });
+export type TaskMarkerSeen = z.infer<typeof TaskMarkerSeen>;
+
+/** The answer to ReportTasks: all sends whose message this service holds. */
+export const TaskInventory = z.object({
+  kind: z.literal("TaskInventory"),
+  markerId: z.uuid().toLowerCase(),
+  held: z.array(SendId).max(65_535),
+});
+export type TaskInventory = z.infer<typeof TaskInventory>;
+
+export const TaskEvent = z.discriminatedUnion("kind", [
+  TaskWorkers,
+  TaskStarted,
+  TaskEnded,
+  TaskReleased,
+  TaskReturned,
+  TaskMarkerSeen,
+  TaskInventory,
+]);
+export type TaskEvent = z.infer<typeof TaskEvent>;
+
+/** One message of the tasks' state queue: numbered per service, one in flight. */
+export const TaskEventBatch = z.object({
+  kind: z.literal("TaskEventBatch"),
+  serviceId: ServiceId,
+  serviceName: ServiceName,
+  pool: PoolName,
+  generation: count(1),
+  /** Counts up by one per batch and boot. A batch that comes twice is applied once. */
+  seq: z.int().min(1),
+  /** None: all that were in it were left out when it was decoded. */
+  events: z.array(TaskEvent),
+});
+export type TaskEventBatch = z.infer<typeof TaskEventBatch>;

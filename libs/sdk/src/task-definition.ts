@@ -1,0 +1,130 @@
+import type { z } from "zod";
+import type { BackoffOptions } from "./backoff.ts";
+import type { ObserverLog } from "./observer-context.ts";
+import { type Isolation, isolationFlaw, isSchema, typePattern } from "./observer-definition.ts";
+import { SdkError } from "./sdk-error.ts";
+
+/** On a definition by this key stands the version of its shape, so that a loader knows it from any copy of the package. */
+const brand = Symbol.for("unacked.task-definition");
+const shapeVersion = 1;
+
+/** What happens when an attempt fails. Between attempts the task has no worker, and the next may run on any service. */
+export type TaskRetry = {
+  /** How often the handler is started before the task is Failed. Default 10. A creator may say otherwise for one task. */
+  readonly maxAttempts?: number;
+} & Omit<BackoffOptions, "random">;
+
+/** Everything a task's handler gets. */
+export type TaskContext<P = unknown> = {
+  /** As the type's schema gave them back (defaults filled in). */
+  readonly params: P;
+  /**
+   * Aborts when the attempt has to end: the task was cancelled (`stopped`), its time is up (`failed`), its service is going down
+   * (`draining`) or may have lost it to another (`lease-lost`); `signal.reason` is an `ObserverStopped` that says which.
+   */
+  readonly signal: AbortSignal;
+  readonly log: ObserverLog;
+  /** 1 the first time; counts failures, not interruptions. */
+  readonly attempt: number;
+  /** UUID; the same in every attempt: a key by which others can tell repeats of what this task does to them. */
+  readonly taskId: string;
+};
+
+/** What `defineTask` is given. */
+export type TaskDraft<S extends z.ZodType, O extends z.ZodType> = {
+  /** The name under which tasks of this type are created: 1–64 of `A–Z a–z 0–9 . _ -`, unique on a service, also among observers. */
+  readonly type: string;
+  readonly description?: string;
+  /** Checks the params of a task. */
+  readonly params: S;
+  /** Checks what the handler returns; at most 64 KiB as JSON. Absent: any JSON, or nothing. */
+  readonly output?: O;
+  readonly retry?: TaskRetry;
+  /** An attempt that takes longer is aborted, and has failed; its slot is ended if it does not settle. Default: any time. */
+  readonly timeoutMs?: number;
+  readonly isolation?: Isolation;
+  /**
+   * The job. Returning completes the task, throwing is a failed attempt that the retry policy answers. It may run more than once
+   * (its process died just before its end was written down), so what it does to others should bear a repeat.
+   */
+  run(ctx: TaskContext<z.output<S>>): Promise<z.input<O>>;
+};
+
+/** A task type: what `defineTask` gives and a service loads. Frozen. */
+export type TaskDefinition<P = unknown, R = unknown> = {
+  readonly type: string;
+  readonly description?: string;
+  readonly params: z.ZodType<P>;
+  readonly output?: z.ZodType;
+  readonly retry: { readonly [Key in keyof TaskRetry]-?: number };
+  readonly timeoutMs?: number;
+  readonly isolation?: Isolation;
+  run(ctx: TaskContext<P>): Promise<R>;
+};
+
+const DEFAULT_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };
+const RANGES: Record<keyof typeof DEFAULT_RETRY, [number, number]> = {
+  maxAttempts: [1, 1_000],
+  initialMs: [0, 86_400_000],
+  factor: [1, 100],
+  maxMs: [0, 86_400_000],
+  jitter: [0, 1],
+};
+const LONGEST_MS = 2_147_483_647;
+
+/**
+ * Defines a task type; the file's default export. Throws {@link SdkError} `invalid-type` or `invalid-definition` naming the part
+ * that is wrong.
+ */
+export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>(
+  draft: TaskDraft<S, O>,
+): TaskDefinition<z.output<S>, z.input<O>> {
+  if (typeof draft !== "object" || draft === null)
+    throw new SdkError("invalid-definition", "defineTask takes an object with type, params and run");
+  const { type, description, params, output, retry = {}, timeoutMs, isolation, run } = draft;
+  if (typeof type !== "string" || !typePattern.test(type))
+    throw new SdkError("invalid-type", `a task's type is 1–64 of A–Z a–z 0–9 . _ - but this one is ${JSON.stringify(type)}`);
+  const wrong = (what: string) => new SdkError("invalid-definition", `task type ${type}: ${what}`);
+  if (description !== undefined && typeof description !== "string") throw wrong("description is not a text");
+  if (!isSchema(params)) throw wrong("params is not a zod schema, for example z.object({})");
+  if (output !== undefined && !isSchema(output)) throw wrong("output is not a zod schema, for example z.object({})");
+  if (typeof run !== "function") throw wrong("run is not a function");
+  const flaw = flawOf(retry);
+  if (flaw !== undefined) throw wrong(flaw);
+  const wrongIsolation = isolation === undefined ? undefined : isolationFlaw(isolation);
+  if (wrongIsolation !== undefined) throw wrong(`isolation${wrongIsolation}`);
+  if (timeoutMs !== undefined && !isWithin(timeoutMs, 1, LONGEST_MS))
+    throw wrong(`timeoutMs is not a number from 1 to ${LONGEST_MS}`);
+
+  const definition: TaskDefinition<z.output<S>, z.input<O>> = {
+    type,
+    ...(description !== undefined && { description }),
+    params: params as z.ZodType<z.output<S>>,
+    ...(output !== undefined && { output }),
+    retry: Object.freeze({ ...DEFAULT_RETRY, ...retry }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(isolation !== undefined && { isolation: Object.freeze({ ...isolation }) }),
+    run: (ctx) => run.call(draft, ctx),
+  };
+  return Object.freeze(Object.defineProperty(definition, brand, { value: shapeVersion }));
+}
+
+function flawOf(retry: TaskRetry): string | undefined {
+  if (typeof retry !== "object" || retry === null) return "retry is not an object, for example { maxAttempts: 5 }";
+  for (const [name, value] of Object.entries(retry)) {
+    const range = Object.hasOwn(RANGES, name) ? RANGES[name as keyof typeof RANGES] : undefined;
+    if (range === undefined) return `retry has no ${name}: it takes ${Object.keys(RANGES).join(", ")}`;
+    if (!isWithin(value, ...range)) return `retry.${name} is not a number from ${range[0]} to ${range[1]}`;
+  }
+  if (retry.maxAttempts !== undefined && !Number.isInteger(retry.maxAttempts))
+    return "retry.maxAttempts is not a whole number";
+  return undefined;
+}
+
+const isWithin = (value: unknown, least: number, most: number): boolean =>
+  typeof value === "number" && value >= least && value <= most;
+
+/** Whether a value came from `defineTask`, of this or another copy of the package. */
+export function isTaskDefinition(value: unknown): value is TaskDefinition {
+  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === shapeVersion;
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import type { LoggedLine } from "./harness.ts";
+import type { LogLevel, ObserverLog } from "./observer-context.ts";
+import { ObserverStopped } from "./observer-stopped.ts";
+import { paramsIssuesText, parseParams } from "./params.ts";
+import { SdkError } from "./sdk-error.ts";
+import { isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
+import { outputJson } from "./task-output.ts";
+
+export type TaskRunOptions = {
+  /** As a client would send them; checked by the type's schema as on a service. Default `{}`. */
+  readonly params?: unknown;
+  /** Default 1. */
+  readonly attempt?: number;
+  /** Default: a random UUID. */
+  readonly taskId?: string;
+  /** Aborts the handler's, with the same reason. */
+  readonly signal?: AbortSignal;
+  /** Told of each line that the handler logs. */
+  readonly onLog?: (line: LoggedLine) => void;
+};
+
+/**
+ * One attempt of a task in memory, with no broker and no service: for tests of a handler. Resolves with the result as it would be kept
+ * (after its schema and JSON); rejects as the attempt fails: with what the handler threw, with `invalid-params` or `invalid-output`,
+ * or with the signal's reason when `timeoutMs` is over or the signal aborts.
+ */
+export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: TaskRunOptions = {}): Promise<R> {
+  if (!isTaskDefinition(definition)) throw new SdkError("invalid-definition", "runTask takes what defineTask gave");
+  const parsed = parseParams(definition, options.params ?? {});
+  if (!parsed.ok) throw new SdkError("invalid-params", paramsIssuesText(parsed.issues));
+  const ending = new AbortController();
+  const { signal: outer } = options;
+  const { timeoutMs } = definition;
+  const abort = () => ending.abort(outer?.reason);
+  if (outer?.aborted) abort();
+  outer?.addEventListener("abort", abort, { once: true });
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => ending.abort(new ObserverStopped("failed", `it took longer than ${timeoutMs} ms`)), timeoutMs);
+  try {
+    const value = await definition.run({
+      params: parsed.params,
+      signal: ending.signal,
+      log: logTo(options.onLog),
+      attempt: options.attempt ?? 1,
+      taskId: options.taskId ?? randomUUID(),
+    });
+    ending.signal.throwIfAborted();
+    return JSON.parse(outputJson(definition, value)) as R;
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", abort);
+  }
+}
+
+function logTo(onLog: TaskRunOptions["onLog"]): ObserverLog {
+  const line =
+    (level: LogLevel): ObserverLog["info"] =>
+    (message, fields) =>
+      onLog?.({ level, message, ...(fields && { fields }) });
+  return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { complain, PlainError } from "./progress.mjs";
+import { whyNoCluster } from "./servers/cluster/cluster.mjs";
+import { debianRootWithRabbitmq, whyNoOtherRoot } from "./servers/debian-root.mjs";
+import { provideNetworkPrograms } from "./setup/network-programs.mjs";
+import { runShown } from "./test/run-shown.mjs";
+
+const HELP = `Usage: npm run prove -- SUBJECT [options]
+
+Proves a promise on all its cases and with full counts, which takes too long for npm test, and prints the figures.
+
+  partitions             every way in which three nodes of RabbitMQ may lose each other: how long two runs of an observer
+                         overlap, by their own acts. As root; about 20 minutes
+  --release RELEASE      the RabbitMQ of this Debian: bookworm (3.10), trixie (4.0), sid (4.3 or later). Default: the installed one
+  slots                  what observers may do to their process, and what it costs others: every poison for a minute,
+                         culprits among 200, a slot killed every second under 1,000, 150 rounds of faults. About an hour
+  tasks                  limits of task types, beside a million others and for half a minute each. Some minutes
+  --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
+  --only TEXT            only the cases with this in their names
+`;
+
+/** By subject: the project of vitest.config.ts, and the files. */
+const SUBJECTS = {
+  partitions: { project: "cluster", files: ["test/cluster/partitions.test.ts"] },
+  slots: { project: "servers", files: ["test/e2e/slots-"] },
+  tasks: { project: "servers", files: ["test/e2e/tasks-limits", "test/integration/task-limits"] },
+};
+
+const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
+
+/** @returns {Promise<number>} the exit code */
+async function main() {
+  const { values, positionals } = parse();
+  const [subject = ""] = positionals;
+  const known = Object.entries(SUBJECTS).find(([name]) => name === subject)?.[1];
+  if (values.help || known === undefined) {
+    process.stdout.write(HELP);
+    return values.help ? 0 : 1;
+  }
+  if (subject === "partitions") await prepareCluster(values.release);
+  process.env.PROVE = subject;
+  const node = values.node === undefined ? process.execPath : await otherNode(values.node);
+  const vitest = [
+    join(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    "--project",
+    known.project,
+    "--disable-console-intercept",
+    "--no-file-parallelism",
+  ];
+  const only = values.only === undefined ? [] : ["-t", values.only];
+  return runShown(node, [...vitest, ...only, ...known.files], root);
+}
+
+/** @param {string | undefined} release */
+async function prepareCluster(release) {
+  if (release !== undefined) await useRelease(release);
+  await provideNetworkPrograms();
+  const whyNot = whyNoCluster();
+  if (whyNot !== null) throw new PlainError(`This cannot be proven here: ${whyNot}.`);
+  process.env.WITH_CLUSTER = "1";
+}
+
+/** @param {string} release */
+async function useRelease(release) {
+  if (new RegExp(`^VERSION_CODENAME=${release}$`, "m").test(readFileSync("/etc/os-release", "utf8"))) return; // installed here
+  const reason = whyNoOtherRoot();
+  if (reason !== null) throw new PlainError(`No RabbitMQ of Debian ${release} can run here: ${reason}.`);
+  process.env.RABBITMQ_ROOT = await debianRootWithRabbitmq(release, join(root, ".unacked/suites"));
+}
+
+/**
+ * @param {string} major
+ * @returns {Promise<string>} its program
+ */
+async function otherNode(major) {
+  if (!/^\d+$/.test(major)) throw new PlainError(`--node takes a major version, as 22.\n\n${HELP}`);
+  const dir = join(root, `.unacked/node-${major}`);
+  const code = await runShown(
+    "npm",
+    ["install", "--silent", "--no-audit", "--no-fund", "--prefix", dir, `node@${major}`],
+    root,
+  );
+  if (code !== 0) throw new PlainError(`Node ${major} could not be had from npm.`);
+  return join(dir, "node_modules/node/bin/node");
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        release: { type: "string" },
+        node: { type: "string" },
+        only: { type: "string" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new PlainError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  complain(error instanceof PlainError ? error.message : String(/** @type {Error} */ (error).stack));
+  process.exitCode = 1;
+}

@@ -1,0 +1,140 @@
+import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
+import { EXCHANGES, generationKey, newMessageId, type ServiceId, STATE_KEY } from "@unacked/contracts";
+import type { CommandSender, DueCommand, SendOutcome } from "../../../operations/commands/command-store.ts";
+import type { Log } from "../../../operations/log.ts";
+import type { MessageTracing, TracedPublish } from "../deliveries/message-tracing.ts";
+import { QueueRefused } from "../pools/pool-queue.ts";
+import type { WorkQueues } from "../pools/work-queues.ts";
+import { type CommandGroup, groupCommands } from "./command-groups.ts";
+
+export interface CommandSenderParts {
+  publisher: Publisher;
+  workQueues: WorkQueues;
+  managerId: string;
+  log: Log;
+  /** Undefined: nothing is traced. */
+  tracing: MessageTracing | undefined;
+}
+
+/** Publishes commands: starts one by one, controls by the thousand in one message. */
+export class AmqpCommandSender implements CommandSender {
+  readonly #parts: CommandSenderParts;
+
+  constructor(parts: CommandSenderParts) {
+    this.#parts = parts;
+  }
+
+  ready(signal: AbortSignal): Promise<void> {
+    return this.#parts.publisher.writable(signal);
+  }
+
+  async send(due: DueCommand[]): Promise<SendOutcome[]> {
+    const outcomes = new Map<string, SendOutcome>();
+    const gone = new Map<string, Promise<boolean>>();
+    const sending = groupCommands(due).map(async (group) => {
+      const outcome = await this.#sendGroup(group);
+      const isUncertified = outcome === "gone" && group.kind === "to-one" && !(await this.#certified(group, gone));
+      for (const id of group.ids) outcomes.set(id, isUncertified ? "failed" : outcome);
+    });
+    await Promise.all(sending);
+    return due.map((command) => outcomes.get(command.id) ?? "failed");
+  }
+
+  /** Once for each generation, however many commands came back from it. */
+  #certified(
+    { serviceId, generation }: { serviceId: ServiceId; generation: number },
+    known: Map<string, Promise<boolean>>,
+  ): Promise<boolean> {
+    const key = generationKey(serviceId, generation);
+    const certified = known.get(key) ?? this.#certifyDeath(serviceId, generation);
+    known.set(key, certified);
+    return certified;
+  }
+
+  /** Puts a death certificate into the state queue, behind everything the service said before. @returns false if it may not be there */
+  async #certifyDeath(serviceId: ServiceId, generation: number): Promise<boolean> {
+    const body = { kind: "DeathCertificate", serviceId, generation };
+    const { publisher, log } = this.#parts;
+    try {
+      await publisher.publish(this.#message(EXCHANGES.events.name, STATE_KEY, body, newMessageId()));
+      return true;
+    } catch (error) {
+      log.warn({ serviceId, generation, err: error }, "a death could not be certified yet");
+      // Somebody unbound or deleted the state queue; perhaps no service is left whose next event would notice.
+      if (isReturned(error)) await publisher.declareAgain();
+      return false;
+    }
+  }
+
+  async #sendGroup(group: CommandGroup): Promise<SendOutcome> {
+    try {
+      switch (group.kind) {
+        case "start": {
+          const { start } = group;
+          await this.#parts.workQueues.ensure(start.pool);
+          const messageId = newMessageId();
+          const body = { messageId, ...start };
+          await this.#publish(group, this.#message(EXCHANGES.start.name, start.pool, body, messageId, "StartObserver"));
+          return "sent";
+        }
+        case "to-all": {
+          const { message } = group;
+          await this.#publish(
+            group,
+            this.#message(EXCHANGES.control.name, "", message, newMessageId(), message.kind, false),
+          );
+          return "sent";
+        }
+        case "to-one": {
+          const { serviceId, generation, message } = group;
+          const key = generationKey(serviceId, generation);
+          await this.#publish(group, this.#message(EXCHANGES.service.name, key, message, newMessageId()));
+          return "sent";
+        }
+        default:
+          return group satisfies never;
+      }
+    } catch (error) {
+      return this.#outcomeOf(group, error);
+    }
+  }
+
+  #publish(group: CommandGroup, message: Outgoing): Promise<void> {
+    const { publisher, tracing } = this.#parts;
+    const traced = tracing?.publish(group, message);
+    return traced === undefined ? publisher.publish(message) : publishTraced(publisher, traced);
+  }
+
+  #message(
+    exchange: string,
+    routingKey: string,
+    body: { kind: string } | object,
+    messageId: string,
+    type = (body as { kind: string }).kind,
+    mandatory = true,
+  ): Outgoing {
+    return { exchange, routingKey, body, type, messageId, appId: this.#parts.managerId, mandatory };
+  }
+
+  #outcomeOf(group: CommandGroup, error: unknown): SendOutcome {
+    // Told once by the queue's own log and in the warnings, not for each of its starts.
+    if (error instanceof QueueRefused) return "held-up";
+    const cameBack = isReturned(error);
+    if (cameBack && group.kind === "to-one") return "gone";
+    if (cameBack && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);
+    this.#parts.log.warn({ kind: group.kind, count: group.ids.length, err: error }, "a command could not be sent yet");
+    return "failed";
+  }
+}
+
+async function publishTraced(publisher: Publisher, { message, span }: TracedPublish): Promise<void> {
+  try {
+    await publisher.publish(message);
+    span.end();
+  } catch (error) {
+    span.end(error instanceof PublishError ? error.code : "unknown");
+    throw error;
+  }
+}
+
+const isReturned = (error: unknown): boolean => error instanceof PublishError && error.code === "returned";

@@ -1,0 +1,59 @@
+import type { Delivery } from "@unacked/broker";
+
+/** Handles deliveries that arrived together; resolves when all of them are settled. */
+export type BatchHandler = (deliveries: Delivery[], lost: AbortSignal) => Promise<void>;
+
+/**
+ * Collects deliveries while the last batch is being handled, so that a batch is as large as the load makes it: one when
+ * quiet, hundreds when busy. One batch at a time, in order. Deliveries of a lost session are dropped: they come again.
+ */
+export class DeliveryBatches {
+  readonly #maxBatch: number;
+  readonly #handle: BatchHandler;
+  #waiting: Delivery[] = [];
+  #isBusy = false;
+  #inHand = 0;
+  #lost: AbortSignal = AbortSignal.abort();
+
+  constructor(maxBatch: number, handle: BatchHandler) {
+    this.#maxBatch = maxBatch;
+    this.#handle = handle;
+  }
+
+  /** Nothing waits and nothing is being handled. */
+  get isIdle(): boolean {
+    return !this.#isBusy && this.#waiting.length === 0;
+  }
+
+  /** How many wait or are being handled. */
+  get size(): number {
+    return this.#waiting.length + this.#inHand;
+  }
+
+  /** Begins with a new session; whatever is left of the last one is dropped. */
+  begin(lost: AbortSignal): void {
+    this.#lost = lost;
+    this.#waiting = [];
+  }
+
+  add(delivery: Delivery): void {
+    this.#waiting.push(delivery);
+    if (!this.#isBusy) void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    this.#isBusy = true;
+    try {
+      while (this.#waiting.length > 0 && !this.#lost.aborted) {
+        const batch = this.#waiting.splice(0, this.#maxBatch);
+        this.#inHand = batch.length;
+        await this.#handle(batch, this.#lost);
+      }
+    } finally {
+      this.#isBusy = false;
+      this.#inHand = 0;
+      if (this.#lost.aborted) this.#waiting = [];
+      else if (this.#waiting.length > 0) void this.#drain();
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** Longer than another manager keeps the queue before it gives up, too: a failure that goes round is still one. */
+const HOLDS_MS = 30_000;
+
+/** What fails again and again, told by how long nothing has succeeded since the first failure. */
+export class Retries {
+  #sinceMs: number | undefined;
+  #lastMs = 0;
+  #why = "";
+
+  failed(error: unknown): void {
+    this.#lastMs = performance.now();
+    this.#sinceMs ??= this.#lastMs;
+    this.#why = error instanceof Error ? error.name : String(error);
+  }
+
+  succeeded(): void {
+    this.#sinceMs = undefined;
+  }
+
+  /** For how long, in ms; 0 when the last try went well, or nothing was tried for a while. */
+  get failingForMs(): number {
+    const nowMs = performance.now();
+    if (this.#sinceMs !== undefined && nowMs - this.#lastMs > HOLDS_MS) this.#sinceMs = undefined;
+    return this.#sinceMs === undefined ? 0 : nowMs - this.#sinceMs;
+  }
+
+  /** The name of the last error: its message may quote what it was about. */
+  get why(): string {
+    return this.#why;
+  }
+}

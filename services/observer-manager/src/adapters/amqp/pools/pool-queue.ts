@@ -1,0 +1,187 @@
+import { RefusedError, type Session, type SideChannel } from "@unacked/broker";
+import { backoffMs, type QueueType, workQueue } from "@unacked/contracts";
+import type { QueueTrouble } from "../../../domain/overview/warnings.ts";
+import type { Log } from "../../../operations/log.ts";
+import type { QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
+
+/** One that answers later is no longer waited for; what was asked stays asked, and nothing else is meanwhile. */
+const ANSWER_WITHIN_MS = 5_000;
+const RETRIES = { firstMs: 1_000, maxMs: 30_000 };
+
+const NO_ANSWER: Omit<QueueTrouble, "pool"> = {
+  detail: `the broker does not answer what is asked of this queue within ${ANSWER_WITHIN_MS} ms`,
+  remedy: "Look at the node that leads or holds this queue; it is tried again.",
+};
+const UNKNOWN_REMEDY = "Look at the broker's log; it is tried again.";
+
+/** The queue cannot be had now; why stands in `trouble`. */
+export class QueueRefused extends Error {
+  override readonly name = "QueueRefused";
+  readonly trouble: QueueTrouble;
+
+  constructor(trouble: QueueTrouble) {
+    super(`the queue of pool ${trouble.pool}: ${trouble.detail}`);
+    this.trouble = trouble;
+  }
+}
+
+export interface PoolQueueParts {
+  pool: string;
+  type: QueueType;
+  /** False: its channel is closed after each use, since there are so many. */
+  keepsChannel(): boolean;
+  log: Log;
+}
+
+/**
+ * The work queue of one pool, on a channel of its own: what the broker refuses here, or does not answer, harms no other
+ * pool and not the session. One that was refused is tried again after 1 s, then 2, 4 … 30 s; until then every caller is
+ * told why at once.
+ */
+export class PoolQueue {
+  readonly #parts: PoolQueueParts;
+  readonly #declaration: ReturnType<typeof workQueue>;
+  #trouble: QueueTrouble | undefined;
+  #declaredIn: number | undefined;
+  #declaring: Promise<void> | undefined;
+  #failures = 0;
+  #retryAtMs = 0;
+  #kept: { generation: number; channel: Promise<SideChannel> } | undefined;
+
+  constructor(parts: PoolQueueParts) {
+    this.#parts = parts;
+    this.#declaration = workQueue(parts.pool, parts.type);
+  }
+
+  get trouble(): QueueTrouble | undefined {
+    return this.#trouble;
+  }
+
+  /** Declares it unless that was done on this connection. Rejects with QueueRefused, or when the session is lost. */
+  async ensure(session: Session): Promise<void> {
+    if (this.#declaredIn !== session.generation) await this.declare(session);
+  }
+
+  /** The same, in any case. */
+  async declare(session: Session): Promise<void> {
+    const isAwaited = this.#declaring !== undefined || performance.now() < this.#retryAtMs;
+    if (this.#trouble !== undefined && isAwaited) throw new QueueRefused(this.#trouble);
+    this.#declaring ??= this.#declare(session).finally(() => {
+      this.#declaring = undefined;
+    });
+    await this.#answered(this.#declaring);
+  }
+
+  /** Somebody deleted it: it is declared again when it is next needed. */
+  forget(): void {
+    this.#declaredIn = undefined;
+  }
+
+  /** Messages that nobody holds, and consumers; `gone` if there is no such queue. Rejects like `ensure`. */
+  look(session: Session): Promise<QueueCounts | "gone"> {
+    return this.#answered(
+      this.#use(session, async (channel) => {
+        const { messageCount, consumerCount } = await channel.inspect(this.#declaration.name);
+        return { ready: messageCount, consumers: consumerCount };
+      }).catch((error: unknown) => {
+        this.forget();
+        if (isNotFound(error)) return "gone";
+        throw this.#refused(error);
+      }),
+    );
+  }
+
+  /**
+   * Deletes it unless it has a consumer or, with `ifEmpty`, messages. The broker decides that in one step; of a quorum queue
+   * it cannot, so that it is looked at just before: a service that comes in between connects again, a start is sent again.
+   */
+  async remove(session: Session, { ifEmpty }: { ifEmpty: boolean }): Promise<Removal> {
+    const { type } = this.#parts;
+    const { name } = this.#declaration;
+    const seen = await this.look(session);
+    if (seen === "gone") return { kind: "gone" };
+    if (seen.consumers > 0 || (ifEmpty && seen.ready > 0)) return { kind: "in-use" };
+    // One of another type than ours would close the connection.
+    await this.declare(session);
+    this.forget();
+    const only = type === "classic" ? { ifUnused: true, ifEmpty } : {};
+    try {
+      return {
+        kind: "removed",
+        messages: await this.#answered(this.#use(session, (channel) => channel.delete(name, only))),
+      };
+    } catch (error) {
+      if (isInUse(error)) return { kind: "in-use" };
+      throw error;
+    }
+  }
+
+  /** Lets go of its channel: nobody wants this pool any more. */
+  async close(): Promise<void> {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    const channel = await kept?.channel.catch(() => undefined); // without a session there is none to close
+    await channel?.close();
+  }
+
+  async #declare(session: Session): Promise<void> {
+    try {
+      await this.#use(session, (channel) => channel.declareQueue(this.#declaration));
+    } catch (error) {
+      throw this.#refused(error);
+    }
+    this.#declaredIn = session.generation;
+    this.#failures = 0;
+    if (this.#trouble === undefined) return;
+    this.#trouble = undefined;
+    this.#parts.log.info({ event: "queue-there", pool: this.#parts.pool }, "the queue of a pool can be had again");
+  }
+
+  /** What is to be told of it; a lost session is no fault of this queue. */
+  #refused(error: unknown): unknown {
+    if (!(error instanceof RefusedError)) return error;
+    const { detail, remedy = UNKNOWN_REMEDY } = error.reason;
+    return this.#inTrouble({ detail, remedy });
+  }
+
+  #inTrouble(why: Omit<QueueTrouble, "pool">): QueueRefused {
+    const { pool, log } = this.#parts;
+    const isNews = why.detail !== this.#trouble?.detail;
+    this.#trouble = { pool, ...why };
+    this.#declaredIn = undefined;
+    this.#retryAtMs = performance.now() + backoffMs(RETRIES, this.#failures);
+    this.#failures += 1;
+    if (isNews) log.error({ event: "queue-refused", ...this.#trouble }, "the queue of a pool cannot be had; trying again");
+    return new QueueRefused(this.#trouble);
+  }
+
+  async #use<T>(session: Session, act: (channel: SideChannel) => Promise<T>): Promise<T> {
+    if (this.#kept?.generation !== session.generation)
+      this.#kept = { generation: session.generation, channel: session.openSideChannel() };
+    const kept = this.#kept;
+    let isGood = false;
+    try {
+      const answer = await act(await kept.channel);
+      isGood = this.#parts.keepsChannel();
+      return answer;
+    } finally {
+      if (!isGood && this.#kept === kept) void this.close();
+    }
+  }
+
+  async #answered<T>(asked: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.#inTrouble(NO_ANSWER)), ANSWER_WITHIN_MS);
+    });
+    try {
+      return await Promise.race([asked, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof RefusedError && error.reason.detail.startsWith("404 ");
+const isInUse = (error: unknown): boolean =>
+  error instanceof RefusedError && /^406 .*(in use|not empty|non-empty)/i.test(error.reason.detail);

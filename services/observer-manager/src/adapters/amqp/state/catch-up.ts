@@ -1,0 +1,62 @@
+import type { Session } from "@unacked/broker";
+import { STATE_QUEUE } from "@unacked/contracts";
+
+const EVERY_MS = 500;
+
+/**
+ * Watches whether the books have caught up with what the services said. A manager is ready once it has seen the state
+ * queue read empty; silence of services counts only while it stays so. Read by a standby manager, an empty queue
+ * means that the active one has caught up.
+ */
+export class CatchUp {
+  readonly #isIdle: () => boolean;
+  #depth: number | null = null;
+  #consumers: number | null = null;
+  #hasOnceCaughtUp = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param isIdle nothing that was delivered to this manager waits to be applied */
+  constructor(isIdle: () => boolean) {
+    this.#isIdle = isIdle;
+  }
+
+  /** Begins with a new session and ends with it. */
+  begin(session: Session): void {
+    this.end();
+    const look = async () => {
+      try {
+        const { messageCount, consumerCount } = await session.inspect(STATE_QUEUE);
+        this.#depth = messageCount;
+        this.#consumers = consumerCount;
+        if (messageCount === 0 && this.#isIdle()) this.#hasOnceCaughtUp = true;
+      } catch {
+        this.#depth = this.#consumers = null; // the session is lost; its successor looks again
+      }
+      if (!session.lost.aborted) this.#timer = setTimeout(() => void look(), this.#hasOnceCaughtUp ? EVERY_MS : 50);
+    };
+    void look();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#depth = this.#consumers = null;
+  }
+
+  /** Messages in the state queue that wait for a consumer; null while the broker cannot be asked. */
+  get depth(): number | null {
+    return this.#depth;
+  }
+
+  /** Of the state queue, this manager among them; null while the broker cannot be asked. */
+  get consumers(): number | null {
+    return this.#consumers;
+  }
+
+  get hasOnceCaughtUp(): boolean {
+    return this.#hasOnceCaughtUp;
+  }
+
+  get isCaughtUp(): boolean {
+    return this.#hasOnceCaughtUp && this.#depth === 0 && this.#isIdle();
+  }
+}

@@ -1,0 +1,218 @@
+import {
+  type BrokerSettings,
+  PublishError,
+  Publisher,
+  RefusedError,
+  type Session,
+  SupervisedConnection,
+} from "@unacked/broker";
+import {
+  EXCHANGES,
+  generationKey,
+  newMessageId,
+  type QueueType,
+  type ReportTasks,
+  type ServiceId,
+  type StartTask,
+  type TaskBundle,
+  type TaskMarker,
+  taskQueue,
+  taskQueueName,
+  taskStateQueue,
+} from "@unacked/contracts";
+import type { Log } from "../../../operations/log.ts";
+import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
+import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { Upkeep } from "../topology.ts";
+import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
+
+export interface TaskBrokerSettings {
+  broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
+  queueType: QueueType;
+  managerId: string;
+}
+
+const CONFIRM_TIMEOUT_MS = 10_000;
+const MAX_WAITING = 100_000;
+const DECLARE_AGAIN_MS = 5_000;
+
+/**
+ * All of tasks that lives on the broker, on two connections of its own: what is refused here, or floods, harms no observer. The
+ * first task of a pool declares its queue.
+ */
+export class TaskBroker implements TaskSender, TaskMarkers {
+  readonly #publisher: Publisher;
+  readonly #consumption: SupervisedConnection;
+  readonly #queueType: QueueType;
+  readonly #managerId: string;
+  readonly #log: Log;
+  /** Pools whose queue was declared on this generation of the publishing connection. */
+  readonly #declared = new Map<string, Promise<void>>();
+  #consumer: TaskStateConsumer | undefined;
+  #session: Session | undefined;
+  #writableSinceMs = Number.POSITIVE_INFINITY;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor({ broker, queueType, managerId }: TaskBrokerSettings) {
+    this.#queueType = queueType;
+    this.#managerId = managerId;
+    this.#log = broker.log;
+    const declare = async (session: Session): Promise<void> => {
+      await session.declareExchange(EXCHANGES.tasks);
+      await session.declareExchange(EXCHANGES.events);
+      await session.declareExchange(EXCHANGES.service);
+      await session.declare(taskStateQueue(queueType));
+    };
+    this.#publisher = new Publisher(
+      { ...broker, connectionName: "unacked-manager-tasks-publish" },
+      {
+        confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
+        maxWaiting: MAX_WAITING,
+        declare: async (session) => {
+          await declare(session);
+          this.#session = session;
+          this.#declared.clear();
+        },
+      },
+    );
+    const upkeep = new Upkeep(declare);
+    this.#consumption = new SupervisedConnection(
+      { ...broker, connectionName: "unacked-manager-tasks-consume" },
+      {
+        build: async (session) => {
+          await declare(session);
+          await this.#consumer?.begin(session);
+          upkeep.begin(session);
+        },
+        onLost: () => upkeep.end(),
+      },
+    );
+  }
+
+  start(parts: TaskStateConsumerParts): void {
+    this.#consumer = new TaskStateConsumer(parts);
+    this.#publisher.start();
+    this.#consumption.start();
+    this.#watch = setInterval(() => this.#lookWhetherWritable(), 500);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    await Promise.all([this.#consumption.close(), this.#publisher.close()]);
+  }
+
+  ready(signal: AbortSignal): Promise<void> {
+    return this.#publisher.writable(signal);
+  }
+
+  get writableForMs(): number {
+    return Math.max(0, performance.now() - this.#writableSinceMs);
+  }
+
+  async send(tasks: readonly StartTask[]): Promise<"sent" | "not-taken" | "unknown"> {
+    const [task] = tasks;
+    if (task === undefined) return "sent";
+    const { pool } = task;
+    try {
+      await this.#ensure(pool);
+    } catch {
+      return "not-taken"; // told once by #ensure
+    }
+    try {
+      const bundle: TaskBundle = { kind: "TaskBundle", pool, tasks: [...tasks] };
+      const [type, body] = tasks.length === 1 ? (["StartTask", task] as const) : (["TaskBundle", bundle] as const);
+      await this.#publisher.publish(this.#message(EXCHANGES.tasks.name, pool, type, body, task.sendId));
+      return "sent";
+    } catch (error) {
+      const code = error instanceof PublishError ? error.code : "lost";
+      if (code === "returned") this.#declared.delete(pool);
+      return code === "lost" || code === "too-late" ? "unknown" : "not-taken";
+    }
+  }
+
+  async cancel(attempts: UnwantedAttempt[]): Promise<void> {
+    const byService = new Map<string, UnwantedAttempt[]>();
+    for (const attempt of attempts) {
+      const key = generationKey(attempt.serviceId, attempt.generation);
+      byService.set(key, [...(byService.get(key) ?? []), attempt]);
+    }
+    const sending = [...byService].map(([key, some]) => {
+      const targets = some.map(({ taskId, sendId }) => ({ taskId, sendId }));
+      return this.#order(key, "CancelTasks", { kind: "CancelTasks", targets });
+    });
+    await Promise.all(sending);
+  }
+
+  async sendMarker(pool: string, markerId: string): Promise<void> {
+    const marker: TaskMarker = { kind: "TaskMarker", markerId, pool };
+    await this.#ensure(pool);
+    const message = this.#message(EXCHANGES.tasks.name, pool, "TaskMarker", marker, newMessageId());
+    await this.#publisher.publish({ ...message, persistent: false, expirationMs: MARKER_LIVES_MS });
+  }
+
+  ask(service: { serviceId: string; generation: number }, markerId: string): Promise<void> {
+    const order: ReportTasks = { kind: "ReportTasks", markerId };
+    return this.#order(generationKey(service.serviceId as ServiceId, service.generation), "ReportTasks", order);
+  }
+
+  async depth(pool: string): Promise<number | null> {
+    const session = this.#session;
+    if (session === undefined) return null;
+    const channel = await session.openSideChannel();
+    try {
+      return (await channel.inspect(taskQueueName(pool))).messageCount;
+    } catch (error) {
+      if (error instanceof RefusedError) return error.reason.detail.startsWith("404 ") ? 0 : null;
+      throw error;
+    } finally {
+      await channel.close();
+    }
+  }
+
+  /** To one generation of one service; what comes back was to one that is gone. Never rejects. */
+  async #order(key: string, type: string, body: object): Promise<void> {
+    try {
+      await this.#publisher.publish(this.#message(EXCHANGES.service.name, key, type, body, newMessageId()));
+    } catch (error) {
+      this.#log.debug({ type, err: error }, "an order about tasks did not arrive; it is given again if it is still due");
+    }
+  }
+
+  /** On a channel of its own: what the broker refuses of this queue harms no other. Tried again after some seconds. */
+  #ensure(pool: string): Promise<void> {
+    const known = this.#declared.get(pool);
+    if (known !== undefined) return known;
+    const session = this.#session;
+    if (session === undefined) return Promise.reject(new Error("not connected"));
+    const declared = this.#declare(session, pool);
+    this.#declared.set(pool, declared);
+    declared.catch((error: unknown) => {
+      this.#log.warn({ pool, err: error }, "the queue of a pool's tasks cannot be had; trying again");
+      setTimeout(() => this.#forget(pool, declared), DECLARE_AGAIN_MS).unref();
+    });
+    return declared;
+  }
+
+  async #declare(session: Session, pool: string): Promise<void> {
+    const channel = await session.openSideChannel();
+    try {
+      await channel.declareQueue(taskQueue(pool, this.#queueType));
+    } finally {
+      await channel.close();
+    }
+  }
+
+  #forget(pool: string, declared: Promise<void>): void {
+    if (this.#declared.get(pool) === declared) this.#declared.delete(pool);
+  }
+
+  #message(exchange: string, routingKey: string, type: string, body: object, messageId: string) {
+    return { exchange, routingKey, type, body, messageId, appId: this.#managerId, mandatory: true };
+  }
+
+  #lookWhetherWritable(): void {
+    const { up, blocked } = this.#publisher.status;
+    if (!up || blocked) this.#writableSinceMs = Number.POSITIVE_INFINITY;
+    else if (this.#writableSinceMs === Number.POSITIVE_INFINITY) this.#writableSinceMs = performance.now();
+  }
+}

@@ -1,0 +1,28 @@
+import type { AuditPosition } from "../../../../operations/access/audit.ts";
+import { decodeAuditCursor } from "../../../../operations/cursor.ts";
+import type { ManagerReads } from "../../../../operations/manager-reads.ts";
+import { AUDIT_PAGE } from "../../openapi/examples/access-examples.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { observerParameter } from "../request-input.ts";
+import { defineRoute } from "../route.ts";
+
+/** Who did what. */
+export const auditRoute = (reads: ManagerReads) =>
+  defineRoute("listAudit")({
+    tag: "Audit",
+    summary: "Who changed what and when, newest first",
+    description:
+      "An entry for every call that changed something, written in the same transaction as the change. A call for many is one " +
+      "entry, with how many and the first of their names. It is kept as long as deleted observers are (RETENTION_DAYS).",
+    answers: { 200: { description: "One page", examples: { "A stop of many": AUDIT_PAGE } } },
+    async handle({ query: { cursor, observer, deed, action = deed, ...query } }) {
+      const filter = { ...query, action, observer: observerParameter(observer), after: placeOf(cursor) };
+      return { status: 200, body: await reads.listAudit(filter) };
+    },
+  });
+
+function placeOf(cursor: string | undefined): AuditPosition | undefined {
+  const place = cursor === undefined ? undefined : decodeAuditCursor(cursor);
+  if (cursor === undefined || place !== undefined) return place;
+  throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: "cursor", message: "not a cursor of this list" }] });
+}

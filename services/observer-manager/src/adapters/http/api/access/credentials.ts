@@ -1,0 +1,44 @@
+import { parse, serialize } from "cookie";
+import type { Request } from "express";
+
+/** What a request brings to be known by. A header counts more than a cookie. */
+export type Credentials =
+  | { kind: "none" }
+  | { kind: "malformed" }
+  /** `cookie`: the browser sends it by itself, also with a request that another site made it send. */
+  | { kind: "token"; token: string; from: "header" | "cookie" };
+
+/** RFC 6750, 2.1: `Authorization: Bearer <b64token>`. */
+const BEARER = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*) *$/i;
+
+export function credentialsOf(request: Request): Credentials {
+  const header = request.get("authorization");
+  if (header !== undefined) {
+    const token = BEARER.exec(header)?.groups?.["token"];
+    return token === undefined ? { kind: "malformed" } : { kind: "token", token, from: "header" };
+  }
+  const token = readSessionCookie(request);
+  return token === undefined ? { kind: "none" } : { kind: "token", token, from: "cookie" };
+}
+
+/** A working day: somebody who forgets to sign out is out by tomorrow. */
+export const SESSION_S = 12 * 3_600;
+
+/**
+ * The page's session: the token itself, in a cookie that no script can read and that no foreign page can make a browser send.
+ * So any manager accepts it, without a key or a table that they would have to share, and it ends with the token. Over TLS its name
+ * begins with `__Host-`, which keeps browsers from taking it from another host or over a plain connection.
+ */
+export function sessionCookie(token: string, { isSecure, maxAgeS }: { isSecure: boolean; maxAgeS: number }): string {
+  const rules = { httpOnly: true, sameSite: "strict", path: "/", secure: isSecure, maxAge: maxAgeS } as const;
+  return serialize(nameOf(isSecure), token, rules);
+}
+
+export const endedSessionCookie = (isSecure: boolean): string => sessionCookie("", { isSecure, maxAgeS: 0 });
+
+export function readSessionCookie(request: Request): string | undefined {
+  const token = parse(request.get("cookie") ?? "")[nameOf(request.secure)];
+  return token === "" ? undefined : token;
+}
+
+const nameOf = (isSecure: boolean): string => (isSecure ? "__Host-unacked-session" : "unacked-session");

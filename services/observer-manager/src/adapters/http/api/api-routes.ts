@@ -1,0 +1,40 @@
+import type { Role } from "@unacked/contracts";
+import type { ManagerApi } from "../../../operations/manager-api.ts";
+import { auditRoute } from "./access/audit-route.ts";
+import { type SignInDesk, sessionRoutes } from "./access/session-routes.ts";
+import { errorRoutes } from "./errors/error-routes.ts";
+import { logRoute } from "./logs/log-route.ts";
+import { batchRoute } from "./observers/batch-route.ts";
+import { bulkRoutes } from "./observers/bulk-routes.ts";
+import { observerRoutes } from "./observers/observer-routes.ts";
+import { statsRoute } from "./overview/stats-route.ts";
+import { neededRoles, type Route } from "./route.ts";
+import { serviceRoutes, typeRoute } from "./services/service-routes.ts";
+import { taskBulkRoutes } from "./tasks/task-bulk-routes.ts";
+import { taskRoutes } from "./tasks/task-routes.ts";
+import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
+
+/** Every call of the REST API that answers with JSON. They are described before anything is asked of `api`. */
+export function apiRoutes({ lifecycle, reads, errors, services, logs, tasks, taskTypes, desk }: ApiParts): Route[] {
+  const needs = (): Record<string, Role> => neededRoles(routes);
+  const routes: Route[] = [
+    ...sessionRoutes(desk, needs),
+    ...observerRoutes(lifecycle, reads),
+    batchRoute(lifecycle),
+    ...bulkRoutes(lifecycle),
+    logRoute(logs),
+    ...taskRoutes(tasks),
+    ...taskBulkRoutes(tasks),
+    ...taskTypeRoutes(taskTypes),
+    ...serviceRoutes(reads, services),
+    statsRoute(reads),
+    typeRoute(reads),
+    ...errorRoutes(reads, errors),
+    auditRoute(reads),
+  ];
+  return routes;
+}
+
+interface ApiParts extends Pick<ManagerApi, "lifecycle" | "reads" | "errors" | "services" | "logs" | "tasks" | "taskTypes"> {
+  desk: SignInDesk;
+}

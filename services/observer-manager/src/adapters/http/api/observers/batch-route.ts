@@ -1,0 +1,54 @@
+import { BatchResults, CreateObserver, CreateObservers, MAX_BULK, MAX_PARAMS_BYTES, PROBLEMS } from "@unacked/contracts";
+import { z } from "zod";
+import { bodyProblems } from "../../../../domain/field-problems.ts";
+import type { CreateOutcome, Lifecycle } from "../../../../operations/observers/observer-tools.ts";
+import type { Refusal } from "../../../../operations/refusal.ts";
+import { BATCH, BATCH_RESULTS } from "../../openapi/examples/bulk-examples.ts";
+import { toProblemDetails } from "../../openapi/problem-details.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { checkJson } from "../request-input.ts";
+import { defineRoute } from "../route.ts";
+
+/** Of the body itself: what is in the list is looked at one by one. */
+const Envelope = CreateObservers.extend({ observers: z.array(z.unknown()).min(1).max(MAX_BULK) });
+
+export const batchRoute = (lifecycle: Lifecycle) =>
+  defineRoute(
+    "createObservers",
+    readBatch,
+  )({
+    tag: "Observers",
+    summary: "Create up to 10,000 observers, each answered for itself",
+    bodyExamples: { "Each for itself": BATCH, "All or none": { ...BATCH, atomic: true } },
+    answers: {
+      200: {
+        description: "What became of each, in the order given",
+        examples: { "One accepted, one refused": BATCH_RESULTS },
+      },
+    },
+    async handle({ body: { observers, atomic }, requestId, by }) {
+      const outcomes = await lifecycle.createObservers(observers, { atomic }, by);
+      if ("kind" in outcomes) return outcomes;
+      return { status: 200, body: { results: outcomes.map((outcome) => resultOf(outcome, requestId)) } };
+    },
+  });
+
+function resultOf(outcome: CreateOutcome, requestId: string): BatchResults["results"][number] {
+  if (outcome.kind !== "problem") return { status: outcome.kind === "created" ? 201 : 200, observer: outcome.observer };
+  return { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) };
+}
+
+/** Throws HttpProblem where the body itself is wrong; an observer that is wrong stands as its refusal. */
+function readBatch(given: unknown): { observers: (CreateObserver | Refusal)[]; atomic: boolean } {
+  const envelope = Envelope.safeParse(given);
+  if (!envelope.success) throw new HttpProblem({ code: "invalid-body", errors: bodyProblems(envelope.error.issues) });
+  const { observers, atomic } = envelope.data;
+  return { observers: observers.map(readObserver), atomic };
+}
+
+function readObserver(given: unknown): CreateObserver | Refusal {
+  const checked = checkJson(CreateObserver, given);
+  if (!checked.ok) return checked.refusal;
+  const isTooLarge = Buffer.byteLength(JSON.stringify(checked.value.params)) > MAX_PARAMS_BYTES;
+  return isTooLarge ? { kind: "problem", code: "body-too-large", detail: "The params are too large" } : checked.value;
+}

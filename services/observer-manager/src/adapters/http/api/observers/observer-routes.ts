@@ -1,0 +1,135 @@
+import type { ManagerReads } from "../../../../operations/manager-reads.ts";
+import type { Lifecycle } from "../../../../operations/observers/observer-tools.ts";
+import {
+  CREATED,
+  DELETED,
+  FAILED,
+  MINIMAL,
+  NEW_OBSERVER,
+  OBSERVER_PAGE,
+  ON_DELETING,
+  PROCESSING,
+  RETRYING,
+  RUNS,
+  SENT_AGAIN,
+} from "../../openapi/examples/observer-examples.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { toObserverQuery } from "./observer-query.ts";
+
+const OBSERVERS = "/api/v1/observers";
+
+/** Beside the observer. */
+const AT_LOCATION = { headers: { Location: { description: "the observer's path", example: `${OBSERVERS}/${CREATED.id}` } } };
+
+export function observerRoutes(lifecycle: Lifecycle, reads: ManagerReads): Route[] {
+  return [create(lifecycle), list(reads), show(reads), runs(reads), remove(lifecycle), restart(lifecycle)];
+}
+
+const create = (lifecycle: Lifecycle) =>
+  defineRoute("createObserver")({
+    tag: "Observers",
+    summary: "Create an observer; accepted means it will run",
+    bodyExamples: {
+      "With params": NEW_OBSERVER,
+      "As little as possible": MINIMAL,
+      "Safe to repeat, and content to wait": {
+        ...NEW_OBSERVER,
+        id: CREATED.id,
+        retry: { maxAttempts: 3, delaysMs: [1_000, 5_000] },
+        whenFull: "queue",
+      },
+    },
+    answers: {
+      200: {
+        description: "The same request was accepted before (same `id`, same body)",
+        examples: { "It runs meanwhile": PROCESSING },
+        ...AT_LOCATION,
+      },
+      201: { description: "Accepted", examples: { "Sent to the broker": CREATED }, ...AT_LOCATION },
+    },
+    async handle({ body, by }) {
+      const outcome = await lifecycle.createObserver(body, by);
+      if (outcome.kind === "problem") return outcome;
+      const status = outcome.kind === "created" ? 201 : 200;
+      return { status, body: outcome.observer, headers: { Location: `${OBSERVERS}/${outcome.observer.id}` } };
+    },
+  });
+
+const list = (reads: ManagerReads) =>
+  defineRoute("listObservers")({
+    tag: "Observers",
+    summary: "List observers, newest first",
+    answers: { 200: { description: "One page", examples: { "One of many": OBSERVER_PAGE } } },
+    async handle({ query }) {
+      return { status: 200, body: await reads.listObservers(toObserverQuery(query)) };
+    },
+  });
+
+const show = (reads: ManagerReads) =>
+  defineRoute("getObserver")({
+    tag: "Observers",
+    summary: "One observer, by name (if it is not deleted) or id",
+    answers: {
+      200: {
+        description: "The observer",
+        examples: {
+          "It runs": PROCESSING,
+          "It waits for its next attempt": RETRYING,
+          "It was given up": FAILED,
+        },
+      },
+    },
+    async handle({ ref }) {
+      const observer = await reads.findObserver(ref);
+      return observer === undefined ? { kind: "problem", code: "observer-not-found" } : { status: 200, body: observer };
+    },
+  });
+
+const runs = (reads: ManagerReads) =>
+  defineRoute("listRuns")({
+    tag: "Observers",
+    summary: "Its runs, newest first (at most 1000)",
+    answers: { 200: { description: "The runs", examples: { "Its service died, another took over": RUNS } } },
+    async handle({ ref }) {
+      const found = await reads.listRuns(ref);
+      return found === undefined ? { kind: "problem", code: "observer-not-found" } : { status: 200, body: found };
+    },
+  });
+
+const remove = (lifecycle: Lifecycle) =>
+  defineRoute("deleteObserver")({
+    tag: "Observers",
+    summary: "Stop an observer for good",
+    answers: {
+      202: {
+        description: "It is being stopped, or was stopped at once",
+        examples: {
+          "A service is told to stop it": ON_DELETING,
+          "Nobody had it, with force": DELETED,
+        },
+      },
+    },
+    async handle({ ref, query, by }) {
+      const outcome = await lifecycle.deleteObserver(ref, { force: query.force }, by);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
+    },
+  });
+
+const restart = (lifecycle: Lifecycle) =>
+  defineRoute("restartObserver")({
+    tag: "Observers",
+    summary: "Run it again from the start",
+    answers: {
+      202: {
+        description: "It will run again",
+        examples: {
+          "It starts over in place": PROCESSING,
+          "It had failed, and is sent again": SENT_AGAIN,
+        },
+      },
+    },
+    async handle({ ref, by }) {
+      const outcome = await lifecycle.restartObserver(ref, by);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
+    },
+  });

@@ -1,0 +1,123 @@
+import {
+  type FieldProblem,
+  findJsonFlaws,
+  ObserverId,
+  ObserverName,
+  ServiceId,
+  ServiceName,
+  TaskId,
+  TypeName,
+  toPointer,
+} from "@unacked/contracts";
+import type { Request } from "express";
+import type { z } from "zod";
+import { bodyProblems, NO_SUCH_PARAMETER, queryProblems } from "../../../domain/field-problems.ts";
+import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
+import type { Refusal } from "../../../operations/refusal.ts";
+import type { ServiceRef } from "../../../operations/services/service-desk.ts";
+import { HttpProblem } from "./http-problem.ts";
+import type { Route, RouteRequest } from "./route.ts";
+
+/** Everything that a route takes from outside, checked. Throws HttpProblem. */
+export function readInput(route: Route, request: Request): Omit<RouteRequest, "requestId" | "by" | "isSecure"> {
+  return {
+    ref: pathRefOf(request.params["ref"]),
+    errorId: errorIdOf(request.params["errorId"]),
+    service: serviceOf(request.params["service"]),
+    taskId: taskIdOf(request.params["taskId"]),
+    taskType: taskTypeOf(request.params["taskType"]),
+    lastEventId: request.get("last-event-id"),
+    query: readQuery(route.query, request),
+    body: readBody(route, request.body),
+  };
+}
+
+/** A route without a query takes none: a misspelt filter must not be taken for "no filter". */
+function readQuery(schema: z.ZodObject | undefined, request: Request): unknown {
+  const query: unknown = { ...request.query }; // express makes it without a prototype
+  if (schema === undefined) {
+    const [name] = Object.keys(request.query);
+    if (name === undefined) return {};
+    throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: name, message: NO_SUCH_PARAMETER }] });
+  }
+  const parsed = schema.safeParse(query);
+  if (!parsed.success) throw new HttpProblem({ code: "invalid-query", errors: queryProblems(parsed.error.issues) });
+  return parsed.data;
+}
+
+function readBody(route: Route, body: unknown): unknown {
+  if (route.body === undefined) return undefined;
+  if (body === undefined) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
+  if (route.readBody) return route.readBody(body);
+  const checked = checkJson(route.body, body);
+  if (!checked.ok) throw new HttpProblem(checked.refusal);
+  return checked.value;
+}
+
+/** Holds a parsed JSON value against a schema, and against what the database could not keep. */
+export function checkJson<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { ok: true; value: z.output<Schema> } | { ok: false; refusal: Refusal } {
+  const refuse = (errors: FieldProblem[]) =>
+    ({ ok: false, refusal: { kind: "problem", code: "invalid-body", errors } }) as const;
+  const flaws = findJsonFlaws(value);
+  if (flaws.length > 0) return refuse(flaws.map(({ path, message }) => ({ pointer: toPointer(path), message })));
+  const parsed = schema.safeParse(value);
+  return parsed.success ? { ok: true, value: parsed.data } : refuse(bodyProblems(parsed.error.issues));
+}
+
+/** PostgreSQL's bigint, as it counts up. Routes without `{errorId}` do not look at it. */
+function errorIdOf(text: unknown): string {
+  if (text === undefined) return "";
+  if (typeof text === "string" && /^[0-9]{1,18}$/.test(text)) return text;
+  throw new HttpProblem({ code: "error-not-found" });
+}
+
+/** A text that can be neither a name nor an id names no observer. Routes without `{ref}` do not look at it. */
+function pathRefOf(text: unknown): ObserverRef {
+  if (text === undefined) return { kind: "name", name: "" };
+  const ref = refOf(text);
+  if (ref) return ref;
+  throw new HttpProblem({ code: "observer-not-found" });
+}
+
+/** Likewise, of a service. */
+function serviceOf(text: unknown): ServiceRef {
+  if (text === undefined) return { kind: "name", name: "" };
+  const id = ServiceId.safeParse(text);
+  if (id.success) return { kind: "id", id: id.data };
+  const name = ServiceName.safeParse(text);
+  if (name.success) return { kind: "name", name: name.data };
+  throw new HttpProblem({ code: "service-not-found" });
+}
+
+/** Routes without `{taskId}` do not look at it. */
+function taskIdOf(text: unknown): TaskId {
+  if (text === undefined) return "" as TaskId;
+  const id = TaskId.safeParse(text);
+  if (id.success) return id.data;
+  throw new HttpProblem({ code: "task-not-found" });
+}
+
+/** Routes without `{taskType}` do not look at it. */
+function taskTypeOf(text: unknown): string {
+  if (text === undefined) return "";
+  const type = TypeName.safeParse(text);
+  if (type.success) return type.data;
+  throw new HttpProblem({ code: "task-type-not-found" });
+}
+
+/** A query's parameter that is a name or an id. */
+export function observerParameter(text: string | undefined): ObserverRef | undefined {
+  const ref = text === undefined ? undefined : refOf(text);
+  if (text === undefined || ref) return ref;
+  throw new HttpProblem({ code: "invalid-query", errors: [{ parameter: "observer", message: "neither a name nor an id" }] });
+}
+
+export function refOf(text: unknown): ObserverRef | undefined {
+  const id = ObserverId.safeParse(text);
+  if (id.success) return { kind: "id", id: id.data };
+  const name = ObserverName.safeParse(text);
+  return name.success ? { kind: "name", name: name.data } : undefined;
+}

@@ -1,0 +1,95 @@
+import { CALLS, type CallName, type PathParameter, type Role, type TaskId } from "@unacked/contracts";
+import type { z } from "zod";
+import type { Actor } from "../../../domain/access/identity.ts";
+import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
+import type { Refusal } from "../../../operations/refusal.ts";
+import type { ServiceRef } from "../../../operations/services/service-desk.ts";
+import { type CallDescription, describeCall, type Told } from "../openapi/call-description.ts";
+
+export interface Answer {
+  status: number;
+  /** Absent where the description of the answer has no schema. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Server-sent events instead of an answer, until the signal aborts as the client has gone. */
+export interface EventsAnswer {
+  events(signal: AbortSignal): AsyncIterable<{ name: string; data: unknown; id?: string | undefined }>;
+}
+
+/** What stands in the braces of a path; a text that can be none of it has been answered 404 before. */
+export interface PathValues {
+  ref: ObserverRef;
+  service: ServiceRef;
+  errorId: string;
+  taskId: TaskId;
+  taskType: string;
+}
+
+/** What every route is given. */
+interface Asked {
+  /** The header that a client sends to go on with a stream where it was. */
+  lastEventId: string | undefined;
+  requestId: string;
+  /** Who asks. Of a call that is open to all: nobody in particular. */
+  by: Actor;
+  /** Whether it came over TLS, as far as the proxies that are trusted say. */
+  isSecure: boolean;
+}
+
+export interface RouteRequest extends PathValues, Asked {
+  query: unknown;
+  body: unknown;
+}
+
+/**
+ * One call of the REST API. What it takes and answers is the contracts' (CALLS); with what is told of it, it makes the express
+ * route, the checks of what comes in, the shape of what goes out and its part of the OpenAPI document, so none of them can
+ * differ from the others.
+ */
+export interface Route extends CallDescription {
+  /** Instead of `body`'s own parsing, for a body whose items are checked each for itself. */
+  readBody?: ((given: unknown) => unknown) | undefined;
+  handle(request: RouteRequest): Promise<Answer | EventsAnswer | Refusal>;
+}
+
+type Calls = typeof CALLS;
+type Read<Part> = Part extends z.ZodType ? z.output<Part> : undefined;
+type Given<Name extends CallName> = Calls[Name] extends { query: infer Query } ? Read<Query> : object;
+type Taken<Name extends CallName> = Calls[Name] extends { body: infer Body } ? Read<Body> : undefined;
+type Written<Schema> = Schema extends z.ZodType ? { body: z.input<Schema> } : { body?: undefined };
+
+/** By call: each of the answers that the contracts know, in its shape. */
+type Answers = {
+  [Name in CallName]: {
+    [Status in keyof Calls[Name]["answers"]]: { status: Status; headers?: Record<string, string> } & Written<
+      Calls[Name]["answers"][Status]
+    >;
+  }[keyof Calls[Name]["answers"]];
+};
+
+type RequestOf<Name extends CallName, Body> = Pick<PathValues, PathParameter<Name>> &
+  Asked & { query: Given<Name>; body: Body };
+
+interface Done<Name extends CallName, Body> {
+  handle(request: RequestOf<Name, Body>): Promise<Answers[Name] | EventsAnswer | Refusal>;
+}
+
+/**
+ * Ties what is told and done of a call to the contracts, in two steps: only then are the answers held to the contracts' own.
+ * @param readBody instead of the schema's own parsing
+ */
+export const defineRoute =
+  <Name extends CallName, Body = Taken<Name>>(name: Name, readBody?: (given: unknown) => Body) =>
+  ({ handle, ...told }: Told<Name> & Done<Name, Body>): Route => ({
+    ...describeCall(name, told as unknown as Told<Name>),
+    readBody,
+    handle: handle as Route["handle"],
+  });
+
+/** By operationId: what the calls need that need anything. The stream of changes is no route of this kind (server/change-events.ts). */
+export const neededRoles = (routes: readonly Route[]): Record<string, Role> =>
+  Object.fromEntries(
+    routes.flatMap(({ operationId, access }) => (access === "open" ? [] : [[operationId, access] as const])),
+  );

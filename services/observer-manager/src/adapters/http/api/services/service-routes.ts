@@ -1,0 +1,50 @@
+import type { ManagerReads } from "../../../../operations/manager-reads.ts";
+import type { ServiceTools } from "../../../../operations/services/service-desk.ts";
+import { DRAINED_SERVICE, DRAINING_SERVICE, SERVICES, TYPES } from "../../openapi/examples/service-examples.ts";
+import { defineRoute, type Route } from "../route.ts";
+
+/** The services, and what one may ask of them. */
+export function serviceRoutes(reads: ManagerReads, tools: ServiceTools): Route[] {
+  return [services(reads), drain(tools)];
+}
+
+const services = (reads: ManagerReads) =>
+  defineRoute("listServices")({
+    tag: "Services",
+    summary: "Observer services that live",
+    answers: { 200: { description: "The services", examples: { "One service": SERVICES } } },
+    async handle({ query }) {
+      return { status: 200, body: await reads.listServices({ all: query.all }) };
+    },
+  });
+
+const drain = (tools: ServiceTools) =>
+  defineRoute("drainService")({
+    tag: "Services",
+    summary: "Let a service take no more work and give back what it runs",
+    description:
+      "Each observer is stopped first and runs elsewhere where a worker is free; otherwise it waits for one. The service stays, " +
+      "idle, for as long as its process lives, also when it reconnects: it is `draining`, and `drained` when nothing is left " +
+      "on it. The next process takes work again. Safe to repeat.",
+    answers: {
+      202: {
+        description: "It drains, or will as soon as it hears of it",
+        examples: {
+          "It was asked just now": DRAINING_SERVICE,
+          "Nothing is left on it": DRAINED_SERVICE,
+        },
+      },
+    },
+    async handle({ service, by }) {
+      const outcome = await tools.drainService(service, by);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
+    },
+  });
+
+export const typeRoute = (reads: ManagerReads) =>
+  defineRoute("listTypes")({
+    tag: "Services",
+    summary: "Observer types that living services have, with the JSON Schema of their params",
+    answers: { 200: { description: "The types, by name", examples: { "One type": TYPES } } },
+    handle: async () => ({ status: 200, body: await reads.listTypes() }),
+  });

@@ -1,0 +1,20 @@
+import type { CALLS } from "@unacked/contracts";
+import type { z } from "zod";
+import { decodeTaskCursor } from "../../../../operations/cursor.ts";
+import type { TaskQuery } from "../../../../operations/tasks/task-store.ts";
+import { HttpProblem } from "../http-problem.ts";
+
+/** Of GET /tasks. Throws HttpProblem for a cursor that does not decode. */
+export function toTaskQuery(query: z.output<typeof CALLS.listTasks.query>): TaskQuery {
+  const { status, type, pool, q, limit, cursor } = query;
+  const after = cursor === undefined ? undefined : decodeTaskCursor(cursor);
+  if (cursor !== undefined && after === undefined)
+    throw new HttpProblem({
+      code: "invalid-query",
+      errors: [{ parameter: "cursor", message: "not a cursor of this list" }],
+    });
+  return { statuses: status, type, pool, idStart: q?.toLowerCase(), limit, after };
+}
+
+/** Of GET /tasks/{taskId}: `30s`, in ms. */
+export const waitMsOf = (wait = "0s"): number => Number(wait.slice(0, -1)) * 1_000;

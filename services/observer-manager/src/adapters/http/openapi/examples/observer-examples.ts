@@ -1,0 +1,141 @@
+import type { CreateObserver, ObserverPage, ObserverView, RunList } from "@unacked/contracts";
+import type { z } from "zod";
+
+/** Of the service in service-examples.ts. */
+export const SERVICE_ID = "01936f5e-1f6b-7d0e-9a55-2f6c1d3b7a10";
+export const OBSERVER_ID = "01936f5e-3c80-7b5e-8c41-5d0e6f7a8b90";
+const RUN_ID = "01936f5e-3ca1-7f2a-b3d4-0c1e2f3a4b5c";
+
+export const MINIMAL = { name: "heartbeat", type: "ticker" } satisfies z.input<typeof CreateObserver>;
+
+/** What a client sends; below, what becomes of it. */
+export const NEW_OBSERVER = {
+  name: "shop-front",
+  type: "http-poll",
+  params: { url: "https://shop.example/health", everyMs: 5_000 },
+  labels: { team: "web" },
+} satisfies z.input<typeof CreateObserver>;
+
+export const CREATED = {
+  id: OBSERVER_ID,
+  ...NEW_OBSERVER,
+  pool: "default",
+  retry: {
+    maxAttempts: "unlimited",
+    delaysMs: { initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
+    resetAfterMs: 600_000,
+  },
+  status: "Created",
+  service: null,
+  currentRunId: null,
+  revision: 1,
+  runNumber: 0,
+  epoch: 0,
+  attempts: 0,
+  lastError: null,
+  nextAttemptAt: null,
+  createdAt: "2026-11-20T09:00:00.000Z",
+  modifiedAt: "2026-11-20T09:00:00.000Z",
+} satisfies ObserverView;
+
+export const PROCESSING = {
+  ...CREATED,
+  status: "Processing",
+  service: { id: SERVICE_ID, name: "observer-service-1" },
+  currentRunId: RUN_ID,
+  runNumber: 1,
+  epoch: 1,
+  attempts: 1,
+  modifiedAt: "2026-11-20T09:00:00.031Z",
+} satisfies ObserverView;
+
+export const LAST_ERROR = {
+  name: "TimeoutError",
+  message: "no answer within 10000 ms",
+  group: "TimeoutError: no answer within <n> ms",
+  at: "2026-11-20T09:41:07.402Z",
+} satisfies ObserverView["lastError"];
+
+export const RETRYING = {
+  ...PROCESSING,
+  status: "Retrying",
+  attempts: 3,
+  lastError: LAST_ERROR,
+  nextAttemptAt: "2026-11-20T09:41:11.402Z",
+  modifiedAt: "2026-11-20T09:41:07.402Z",
+} satisfies ObserverView;
+
+export const FAILED = {
+  ...CREATED,
+  retry: { maxAttempts: 3, delaysMs: [1_000, 5_000], resetAfterMs: 600_000 },
+  status: "Failed",
+  runNumber: 1,
+  epoch: 1,
+  attempts: 3,
+  lastError: LAST_ERROR,
+  modifiedAt: "2026-11-20T09:41:07.402Z",
+} satisfies ObserverView;
+
+/** A Failed one that was restarted: sent again, with the next revision. */
+export const SENT_AGAIN = {
+  ...FAILED,
+  status: "Created",
+  revision: 2,
+  attempts: 0,
+  modifiedAt: "2026-11-20T10:15:00.000Z",
+} satisfies ObserverView;
+
+export const ON_DELETING = {
+  ...PROCESSING,
+  status: "OnDeleting",
+  modifiedAt: "2026-11-20T17:30:00.000Z",
+} satisfies ObserverView;
+
+export const DELETED = {
+  ...CREATED,
+  status: "Deleted",
+  modifiedAt: "2026-11-20T17:30:00.000Z",
+} satisfies ObserverView;
+
+export const OBSERVER_PAGE = {
+  items: [PROCESSING],
+  total: 214,
+  nextCursor: "bi4xNzk1MTY2NDAwMDAwMDAwLjAxOTM2ZjVlLTNjODAtN2I1ZS04YzQxLTVkMGU2ZjdhOGI5MA",
+} satisfies ObserverPage;
+
+/** Its first service was killed; it runs on another now. */
+export const RUNS = {
+  items: [
+    {
+      id: "01936f7b-55d0-7c11-9e0f-1a2b3c4d5e6f",
+      observerId: OBSERVER_ID,
+      service: { id: "01936f5e-2a02-7aa1-8b1c-9d8e7f6a5b4c", name: "observer-service-2" },
+      runNumber: 2,
+      epoch: 2,
+      revision: 1,
+      generation: 1,
+      state: "Current",
+      startedAt: "2026-11-20T09:31:45.488Z",
+      endedAt: null,
+      endReason: null,
+      error: null,
+      interruption: null,
+    },
+    {
+      id: RUN_ID,
+      observerId: OBSERVER_ID,
+      service: { id: SERVICE_ID, name: "observer-service-1" },
+      runNumber: 1,
+      epoch: 1,
+      revision: 1,
+      generation: 1,
+      state: "Ended",
+      startedAt: "2026-11-20T09:00:00.031Z",
+      endedAt: "2026-11-20T09:31:45.490Z",
+      endReason: "service-gone",
+      error: null,
+      interruption: null,
+    },
+  ],
+  total: 2,
+} satisfies RunList;

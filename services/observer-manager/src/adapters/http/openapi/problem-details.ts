@@ -1,0 +1,31 @@
+import { PROBLEMS, type ProblemCode, type ProblemDetails, problemType } from "@unacked/contracts";
+import type { Refusal } from "../../../operations/refusal.ts";
+
+/** When a client should come back, in s, for problems that pass by themselves. */
+const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
+  "no-free-worker": 5,
+  "pool-not-served": 5,
+  "not-ready": 1,
+  "logs-unavailable": 2,
+  "database-unavailable": 2,
+  "batch-interrupted": 2,
+  "identity-provider-unavailable": 5,
+  "too-many-requests": 60,
+  "too-many-log-streams": 5,
+};
+
+export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDetails {
+  const { code, detail, errors, knownTypes, knownPools, neededRole, taskId } = refusal;
+  const { status, title, remedy } = PROBLEMS[code];
+  const retryAfterS = refusal.retryAfterS ?? RETRY_AFTER_S[code];
+  const known = { type: problemType(code), title, status, detail: detail ?? title, code, remedy, requestId };
+  return {
+    ...known,
+    ...(errors && { errors }),
+    ...(knownTypes && { knownTypes }),
+    ...(knownPools && { knownPools }),
+    ...(taskId && { taskId }),
+    ...(neededRole && { neededRole }),
+    ...(retryAfterS !== undefined && { retryAfterS }),
+  };
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from "node:crypto";
+import type { RequestListener } from "node:http";
+import { type Access, Readiness } from "@unacked/contracts";
+import type { Tracing } from "@unacked/tracing";
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from "express";
+import type { CallerCheck } from "../../../domain/access/identity.ts";
+import type { Log } from "../../../operations/log.ts";
+import type { ManagerApi } from "../../../operations/manager-api.ts";
+import type { Refusal } from "../../../operations/refusal.ts";
+import { apiRoutes } from "../api/api-routes.ts";
+import { HttpProblem } from "../api/http-problem.ts";
+import { openApiDocument } from "../openapi/document.ts";
+import { eventStream } from "./change-events.ts";
+import { allowOrigins, refuseForeignPages } from "./cross-origin.ts";
+import { Gate } from "./gate.ts";
+import { sendJson } from "./json-body.ts";
+import { refuseForeignHosts } from "./known-hosts.ts";
+import { type DescribeError, problemOfError, sendProblem } from "./problem-of-error.ts";
+import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
+import { registerPath, registerRoutes } from "./register-routes.ts";
+import { requestContext, requestIdOf, traceIdsOf } from "./request-context.ts";
+import { type RequestMeter, requestMetrics } from "./request-metrics.ts";
+import { requestTracing } from "./request-tracing.ts";
+import { securityHeaders } from "./security.ts";
+import type { ServerTls } from "./server-tls.ts";
+import { registerStatusPage } from "./status-page.ts";
+
+export interface HttpParts {
+  api: ManagerApi;
+  log: Log;
+  /** Shown in the OpenAPI document. */
+  version: string;
+  /** Of the status page as it was built. */
+  pageFolder: string;
+  describeError: DescribeError;
+  /** What Prometheus scrapes. */
+  metrics: RequestMeter & { contentType: string; render(): Promise<string> };
+  access: HttpAccess;
+  /** Undefined: nothing is traced. */
+  tracing?: Tracing | undefined;
+}
+
+/** Who may reach what, and from where. */
+export interface HttpAccess extends RateLimitSettings {
+  callers: CallerCheck;
+  /** Of /metrics. */
+  metricsAccess: Access;
+  /** Host names under which it answers where nobody is asked who they are (known-hosts.ts). */
+  allowedHosts: readonly string[];
+  /** Origins whose pages may call REST. */
+  corsOrigins: readonly string[];
+  /** Addresses and networks whose X-Forwarded-* headers are believed. */
+  trustedProxies: readonly string[];
+  /** Undefined: plain HTTP. */
+  tls: ServerTls | undefined;
+}
+
+/** Everything that the manager answers over HTTP. */
+export function createApp(parts: HttpParts): RequestListener {
+  const app = createRouter(parts);
+  // A request line that express cannot read as a path ("//?#@!") passes by every handler, the one for errors included.
+  return (request, response) =>
+    app(request as Request, response as Response, () => sendProblem(response as Response, UNREADABLE_PATH, randomUUID()));
+}
+
+const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
+
+function createRouter(parts: HttpParts): Express {
+  const { api, log, version, pageFolder, describeError, metrics, access, tracing } = parts;
+  const gate = new Gate(access.callers, new RateLimits(access), log);
+  const routes = apiRoutes({ ...api, desk: gate });
+  const app = express();
+  app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
+  app.set("trust proxy", [...access.trustedProxies]);
+  if (tracing) app.use("/api/v1", requestTracing(tracing));
+  app.use(requestContext(log), requestMetrics(metrics), securityHeaders({ isTls: access.tls !== undefined }));
+  registerPath(app, gate, { path: "/healthz", access: "open", handlers: { get: [sayAlive] } });
+  registerPath(app, gate, { path: "/readyz", access: "open", handlers: { get: [sayReadiness(api)] } });
+  registerPath(app, gate, { path: "/metrics", access: access.metricsAccess, handlers: { get: [sendMetrics(metrics)] } });
+  if (!access.callers.isConfigured) app.use(refuseForeignHosts(access.allowedHosts));
+  app.use(allowOrigins(access.corsOrigins), refuseForeignPages(access.corsOrigins));
+  const document = sendDocument(openApiDocument(routes, version));
+  registerPath(app, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
+  registerPath(app, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
+  registerRoutes(app, gate, routes);
+  registerStatusPage(app, gate, pageFolder);
+  app.use(() => {
+    throw new HttpProblem({ code: "not-found" });
+  });
+  app.use(answerError(log, describeError));
+  return app;
+}
+
+const sayAlive: RequestHandler = (_request, response) => {
+  response.setHeader("Cache-Control", "no-store");
+  sendJson(response, 200, { status: "ok" });
+};
+
+const sayReadiness =
+  (api: ManagerApi): RequestHandler =>
+  async (_request, response) => {
+    const readiness = Readiness.parse(await api.readiness());
+    response.setHeader("Cache-Control", "no-store");
+    sendJson(response, readiness.ready ? 200 : 503, readiness);
+  };
+
+const sendMetrics =
+  (metrics: HttpParts["metrics"]): RequestHandler =>
+  async (_request, response) => {
+    response.type(metrics.contentType).send(await metrics.render());
+  };
+
+const sendDocument =
+  (document: object): RequestHandler =>
+  (_request, response) => {
+    sendJson(response, 200, document);
+  };
+
+/** express knows an error handler by its four parameters. */
+const answerError =
+  (log: Log, describeError: DescribeError): ErrorRequestHandler =>
+  (error: unknown, _request, response, _next) => {
+    const requestId = requestIdOf(response);
+    const refusal = problemOfError(error, describeError);
+    const about = { requestId, ...traceIdsOf(response), ...describeError(error).fields };
+    if (refusal.code === "internal-error") log.error(about, "A request failed");
+    if (refusal.code === "database-unavailable") log.warn(about, "The database cannot be reached");
+    if (response.headersSent) response.destroy();
+    else sendProblem(response, refusal, requestId);
+  };

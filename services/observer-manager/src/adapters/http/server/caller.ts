@@ -1,0 +1,19 @@
+import type { Response } from "express";
+import { ANONYMOUS, type Identity } from "../../../domain/access/identity.ts";
+
+/** Who sent a request, once that is known. */
+export interface Caller {
+  identity: Identity;
+  /** Whether they still may what they may: for answers that last long. */
+  isStillWelcome(): Promise<boolean>;
+}
+
+/** Of a call that asks nobody who they are. */
+const UNASKED: Caller = {
+  identity: { ...ANONYMOUS, role: "viewer" },
+  isStillWelcome: () => Promise.resolve(true),
+};
+
+export const callerOf = (response: Response): Caller => (response.locals["caller"] as Caller | undefined) ?? UNASKED;
+
+export const setCaller = (response: Response, caller: Caller): void => void (response.locals["caller"] = caller);

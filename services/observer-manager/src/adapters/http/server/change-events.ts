@@ -1,0 +1,68 @@
+import { CALLS, ObserverView } from "@unacked/contracts";
+import type { Request, RequestHandler, Response } from "express";
+import { queryProblems } from "../../../domain/field-problems.ts";
+import type { ChangeEvent, ChangeSink } from "../../../operations/changes/change-stream.ts";
+import type { ManagerApi } from "../../../operations/manager-api.ts";
+import { HttpProblem } from "../api/http-problem.ts";
+import { seenBy } from "./seen-by.ts";
+import { beginEventStream, frameOf, keepEventStream } from "./server-sent-events.ts";
+
+/** More than this waiting for a client to read, and it reads from the books later instead. */
+const MAX_BUFFERED_BYTES = 1_048_576;
+
+/**
+ * GET /events: server-sent events (WHATWG HTML, 9.2). `id` is a place in the books that every manager understands, so a client
+ * that lost this manager goes on at another where it was.
+ */
+export function eventStream(changes: ManagerApi["changes"]): RequestHandler {
+  return (request, response) => {
+    const lastEventId = readEventQuery(request);
+    if (!beginEventStream(request, response)) return;
+    const subscription = changes.subscribe(sinkOf(response), lastEventId);
+    keepEventStream(request, response, { hasRoom: () => subscription.resume(), isGone: () => subscription.close() });
+  };
+}
+
+function sinkOf(response: Response): ChangeSink {
+  return {
+    send(event) {
+      response.write(writtenOnce(event));
+      return response.writableLength <= MAX_BUFFERED_BYTES;
+    },
+    end: () => response.end(),
+  };
+}
+
+/** An event goes to many clients: written as text once. */
+const frames = new WeakMap<ChangeEvent, string>();
+
+function writtenOnce(event: ChangeEvent): string {
+  const known = frames.get(event);
+  if (known !== undefined) return known;
+  const frame = frameOf({ name: event.kind, id: event.cursor, data: dataOf(event) });
+  frames.set(event, frame);
+  return frame;
+}
+
+function dataOf(event: ChangeEvent): unknown {
+  switch (event.kind) {
+    case "observer":
+      // What is written once goes to callers of every role.
+      return seenBy("viewer", ObserverView).parse(event.view);
+    case "service":
+      return event.view;
+    case "ready":
+      return { cursor: event.cursor };
+    case "resync":
+      return { cursor: event.cursor, reason: event.reason };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The place to go on from. The header wins: a browser that reconnects by itself sends the newer place there. */
+export function readEventQuery(request: Request): string | undefined {
+  const parsed = CALLS.followChanges.query.safeParse({ ...request.query });
+  if (!parsed.success) throw new HttpProblem({ code: "invalid-query", errors: queryProblems(parsed.error.issues) });
+  return request.get("last-event-id") || parsed.data.lastEventId || undefined;
+}

@@ -1,0 +1,53 @@
+import cors from "cors";
+import type { Request, RequestHandler } from "express";
+import { HttpProblem } from "../api/http-problem.ts";
+
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export const changesSomething = (request: Request): boolean => !READING.has(request.method);
+
+/**
+ * A foreign web page can make a browser send a POST without a body here (a restart) and needs no permission for it. Browsers say
+ * on every such request where it comes from; programs say nothing. Origins that are named may, with a token of their own.
+ */
+export const refuseForeignPages =
+  (origins: readonly string[]): RequestHandler =>
+  (request, _response, next) => {
+    const origin = request.get("origin");
+    const isNamed = origin !== undefined && origins.includes(origin);
+    if (!changesSomething(request) || isNamed || comesFrom(request) !== "elsewhere") return next();
+    throw new HttpProblem({ code: "cross-origin" });
+  };
+
+/** A browser says that it is our own page's. A cookie without that is none that our page meant to send. */
+export const isProvenOwn = (request: Request): boolean => comesFrom(request) === "own-page";
+
+/** Fetch Metadata first: unlike Host it is still true behind a proxy that calls us by another name. No page can write either header. */
+function comesFrom(request: Request): "own-page" | "elsewhere" | "unsaid" {
+  const site = request.get("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin" ? "own-page" : site === "none" ? "unsaid" : "elsewhere";
+  const origin = request.get("origin");
+  if (origin === undefined) return "unsaid";
+  return hostOf(origin) === request.host ? "own-page" : "elsewhere";
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/** Lets pages of these origins call REST. Never with our cookie: they send a token of their own. */
+export function allowOrigins(origins: readonly string[]): RequestHandler {
+  const answer = cors({
+    origin: [...origins],
+    methods: ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"],
+    allowedHeaders: ["Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id"],
+    exposedHeaders: ["Location", "Retry-After", "X-Request-Id"],
+    maxAge: 600,
+    preflightContinue: true, // the path itself answers OPTIONS, with what it allows
+  });
+  return (request, response, next) => {
+    const origin = request.get("origin");
+    if (origin === undefined || !origins.includes(origin)) return next();
+    answer(request, response, next);
+  };
+}

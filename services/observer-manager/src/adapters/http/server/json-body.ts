@@ -1,0 +1,29 @@
+import type { Response } from "express";
+import express, { type RequestHandler } from "express";
+import { HttpProblem } from "../api/http-problem.ts";
+
+/** Reads a JSON body into `request.body`: any JSON value, as what it must be is for the schema to say. */
+export function jsonBody(limit: number): RequestHandler[] {
+  return [
+    requireJson,
+    express.json({ limit, type: "application/json", strict: false, inflate: false, verify: requireContent }),
+  ];
+}
+
+/** An empty body would be taken for `{}`. */
+function requireContent(_request: unknown, _response: unknown, body: Buffer): void {
+  if (body.length === 0) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
+}
+
+/** Without a body there is no type to be wrong: that is answered later, as an empty body. */
+const requireJson: RequestHandler = (request, _response, next) => {
+  if (request.is("application/json") === false) throw new HttpProblem({ code: "unsupported-media-type" });
+  next();
+};
+
+/** Every JSON that is answered goes out here: ended by a newline, as in a terminal the prompt would stand behind it. */
+export const sendJson = (response: Response, status: number, body: unknown, type = "application/json"): void =>
+  void response
+    .status(status)
+    .type(type)
+    .send(`${JSON.stringify(body)}\n`);

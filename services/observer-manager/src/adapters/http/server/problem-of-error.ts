@@ -1,0 +1,50 @@
+import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
+import type { Response } from "express";
+import type { Refusal } from "../../../operations/refusal.ts";
+import { HttpProblem } from "../api/http-problem.ts";
+import { toProblemDetails } from "../openapi/problem-details.ts";
+import { sendJson } from "./json-body.ts";
+import { jsonMistake } from "./json-mistake.ts";
+
+/** What an error means and what of it may be logged; given by the part that knows the database's errors. */
+export type DescribeError = (error: unknown) => { unavailable: boolean; fields: object };
+
+/** The `type`s of errors that body-parser and raw-body throw (their README lists them). */
+const BODY_ERRORS: Record<string, ProblemCode> = {
+  "entity.parse.failed": "malformed-json",
+  "entity.too.large": "body-too-large",
+  "encoding.unsupported": "unsupported-media-type",
+  "charset.unsupported": "unsupported-media-type",
+  "request.aborted": "malformed-request",
+  "request.size.invalid": "malformed-request",
+};
+
+/** The answer to whatever was thrown on the way. Says nothing of an error that it does not know. */
+export function problemOfError(error: unknown, describeError: DescribeError): Refusal {
+  if (error instanceof HttpProblem) return error.refusal;
+  const { type, status, body } = (typeof error === "object" && error !== null ? error : {}) as {
+    type?: unknown;
+    status?: unknown;
+    /** Of `entity.parse.failed`: the text. */
+    body?: unknown;
+  };
+  const bodyProblem = typeof type === "string" ? BODY_ERRORS[type] : undefined;
+  if (bodyProblem === "malformed-json" && typeof body === "string")
+    return { kind: "problem", code: bodyProblem, detail: jsonMistake(body) ?? PROBLEMS[bodyProblem].title };
+  if (bodyProblem !== undefined) return { kind: "problem", code: bodyProblem };
+  if (error instanceof URIError || status === 400) return { kind: "problem", code: "malformed-request" };
+  if (status === 404 || status === 403) return { kind: "problem", code: "not-found" }; // of the static files
+  if (describeError(error).unavailable) return { kind: "problem", code: "database-unavailable" };
+  return { kind: "problem", code: "internal-error" };
+}
+
+/** RFC 6750, 3: with an error where a token was sent, without one where none was. */
+const challengeOf = ({ detail }: Refusal): string =>
+  `Bearer realm="unacked"${detail === undefined ? "" : ', error="invalid_token"'}`;
+
+export function sendProblem(response: Response, refusal: Refusal, requestId: string): void {
+  const problem = toProblemDetails(refusal, requestId);
+  if (problem.retryAfterS !== undefined) response.setHeader("Retry-After", String(problem.retryAfterS));
+  if (problem.code === "unauthorized") response.setHeader("WWW-Authenticate", challengeOf(refusal));
+  sendJson(response, problem.status, problem, "application/problem+json");
+}

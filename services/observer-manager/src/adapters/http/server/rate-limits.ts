@@ -1,0 +1,61 @@
+import type { Request, RequestHandler, Response } from "express";
+import { ipKeyGenerator, MemoryStore, type Options, rateLimit } from "express-rate-limit";
+import { HttpProblem } from "../api/http-problem.ts";
+import { callerOf } from "./caller.ts";
+
+const WINDOW_MS = 60_000;
+
+export interface RateLimitSettings {
+  /** Of one caller, at this manager; 0: as many as they like. */
+  requestsPerMinute: number;
+  /** Refused tokens from one address; those over it are answered 429 instead of 401. */
+  failuresPerMinute: number;
+}
+
+/**
+ * How much one caller may ask, counted in this manager's memory. Tokens that are right are never held up by wrong ones, even
+ * from the same address: behind a proxy one page with an old token would lock out everybody, and guessing 256 random bits needs
+ * no hindrance.
+ */
+export class RateLimits {
+  /** For requests whose caller is known. */
+  readonly perCaller: RequestHandler[];
+  readonly #failures = new MemoryStore();
+  readonly #failuresPerMinute: number;
+
+  constructor({ requestsPerMinute, failuresPerMinute }: RateLimitSettings) {
+    this.perCaller = requestsPerMinute === 0 ? [] : [limitCallers(requestsPerMinute)];
+    this.#failuresPerMinute = failuresPerMinute;
+    this.#failures.init({ windowMs: WINDOW_MS } as Options);
+  }
+
+  /** @returns in how many seconds to come back, when it was one too many */
+  async countFailure(address: string): Promise<number | undefined> {
+    const { totalHits, resetTime } = await this.#failures.increment(keyOfAddress(address));
+    return totalHits > this.#failuresPerMinute ? secondsUntil(resetTime) : undefined;
+  }
+}
+
+const limitCallers = (limit: number): RequestHandler =>
+  rateLimit({
+    windowMs: WINDOW_MS,
+    limit,
+    keyGenerator: keyOfCaller,
+    handler: (request: Request & { rateLimit?: { resetTime?: Date } }, _response, next) =>
+      next(new HttpProblem({ code: "too-many-requests", retryAfterS: secondsUntil(request.rateLimit?.resetTime) })),
+    standardHeaders: false,
+    legacyHeaders: false,
+    validate: false,
+  });
+
+function keyOfCaller(request: Request, response: Response): string {
+  const { identity } = callerOf(response);
+  const { authentication, name } = identity;
+  return authentication === "anonymous" ? keyOfAddress(request.ip ?? "") : `${authentication} ${name}`;
+}
+
+/** Of IPv6 the network that one customer has, as its addresses are as many as one likes. */
+const keyOfAddress = (address: string): string => ipKeyGenerator(address);
+
+const secondsUntil = (time: Date | undefined): number =>
+  Math.max(1, Math.ceil(((time?.getTime() ?? Date.now() + WINDOW_MS) - Date.now()) / 1_000));

@@ -1,0 +1,97 @@
+import { type Access, MAX_REQUEST_BODY_BYTES, type Role } from "@unacked/contracts";
+import type { Express, Request, RequestHandler, Response } from "express";
+import type { Actor } from "../../../domain/access/identity.ts";
+import { HttpProblem } from "../api/http-problem.ts";
+import { readInput } from "../api/request-input.ts";
+import type { EventsAnswer, Route } from "../api/route.ts";
+import { callerOf } from "./caller.ts";
+import type { Gate } from "./gate.ts";
+import { jsonBody, sendJson } from "./json-body.ts";
+import { sendProblem } from "./problem-of-error.ts";
+import { requestIdOf, spanOf } from "./request-context.ts";
+import { seenBy } from "./seen-by.ts";
+import { sendEventStream } from "./server-sent-events.ts";
+
+/** A path and what it answers by method. */
+export interface RegisteredPath {
+  /** As express writes it: `/api/v1/observers/:ref`. */
+  path: string;
+  /** Who may: the lowest role, or `open` for everybody. */
+  access: Access;
+  handlers: Partial<Record<Route["method"], RequestHandler[]>>;
+}
+
+/**
+ * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word has its own methods
+ * first, the others are those of the name. Hence all methods are registered before any path refuses those that it has not.
+ */
+export function registerRoutes(app: Express, gate: Gate, routes: Route[]): void {
+  const paths = [...new Set(routes.map((route) => route.path))].toSorted(
+    (a, b) => countOfParameters(a) - countOfParameters(b),
+  );
+  for (const path of paths)
+    for (const route of routes.filter((one) => one.path === path))
+      app[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route));
+  for (const path of paths) refuseOtherMethods(app, expressPathOf(path), methodsAt(path, routes));
+}
+
+export function registerPath(app: Express, gate: Gate, { path, access, handlers }: RegisteredPath): void {
+  const methods = Object.keys(handlers) as Route["method"][];
+  for (const method of methods) app[method](path, ...gate.guard(access), ...(handlers[method] ?? []));
+  refuseOtherMethods(app, path, methods);
+}
+
+const countOfParameters = (path: string): number => path.split("{").length;
+const expressPathOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** Those of every path that fits this one. */
+function methodsAt(path: string, routes: Route[]): Route["method"][] {
+  const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path);
+  return [...new Set(routes.filter((route) => fits(route.path)).map((route) => route.method))];
+}
+
+/** Any other method is answered 405 with Allow; OPTIONS with Allow alone. */
+function refuseOtherMethods(app: Express, path: string, methods: Route["method"][]): void {
+  const allow = methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])).join(", ");
+  app.all(path, (request, response) => {
+    response.setHeader("Allow", allow);
+    if (request.method === "OPTIONS") response.status(204).end();
+    else throw new HttpProblem({ code: "method-not-allowed", detail: `${request.method} is not one of ${allow}` });
+  });
+}
+
+function handlersOf(route: Route): RequestHandler[] {
+  const answer = (request: Request, response: Response) => answerRoute(route, request, response);
+  return [...(route.body === undefined ? [] : jsonBody(route.bodyLimitBytes ?? MAX_REQUEST_BODY_BYTES)), answer];
+}
+
+/**
+ * What goes out is shaped by the schema in the OpenAPI document, as the caller's role may see it: what is not in it stays
+ * here, what is missing is our error.
+ */
+async function answerRoute(route: Route, request: Request, response: Response): Promise<void> {
+  const requestId = requestIdOf(response);
+  const traceContext = spanOf(response)?.context;
+  const by: Actor = { ...callerOf(response).identity, address: request.ip ?? "", requestId, traceContext };
+  const input = { ...readInput(route, request), requestId, by, isSecure: request.secure };
+  const outcome = await route.handle(input);
+  response.setHeader("Cache-Control", "no-store");
+  if ("kind" in outcome) return sendProblem(response, outcome, requestIdOf(response));
+  if ("events" in outcome)
+    return sendEventStream(request, response, (signal) => seenEvents(route, by.role, outcome.events(signal)));
+  const described = route.answers[outcome.status];
+  if (described === undefined)
+    throw new Error(`${route.operationId} answers ${outcome.status}, which its description does not know`);
+  const body = described.schema && seenBy(by.role, described.schema).parse(outcome.body);
+  for (const [name, value] of Object.entries(outcome.headers ?? {})) response.setHeader(name, value);
+  if (described.schema) sendJson(response, outcome.status, body);
+  else response.status(outcome.status).end();
+}
+
+async function* seenEvents({ events = {}, operationId }: Route, role: Role, sent: ReturnType<EventsAnswer["events"]>) {
+  for await (const event of sent) {
+    const schema = events[event.name];
+    if (schema === undefined) throw new Error(`${operationId} sends ${event.name}, which its description does not know`);
+    yield { ...event, data: seenBy(role, schema).parse(event.data) };
+  }
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import type { Span, TraceIds } from "@unacked/tracing";
+import type { RequestHandler, Response } from "express";
+import type { Log } from "../../../operations/log.ts";
+
+const MAX_LOGGED_PATH_LENGTH = 200;
+
+/** What a client may choose as its request's id; anything else is replaced, as it goes into our log. */
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+export const requestIdOf = (response: Response): string => String(response.locals["requestId"] ?? "");
+
+/** Of the request that is answered; undefined where it is not traced. */
+export const spanOf = (response: Response): Span | undefined => response.locals["span"] as Span | undefined;
+
+export const setSpan = (response: Response, span: Span): void => void (response.locals["span"] = span);
+
+/** For the lines of its log. */
+export const traceIdsOf = (response: Response): TraceIds | undefined => spanOf(response)?.ids;
+
+/** Takes or makes X-Request-Id, gives it back, and logs one line when the answer is over. The query is not logged. */
+export function requestContext(log: Log): RequestHandler {
+  return (request, response, next) => {
+    const given = request.get("x-request-id");
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    const startedAt = performance.now();
+    response.locals["requestId"] = requestId;
+    response.setHeader("X-Request-Id", requestId);
+    response.once("close", () => {
+      const fields = {
+        requestId,
+        ...traceIdsOf(response),
+        method: request.method,
+        path: request.path.slice(0, MAX_LOGGED_PATH_LENGTH),
+        status: response.statusCode,
+        durationMs: Math.round(performance.now() - startedAt),
+      };
+      const message = response.writableFinished ? "Answered" : "The client left before the answer was complete";
+      log[levelOf(request.method, response.statusCode)](fields, message);
+    });
+    next();
+  };
+}
+
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Pages and probes read every few seconds: only what changes something, or fails, is worth a line by default. */
+function levelOf(method: string, status: number): "debug" | "info" | "warn" {
+  if (status >= 500) return "warn";
+  return status < 400 && READING.has(method) ? "debug" : "info";
+}

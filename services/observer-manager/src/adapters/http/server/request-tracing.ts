@@ -1,0 +1,55 @@
+import { type Span, type Tracing, traceContextOf } from "@unacked/tracing";
+import type { Request, RequestHandler, Response } from "express";
+import { requestIdOf, setSpan } from "./request-context.ts";
+
+/** Other methods are anybody's invention, and there is no end of them. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/**
+ * A span for each call, in the caller's trace if they name one. Its name is the route, never the path, which clients
+ * choose; the query and the body are not in it. A stream of events has none: it lasts as long as its client likes.
+ */
+export const requestTracing =
+  (tracing: Tracing): RequestHandler =>
+  (request, response, next) => {
+    const method = METHODS.has(request.method) ? request.method : "_OTHER";
+    const span = tracing.start({
+      name: method === "_OTHER" ? "HTTP" : method,
+      kind: "server",
+      parent: traceContextOf(request.headers),
+      attributes: {
+        "http.request.method": method,
+        "url.scheme": request.protocol,
+        "url.path": pathOf(request),
+      },
+    });
+    setSpan(response, span);
+    response.once("close", () => {
+      if (!String(response.getHeader("content-type")).startsWith("text/event-stream"))
+        endSpan(span, method, request, response);
+    });
+    next();
+  };
+
+function endSpan(span: Span, method: string, request: Request, response: Response): void {
+  const route = routeOf(request);
+  const status = response.statusCode;
+  if (route !== undefined) span.rename(`${method} ${route}`);
+  span.describe({
+    "http.route": route,
+    "http.response.status_code": response.headersSent ? status : undefined,
+    "unacked.request.id": requestIdOf(response),
+  });
+  if (!response.writableFinished) span.end("client-left");
+  else span.end(status >= 500 ? String(status) : undefined);
+}
+
+const MAX_PATH_LENGTH = 200;
+
+const pathOf = ({ originalUrl }: Request): string => (originalUrl.split("?")[0] ?? "").slice(0, MAX_PATH_LENGTH);
+
+/** As the OpenAPI document writes it; undefined where nothing fits. */
+function routeOf(request: Request): string | undefined {
+  const path = (request.route as { path?: unknown } | undefined)?.path;
+  return typeof path === "string" ? path.replaceAll(/:(\w+)/g, "{$1}") : undefined;
+}

@@ -1,0 +1,74 @@
+import { type AuditEntry, type AuditPage, MAX_AUDITED_TARGETS } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import type { ActionDone, AuditQuery } from "../../../operations/access/audit.ts";
+import { encodeAuditCursor } from "../../../operations/cursor.ts";
+import { type AuditRow, AuditTable } from "../tables/audit.ts";
+
+/** Indexes: audit_newest; audit_of_actor, audit_of_targets and audit_of_request with these filters. */
+export async function listAudit(dataSource: DataSource, query: AuditQuery): Promise<AuditPage> {
+  const { after, limit } = query;
+  const page = matching(dataSource, query)
+    .orderBy("audit.at", "DESC")
+    .addOrderBy("audit.id", "DESC")
+    .limit(limit + 1);
+  if (after) page.andWhere(`(audit.at, audit.id) < (${TIME_OF_CURSOR}, :id::uuid)`, after);
+  const [{ entities, raw }, total] = await Promise.all([
+    page.addSelect("(extract(epoch FROM audit.at) * 1000000)::bigint::text", "micros").getRawAndEntities(),
+    matching(dataSource, query).getCount(),
+  ]);
+  const last = entities.length > limit ? (raw[limit - 1] as { audit_id: string; micros: string }) : undefined;
+  return {
+    items: entities.slice(0, limit).map(toAuditEntry),
+    total,
+    nextCursor: last === undefined ? null : encodeAuditCursor({ atMicros: last.micros, id: last.audit_id }),
+  };
+}
+
+/** Exact, as a double holds whole microseconds until the year 2255. */
+const TIME_OF_CURSOR = "(timestamptz 'epoch' + :atMicros::bigint * interval '1 microsecond')";
+
+function matching(dataSource: DataSource, { actor, action, observer, requestId, since, until }: AuditQuery) {
+  const rows = dataSource.getRepository(AuditTable).createQueryBuilder("audit");
+  if (actor !== undefined) rows.andWhere("audit.actor = :actor", { actor });
+  if (action !== undefined) rows.andWhere("audit.action = :action", { action });
+  if (requestId !== undefined) rows.andWhere("audit.requestId = :requestId", { requestId });
+  if (since !== undefined) rows.andWhere("audit.at >= :since::timestamptz", { since });
+  if (until !== undefined) rows.andWhere("audit.at < :until::timestamptz", { until });
+  if (observer !== undefined) {
+    const target = observer.kind === "id" ? { id: observer.id } : { name: observer.name };
+    rows.andWhere("audit.targets @> :targets::jsonb", { targets: JSON.stringify([{ kind: "observer", ...target }]) });
+  }
+  return rows;
+}
+
+function toAuditEntry({ at, actor: name, role, authentication, address, ...entry }: AuditRow): AuditEntry {
+  return { ...entry, deed: entry.action, at: at.toISOString(), actor: { name, role, authentication, address } };
+}
+
+/** An action that takes several transactions has one row, which each of them adds to. Index: audit_pkey. */
+const RECORD = `
+  INSERT INTO audit (id, actor, role, authentication, address, request_id, deed, count, targets, details)
+  SELECT id, actor, role, authentication, address, request_id, deed, count, targets::jsonb, details::jsonb
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[],
+              $10::text[]) AS u (id, actor, role, authentication, address, request_id, deed, count, targets, details)
+  ON CONFLICT (id) DO UPDATE SET
+    count = audit.count + excluded.count,
+    targets = (SELECT jsonb_agg(target ORDER BY place)
+               FROM jsonb_array_elements(audit.targets || excluded.targets) WITH ORDINALITY AS t (target, place)
+               WHERE place <= ${MAX_AUDITED_TARGETS})`;
+
+export async function recordActions(tx: EntityManager, done: ActionDone[]): Promise<void> {
+  if (done.length === 0) return;
+  await tx.query(RECORD, [
+    done.map(({ action }) => action.id),
+    done.map(({ action }) => action.by.name),
+    done.map(({ action }) => action.by.role),
+    done.map(({ action }) => action.by.authentication),
+    done.map(({ action }) => action.by.address),
+    done.map(({ action }) => action.by.requestId),
+    done.map(({ action }) => action.kind),
+    done.map(({ count }) => count),
+    done.map(({ targets }) => JSON.stringify(targets)),
+    done.map(({ action }) => JSON.stringify(action.details)),
+  ]);
+}

@@ -1,0 +1,269 @@
+import type { ObserverId, RunId, ServiceId } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import {
+  Books,
+  type InventoryParts,
+  type ObserverBook,
+  type RunBook,
+  type ServiceBook,
+} from "../../../domain/books/books.ts";
+import type { ReceivedMessage } from "../../../domain/books/received-message.ts";
+import { errorGroupOf } from "../../../domain/errors/error-group.ts";
+import { writeCommands } from "../commands/command-writes.ts";
+import { GIVEN_BACK, QUEUE_MARKER_SEEN } from "../observers/proof-store.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+
+/** Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. */
+const LOCK_SERVICES = `
+  SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, types, version,
+         host, pid, heartbeat_ms AS "heartbeatMs", memory_bytes AS "memoryBytes", event_loop_lag_ms AS "eventLoopLagMs",
+         end_reason AS "endReason", broker_loss AS "brokerLoss", features, broken_files AS "brokenFiles",
+         slots, slot_deaths AS "slotDeaths", slot_deaths_lately AS "slotDeathsLately", not_consuming AS "notConsuming"
+  FROM services WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
+
+/** Index: services_by_name. */
+const NAMESAKES = `
+  SELECT id, name, generation FROM services
+  WHERE name = ANY($1) AND state IN (${LIVING_STATES}) AND NOT id = ANY($2)`;
+
+/** Index: runs_not_ended_on_service. */
+const OBSERVERS_ON_SERVICES = `SELECT DISTINCT observer_id AS id FROM runs WHERE service_id = ANY($1) AND state <> 'Ended'`;
+
+const LOCK_OBSERVERS = `
+  SELECT id, status, revision, epoch, current_run_id AS "currentRunId", attempts, last_error AS "lastError",
+         CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs",
+         (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
+  FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
+
+/** Indexes: runs_pkey, runs_not_ended_on_service. */
+const RUNS = `
+  SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
+         delivery_count AS "deliveryCount", state, extract(epoch FROM started_at) * 1000 AS "startedAtMs",
+         extract(epoch FROM ended_at) * 1000 AS "endedAtMs", end_reason AS "endReason", error, interruption
+  FROM runs WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')`;
+
+const WRITE_SERVICES = `
+  INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
+                             heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, ended_at, inventory_at,
+                             broker_loss, drain, features, broken_files, answered_marker, answered_round, slots,
+                             slot_deaths, slot_deaths_lately, not_consuming)
+  SELECT id, name, pool, state, generation, last_seq, worker_count, running, types::jsonb, version, host, pid,
+         heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason,
+         CASE WHEN state NOT IN (${LIVING_STATES}) THEN now() END, CASE WHEN gave_inventory THEN now() END,
+         broker_loss::jsonb, drain, features::jsonb, broken_files::jsonb, answered_marker,
+         answered_round, slots::jsonb, slot_deaths::jsonb, slot_deaths_lately, not_consuming
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint[], $7::int[], $8::int[], $9::text[],
+              $10::text[], $11::text[], $12::int[], $13::int[], $14::bigint[], $15::float8[], $16::text[],
+              $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[], $22::uuid[], $23::int[], $24::text[],
+              $25::text[], $26::int[], $27::text[])
+    AS u (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
+          heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, gave_inventory, broker_loss, drain, features,
+          broken_files, answered_marker, answered_round, slots, slot_deaths, slot_deaths_lately,
+          not_consuming)
+  ON CONFLICT (id) DO UPDATE SET
+    pool = excluded.pool, state = excluded.state, generation = excluded.generation, last_seq = excluded.last_seq,
+    worker_count = excluded.worker_count, running = excluded.running, types = excluded.types, version = excluded.version,
+    host = excluded.host, pid = excluded.pid, heartbeat_ms = excluded.heartbeat_ms, memory_bytes = excluded.memory_bytes,
+    event_loop_lag_ms = excluded.event_loop_lag_ms, end_reason = excluded.end_reason,
+    ended_at = CASE WHEN excluded.ended_at IS NULL THEN NULL ELSE coalesce(s.ended_at, excluded.ended_at) END,
+    broker_loss = excluded.broker_loss, drain = excluded.drain, features = excluded.features,
+    broken_files = excluded.broken_files, slots = excluded.slots, slot_deaths = excluded.slot_deaths,
+    slot_deaths_lately = excluded.slot_deaths_lately, not_consuming = excluded.not_consuming,
+    answered_marker = coalesce(excluded.answered_marker, s.answered_marker),
+    answered_round = coalesce(excluded.answered_round, s.answered_round),
+    inventory_at = coalesce(excluded.inventory_at, s.inventory_at),
+    last_seen_at = CASE WHEN excluded.state = 'Gone' THEN s.last_seen_at ELSE now() END,
+    changed_xid = pg_current_xact_id()`;
+
+/** Times come by the wall clock of a service, which may be wrong: none is put later than now, no end before its start. */
+const WRITE_RUNS = `
+  INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at, ended_at,
+                    end_reason, error, delivery_count, interruption)
+  SELECT id, observer_id, service_id, generation, message_id, revision, epoch, state,
+         least(to_timestamp(started_at_ms / 1000), now()),
+         CASE WHEN state = 'Ended' THEN
+           least(now(), greatest(to_timestamp(started_at_ms / 1000), coalesce(to_timestamp(ended_at_ms / 1000), now()))) END,
+         end_reason, error::jsonb, delivery_count, interruption
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::int[], $8::text[], $9::float8[],
+              $10::float8[], $11::text[], $12::text[], $13::int[], $14::text[])
+    AS u (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at_ms, ended_at_ms,
+          end_reason, error, delivery_count, interruption)
+  ON CONFLICT (id) DO UPDATE SET
+    generation = excluded.generation, state = excluded.state, ended_at = excluded.ended_at,
+    end_reason = excluded.end_reason, error = excluded.error, delivery_count = excluded.delivery_count,
+    interruption = excluded.interruption`;
+
+/** The rows are locked; which run may speak for its observer was decided under that lock (domain/observers/current-run.ts). */
+const WRITE_OBSERVERS = `
+  UPDATE observers o SET
+    status = u.status, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,
+    current_service_id = u.service_id,
+    attempts = u.attempts, last_error = u.last_error::jsonb, error_group = u.error_group,
+    last_error_at = CASE WHEN u.last_error::jsonb IS DISTINCT FROM o.last_error OR u.attempts > o.attempts
+                         THEN CASE WHEN u.last_error IS NOT NULL THEN now() END ELSE o.last_error_at END,
+    next_attempt_at = CASE WHEN u.next_ms IS NULL THEN NULL WHEN u.next_ms = 0 THEN coalesce(o.next_attempt_at, now())
+                           ELSE now() + u.next_ms * interval '1 millisecond' END,
+    modified_at = now(), changed_xid = pg_current_xact_id()
+  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[],
+              $9::text[], $10::uuid[])
+    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id)
+  WHERE o.id = u.id`;
+
+/** Loads and locks every row that these messages can touch. */
+export async function loadBooks(
+  tx: EntityManager,
+  messages: ReceivedMessage[],
+  inventories: InventoryParts,
+): Promise<Books> {
+  const books = new Books(inventories);
+  const named = idsNamedIn(messages);
+  for (const row of await tx.query<(ServiceBook & { lastSeq: string; memoryBytes: string })[]>(LOCK_SERVICES, [
+    named.services,
+  ])) {
+    books.services.set(row.id, { ...row, lastSeq: Number(row.lastSeq), memoryBytes: Number(row.memoryBytes) });
+  }
+  if (named.bornNames.length > 0) books.namesakes.push(...(await tx.query(NAMESAKES, [named.bornNames, named.services])));
+  if (named.wholeServices.length > 0) {
+    const onServices = await tx.query<{ id: ObserverId }[]>(OBSERVERS_ON_SERVICES, [named.wholeServices]);
+    for (const { id } of onServices) named.observers.add(id);
+  }
+  if (named.observers.size > 0) await addObservers(tx, books, [...named.observers], [...named.runs], named.wholeServices);
+  return books;
+}
+
+/** Observers with their current runs, for what a client asks for. */
+export async function loadObserverBooks(tx: EntityManager, ids: ObserverId[], inventories: InventoryParts): Promise<Books> {
+  const books = new Books(inventories);
+  await addObservers(tx, books, ids, [], []);
+  return books;
+}
+
+async function addObservers(
+  tx: EntityManager,
+  books: Books,
+  ids: ObserverId[],
+  runIds: RunId[],
+  services: ServiceId[],
+): Promise<void> {
+  for (const row of await tx.query<ObserverBook[]>(LOCK_OBSERVERS, [ids])) books.observers.set(row.id, row);
+  const current = [...books.observers.values()].flatMap((observer) => observer.currentRunId ?? []);
+  for (const row of await tx.query<RunBook[]>(RUNS, [[...runIds, ...current], services])) {
+    const endedAtMs = row.endedAtMs === null ? null : Number(row.endedAtMs);
+    books.runs.set(row.id, { ...row, startedAtMs: Number(row.startedAtMs), endedAtMs });
+  }
+}
+
+function idsNamedIn(messages: ReceivedMessage[]) {
+  const services = new Set<ServiceId>();
+  const wholeServices = new Set<ServiceId>();
+  const observers = new Set<ObserverId>();
+  const runs = new Set<RunId>();
+  const bornNames = new Set<string>();
+  for (const message of messages) {
+    services.add(message.serviceId);
+    if (message.kind === "DeathCertificate") {
+      wholeServices.add(message.serviceId);
+      continue;
+    }
+    for (const event of message.events) {
+      if ("observerId" in event) observers.add(event.observerId);
+      if ("runId" in event) runs.add(event.runId);
+      if (event.kind === "ServiceBorn") bornNames.add(message.serviceName);
+      if (event.kind === "ServiceDied" || event.kind === "Inventory") wholeServices.add(message.serviceId);
+      if (event.kind !== "Inventory") continue;
+      for (const run of event.runs) {
+        observers.add(run.observerId);
+        runs.add(run.runId);
+      }
+    }
+  }
+  return { services: [...services], wholeServices: [...wholeServices], observers, runs, bornNames: [...bornNames] };
+}
+
+/** One statement a table, however many events there were. */
+export async function writeBooks(tx: EntityManager, books: Books): Promise<void> {
+  const services = [...books.changedServices];
+  if (services.length > 0) await tx.query(WRITE_SERVICES, serviceColumns(services));
+  const runs = [...books.changedRuns];
+  if (runs.length > 0) await tx.query(WRITE_RUNS, runColumns(runs));
+  const observers = [...books.changedObservers];
+  if (observers.length > 0) await tx.query(WRITE_OBSERVERS, observerColumns(observers, books.runs));
+  if (books.markersSeen.size > 0) await tx.query(QUEUE_MARKER_SEEN, [[...books.markersSeen]]);
+  if (books.givenBack.length > 0)
+    await tx.query(GIVEN_BACK, [
+      books.givenBack.map((one) => one.markerId),
+      books.givenBack.map((one) => one.observerId),
+      books.givenBack.map((one) => one.agoMs),
+    ]);
+  await writeCommands(tx, books);
+  if (services.length + observers.length > 0) await tx.query("NOTIFY unacked_changes");
+}
+
+function serviceColumns(services: ServiceBook[]): unknown[][] {
+  return [
+    services.map((s) => s.id),
+    services.map((s) => s.name),
+    services.map((s) => s.pool),
+    services.map((s) => s.state),
+    services.map((s) => s.generation),
+    services.map((s) => s.lastSeq),
+    services.map((s) => s.workerCount),
+    services.map((s) => s.running),
+    services.map((s) => JSON.stringify(s.types)),
+    services.map((s) => s.version),
+    services.map((s) => s.host),
+    services.map((s) => s.pid),
+    services.map((s) => s.heartbeatMs),
+    services.map((s) => s.memoryBytes),
+    services.map((s) => s.eventLoopLagMs),
+    services.map((s) => s.endReason),
+    services.map((s) => s.gaveInventory === true),
+    services.map((s) => (s.brokerLoss === null ? null : JSON.stringify(s.brokerLoss))),
+    services.map((s) => s.drain),
+    services.map((s) => JSON.stringify(s.features)),
+    services.map((s) => JSON.stringify(s.brokenFiles)),
+    services.map((s) => s.answered?.markerId ?? null),
+    services.map((s) => s.answered?.round ?? null),
+    services.map((s) => JSON.stringify(s.slots)),
+    services.map((s) => JSON.stringify(s.slotDeaths)),
+    services.map((s) => s.slotDeathsLately),
+    services.map((s) => s.notConsuming),
+  ];
+}
+
+function runColumns(runs: RunBook[]): unknown[][] {
+  return [
+    runs.map((r) => r.id),
+    runs.map((r) => r.observerId),
+    runs.map((r) => r.serviceId),
+    runs.map((r) => r.generation),
+    runs.map((r) => r.messageId),
+    runs.map((r) => r.revision),
+    runs.map((r) => r.epoch),
+    runs.map((r) => r.state),
+    runs.map((r) => r.startedAtMs),
+    runs.map((r) => r.endedAtMs),
+    runs.map((r) => r.endReason),
+    runs.map((r) => (r.error === null ? null : JSON.stringify(r.error))),
+    runs.map((r) => r.deliveryCount),
+    runs.map((r) => r.interruption),
+  ];
+}
+
+/** Whatever is an observer's current run was loaded with it, or made just now. */
+function observerColumns(observers: ObserverBook[], runs: Books["runs"]): unknown[][] {
+  const serviceOf = ({ currentRunId }: ObserverBook) =>
+    currentRunId === null ? null : (runs.get(currentRunId)?.serviceId ?? null);
+  return [
+    observers.map((o) => o.id),
+    observers.map((o) => o.status),
+    observers.map((o) => o.revision),
+    observers.map((o) => o.epoch),
+    observers.map((o) => o.currentRunId),
+    observers.map((o) => o.attempts),
+    observers.map((o) => (o.lastError === null ? null : JSON.stringify(o.lastError))),
+    observers.map((o) => o.nextAttemptInMs),
+    observers.map((o) => (o.lastError === null ? null : errorGroupOf(`${o.lastError.name}: ${o.lastError.message}`))),
+    observers.map(serviceOf),
+  ];
+}

@@ -1,0 +1,206 @@
+import type { ObserverFilter, ObserverId, ObserverView, RunId } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import { type Books, InventoryParts } from "../../../domain/books/books.ts";
+import type { ReceivedMessage, SignOfLife } from "../../../domain/books/received-message.ts";
+import type { ActionDone } from "../../../operations/access/audit.ts";
+import {
+  type BooksStore,
+  type BooksTransaction,
+  type KeptEvent,
+  type NewError,
+  RefusedByDatabase,
+  type UnknownRun,
+} from "../../../operations/books/books-store.ts";
+import { type NewObserver } from "../../../operations/observers/new-observer.ts";
+import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
+import { type FreeWorkers } from "../../../operations/observers/workers-left.ts";
+import { recordActions } from "../access/audit-rows.ts";
+import { sqlStateOf } from "../connection/database-error.ts";
+import { recordErrors } from "../errors/error-rows.ts";
+import { readFreeWorkers } from "../observers/observer-counts.ts";
+import { conditionsOf } from "../observers/observer-filter.ts";
+import { insertObservers } from "../observers/observer-inserts.ts";
+import { viewObservers } from "../observers/observer-reads.ts";
+import { findUnknownRuns } from "../observers/unknown-runs.ts";
+import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
+import { noteSignOfLife } from "./sign-of-life-write.ts";
+import { keepUnapplied, takeUnapplied } from "./unapplied-events.ts";
+
+/** Indexes: observers_name_of_living, observers_name_of_deleted. */
+const BY_NAMES = `
+  SELECT DISTINCT ON (name) name, id FROM (
+    SELECT name, id, true AS lives, created_at FROM observers WHERE name = ANY($1) AND status <> 'Deleted'
+    UNION ALL
+    SELECT name, id, false, created_at FROM observers WHERE name = ANY($1) AND status = 'Deleted'
+  ) known ORDER BY name, lives DESC, created_at DESC`;
+
+/** Index: observers_name_of_living. */
+const NAMES_TAKEN = "SELECT name FROM observers WHERE name = ANY($1) AND status <> 'Deleted'";
+
+const LOCK_UNCHANGED = `
+  SELECT o.id FROM observers o JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id)
+  WHERE o.changed_xid = u.mark::xid8 ORDER BY o.id FOR UPDATE OF o`;
+
+/** Index: errors_pkey. */
+const ERROR = 'SELECT observer_id AS "observerId", reason, body FROM errors WHERE id = $1';
+const DELETE_ERROR = "DELETE FROM errors WHERE id = $1";
+
+/** The key space of advisory locks on pools; any number, the same for all managers. */
+const POOL_LOCK_SPACE = 7_026;
+
+/** The books in PostgreSQL. What it will never take becomes RefusedByDatabase. */
+export class PostgresBooksStore implements BooksStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T> {
+    return await this.#dataSource
+      .transaction((manager) => work(new PostgresBooksTransaction(manager)))
+      .catch(rethrowRefused);
+  }
+
+  noteSignOfLife(sign: SignOfLife): Promise<boolean> {
+    return noteSignOfLife(this.#dataSource, sign);
+  }
+
+  async findMatching(filter: ObserverFilter): Promise<ObserverId[]> {
+    const { where, parameters } = conditionsOf(filter);
+    const rows = await this.#dataSource.query<{ id: ObserverId }[]>(
+      `SELECT o.id FROM observers o ${where} ORDER BY o.id`,
+      parameters,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  findUnknownRuns(runIds: RunId[]): Promise<Map<RunId, UnknownRun>> {
+    return findUnknownRuns(this.#dataSource, runIds);
+  }
+}
+
+/** Loads and locks rows for an operation's decision, and writes what it decided. */
+class PostgresBooksTransaction implements BooksTransaction {
+  readonly #tx: EntityManager;
+
+  constructor(tx: EntityManager) {
+    this.#tx = tx;
+  }
+
+  loadFor(messages: ReceivedMessage[], inventories: InventoryParts): Promise<Books> {
+    return loadBooks(this.#tx, messages, inventories);
+  }
+
+  async loadObservers(refs: ObserverRef[]): Promise<{ books: Books; ids: (ObserverId | undefined)[] }> {
+    const idOf = await this.#idsByName(refs.flatMap((ref) => (ref.kind === "name" ? [ref.name] : [])));
+    const ids = refs.map((ref) => (ref.kind === "id" ? ref.id : idOf.get(ref.name)));
+    const known = [...new Set(ids.filter((id) => id !== undefined))];
+    const books = await loadObserverBooks(this.#tx, known, new InventoryParts());
+    return { books, ids: ids.map((id) => (id !== undefined && books.observers.has(id) ? id : undefined)) };
+  }
+
+  async #idsByName(names: string[]): Promise<Map<string, ObserverId>> {
+    if (names.length === 0) return new Map();
+    const rows = await this.#tx.query<{ name: string; id: ObserverId }[]>(BY_NAMES, [names]);
+    return new Map(rows.map(({ name, id }) => [name, id]));
+  }
+
+  /** PostgreSQL looks at the conditions again once it has the lock. */
+  async loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books> {
+    const conditions = conditionsOf(filter).and("o.id = ANY(?)", ids);
+    const rows = await this.#tx.query<{ id: ObserverId }[]>(
+      `SELECT o.id FROM observers o ${conditions.where} ORDER BY o.id FOR UPDATE OF o`,
+      conditions.parameters,
+    );
+    const locked = rows.map(({ id }) => id);
+    return loadObserverBooks(this.#tx, locked, new InventoryParts());
+  }
+
+  async loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books> {
+    const rows = await this.#tx.query<{ id: ObserverId }[]>(LOCK_UNCHANGED, [ids, ids.map((id) => marks.get(id) ?? "0")]);
+    return loadObserverBooks(
+      this.#tx,
+      rows.map((row) => row.id),
+      new InventoryParts(),
+    );
+  }
+
+  write(books: Books): Promise<void> {
+    return writeBooks(this.#tx, books);
+  }
+
+  recordErrors(errors: NewError[]): Promise<void> {
+    return recordErrors(this.#tx, errors);
+  }
+
+  keepUnapplied(events: KeptEvent[]): Promise<void> {
+    return keepUnapplied(this.#tx, events);
+  }
+
+  takeUnapplied(id: string): Promise<boolean> {
+    return takeUnapplied(this.#tx, id);
+  }
+
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    await this.#tx.query("SAVEPOINT one_event");
+    try {
+      return await work();
+    } catch (error) {
+      await this.#tx.query("ROLLBACK TO SAVEPOINT one_event");
+      throw asRefused(error);
+    } finally {
+      // One that stays open costs the transaction memory, and every later statement a longer look.
+      await this.#tx.query("RELEASE SAVEPOINT one_event");
+    }
+  }
+
+  recordActions(done: ActionDone[]): Promise<void> {
+    return recordActions(this.#tx, done);
+  }
+
+  insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
+    return insertObservers(this.#tx, observers);
+  }
+
+  async findError(id: string): ReturnType<BooksTransaction["findError"]> {
+    const [row] = await this.#tx.query<NonNullable<Awaited<ReturnType<BooksTransaction["findError"]>>>[]>(ERROR, [id]);
+    return row;
+  }
+
+  async deleteError(id: string): Promise<boolean> {
+    const [, deleted] = await this.#tx.query<[unknown[], number]>(DELETE_ERROR, [id]);
+    return deleted > 0;
+  }
+
+  async lockPool(pool: string): Promise<void> {
+    await this.#tx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [POOL_LOCK_SPACE, pool]);
+  }
+
+  freeWorkers(pool: string, types: readonly string[]): Promise<FreeWorkers> {
+    return readFreeWorkers(this.#tx, pool, types);
+  }
+
+  async namesTaken(names: string[]): Promise<Set<string>> {
+    const rows = await this.#tx.query<{ name: string }[]>(NAMES_TAKEN, [names]);
+    return new Set(rows.map(({ name }) => name));
+  }
+
+  viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>> {
+    return viewObservers(this.#tx, ids);
+  }
+}
+
+export function rethrowRefused(error: unknown): never {
+  throw asRefused(error);
+}
+
+/**
+ * What will be refused each time: class 22 data, 23 constraints, 21 cardinality, 54 a limit of PostgreSQL's (a value too large, too
+ * deep). All else passes, or somebody mends it, and the same is tried again.
+ */
+function asRefused(error: unknown): unknown {
+  const sqlState = sqlStateOf(error);
+  if (sqlState === undefined || !/^(2[123]|54)/.test(sqlState)) return error;
+  return new RefusedByDatabase(`PostgreSQL refuses it (SQLSTATE ${sqlState})`, { cause: error });
+}

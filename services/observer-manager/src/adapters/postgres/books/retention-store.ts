@@ -1,0 +1,46 @@
+import type { DataSource } from "typeorm";
+import type { RetainedKind, RetentionStore } from "../../../operations/books/retention.ts";
+import { foldCounts } from "../observers/observer-counts.ts";
+
+const AGO = "now() - $1 * interval '1 millisecond'";
+
+/** SKIP LOCKED: two managers sweep side by side. */
+const REMOVE: Record<RetainedKind, string> = {
+  // Indexes: observers_deleted, and runs_of_observer for their runs.
+  observers: `WITH gone AS (
+      DELETE FROM observers WHERE id IN (
+        SELECT id FROM observers WHERE status = 'Deleted' AND modified_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)
+      RETURNING id
+    ), their_runs AS (DELETE FROM runs WHERE observer_id IN (SELECT id FROM gone))
+    SELECT id FROM gone`,
+  // Index: runs_ended.
+  runs: `DELETE FROM runs WHERE id IN (
+    SELECT id FROM runs WHERE state = 'Ended' AND ended_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+  services: `DELETE FROM services WHERE id IN (
+    SELECT id FROM services WHERE ended_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+  // Index: errors_by_time.
+  errors: `DELETE FROM errors WHERE id IN (SELECT id FROM errors WHERE at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+  // Index: audit_newest.
+  audit: `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+  // Index: unknown_runs_by_time.
+  "unknown runs": `DELETE FROM unknown_runs WHERE run_id IN (
+    SELECT run_id FROM unknown_runs WHERE ordered_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+};
+
+export class PostgresRetentionStore implements RetentionStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number> {
+    const answer = await this.#dataSource.query<unknown[]>(REMOVE[kind], [olderThanMs, limit]);
+    // TypeORM answers a DELETE with [rows, count], a SELECT with its rows.
+    return kind === "observers" ? answer.length : Number(answer[1]);
+  }
+
+  foldCounts(): Promise<void> {
+    return foldCounts(this.#dataSource);
+  }
+}

@@ -1,0 +1,102 @@
+import type { DataSource } from "typeorm";
+import type { Change, ChangeLog, ChangePosition, LoggedChange, XidRange } from "../../../operations/changes/change-log.ts";
+import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "../observers/observer-view.ts";
+import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "../services/service-reads.ts";
+
+const PAGE_ROWS = 500;
+
+/**
+ * A writing transaction takes its number when it begins to write, not when it commits, so a higher number may be visible before a
+ * lower one. Below the oldest number still running nothing can change any more: that far, and no farther, the order is final.
+ */
+const HORIZON = `
+  SELECT pg_snapshot_xmin(s)::text AS settled, pg_snapshot_xmax(s)::text AS latest FROM (SELECT pg_current_snapshot() AS s) now`;
+
+/** Indexes: observers_changed, services_changed. */
+const COUNT = `
+  SELECT (SELECT count(*) FROM (SELECT 1 FROM observers WHERE changed_xid >= $1::xid8 AND changed_xid < $2::xid8 LIMIT $3) o)
+       + (SELECT count(*) FROM (SELECT 1 FROM services WHERE changed_xid >= $1::xid8 AND changed_xid < $2::xid8 LIMIT $3) s)
+    AS count`;
+
+/** Indexes: observers_changed, services_changed. */
+const KEYS = `
+  (SELECT 'observer' AS kind, id, changed_xid AS xid FROM observers
+   WHERE (changed_xid, id) > ($1::xid8, $3::uuid) AND changed_xid < $2::xid8
+   ORDER BY changed_xid, id LIMIT $4)
+  UNION ALL
+  (SELECT 'service', id, changed_xid FROM services
+   WHERE (changed_xid, id) > ($1::xid8, $3::uuid) AND changed_xid < $2::xid8
+   ORDER BY changed_xid, id LIMIT $4)
+  ORDER BY xid, id LIMIT $4`;
+
+const KEYS_AS_TEXT = `SELECT kind, id, xid::text AS xid FROM (${KEYS}) keys ORDER BY keys.xid, id`;
+
+/** Index: observers_pkey. A row changed since is left out: it comes again with its new number. */
+const OBSERVERS = `
+  SELECT ${OBSERVER_COLUMNS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1) AND o.changed_xid < $2::xid8`;
+
+/** Index: services_pkey. */
+const SERVICES = `SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.id = ANY($1) AND s.changed_xid < $2::xid8`;
+
+/** Below every UUID that a row can have. */
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+
+interface Key {
+  kind: "observer" | "service";
+  id: string;
+  xid: string;
+}
+
+/** The books by what changed, in PostgreSQL. A crash leaves nothing behind: it only reads. */
+export class PostgresChangeLog implements ChangeLog {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async horizon(): Promise<{ settled: bigint; latest: bigint }> {
+    const [row] = await this.#dataSource.query<{ settled: string; latest: string }[]>(HORIZON);
+    return { settled: BigInt(row?.settled ?? 0), latest: BigInt(row?.latest ?? 0) };
+  }
+
+  async count({ from, to }: XidRange, atMost: number): Promise<number> {
+    const [row] = await this.#dataSource.query<{ count: string }[]>(COUNT, [String(from), String(to), atMost]);
+    return Number(row?.count ?? 0);
+  }
+
+  async page(
+    range: XidRange,
+    after: ChangePosition | null,
+  ): Promise<{ changes: LoggedChange[]; next: ChangePosition | null }> {
+    const from = after?.xid ?? range.from;
+    const parameters = [String(from), String(range.to), after?.id ?? NO_ID, PAGE_ROWS];
+    const keys = await this.#dataSource.query<Key[]>(KEYS_AS_TEXT, parameters);
+    const changes = await this.#readChanges(keys, String(range.to));
+    const last = keys.length === PAGE_ROWS ? keys.at(-1) : undefined;
+    return {
+      changes: keys.flatMap(({ id, xid }) => {
+        const change = changes.get(id);
+        return change === undefined ? [] : [{ change, xid: BigInt(xid) }];
+      }),
+      next: last === undefined ? null : { xid: BigInt(last.xid), id: last.id },
+    };
+  }
+
+  async #readChanges(keys: Key[], to: string): Promise<Map<string, Change>> {
+    const idsOf = (kind: Key["kind"]) => keys.filter((key) => key.kind === kind).map(({ id }) => id);
+    const changes = new Map<string, Change>();
+    const [observerIds, serviceIds] = [idsOf("observer"), idsOf("service")];
+    if (observerIds.length > 0) {
+      for (const row of await this.#dataSource.query<ObserverRow[]>(OBSERVERS, [observerIds, to])) {
+        changes.set(row.id, { kind: "observer", view: toObserverView(row) });
+      }
+    }
+    if (serviceIds.length > 0) {
+      for (const row of await this.#dataSource.query<ServiceRow[]>(SERVICES, [serviceIds, to])) {
+        changes.set(row.id, { kind: "service", view: toServiceView(row) });
+      }
+    }
+    return changes;
+  }
+}

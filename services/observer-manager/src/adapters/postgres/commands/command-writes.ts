@@ -1,0 +1,109 @@
+import type { EntityManager } from "typeorm";
+import type { Books, Command, CommandKey } from "../../../domain/books/books.ts";
+import { recordUnknownRuns } from "../observers/unknown-runs.ts";
+
+/** Index: commands_one_per_observer. */
+const FORGET_ALL_OF_OBSERVERS = "DELETE FROM commands WHERE kind IN ('start', 'stop') AND observer_id = ANY($1)";
+
+/** Index: commands_one_per_run. */
+const FORGET_ALL_OF_RUNS = "DELETE FROM commands WHERE kind IN ('stop-run', 'restart-run') AND run_id = ANY($1)";
+
+/*
+ * A kind at a time, by a list of ids, and not by a join: the table is empty one moment and holds thousands of rows the next. A
+ * vacuum that found it empty lets PostgreSQL plan a join for one row, as a loop through all of both sides.
+ */
+
+/** Index: commands_one_per_observer. */
+const FORGET_BY_OBSERVER = "DELETE FROM commands WHERE kind = $1 AND observer_id = ANY($2)";
+
+/** Index: commands_one_per_run. */
+const FORGET_BY_RUN = "DELETE FROM commands WHERE kind = $1 AND run_id = ANY($2)";
+
+/** Index: commands_one_per_generation. */
+const FORGET_BY_GENERATION = `
+  DELETE FROM commands c USING unnest($1::text[], $2::uuid[], $3::int[]) AS u (kind, service_id, generation)
+  WHERE c.kind IN ('report-inventory', 'probe', 'drain') AND c.kind = u.kind
+    AND c.service_id = u.service_id AND c.generation = u.generation`;
+
+const INSERT = `
+  INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, due_at, trace_context)
+  SELECT kind, observer_id, revision, service_id, generation, run_id, message_id, reason,
+         now() + delay_ms * interval '1 millisecond', $10::text
+  FROM unnest($1::text[], $2::uuid[], $3::int[], $4::uuid[], $5::int[], $6::uuid[], $7::uuid[], $8::text[], $9::float8[])
+    AS u (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, delay_ms)`;
+
+/**
+ * Writes wanted commands and removes forgotten ones. A wanted one replaces its predecessor and is due at once. The unique
+ * indexes of `commands` hold "one of a key"; the writer of a command has locked its observer or service first.
+ */
+export async function writeCommands(
+  tx: EntityManager,
+  {
+    commands,
+    quietObservers,
+    quietRuns,
+    traceContext,
+  }: Pick<Books, "commands" | "quietObservers" | "quietRuns" | "traceContext">,
+): Promise<void> {
+  if (quietObservers.size > 0) await tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]);
+  if (quietRuns.size > 0) await tx.query(FORGET_ALL_OF_RUNS, [[...quietRuns]]);
+  const changes = [...commands.values()];
+  if (changes.length === 0) return;
+  const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
+  await forget(tx, keys);
+  const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
+  if (wanted.length === 0) return;
+  await tx.query(INSERT, [...commandColumns(wanted), traceContext ?? null]);
+  await recordUnknownRuns(tx, wanted);
+  await tx.query("NOTIFY unacked_commands");
+}
+
+async function forget(tx: EntityManager, keys: CommandKey[]): Promise<void> {
+  const byObserver = new Map<string, string[]>();
+  const byRun = new Map<string, string[]>();
+  const byGeneration: (readonly [string, string, number])[] = [];
+  for (const key of keys) {
+    switch (key.kind) {
+      case "start":
+      case "stop":
+        addTo(byObserver, key.kind, key.observerId);
+        break;
+      case "stop-run":
+      case "restart-run":
+        addTo(byRun, key.kind, key.runId);
+        break;
+      case "report-inventory":
+      case "probe":
+      case "drain":
+        byGeneration.push([key.kind, key.serviceId, key.generation]);
+        break;
+      default:
+        key satisfies never;
+    }
+  }
+  for (const of of byObserver) await tx.query(FORGET_BY_OBSERVER, of);
+  for (const of of byRun) await tx.query(FORGET_BY_RUN, of);
+  if (byGeneration.length > 0) await tx.query(FORGET_BY_GENERATION, columns(byGeneration));
+}
+
+function addTo(idsByKind: Map<string, string[]>, kind: string, id: string): void {
+  const ids = idsByKind.get(kind);
+  if (ids === undefined) idsByKind.set(kind, [id]);
+  else ids.push(id);
+}
+
+const columns = (rows: (readonly unknown[])[]): unknown[][] => (rows[0] ?? []).map((_, i) => rows.map((row) => row[i]));
+
+function commandColumns(commands: Command[]): unknown[][] {
+  return [
+    commands.map((c) => c.kind),
+    commands.map((c) => ("observerId" in c ? c.observerId : null)),
+    commands.map((c) => ("revision" in c ? c.revision : null)),
+    commands.map((c) => ("serviceId" in c ? c.serviceId : null)),
+    commands.map((c) => ("generation" in c ? c.generation : null)),
+    commands.map((c) => ("runId" in c ? c.runId : null)),
+    commands.map((c) => ("messageId" in c ? c.messageId : null)),
+    commands.map((c) => ("reason" in c ? c.reason : null)),
+    commands.map((c) => ("delayMs" in c ? c.delayMs : 0)),
+  ];
+}

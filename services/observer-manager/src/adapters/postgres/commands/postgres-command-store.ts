@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import type { InventoryProof, ObserverId } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { Claim, CommandCount, CommandStore, DueCommand, Settled } from "../../../operations/commands/command-store.ts";
+import type { FreshStarts, Start } from "../../../operations/commands/fresh-starts.ts";
+
+/**
+ * Beside a statement: its commit does not wait for the disk. A crash of PostgreSQL may forget a claim or a settlement, as it
+ * forgot the locks of a transaction: then the command is sent again. Others wait no longer for the disk than they must.
+ */
+const WITHOUT_THE_DISK = "(SELECT set_config('synchronous_commit', 'off', true)) AS without_the_disk";
+
+/*
+ * Rows are named by an array that is made first, and never by a join: this table is empty one moment and holds thousands of rows
+ * the next. A vacuum that found it empty lets PostgreSQL plan a join for one row, as a loop through all of both sides: renewing a claim
+ * of 2,000 among 10,000 took 7 s.
+ */
+
+/**
+ * Index: commands_due. What another manager is claiming, or the ledger is forgetting, is skipped and not waited for. A claim
+ * that ran out is due like any other: its manager is dead, or has not been able to say for as long that it lives.
+ */
+const CLAIM = `
+  WITH claimed AS (
+    UPDATE commands c SET claim_id = $2, claimed_at = now(), due_at = now() + $3 * interval '1 millisecond'
+    FROM ${WITHOUT_THE_DISK} WHERE c.id = ANY(ARRAY(
+      SELECT id FROM commands WHERE due_at <= now() ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
+    RETURNING c.id, c.kind, c.sent_count AS "sentCount", c.observer_id AS "observerId", c.revision,
+              c.service_id AS "serviceId", c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason,
+              c.trace_context AS "traceContext"
+  )
+  SELECT * FROM claimed ORDER BY id`;
+
+/**
+ * Those of these commands that are still this claim's. Whatever is locked is just being forgotten, or wanted at once, by a
+ * transaction that may wait for a lock of ours: it is left to that, so that neither ever waits for the other.
+ */
+const STILL_CLAIMED = "ARRAY(SELECT id FROM commands WHERE id = ANY($1) AND claim_id = $2 FOR UPDATE SKIP LOCKED)";
+
+const RENEW = `
+  UPDATE commands SET due_at = now() + $3 * interval '1 millisecond'
+  FROM ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`;
+
+/** A start of an older revision, or of an observer that somebody has or nobody wants, is not sent any more. */
+const STARTS = `
+  SELECT id AS "observerId", revision, name, type, params, labels, retry, pool,
+         to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "createdAt"
+  FROM observers WHERE id = ANY($1) AND status = 'Created'`;
+
+const REMOVE = `DELETE FROM commands USING ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`;
+
+const PUT_OFF = `
+  UPDATE commands c SET claim_id = NULL, claimed_at = NULL, due_at = now() + u.due_ms * interval '1 millisecond',
+                        sent_count = c.sent_count + u.sent
+  FROM unnest($1::bigint[], $3::float8[], $4::int[]) AS u (id, due_ms, sent), ${WITHOUT_THE_DISK}
+  WHERE c.id = u.id AND c.id = ANY(${STILL_CLAIMED})`;
+
+/** With what is claimed: it is due when its claim runs out. */
+const NEXT_DUE = "SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms FROM commands";
+
+/** Of a `report-inventory`: see migrations/0011-absence-proofs.ts. */
+const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>
+  messageId === null ? null : { markerId: messageId, round: revision };
+
+type CommandRow = Pick<DueCommand, "id" | "kind" | "sentCount" | "traceContext"> & {
+  observerId: ObserverId;
+  messageId: string | null;
+  revision: number;
+};
+
+export class PostgresCommandStore implements CommandStore {
+  readonly #dataSource: DataSource;
+  readonly #fresh: FreshStarts;
+
+  constructor(dataSource: DataSource, fresh: FreshStarts) {
+    this.#dataSource = dataSource;
+    this.#fresh = fresh;
+  }
+
+  async claimDue(limit: number, holdMs: number): Promise<Claim> {
+    const id = randomUUID();
+    const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [limit, id, holdMs]);
+    if (rows.length === 0) this.#fresh.forgetAll();
+    return { id, due: await this.#withStarts(rows) };
+  }
+
+  async renew({ id, due }: Claim, holdMs: number): Promise<void> {
+    await this.#dataSource.query(RENEW, [due.map((command) => command.id), id, holdMs]);
+  }
+
+  async settle({ id }: Claim, settled: Settled[]): Promise<void> {
+    const over = settled.filter((one) => !one.keep).map((one) => one.id);
+    if (over.length > 0) await this.#dataSource.query(REMOVE, [over, id]);
+    const kept = settled.flatMap((one) => (one.keep ? [one] : []));
+    if (kept.length > 0)
+      await this.#dataSource.query(PUT_OFF, [
+        kept.map((one) => one.id),
+        id,
+        kept.map((one) => one.dueInMs),
+        kept.map((one) => (one.wasSent ? 1 : 0)),
+      ]);
+  }
+
+  async nextDueInMs(): Promise<number | null> {
+    const [row] = await this.#dataSource.query<{ ms: string | null }[]>(NEXT_DUE);
+    return row?.ms == null ? null : Number(row.ms);
+  }
+
+  async #withStarts(rows: CommandRow[]): Promise<DueCommand[]> {
+    const starts = rows.filter((row) => row.kind === "start");
+    const startOf = new Map<string, Start>();
+    for (const { observerId, revision } of starts) {
+      const start = this.#fresh.take(observerId, revision);
+      if (start) startOf.set(observerId, start);
+    }
+    const unknown = starts.flatMap(({ observerId }) => (startOf.has(observerId) ? [] : [observerId]));
+    const read = unknown.length === 0 ? [] : await this.#dataSource.query<Start[]>(STARTS, [unknown]);
+    for (const start of read) startOf.set(start.observerId, start);
+    return rows.map((row) => {
+      if (row.kind === "report-inventory") return { ...row, proof: proofOf(row) } as unknown as DueCommand;
+      if (row.kind !== "start") return row as unknown as DueCommand;
+      const start = startOf.get(row.observerId);
+      const wanted = start?.revision === row.revision ? start : null;
+      const { id, sentCount, traceContext } = row;
+      return { id, sentCount, traceContext, kind: "start", start: wanted };
+    });
+  }
+}
+
+/** One pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been. */
+const COUNTS = `
+  SELECT kind, count(*)::int AS count,
+         greatest(0, extract(epoch FROM now() - min(coalesce(claimed_at, due_at))))::float8 AS "overdueS",
+         greatest(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestS"
+  FROM commands GROUP BY kind`;
+
+export const countCommands = (dataSource: DataSource): Promise<CommandCount[]> => dataSource.query<CommandCount[]>(COUNTS);

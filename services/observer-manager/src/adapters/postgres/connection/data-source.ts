@@ -1,0 +1,132 @@
+import { DataSource, type DataSourceOptions, type Logger, MigrationExecutor } from "typeorm";
+import type { Log } from "../../../operations/log.ts";
+import { Books0001 } from "../migrations/0001-books.ts";
+import { UnknownRuns0002 } from "../migrations/0002-unknown-runs.ts";
+import { Features0003 } from "../migrations/0003-features.ts";
+import { UnappliedEvents0004 } from "../migrations/0004-unapplied-events.ts";
+import { DeliveryCount0006 } from "../migrations/0006-delivery-count.ts";
+import { CommandClaims0008 } from "../migrations/0008-command-claims.ts";
+import { BrokenFiles0009 } from "../migrations/0009-broken-files.ts";
+import { AbsenceProofs0011 } from "../migrations/0011-absence-proofs.ts";
+import { Slots0012 } from "../migrations/0012-slots.ts";
+import { NotConsuming0013 } from "../migrations/0013-not-consuming.ts";
+import { Tasks0014 } from "../migrations/0014-tasks.ts";
+import { TaskLimits0015 } from "../migrations/0015-task-limits.ts";
+import { TaskKeys0016 } from "../migrations/0016-task-keys.ts";
+import { POSTGRES_TYPES } from "../tables/column.ts";
+import { TABLES } from "../tables/tables.ts";
+import { describeDatabaseError } from "./database-error.ts";
+import { FailFastClient } from "./fail-fast-client.ts";
+import type { DatabaseAddress } from "./ssl-mode.ts";
+
+export interface DatabaseSettings {
+  /** postgres://user:password@host:port/database; never logged. */
+  databaseUrl: string;
+  /** Connections at most; pg opens them as needed. Default 10. */
+  poolSize?: number;
+  /** Given with the address; not encrypted if left out. */
+  ssl?: DatabaseAddress["ssl"];
+  log: Log;
+  /** Shown in pg_stat_activity. Default "unacked-manager". */
+  applicationName?: string;
+  /** PostgreSQL ends a statement that runs longer. Default 10 s: so long a client waits for its 503 when nobody answers. */
+  statementTimeoutMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const SLOW_STATEMENT_MS = 1_000;
+/** How much longer than PostgreSQL's own limit we wait before the network is taken for cut. */
+const ANSWER_GRACE_MS = 2_000;
+/** A frozen manager (SIGSTOP) must not hold its locks for ever. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+
+/** Any number, the same for all managers: the key of the lock that lets one of them migrate at a time. */
+const MIGRATION_LOCK_KEY = 7_026_517_001;
+
+/** A DataSource for the books, not yet connected: `await dataSource.initialize()`, which rejects while PostgreSQL is away. */
+export function createDataSource(settings: DatabaseSettings): DataSource {
+  const statementTimeoutMs = settings.statementTimeoutMs ?? 10_000;
+  const dataSource = new DataSource({
+    type: "postgres",
+    url: settings.databaseUrl,
+    ssl: settings.ssl ?? false,
+    poolSize: settings.poolSize ?? 10,
+    applicationName: settings.applicationName ?? "unacked-manager",
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    installExtensions: false,
+    synchronize: false,
+    migrationsRun: false,
+    migrations: [
+      Books0001,
+      UnknownRuns0002,
+      Features0003,
+      UnappliedEvents0004,
+      DeliveryCount0006,
+      CommandClaims0008,
+      BrokenFiles0009,
+      AbsenceProofs0011,
+      Slots0012,
+      NotConsuming0013,
+      Tasks0014,
+      TaskLimits0015,
+      TaskKeys0016,
+    ],
+    entities: TABLES,
+    logger: typeormLog(settings.log),
+    maxQueryExecutionTime: SLOW_STATEMENT_MS,
+    poolErrorHandler: logIdleConnectionLost(settings.log),
+    extra: {
+      Client: FailFastClient,
+      keepAlive: true,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    },
+  });
+  dataSource.driver.supportedDataTypes.push(...POSTGRES_TYPES);
+  return dataSource;
+}
+
+/**
+ * Brings the schema up to date. Comes in: an initialised DataSource. Guarantees: all migrations applied, also when several
+ * managers start at once (an advisory lock lets one work, the others wait and find nothing to do). A crash in the middle
+ * leaves the old schema (one transaction) and no lock (it belongs to the session). Answers the names of those it applied.
+ * It works on a connection of its own, since neither waiting for the lock nor a migration should meet the statement timeout.
+ */
+export async function migrate(dataSource: DataSource): Promise<string[]> {
+  const options = { ...dataSource.options, entities: [], poolSize: 1, extra: {} } as DataSourceOptions;
+  const own = await new DataSource(options).initialize();
+  try {
+    const session = own.createQueryRunner();
+    await session.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK_KEY]);
+    const applied = await new MigrationExecutor(own, session).executePendingMigrations();
+    await session.release();
+    return applied.map((migration) => migration.name);
+  } finally {
+    await own.destroy(); // ends the session, and with it the lock
+  }
+}
+
+const MAX_LOGGED_SQL_LENGTH = 300;
+
+/** TypeORM's log without a single parameter: our SQL is constant text, so the statement can be shown and its values not. */
+export function typeormLog(log: Log): Logger {
+  const nothing = () => undefined;
+  return {
+    logQuery: nothing,
+    logSchemaBuild: nothing,
+    // A failure is thrown to the caller, who knows whether it matters; here it would be told twice.
+    logQueryError: nothing,
+    logQuerySlow: (timeMs: number, query: string) =>
+      log.warn({ timeMs, sql: query.slice(0, MAX_LOGGED_SQL_LENGTH) }, "A database statement was slow"),
+    logMigration: (message: string) => log.info({ message }, "Migration"),
+    log: (level, message: unknown) => {
+      if (level === "warn") log.warn({ message: String(message) }, "TypeORM warns");
+    },
+  };
+}
+
+/** An idle connection broke: the pool has already thrown it away and makes a new one at the next query. */
+export function logIdleConnectionLost(log: Log): (error: unknown) => void {
+  return (error) => log.warn(describeDatabaseError(error).fields, "An idle database connection was lost");
+}

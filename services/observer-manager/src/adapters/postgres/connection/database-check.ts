@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ReadinessCheck } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { describeDatabaseError } from "./database-error.ts";
+
+const ANSWER_WITHIN_MS = 2_000;
+
+/** For readiness: does the database answer? Never rejects, never takes longer than 2 s. */
+export async function checkDatabase(dataSource: DataSource): Promise<ReadinessCheck> {
+  const timer = new AbortController();
+  const answer = dataSource.query("SELECT 1").then(
+    () => ({ ok: true, detail: "answers" }),
+    (error: unknown) => unavailable(describeDatabaseError(error).fields),
+  );
+  const tooLate = sleep(ANSWER_WITHIN_MS, undefined, { signal: timer.signal }).then(
+    () => unavailable({ message: `no answer within ${ANSWER_WITHIN_MS} ms` }),
+    () => unavailable({ message: "cancelled" }),
+  );
+  const check = await Promise.race([answer, tooLate]);
+  timer.abort();
+  return check;
+}
+
+/** @param fields of a described error */
+export function unavailable(fields: Record<string, string>): ReadinessCheck {
+  return { ok: false, detail: fields["message"] ?? "the query failed", remedy: databaseRemedy(fields) };
+}
+
+/** What an operator should do about a database that cannot be reached, by what Node, pg and PostgreSQL say. The first that matches. */
+const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
+  [
+    /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT/,
+    "PostgreSQL's certificate is signed by nobody whom the manager trusts: give DATABASE_TLS_CA_FILE the certificate (PEM) of who signed it.",
+  ],
+  [/CERT_HAS_EXPIRED/, "Renew PostgreSQL's certificate; or correct this machine's clock."],
+  [/CERT_NOT_YET_VALID/, "Correct this machine's clock, or PostgreSQL's certificate."],
+  [
+    /ERR_TLS_CERT_ALTNAME_INVALID/,
+    "Name the host in DATABASE_URL as its certificate does, or say which name it bears by DATABASE_TLS_SERVER_NAME.",
+  ],
+  [
+    /does not support SSL/,
+    "Switch TLS on in PostgreSQL (ssl = on), or, in a network that you trust, take sslmode and DATABASE_TLS_… away.",
+  ],
+  [
+    /valid client certificate|certificate required|CERTIFICATE_REQUIRED/i,
+    "PostgreSQL asks for a client certificate: give DATABASE_TLS_CERT_FILE and DATABASE_TLS_KEY_FILE, signed by who its ssl_ca_file names.",
+  ],
+  [
+    /alert (unknown ca|bad certificate|certificate expired|certificate unknown)|ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_)/i,
+    "PostgreSQL refuses the client certificate: it has to be valid, and signed by who its ssl_ca_file names.",
+  ],
+  [
+    /no pg_hba.conf entry.*no encryption/,
+    "PostgreSQL takes encrypted connections alone: add ?sslmode=verify-full to DATABASE_URL.",
+  ],
+];
+
+export function databaseRemedy({ code = "", message = "" }: Record<string, string>): string {
+  const said = `${code} ${message}`;
+  const known = REMEDIES.find(([pattern]) => pattern.test(said))?.[1];
+  return known ?? "Start PostgreSQL, or check DATABASE_URL; the manager connects again by itself.";
+}

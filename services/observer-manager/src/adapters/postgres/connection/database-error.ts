@@ -1,0 +1,102 @@
+/**
+ * What a database error means to a caller, and what of it may be said. TypeORM's QueryFailedError carries the parameters,
+ * and PostgreSQL's own `detail` and `where` (and `message` for bad data) quote values: none of them may reach a log or an answer.
+ */
+export interface DatabaseErrorDescription {
+  /** True when the same request may succeed later: the server is away, starting, failing over, out of room, or chose a victim. */
+  unavailable: boolean;
+  /** For the log: no values. */
+  fields: Record<string, string>;
+}
+
+const NODE_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ECONNABORTED",
+  "ENOENT",
+  "ERR_STREAM_DESTROYED",
+]);
+
+/**
+ * SQLSTATE classes and codes (PostgreSQL, appendix A) that pass by themselves. 08 connection · 53 out of resources ·
+ * 57P server shutting down or starting · 57014 statement timeout · 40 deadlock or serialization · 25006 read-only (a replica
+ * after a failover) · 25P03 idle in transaction · 28, 3D000 rejected or not there (yet) · 55P03 lock not available.
+ */
+const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P03|28...|3D000|55P03)$/;
+
+/** Node's and OpenSSL's, of certificates that do not fit: somebody renews them, and nothing else has to be done. */
+const TLS_CODE = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** pg, pg-pool and TypeORM (the last one: not connected yet) have no codes for these. */
+const PASSING_MESSAGES = [
+  "Connection terminated",
+  "timeout expired",
+  "timeout exceeded when trying to connect",
+  "Query read timeout",
+  "Client has encountered a connection error",
+  "Client was closed and is not queryable",
+  "Cannot use a pool after calling end on the pool",
+  "Driver not Connected",
+  "The server does not support SSL connections",
+  "There was an error establishing an SSL connection",
+];
+
+/** TypeORM's, when the connection went away between two queries of one transaction, or before the first. */
+const PASSING_NAMES = new Set([
+  "QueryRunnerAlreadyReleasedError",
+  "TransactionNotStartedError",
+  "CannotExecuteNotConnectedError",
+]);
+
+/** Describes any error that came out of a database call. Never throws. */
+export function describeDatabaseError(error: unknown): DatabaseErrorDescription {
+  const cause = driverErrorOf(error);
+  const name = textOf(error, "name") ?? typeof error;
+  const sqlState = sqlStateOf(cause);
+  const message = textOf(cause, "message") ?? "";
+  const fields: Record<string, string> = { error: name };
+  const code = sqlState ?? textOf(cause, "code");
+  if (code !== undefined) fields["code"] = code;
+  for (const key of ["constraint", "table", "column", "routine"]) {
+    const text = textOf(cause, key);
+    if (text !== undefined) fields[key] = text;
+  }
+  if (sqlState !== undefined) {
+    // Class 22 and 23 messages quote the offending value.
+    if (!/^2[23]/.test(sqlState)) fields["message"] = message;
+    return { unavailable: PASSING_STATES.test(sqlState), fields };
+  }
+  const unavailable = isPassingWithoutState(name, code, message);
+  if (unavailable) fields["message"] = message;
+  else if (cause === error) fields["stack"] = textOf(error, "stack") ?? ""; // no database's, so our own fault
+  return { unavailable, fields };
+}
+
+/** The SQLSTATE of an error that PostgreSQL itself answered with. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const cause = driverErrorOf(error);
+  const code = textOf(cause, "code");
+  // Node's own codes (EPIPE …) can have five characters too, but no severity.
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && textOf(cause, "severity") !== undefined ? code : undefined;
+}
+
+function isPassingWithoutState(name: string, code: string | undefined, message: string): boolean {
+  if (code !== undefined && (NODE_CODES.has(code) || TLS_CODE.test(code))) return true;
+  return PASSING_NAMES.has(name) || PASSING_MESSAGES.some((start) => message.startsWith(start));
+}
+
+function driverErrorOf(error: unknown): unknown {
+  const inner = typeof error === "object" && error !== null ? (error as { driverError?: unknown }).driverError : undefined;
+  return inner ?? error;
+}
+
+function textOf(error: unknown, key: string): string | undefined {
+  const value = typeof error === "object" && error !== null ? (error as Record<string, unknown>)[key] : undefined;
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,51 @@
+import type { Socket } from "node:net";
+import pg from "pg";
+
+/**
+ * pg's client, but a query that got no answer in time (`query_timeout`) also ends its connection. pg alone would leave the
+ * unanswered query on the wire and the pool would hand the connection on: the next one would wait behind it, and a COMMIT
+ * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently.
+ * It also writes arrays itself (arrayLiteral), which each batch has many of.
+ */
+export class FailFastClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
+    this.query = ((text: unknown, values: unknown, ...others: unknown[]) => {
+      const answer = query(text, Array.isArray(values) ? values.map(asParameter) : values, ...others);
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#rethrow(error)) : answer;
+    }) as pg.Client["query"];
+  }
+
+  /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
+  async #rethrow(error: unknown): Promise<never> {
+    const { stream } = (this as unknown as { connection: { stream: Socket } }).connection;
+    if (error instanceof Error && error.message === "Query read timeout" && !stream.destroyed) {
+      const ended = new Promise((resolve) => this.once("end", resolve));
+      stream.destroy();
+      await ended;
+    }
+    throw error;
+  }
+}
+
+const asParameter = (value: unknown): unknown => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value);
+
+const NEEDS_ESCAPE = /["\\]/;
+const ESCAPED = /["\\]/g;
+
+/**
+ * An array as PostgreSQL reads it (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO), in half the time that pg takes:
+ * batches send ten thousand values in each of ten arrays. Undefined where pg has to do it, as other than texts, numbers,
+ * booleans and nulls are in it.
+ */
+export function arrayLiteral(values: readonly unknown[]): string | undefined {
+  const parts: string[] = [];
+  for (const value of values) {
+    if (typeof value === "string") parts.push(`"${NEEDS_ESCAPE.test(value) ? value.replace(ESCAPED, "\\$&") : value}"`);
+    else if (value === null) parts.push("NULL");
+    else if (typeof value === "number" || typeof value === "boolean") parts.push(String(value));
+    else return undefined;
+  }
+  return `{${parts.join(",")}}`;
+}

@@ -1,0 +1,136 @@
+import {
+  type ErrorEntry,
+  type ErrorGroupList,
+  type ErrorPage,
+  noneOfEachStatus,
+  type ObserverErrors,
+  type ObserverView,
+} from "@unacked/contracts";
+import { type DataSource, type EntityManager, type FindOptionsWhere, LessThan, Raw } from "typeorm";
+import { errorGroupOf } from "../../../domain/errors/error-group.ts";
+import type { NewError } from "../../../operations/books/books-store.ts";
+import { encodeErrorCursor } from "../../../operations/cursor.ts";
+import type { ErrorQuery } from "../../../operations/errors/error-desk.ts";
+import { isoOf } from "../observers/observer-view.ts";
+import { type ErrorRow, ErrorsTable } from "../tables/errors.ts";
+
+const MAX_GROUPS = 500;
+
+/** Index: errors_by_group, alone. */
+const GROUPS = `
+  SELECT reason, error_group AS "group", count(*)::int AS count, min(at) AS first_at, max(at) AS last_at,
+         max(id) AS example_id, (count(*) OVER ())::int AS total
+  FROM errors GROUP BY reason, error_group ORDER BY count(*) DESC, max(at) DESC LIMIT ${MAX_GROUPS}`;
+
+/** Index: observers_by_error_group. */
+const OBSERVER_GROUPS = `
+  SELECT g.*, o.id AS example_id, o.name, o.status, o.last_error - 'stack' AS last_error, o.last_error_at
+  FROM (
+    SELECT error_group AS "group", sum(count)::int AS count, jsonb_object_agg(status, count) AS by_status,
+           min(first_at) AS first_at, max(last_at) AS last_at, (array_agg(newest ORDER BY last_at DESC))[1] AS newest,
+           (count(*) OVER ())::int AS total
+    FROM (
+      SELECT error_group, status, count(*)::int AS count, min(coalesce(last_error_at, modified_at)) AS first_at,
+             max(coalesce(last_error_at, modified_at)) AS last_at,
+             (array_agg(id ORDER BY coalesce(last_error_at, modified_at) DESC, id))[1] AS newest
+      FROM observers WHERE error_group IS NOT NULL AND status <> 'Deleted' GROUP BY error_group, status
+    ) by_status GROUP BY error_group ORDER BY sum(count) DESC, max(last_at) DESC LIMIT ${MAX_GROUPS}
+  ) g JOIN observers o ON o.id = g.newest ORDER BY g.count DESC, g.last_at DESC`;
+
+interface GroupRow {
+  group: string;
+  count: number;
+  first_at: Date;
+  last_at: Date;
+  example_id: string;
+  total: number;
+}
+
+type ObserverGroupRow = GroupRow &
+  Pick<ObserverView, "name" | "status"> & {
+    by_status: Partial<Record<ObserverView["status"], number>>;
+    last_error: { name: string; message: string };
+    last_error_at: Date | null;
+  };
+
+/** Ids count up, so the newest is the highest. Indexes: errors_pkey, errors_by_group, errors_of_observer. */
+export async function listErrors(dataSource: DataSource, { after, limit, ...query }: ErrorQuery): Promise<ErrorPage> {
+  const errors = dataSource.getRepository(ErrorsTable);
+  const all = conditionsOf(query);
+  const [rows, total] = await Promise.all([
+    errors.find({ where: { ...all, ...(after && { id: LessThan(after.id) }) }, order: { id: "DESC" }, take: limit + 1 }),
+    errors.countBy(all),
+  ]);
+  const items = rows.slice(0, limit).map(toErrorEntry);
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return { items, total, nextCursor: last === undefined ? null : encodeErrorCursor({ id: last.id }) };
+}
+
+function conditionsOf({ reason, group, observer }: Pick<ErrorQuery, "reason" | "group" | "observer">) {
+  const where: FindOptionsWhere<ErrorRow> = {};
+  if (reason !== undefined) where.reason = reason;
+  if (group !== undefined) where.group = group;
+  if (observer?.kind === "id") where.observerId = observer.id;
+  if (observer?.kind === "name") where.observerId = Raw(ofObserversNamed, { name: observer.name });
+  return where;
+}
+
+/** Indexes: observers_name_of_living, observers_name_of_deleted. */
+const ofObserversNamed = (observerId: string): string =>
+  `${observerId} IN (SELECT id FROM observers WHERE name = :name AND status <> 'Deleted'
+                     UNION ALL SELECT id FROM observers WHERE name = :name AND status = 'Deleted')`;
+
+export async function findError(dataSource: DataSource, id: string): Promise<ErrorEntry | undefined> {
+  const row = await dataSource.getRepository(ErrorsTable).findOneBy({ id });
+  return row === null ? undefined : toErrorEntry(row);
+}
+
+export async function groupErrors(dataSource: DataSource): Promise<ErrorGroupList> {
+  const rows = await dataSource.query<(GroupRow & { reason: string })[]>(GROUPS);
+  const items = rows.map((row) => ({ reason: row.reason, ...spanOf(row), exampleId: row.example_id }));
+  return { items, total: rows[0]?.total ?? 0 };
+}
+
+export async function groupObserverErrors(dataSource: DataSource): Promise<ObserverErrors> {
+  const rows = await dataSource.query<ObserverGroupRow[]>(OBSERVER_GROUPS);
+  const items = rows.map((row) => {
+    const { count: total, ...span } = spanOf(row);
+    const lastError = { ...row.last_error, group: row.group, at: isoOf(row.last_error_at) };
+    const example = { id: row.example_id, name: row.name, status: row.status, lastError };
+    return { ...span, total, byStatus: { ...noneOfEachStatus(), ...row.by_status }, example };
+  });
+  return { items, total: rows[0]?.total ?? 0 };
+}
+
+function spanOf({ group, count, first_at: firstAt, last_at: lastAt }: GroupRow) {
+  return { group, count, firstSeenAt: firstAt.toISOString(), lastSeenAt: lastAt.toISOString() };
+}
+
+function toErrorEntry({ messageId: _messageId, at, ...entry }: ErrorRow): ErrorEntry {
+  return { ...entry, at: at.toISOString() };
+}
+
+const INSERT = `
+  INSERT INTO errors (message_id, reason, detail, error_group, queue, observer_id, run_id, reporter, body, body_bytes)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $8::text[],
+                       $9::text[], $10::int[])
+  ON CONFLICT (message_id) DO NOTHING`;
+
+export async function recordErrors(database: Pick<EntityManager, "query">, errors: NewError[]): Promise<void> {
+  if (errors.length === 0) return;
+  await database.query(INSERT, [
+    errors.map((e) => e.messageId),
+    errors.map((e) => e.reason),
+    errors.map((e) => withoutNul(e.detail)),
+    errors.map((e) => errorGroupOf(withoutNul(e.detail))),
+    errors.map((e) => withoutNul(e.queue)),
+    errors.map((e) => e.observerId ?? null),
+    errors.map((e) => e.runId ?? null),
+    errors.map((e) => withoutNul(e.reporter)),
+    errors.map((e) => withoutNul(e.body)),
+    errors.map((e) => e.bodyBytes),
+  ]);
+}
+
+/** PostgreSQL's text holds no NUL; here is the end of the line, so it is replaced rather than refused. */
+const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");

@@ -1,0 +1,50 @@
+import { OCCUPYING_STATUSES } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import type { FreeWorkers } from "../../../operations/observers/workers-left.ts";
+import { literals } from "../connection/sql-conditions.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+
+/** Observers by pool, type and status, kept by triggers (migrations/0001-books.ts): the counts are the sums of its rows. */
+export const OBSERVER_COUNTS = "observer_counts";
+
+const OCCUPYING = literals(OCCUPYING_STATUSES);
+
+/** Observers that take a worker, or await one, by pool. */
+export const OCCUPIED_BY_POOL = `
+  SELECT pool, sum(count)::int AS occupied FROM observer_counts WHERE status IN (${OCCUPYING})
+  GROUP BY pool HAVING sum(count) <> 0`;
+
+/** Index: services_living. `rows`: how many counts there are, all pools together. */
+const FREE_WORKERS = `
+  WITH living AS MATERIALIZED (
+    SELECT worker_count, types FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) AND drain = 'none'
+  ), taken AS MATERIALIZED (
+    SELECT type, sum(count) AS count FROM observer_counts WHERE pool = $1 AND status IN (${OCCUPYING}) GROUP BY type
+  )
+  SELECT (SELECT coalesce(sum(worker_count), 0) FROM living) - (SELECT coalesce(sum(count), 0) FROM taken) AS free,
+         (SELECT count(*)::int FROM observer_counts) AS rows,
+         (SELECT json_object_agg(wanted.type, (SELECT coalesce(sum(worker_count), 0) FROM living
+                   WHERE types @> jsonb_build_array(jsonb_build_object('type', wanted.type))) - coalesce(taken.count, 0))
+          FROM unnest($2::text[]) AS wanted (type) LEFT JOIN taken USING (type)) AS "ofType"`;
+
+/** Rows that others have not committed yet stay as they are, and two that fold at once find each row once. */
+const FOLD = `
+  WITH folded AS (DELETE FROM observer_counts RETURNING pool, type, status, count)
+  INSERT INTO observer_counts SELECT pool, type, status, sum(count) FROM folded
+  GROUP BY pool, type, status HAVING sum(count) <> 0`;
+
+/** Reading so many takes about as long as a round trip. */
+const MANY_ROWS = 500;
+
+/** Under the pool's lock, so that the answer holds. */
+export async function readFreeWorkers(tx: EntityManager, pool: string, types: readonly string[]): Promise<FreeWorkers> {
+  const [row] = await tx.query<[FreeWorkersRow]>(FREE_WORKERS, [pool, types]);
+  if (row.rows > MANY_ROWS) await foldCounts(tx);
+  return { ofPool: Number(row.free), ofType: new Map(Object.entries(row.ofType ?? {})) };
+}
+
+type FreeWorkersRow = { free: string; rows: number; ofType: Record<string, number> | null };
+
+export async function foldCounts(tx: Pick<DataSource, "query">): Promise<void> {
+  await tx.query(FOLD);
+}

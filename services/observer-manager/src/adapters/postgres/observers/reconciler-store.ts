@@ -1,0 +1,82 @@
+import { DOUBTFUL_STATUSES, type ServiceId } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { Sighting } from "../../../domain/observers/absence.ts";
+import type { ReconcilerStore } from "../../../operations/observers/reconciler.ts";
+import { literals } from "../connection/sql-conditions.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+
+/**
+ * Observers `o` that are in doubt for $1 ms. Indexes: observers_by_status, unapplied_events_of_observers. Nobody runs it, nothing
+ * is to be sent for it, and that for a while; and nothing was said of it that is not understood: that may be its end.
+ */
+export const IN_DOUBT = `
+  o.status IN (${literals(DOUBTFUL_STATUSES)}) AND o.current_run_id IS NULL
+    AND o.modified_at < now() - $1 * interval '1 millisecond'
+    AND NOT EXISTS (SELECT FROM commands c WHERE c.observer_id = o.id AND c.kind = 'start')
+    AND NOT EXISTS (SELECT FROM unapplied_events u WHERE u.observer_ids @> ARRAY[o.id])`;
+
+const POOLS = `SELECT DISTINCT o.pool FROM observers o WHERE ${IN_DOUBT}`;
+const SUSPECTS = `SELECT o.id, o.changed_xid::text AS mark FROM observers o WHERE ${IN_DOUBT} AND o.pool = $2`;
+
+/** Index: services_living. */
+const SERVICES = `
+  SELECT id, generation, state = 'Suspect' AS "isSuspect", drain = 'begun' AS "isDraining",
+         extract(epoch FROM inventory_at) * 1000 AS "inventoryAtMs"
+  FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
+
+const NOW = "SELECT extract(epoch FROM now()) * 1000 AS ms";
+
+const ASK = `
+  INSERT INTO commands (kind, service_id, generation)
+  SELECT 'report-inventory', id, generation FROM services
+  WHERE state IN (${LIVING_STATES}) AND (pool = $1 OR id = $2)
+  ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe')
+  DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
+
+/** Index: runs_not_ended_on_service. */
+const COUNT_OTHERWISE = `
+  SELECT s.id, s.generation, s.name FROM services s
+  WHERE s.state = 'Alive'
+    AND s.running <> (SELECT count(*) FROM runs r WHERE r.service_id = s.id AND r.state <> 'Ended')`;
+
+export class PostgresReconcilerStore implements ReconcilerStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async poolsInDoubt(forMs: number): Promise<string[]> {
+    const rows = await this.#dataSource.query<{ pool: string }[]>(POOLS, [forMs]);
+    return rows.map((row) => row.pool);
+  }
+
+  /** One snapshot, so that nothing moves between the look at the observers and that at the services. */
+  sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "atMs">> {
+    return this.#dataSource.transaction("REPEATABLE READ", async (tx) => {
+      const [clock] = await tx.query<{ ms: string }[]>(NOW);
+      const suspects = await tx.query<{ id: string; mark: string }[]>(SUSPECTS, [forMs, pool]);
+      const services = await tx.query<(Sighting["services"][number] & { inventoryAtMs: string | null })[]>(SERVICES, [pool]);
+      return {
+        atMs: Number(clock?.ms),
+        suspects: new Map(suspects.map(({ id, mark }) => [id, mark])),
+        services: services.map((one) => ({
+          ...one,
+          inventoryAtMs: one.inventoryAtMs === null ? null : Number(one.inventoryAtMs),
+        })),
+      };
+    });
+  }
+
+  async askInventories(pool: string): Promise<void> {
+    await this.#dataSource.query(ASK, [pool, null]);
+  }
+
+  async askInventory({ id }: { id: ServiceId }): Promise<void> {
+    await this.#dataSource.query(ASK, [null, id]);
+  }
+
+  servicesThatCountOtherwise(): Promise<{ id: ServiceId; generation: number; name: string }[]> {
+    return this.#dataSource.query(COUNT_OTHERWISE);
+  }
+}

@@ -1,0 +1,119 @@
+import {
+  AWAITING_STATUSES,
+  noneOfEachStatus,
+  type ObserverStatus,
+  type PoolStats,
+  type QueueDepth,
+  STATE_QUEUE,
+  type Stats,
+  workQueueName,
+} from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { MARKER_LIVES_MS } from "../../../domain/observers/absence-proof.ts";
+import { warningsOf } from "../../../domain/overview/warnings.ts";
+import type { AskQueues } from "../../../operations/pools/pool-queues.ts";
+import { literals } from "../connection/sql-conditions.ts";
+import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
+import { listServices } from "../services/service-reads.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+
+const COUNTS = `
+  SELECT type, status, sum(count)::int AS count FROM ${OBSERVER_COUNTS} GROUP BY type, status HAVING sum(count) <> 0`;
+
+/** Index: services_living. A pool is known by its living services or by its observers. */
+const POOLS = `
+  SELECT pool, coalesce(services, 0) AS services, coalesce(draining, 0) AS draining, coalesce(workers, 0) AS workers,
+         coalesce(largest, 0) AS largest, coalesce(occupied, 0) AS occupied
+  FROM (SELECT pool, count(*)::int AS services, count(*) FILTER (WHERE drain <> 'none')::int AS draining,
+               sum(worker_count) FILTER (WHERE drain = 'none')::int AS workers,
+               max(worker_count) FILTER (WHERE drain = 'none') AS largest
+        FROM services WHERE state IN (${LIVING_STATES}) GROUP BY pool) s
+  FULL JOIN (${OCCUPIED_BY_POOL}) o USING (pool)
+  ORDER BY pool`;
+
+/** Index: observers_by_status. */
+const OLDEST_WAITING = `
+  SELECT id, name, status, modified_at AS since, (extract(epoch FROM now() - modified_at) * 1000)::bigint AS waiting_ms
+  FROM observers WHERE status IN (${literals(AWAITING_STATUSES)}) ORDER BY modified_at, id LIMIT 1`;
+
+/** A handful of rows: each has a marker in its work queue, or had it taken out by somebody who does not tell. */
+const MARKED_POOLS = `
+  SELECT pool FROM absence_proofs
+  WHERE queue_seen_at IS NULL AND begun_at > now() - ${MARKER_LIVES_MS} * interval '1 millisecond'`;
+
+interface PoolRow {
+  pool: string;
+  services: number;
+  draining: number;
+  workers: number;
+  largest: number;
+  occupied: number;
+}
+
+export async function readStats(dataSource: DataSource, askQueues: AskQueues): Promise<Stats> {
+  const [counts, pools, waiting] = await Promise.all([
+    dataSource.query<{ type: string; status: ObserverStatus; count: number }[]>(COUNTS),
+    dataSource.query<PoolRow[]>(POOLS),
+    dataSource.query<{ id: string; name: string; status: ObserverStatus; since: Date; waiting_ms: string }[]>(
+      OLDEST_WAITING,
+    ),
+  ]);
+  const byPool = pools.map(toPoolStats);
+  const { items: services } = await listServices(dataSource, { all: false });
+  const now = await askQueues(byPool.map(({ pool }) => pool));
+  const queues = now && withoutMarkers(now.depths, await dataSource.query<{ pool: string }[]>(MARKED_POOLS));
+  const { troubles: queueTroubles = [], unwanted: unwantedQueues = [] } = now ?? {};
+  const queueKeeper = now?.keeper ?? null;
+  const stateQueueLag = queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null;
+  const [oldest] = waiting;
+  return {
+    observers: countsOf(counts),
+    workers: { total: sum(byPool.map((pool) => pool.workers)), free: sum(byPool.map((pool) => pool.free)), byPool },
+    survivesLargestService: byPool.every((pool) => pool.survivesLargestService),
+    queues,
+    stateQueueLag,
+    warnings: warningsOf({ pools: byPool, services, stateQueueLag, queueTroubles, unwantedQueues, queueKeeper }),
+    oldestWaiting: oldest
+      ? {
+          id: oldest.id,
+          name: oldest.name,
+          status: oldest.status,
+          since: oldest.since.toISOString(),
+          waitingMs: Number(oldest.waiting_ms),
+        }
+      : null,
+  };
+}
+
+/** The manager's own markers are nothing that waits for a worker. */
+function withoutMarkers(depths: QueueDepth[], marked: { pool: string }[]): QueueDepth[] {
+  const queues = new Set(marked.map(({ pool }) => workQueueName(pool)));
+  return depths.map((depth) => (queues.has(depth.queue) ? { ...depth, ready: Math.max(0, depth.ready - 1) } : depth));
+}
+
+/** Whichever service dies, its observers need workers elsewhere: the worst loss is that of the most workers. */
+function toPoolStats({ largest, ...pool }: PoolRow): PoolStats {
+  const { workers, occupied } = pool;
+  return {
+    ...pool,
+    desired: occupied + largest,
+    free: Math.max(0, workers - occupied),
+    survivesLargestService: occupied <= workers - largest,
+  };
+}
+
+function countsOf(rows: { type: string; status: ObserverStatus; count: number }[]): Stats["observers"] {
+  const types = new Map<string, Record<ObserverStatus, number>>();
+  const byStatus = noneOfEachStatus();
+  for (const { type, status, count } of rows) {
+    const ofType = types.get(type) ?? noneOfEachStatus();
+    ofType[status] += count;
+    byStatus[status] += count;
+    types.set(type, ofType);
+  }
+  const byType = [...types].map(([type, ofType]) => ({ type, total: sum(Object.values(ofType)), byStatus: ofType }));
+  byType.sort((a, b) => b.total - a.total || (a.type < b.type ? -1 : 1));
+  return { total: sum(Object.values(byStatus)), byStatus, byType };
+}
+
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,0 +1,42 @@
+import { OVER_STATUSES } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { PoolStore } from "../../../operations/pools/pool-keeper.ts";
+import { literals } from "../connection/sql-conditions.ts";
+import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+
+/** Index: services_living. The ended services are as many as there were boots within the retention. */
+const POOLS = `
+  SELECT pool, bool_or(is_wanted) AS "isWanted" FROM (
+    SELECT pool, true AS is_wanted FROM (${OCCUPIED_BY_POOL}) occupied
+    UNION SELECT pool, false FROM ${OBSERVER_COUNTS}
+    UNION SELECT pool, state IN (${LIVING_STATES}) FROM services) known
+  GROUP BY pool ORDER BY pool`;
+
+/** Their last message ended in no run that we know of. Index: runs_of_observer; the observers are scanned, up to the limit. */
+const LEFT_BEHIND = `
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM observers o
+    WHERE o.pool = $1 AND o.status IN (${literals(OVER_STATUSES)})
+      AND NOT EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id AND r.revision = o.revision
+                        AND r.end_reason IN ('stopped', 'failed', 'completed', 'not-wanted'))
+    LIMIT $2) left_behind`;
+
+export class PostgresPoolStore implements PoolStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async pools(): ReturnType<PoolStore["pools"]> {
+    const rows = await this.#dataSource.query<{ pool: string; isWanted: boolean }[]>(POOLS);
+    const of = (isWanted: boolean) => rows.filter((row) => row.isWanted === isWanted).map(({ pool }) => pool);
+    return { wanted: of(true), leftover: of(false) };
+  }
+
+  async messagesLeftBehind(pool: string, limit: number): Promise<number> {
+    const [row] = await this.#dataSource.query<{ count: number }[]>(LEFT_BEHIND, [pool, limit]);
+    return row?.count ?? 0;
+  }
+}

@@ -1,0 +1,44 @@
+import type { DataSource } from "typeorm";
+import type { ManagerSighting } from "../../../domain/services/fleet.ts";
+import type { FleetStore, ManagerWord } from "../../../operations/services/fleet.ts";
+import { LIVING_STATES } from "./service-states.ts";
+
+const ANNOUNCE = `
+  INSERT INTO managers (id, version, features, is_consuming) VALUES ($1, $2, $3::jsonb, $4)
+  ON CONFLICT (id) DO UPDATE SET features = excluded.features, is_consuming = excluded.is_consuming, seen_at = now()`;
+
+/** A handful of rows. SKIP LOCKED: managers do this side by side. */
+const REMOVE_SILENT = `
+  DELETE FROM managers WHERE id IN (
+    SELECT id FROM managers WHERE seen_at < now() - $1 * interval '1 millisecond' FOR UPDATE SKIP LOCKED)`;
+
+const LIVING = `
+  SELECT features, is_consuming AS "isConsuming" FROM managers WHERE seen_at >= now() - $1 * interval '1 millisecond'`;
+
+const LEAVE = "DELETE FROM managers WHERE id = $1";
+
+/** Index: services_living. */
+const IN_POOL = `SELECT features FROM services WHERE pool = $1 AND state IN (${LIVING_STATES})`;
+
+export class PostgresFleetStore implements FleetStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async announce({ id, version, features, isConsuming }: ManagerWord, silentMs: number): Promise<ManagerSighting[]> {
+    await this.#dataSource.query(ANNOUNCE, [id, version, JSON.stringify(features), isConsuming]);
+    await this.#dataSource.query(REMOVE_SILENT, [silentMs]);
+    return this.#dataSource.query<ManagerSighting[]>(LIVING, [silentMs]);
+  }
+
+  async leave(id: string): Promise<void> {
+    await this.#dataSource.query(LEAVE, [id]);
+  }
+
+  async featuresInPool(pool: string): Promise<string[][]> {
+    const rows = await this.#dataSource.query<{ features: string[] }[]>(IN_POOL, [pool]);
+    return rows.map(({ features }) => features);
+  }
+}

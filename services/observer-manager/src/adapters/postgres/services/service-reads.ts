@@ -1,0 +1,110 @@
+import type { ServiceList, ServiceView, SlotDeath, SlotReport } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { DrainState } from "../../../domain/books/books.ts";
+import { isoOf } from "../observers/observer-view.ts";
+import { LIVING_STATES } from "./service-states.ts";
+
+/**
+ * Everything a ServiceView shows, of `services s`. `running` is what the books place there, not what the service last said: it
+ * is right at once, and agrees with the list of observers. Index: observers_on_service.
+ */
+export const SERVICE_COLUMNS = `
+  s.id, s.name, s.pool, s.state, s.drain, s.worker_count, s.running AS reported_running,
+  (SELECT count(*)::int FROM observers o WHERE o.current_service_id = s.id) AS running,
+  (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.types) t) AS types,
+  s.version, s.host, s.pid, s.generation, s.heartbeat_ms, s.memory_bytes, s.event_loop_lag_ms, s.started_at, s.last_seen_at,
+  s.ended_at, s.end_reason, s.broker_loss, s.features, s.broken_files, s.slots, s.slot_deaths,
+  s.slot_deaths_lately, s.not_consuming`;
+
+/** One row of SERVICE_COLUMNS. */
+export interface ServiceRow {
+  id: string;
+  name: string;
+  pool: string;
+  state: ServiceView["state"];
+  drain: DrainState;
+  worker_count: number;
+  reported_running: number;
+  running: number;
+  types: string[];
+  features: string[];
+  broken_files: ServiceView["brokenFiles"];
+  slots: SlotReport[];
+  slot_deaths: SlotDeath[];
+  slot_deaths_lately: number;
+  not_consuming: string | null;
+  version: string;
+  host: string;
+  pid: number;
+  generation: number;
+  heartbeat_ms: number;
+  memory_bytes: string;
+  event_loop_lag_ms: number;
+  started_at: Date;
+  last_seen_at: Date;
+  ended_at: Date | null;
+  end_reason: string | null;
+  broker_loss: ServiceView["brokerLoss"];
+}
+
+const isoOfMs = (wallClockMs: number): string => new Date(wallClockMs).toISOString();
+
+export function toServiceView(row: ServiceRow): ServiceView {
+  const { id, name, pool, state, running, types, features, version, host, pid, generation } = row;
+  const isLiving = row.ended_at === null;
+  const draining = row.drain !== "none";
+  const notConsuming = isLiving ? row.not_consuming : null;
+  return {
+    id,
+    name,
+    pool,
+    state,
+    draining,
+    drained: state === "Alive" && row.drain === "begun" && running === 0 && row.reported_running === 0,
+    workerCount: row.worker_count,
+    running,
+    free: isLiving && !draining && notConsuming === null ? Math.max(0, row.worker_count - running) : 0,
+    notConsuming,
+    reportedRunning: isLiving ? row.reported_running : 0,
+    types,
+    features,
+    version,
+    host,
+    pid,
+    generation,
+    heartbeatMs: row.heartbeat_ms,
+    memoryBytes: Number(row.memory_bytes),
+    eventLoopLagMs: row.event_loop_lag_ms,
+    startedAt: row.started_at.toISOString(),
+    lastSeenAt: row.last_seen_at.toISOString(),
+    endedAt: isoOf(row.ended_at),
+    endReason: row.end_reason,
+    brokerLoss: row.broker_loss,
+    brokenFiles: row.broken_files,
+    slots: row.slots.map(({ startedAt, ...slot }) => ({ ...slot, startedAt: isoOfMs(startedAt) })),
+    slotDeaths: row.slot_deaths.map(({ at, culprit = null, ...death }) => ({ at: isoOfMs(at), ...death, culprit })),
+    slotDeathsLately: isLiving ? row.slot_deaths_lately : 0,
+  };
+}
+
+/** Index: services_living. */
+const LIVING = `
+  SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.state IN (${LIVING_STATES}) ORDER BY s.name, s.started_at, s.id`;
+
+/** Each boot leaves a row; what ended long ago is for the retention to remove. */
+const MAX_SERVICES = 1_000;
+
+/** The living ones first, then what ended last. A scan: there are as many rows as there were boots. */
+const ALL = `
+  SELECT ${SERVICE_COLUMNS} FROM services s
+  ORDER BY s.ended_at DESC NULLS FIRST, s.name, s.started_at, s.id LIMIT ${MAX_SERVICES}`;
+
+const COUNT_ALL = "SELECT count(*)::int AS total FROM services";
+
+export async function listServices(dataSource: DataSource, { all }: { all: boolean }): Promise<ServiceList> {
+  const rows = await dataSource.query<ServiceRow[]>(all ? ALL : LIVING);
+  const items = rows.map(toServiceView);
+  if (!all) return { items, total: items.length };
+  const [count] = await dataSource.query<{ total: number }[]>(COUNT_ALL);
+  return { items, total: count?.total ?? items.length };
+}

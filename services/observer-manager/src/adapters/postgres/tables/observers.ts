@@ -1,0 +1,62 @@
+import { EntitySchema } from "typeorm";
+import { column, nullable, primary } from "./column.ts";
+
+/** One row an observer, kept until it is Deleted and the retention has passed. Written by the ledger and by REST. */
+export const ObserversTable = new EntitySchema({
+  name: "Observer",
+  tableName: "observers",
+  columns: {
+    id: primary("uuid"),
+    /** Unique among those that are not Deleted. */
+    name: column("text"),
+    type: column("text"),
+    params: column("jsonb"),
+    labels: column("jsonb"),
+    pool: column("text"),
+    retry: column("jsonb"),
+    /** libs/contracts, observer-status.ts */
+    status: column("text"),
+    /** Counted up with each new message: a run of an older one is obsolete. */
+    revision: column("integer"),
+    /** Runs so far. */
+    epoch: column("integer"),
+    currentRunId: nullable("uuid", "current_run_id"),
+    currentServiceId: nullable("uuid", "current_service_id"),
+    /** Of the present series of failures. */
+    attempts: column("integer"),
+    lastError: nullable("jsonb", "last_error"),
+    /** What errors that say the same have in common; there if and only if there is an error. */
+    errorGroup: nullable("text", "error_group"),
+    lastErrorAt: nullable("timestamptz", "last_error_at"),
+    nextAttemptAt: nullable("timestamptz", "next_attempt_at"),
+    createdAt: column("timestamptz", "created_at"),
+    modifiedAt: column("timestamptz", "modified_at"),
+    /** The transaction that wrote the row last: readers follow changes by it. */
+    changedXid: column("xid8", "changed_xid"),
+  },
+  indices: [
+    { name: "observers_name_of_living", unique: true },
+    { name: "observers_name_of_deleted" },
+    { name: "observers_newest" },
+    { name: "observers_by_status" },
+    { name: "observers_by_attempts" },
+    { name: "observers_by_error_group" },
+    { name: "observers_by_labels" },
+    { name: "observers_on_service" },
+    { name: "observers_deleted" },
+    { name: "observers_changed" },
+  ],
+});
+
+/** Observers counted by pool, type and status: the sum is the count (migration 0001). Written by triggers alone. */
+export const ObserverCountsTable = new EntitySchema({
+  name: "ObserverCount",
+  tableName: "observer_counts",
+  columns: {
+    // There is none; TypeORM wants one, and nothing is read or written by it.
+    pool: primary("text"),
+    type: primary("text"),
+    status: primary("text"),
+    count: column("bigint"),
+  },
+});

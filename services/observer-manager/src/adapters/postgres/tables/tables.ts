@@ -1,0 +1,30 @@
+import { AuditTable } from "./audit.ts";
+import { CommandsTable } from "./commands.ts";
+import { ErrorsTable, UnappliedEventsTable } from "./errors.ts";
+import { ObserverCountsTable, ObserversTable } from "./observers.ts";
+import { RunsTable, UnknownRunsTable } from "./runs.ts";
+import { AbsenceProofsTable, ManagersTable, ServicesTable } from "./services.ts";
+import { EndedTasksTable, TaskProofsTable, TaskServicesTable, TasksTable, TaskTypesTable } from "./tasks.ts";
+
+/**
+ * Every table, as the migrations leave it: its columns, what they mean, its indexes by name. The migrations make them, these
+ * describe them; test/integration/manager-tables.test.ts holds the one against the other.
+ */
+export const TABLES = [
+  ObserversTable,
+  ObserverCountsTable,
+  RunsTable,
+  UnknownRunsTable,
+  ServicesTable,
+  ManagersTable,
+  AbsenceProofsTable,
+  CommandsTable,
+  ErrorsTable,
+  UnappliedEventsTable,
+  AuditTable,
+  TasksTable,
+  EndedTasksTable,
+  TaskServicesTable,
+  TaskProofsTable,
+  TaskTypesTable,
+];

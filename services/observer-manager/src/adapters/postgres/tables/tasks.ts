@@ -1,0 +1,126 @@
+import { EntitySchema, type EntitySchemaColumnOptions } from "typeorm";
+import { column, nullable, primary, uuids } from "./column.ts";
+
+const COMMON: Record<string, EntitySchemaColumnOptions> = {
+  id: primary("uuid"),
+  type: column("text"),
+  params: column("jsonb"),
+  pool: column("text"),
+  priority: column("integer"),
+  status: column("text"),
+  /** Not before; after a failure: when it is tried again. */
+  dueAt: column("timestamptz", "due_at"),
+  /** Null: that of its type. */
+  maxAttempts: nullable("integer", "max_attempts"),
+  failures: column("integer"),
+  interruptions: column("integer"),
+  /** Interruptions with which its service went, or its slot in which it was alone: the third is its end. */
+  crashes: column("integer"),
+  sends: column("integer"),
+  runId: nullable("uuid", "run_id"),
+  serviceId: nullable("uuid", "service_id"),
+  serviceName: nullable("text", "service_name"),
+  startedAt: nullable("timestamptz", "started_at"),
+  lastError: nullable("jsonb", "last_error"),
+  createdAt: column("timestamptz", "created_at"),
+  key: nullable("text"),
+};
+
+/** What is not over (docs/decisions/0011-tasks.md). */
+export const TasksTable = new EntitySchema({
+  name: "Task",
+  tableName: "tasks",
+  columns: {
+    ...COMMON,
+    /** Of the message that is in the queue, or runs: what is told of another changes nothing. */
+    sendId: nullable("uuid", "send_id"),
+    sentAt: nullable("timestamptz", "sent_at"),
+    serviceGeneration: nullable("integer", "service_generation"),
+    cancelRequestedAt: nullable("timestamptz", "cancel_requested_at"),
+    /** Of a newer request with its key. */
+    nextParams: nullable("jsonb", "next_params"),
+    cancelOrderedAt: nullable("timestamptz", "cancel_ordered_at"),
+  },
+  indices: [
+    { name: "tasks_ready" },
+    { name: "tasks_ready_of_type" },
+    { name: "tasks_scheduled" },
+    { name: "tasks_in_flight" },
+    { name: "tasks_cancelling" },
+    { name: "tasks_newest" },
+    { name: "tasks_of_type" },
+    { name: "tasks_key", unique: true },
+  ],
+});
+
+/** What is over, a partition a day. Kept for TASK_RETENTION_DAYS. */
+export const EndedTasksTable = new EntitySchema({
+  name: "EndedTask",
+  tableName: "ended_tasks",
+  columns: {
+    ...COMMON,
+    /** What its handler returned, as JSON. */
+    output: nullable("text"),
+    endedAt: column("timestamptz", "ended_at"),
+  },
+  indices: [
+    { name: "ended_tasks_by_id" },
+    { name: "ended_tasks_newest" },
+    { name: "ended_tasks_of_type" },
+    { name: "ended_tasks_by_status" },
+  ],
+});
+
+/** One row a boot of a service that has task workers. */
+export const TaskServicesTable = new EntitySchema({
+  name: "TaskService",
+  tableName: "task_services",
+  columns: {
+    id: primary("uuid"),
+    generation: column("integer"),
+    name: column("text"),
+    pool: column("text"),
+    workers: column("integer"),
+    draining: column("boolean"),
+    types: column("jsonb"),
+    /** The last batch of events that was applied. */
+    lastSeq: column("bigint", "last_seq"),
+    seenAt: column("timestamptz", "seen_at"),
+  },
+});
+
+/** One row a pool in which a task is in doubt. */
+export const TaskProofsTable = new EntitySchema({
+  name: "TaskProof",
+  tableName: "task_proofs",
+  columns: {
+    pool: primary("text"),
+    markerId: column("uuid", "marker_id"),
+    begunAt: column("timestamptz", "begun_at"),
+    /** `<id>.<generation>`, as are those that have answered. */
+    services: { type: "text", array: true },
+    seenAt: nullable("timestamptz", "seen_at"),
+    askedAt: nullable("timestamptz", "asked_at"),
+    answered: { type: "text", array: true },
+    held: uuids("held"),
+  },
+});
+
+/** One row a type that is limited in any way. */
+export const TaskTypesTable = new EntitySchema({
+  name: "TaskType",
+  tableName: "task_types",
+  columns: {
+    type: primary("text"),
+    paused: column("boolean"),
+    /** So many are Sent or Running at most, in all pools together. */
+    maxRunning: nullable("integer", "max_running"),
+    /** So many workers are kept for it, in each pool that has it. */
+    minRunning: column("integer", "min_running"),
+    ratePerSecond: nullable("integer", "rate_per_second"),
+    /** The claims of its last second, and how many tasks each took. */
+    claimedAt: { type: "timestamptz", array: true, name: "claimed_at" },
+    claimed: { type: "integer", array: true },
+    changedAt: column("timestamptz", "changed_at"),
+  },
+});

@@ -1,0 +1,173 @@
+import { MAX_TASK_COUNT, type SendId, TASK_OVER_STATUSES, type TaskId, type TaskView } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
+import type {
+  InsertOutcome,
+  NewTask,
+  TaskQuery,
+  TaskStore,
+  TaskTypeStore,
+  UnwantedAttempt,
+} from "../../../operations/tasks/task-store.ts";
+import { recordActions } from "../access/audit-rows.ts";
+import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { sqlStateOf } from "../connection/database-error.ts";
+import { SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
+import { TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { insertTasks } from "./task-insert.ts";
+import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
+import { viewsOf } from "./task-standings.ts";
+import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, LIVE_COLUMNS, type TaskRow } from "./task-view.ts";
+
+const LOCK = 'SELECT status, pool, send_id AS "sendId" FROM tasks WHERE id = $1 FOR UPDATE';
+export const REQUEST_CANCEL =
+  "UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL WHERE id = ANY($1)";
+/** A handful of rows: those that its message may come to. */
+export const TAKERS = `
+  SELECT id AS "serviceId", generation FROM task_services WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES}`;
+export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_at, unacked_now()) WHERE id = ANY($1)";
+
+/** Index: tasks_key. */
+const WHO_HAS_KEY = "SELECT id FROM tasks WHERE type = $1 AND key = $2";
+
+/** A handful of rows. */
+const LIVE_TYPES = `
+  SELECT types, count(*)::int AS services FROM task_services
+  WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`;
+
+const MICROS = "(extract(epoch FROM created_at) * 1000000)::bigint::text AS created_at_micros";
+
+export type Taker = Pick<UnwantedAttempt, "serviceId" | "generation">;
+
+export class PostgresTaskStore implements TaskStore, TaskTypeStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]> {
+    const write = () => this.#dataSource.transaction((tx) => insertTasks(tx, tasks));
+    // The ledger may lock two of the tasks that have these keys the other way round; PostgreSQL has ended one of the two.
+    return await write()
+      .catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)))
+      .catch(rethrowRefused);
+  }
+
+  async find(id: TaskId): Promise<TaskView | undefined> {
+    return await viewOf(this.#dataSource, id);
+  }
+
+  async findOver(ids: TaskId[]): Promise<TaskId[]> {
+    const rows = await this.#dataSource.query<{ id: TaskId }[]>(ENDED_AMONG, [ids]);
+    return rows.map(({ id }) => id);
+  }
+
+  async list(query: TaskQuery): ReturnType<TaskStore["list"]> {
+    const [rows, counted] = await Promise.all([this.#page(query), this.#count(query)]);
+    const shown = rows.slice(0, query.limit);
+    const last = rows.length > query.limit ? shown.at(-1) : undefined;
+    return {
+      items: await viewsOf(this.#dataSource, shown),
+      total: Math.min(counted, MAX_TASK_COUNT),
+      isTotalExact: counted <= MAX_TASK_COUNT,
+      ...(last && { last: { createdAtMicros: last.created_at_micros, id: last.id } }),
+    };
+  }
+
+  cancel(id: TaskId, action: Action): ReturnType<TaskStore["cancel"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [live] = await tx.query<{ status: string; pool: string; sendId: SendId }[]>(LOCK, [id]);
+      if (live === undefined) return { kind: (await viewOf(tx, id)) === undefined ? "not-found" : "was-over" } as const;
+      const isRunning = live.status === "Running";
+      await (isRunning ? tx.query(REQUEST_CANCEL, [[id]]) : tx.query(CANCELLED, [[id]]));
+      await recordActions(tx, [doneToTasks(action, [id])]);
+      const takers = live.status === "Sent" ? await tx.query<Taker[]>(TAKERS, [live.pool]) : [];
+      const refuse = takers.map((taker) => ({ ...taker, taskId: id, sendId: live.sendId }));
+      return { kind: isRunning ? "ordered" : "over", task: (await viewOf(tx, id)) as TaskView, refuse } as const;
+    });
+  }
+
+  retry(id: TaskId, action: Action): ReturnType<TaskStore["retry"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [live] = await tx.query<{ status: string }[]>(LOCK, [id]);
+      const before = live === undefined ? await viewOf(tx, id) : undefined;
+      if (live === undefined && before === undefined) return { kind: "not-found" } as const;
+      const mayBe = live === undefined ? before?.status !== "Completed" : live.status === "Scheduled";
+      if (!mayBe) return { kind: "not-retryable" } as const;
+      const changed = await tx.query<unknown[]>(live === undefined ? REVIVED : MAKE_DUE, [[id]]);
+      const winner = changed.length > 0 || before?.key == null ? undefined : await whoHasKey(tx, before);
+      if (winner !== undefined && winner !== id) return { kind: "key-taken", winner } as const;
+      await recordActions(tx, [doneToTasks(action, [id])]);
+      const task = (await viewOf(tx, id)) as TaskView;
+      // Two at once: the other one has revived it, and it may be Sent by now.
+      return { kind: "retried", task } as const;
+    });
+  }
+
+  async liveTypes(pool: string): ReturnType<TaskTypeStore["liveTypes"]> {
+    type Row = { types: { type: string; paramsSchema: Record<string, unknown> }[]; services: number };
+    const rows = await this.#dataSource.query<Row[]>(LIVE_TYPES, [pool]);
+    return { services: rows.reduce((sum, row) => sum + row.services, 0), types: rows.flatMap((row) => row.types) };
+  }
+
+  /** Both tables in one order; indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_by_status. */
+  #page(query: TaskQuery): Promise<(TaskRow & { created_at_micros: string })[]> {
+    const conditions = conditionsOf(query);
+    if (query.after !== undefined)
+      conditions.and(`(created_at, id) < (${TIME_OF_MICROS}, ?::uuid)`, query.after.createdAtMicros, query.after.id);
+    const limit = conditions.parameter(query.limit + 1);
+    const part = (columns: string, table: string): string =>
+      `(SELECT ${columns}, ${MICROS} FROM ${table} ${conditions.where} ORDER BY created_at DESC, id DESC LIMIT ${limit})`;
+    const parts = [part(LIVE_COLUMNS, "tasks"), part(ENDED_COLUMNS, "ended_tasks")];
+    const listed = partsOf(query, parts).join(" UNION ALL ");
+    const sql = `SELECT * FROM (${listed}) listed ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
+    return this.#dataSource.query(sql, conditions.parameters);
+  }
+
+  async #count(query: TaskQuery): Promise<number> {
+    const conditions = conditionsOf(query);
+    const limit = conditions.parameter(MAX_TASK_COUNT + 1);
+    const part = (table: string): string => `(SELECT 1 FROM ${table} ${conditions.where} LIMIT ${limit})`;
+    const parts = partsOf(query, [part("tasks"), part("ended_tasks")]);
+    const sql = `SELECT count(*)::int AS total FROM (${parts.join(" UNION ALL ")}) found`;
+    const [row] = await this.#dataSource.query<{ total: number }[]>(sql, conditions.parameters);
+    return row?.total ?? 0;
+  }
+}
+
+/** Only of the table that can have some. */
+function partsOf({ statuses }: TaskQuery, [live, ended]: string[]): string[] {
+  const isOver = (status: string) => (TASK_OVER_STATUSES as readonly string[]).includes(status);
+  const parts = [...(statuses?.every(isOver) ? [] : [live]), ...(statuses?.some(isOver) === false ? [] : [ended])];
+  return parts as string[];
+}
+
+export function conditionsOf({
+  statuses,
+  type,
+  pool,
+  idStart,
+}: Pick<TaskQuery, "statuses" | "type" | "pool" | "idStart">): SqlConditions {
+  const conditions = new SqlConditions();
+  if (statuses !== undefined) conditions.and("status = ANY(?)", statuses);
+  if (type !== undefined) conditions.and("type = ?", type);
+  if (pool !== undefined) conditions.and("pool = ?", pool);
+  if (idStart !== undefined) {
+    const digits = idStart.replaceAll("-", "");
+    conditions.and("id BETWEEN ?::uuid AND ?::uuid", digits.padEnd(32, "0"), digits.padEnd(32, "f"));
+  }
+  return conditions;
+}
+
+async function whoHasKey(tx: EntityManager, { type, key }: TaskView): Promise<TaskId | undefined> {
+  const [row] = await tx.query<{ id: TaskId }[]>(WHO_HAS_KEY, [type, key]);
+  return row?.id;
+}
+
+async function viewOf(db: DataSource | EntityManager, id: TaskId): Promise<TaskView | undefined> {
+  const [view] = await viewsOf(db, await db.query<TaskRow[]>(FIND_ONE, [[id]]));
+  return view;
+}
+
+export const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === "40P01";

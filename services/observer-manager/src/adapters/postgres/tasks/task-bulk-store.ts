@@ -1,0 +1,102 @@
+import type { SendId, TaskId } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
+import type { TaskBulkStore, TaskTarget, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { recordActions } from "../access/audit-rows.ts";
+import { SqlConditions } from "../connection/sql-conditions.ts";
+import { conditionsOf, isDeadlock, MAKE_DUE, REQUEST_CANCEL, TAKERS, type Taker } from "./postgres-task-store.ts";
+import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
+
+interface Locked {
+  id: TaskId;
+  status: string;
+  pool: string;
+  sendId: SendId;
+}
+
+/** Cancel and retry of many. Indexes: tasks_pkey, ended_tasks_by_id; tasks_of_type and ended_tasks_of_type of a filter by type. */
+export class PostgresTaskBulkStore implements TaskBulkStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async find(kind: "cancel" | "retry", target: TaskTarget, limit: number): Promise<TaskId[]> {
+    const conditions = matching(target);
+    if (kind === "cancel") conditions.and("cancel_requested_at IS NULL");
+    const mark = conditions.parameter(limit);
+    const part = (table: string, statuses: string): string =>
+      `(SELECT id FROM ${table} ${conditions.where} ${conditions.where === "" ? "WHERE" : "AND"} status IN ${statuses} LIMIT ${mark})`;
+    // What waits is cancelled before what runs: else a worker that becomes free would begin it.
+    const ofCancel = [part("tasks", "('Scheduled', 'Ready', 'Sent')"), part("tasks", "('Running')")];
+    const ofRetry = [part("ended_tasks", retryable(target)), part("tasks", "('Scheduled')")];
+    const parts = kind === "cancel" ? ofCancel : wantsScheduled(target) ? ofRetry : ofRetry.slice(0, 1);
+    const sql = `SELECT id FROM (${parts.join(" UNION ALL ")}) found LIMIT ${mark}`;
+    const rows = await this.#dataSource.query<{ id: TaskId }[]>(sql, conditions.parameters);
+    return rows.map(({ id }) => id);
+  }
+
+  cancelMany(ids: TaskId[], target: TaskTarget, action: Action): ReturnType<TaskBulkStore["cancelMany"]> {
+    return this.#write(async (tx) => {
+      const locked = await lock(tx, ids, target);
+      const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
+      const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
+      if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
+      if (over.length > 0) await tx.query(CANCELLED, [over]);
+      await record(tx, action, [...over, ...running]);
+      const refuse: UnwantedAttempt[] = [];
+      const sent = locked.filter(({ status }) => status === "Sent");
+      for (const pool of new Set(sent.map((task) => task.pool)))
+        for (const taker of await tx.query<Taker[]>(TAKERS, [pool]))
+          for (const task of sent.filter((one) => one.pool === pool))
+            refuse.push({ ...taker, taskId: task.id, sendId: task.sendId });
+      return { accepted: locked.length, over, refuse };
+    });
+  }
+
+  retryMany(ids: TaskId[], target: TaskTarget, action: Action): Promise<number> {
+    return this.#write(async (tx) => {
+      const revived = (await tx.query<{ id: TaskId }[]>(REVIVED, [ids])).map(({ id }) => id);
+      const was = new Set(revived);
+      const locked = wantsScheduled(target) ? await lock(tx, ids, target) : [];
+      const due = locked.filter(({ id, status }) => status === "Scheduled" && !was.has(id)).map(({ id }) => id);
+      if (due.length > 0) await tx.query(MAKE_DUE, [due]);
+      await record(tx, action, [...revived, ...due]);
+      return revived.length + due.length;
+    });
+  }
+
+  /** The ledger may lock two of them the other way round; PostgreSQL has ended one of the two. */
+  async #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
+    const write = () => this.#dataSource.transaction(work);
+    return await write().catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)));
+  }
+}
+
+/** Those that still match, in one order. */
+function lock(tx: EntityManager, ids: TaskId[], target: TaskTarget): Promise<Locked[]> {
+  const conditions = matching(target);
+  conditions.and("id = ANY(?)", ids);
+  return tx.query<Locked[]>(
+    `SELECT id, status, pool, send_id AS "sendId" FROM tasks ${conditions.where} ORDER BY id FOR UPDATE`,
+    conditions.parameters,
+  );
+}
+
+async function record(tx: EntityManager, action: Action, ids: TaskId[]): Promise<void> {
+  if (ids.length > 0) await recordActions(tx, [doneToTasks(action, ids)]);
+}
+
+function matching(target: TaskTarget): SqlConditions {
+  if (!("ids" in target)) return conditionsOf(target);
+  const conditions = new SqlConditions();
+  conditions.and("id = ANY(?)", target.ids);
+  return conditions;
+}
+
+const wantsScheduled = (target: TaskTarget): boolean => "ids" in target || target.statuses?.includes("Scheduled") === true;
+
+/** Of what is over; without a word what is Failed. */
+const retryable = (target: TaskTarget): string =>
+  "ids" in target || target.statuses !== undefined ? "('Failed', 'Cancelled')" : "('Failed')";

@@ -1,0 +1,115 @@
+/** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
+export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
+
+/** A service that may be given tasks has the type. Few rows. @param pool, type as SQL */
+export const isServed = (pool: string, type: string): string => `EXISTS (
+  SELECT FROM task_services s
+  WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND s.${TASK_SERVICE_LIVES}
+    AND s.types @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
+
+/** The claims of the last second, of a row of task_types. @param limits, now as SQL */
+export const claimsLately = (limits: string, now: string): string => `(
+  SELECT coalesce(sum(count), 0)::int FROM unnest(${limits}.claimed_at, ${limits}.claimed) AS c (at, count)
+  WHERE at > ${now} - interval '1 second')`;
+
+/** The key space of advisory locks on pools of tasks; any number, the same for all managers. */
+const LOCK_SPACE = 7_027;
+/** Claims of a type with a rate are so far apart, so that a second of them has at most 200 entries. */
+const APART = "interval '5 milliseconds'";
+const ORDER = "priority DESC, due_at, id";
+
+/**
+ * Takes $2 (the window) less what is in flight of pool $1, which has $3 workers. One statement, which waits for nobody but another
+ * claim, so that a manager that is frozen holds nothing up (docs/decisions/0011-tasks.md, limits).
+ *
+ * - `limits` locks the rows of the limited types that wait here: claims of one type, in whichever pool, come one after the other,
+ *   and `unacked_tasks_in_flight`, called after that, sees what the one before has committed.
+ * - Where no limit can be reached by this claim, it reads the rows in order (tasks_ready); else type by type, as many as the type
+ *   has room for (tasks_ready_of_type), so that those of a type without room are not looked at.
+ * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
+ * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
+ */
+export const CLAIM = `
+  WITH RECURSIVE mine AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
+  ), limits AS MATERIALIZED (
+    SELECT l.* FROM task_types l
+    WHERE (SELECT is_mine FROM mine) AND (l.min_running > 0
+      OR (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = l.type AND t.status = 'Ready' ORDER BY ${ORDER} LIMIT 1))
+    ORDER BY l.type FOR UPDATE OF l
+  ), locked AS MATERIALIZED (
+    SELECT clock_timestamp() AS at, coalesce(array_agg(type), '{}') AS types, (SELECT is_mine FROM mine) AS is_mine FROM limits
+  ), flight AS MATERIALIZED (
+    SELECT f.* FROM locked, unacked_tasks_in_flight(CASE WHEN locked.is_mine THEN $1 END, locked.types) f
+  ), wants AS MATERIALIZED (
+    SELECT l.*, locked.at, ${claimsLately("l", "locked.at")} AS lately,
+      (SELECT max(c) FROM unnest(l.claimed_at) c) > locked.at - ${APART} AS is_too_soon,
+      (SELECT coalesce(sum(f.count), 0) FROM flight f WHERE f.type = l.type)::int AS everywhere,
+      (SELECT coalesce(sum(f.count), 0) FROM flight f WHERE f.type = l.type AND f.pool = $1)::int AS here,
+      CASE WHEN l.paused OR l.min_running = 0 OR NOT ${isServed("$1", "l.type")} THEN 0 ELSE l.min_running END AS wanted
+    FROM limits l, locked
+  ), types AS MATERIALIZED (
+    SELECT w.*, CASE WHEN paused OR is_too_soon THEN 0
+        ELSE greatest(0, coalesce(least(max_running - everywhere, rate_per_second - lately), 1000000)) END AS room,
+      greatest(0, least(wanted, $3::int - 1 - coalesce(sum(wanted)
+        OVER (ORDER BY type ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)))::int AS kept
+    FROM wants w
+  ), pool AS MATERIALIZED (
+    SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0,
+        CASE WHEN sums.kept = 0 THEN $2::int ELSE $3::int - sums.kept + sums.used END - sums.in_flight) END::int AS room, sums.kept
+    FROM locked, LATERAL (SELECT
+      (SELECT coalesce(sum(count), 0) FROM flight WHERE pool = $1) AS in_flight,
+      (SELECT coalesce(sum(kept), 0) FROM types) AS kept,
+      (SELECT coalesce(sum(least(here, kept)), 0) FROM types) AS used) sums
+  ), plain AS MATERIALIZED (
+    SELECT pool.kept = 0 AND NOT EXISTS (SELECT FROM types WHERE types.room < pool.room) AS is_plain FROM pool
+  ), waiting AS (
+    (SELECT t.type FROM tasks t WHERE t.pool = $1 AND t.status = 'Ready' AND NOT (SELECT is_plain FROM plain)
+     ORDER BY t.type LIMIT 1)
+    UNION ALL
+    SELECT (SELECT t.type FROM tasks t WHERE t.pool = $1 AND t.status = 'Ready' AND t.type > w.type ORDER BY t.type LIMIT 1)
+    FROM waiting w WHERE w.type IS NOT NULL
+  ), rooms AS MATERIALIZED (
+    SELECT w.type, greatest(0, coalesce(t.kept - t.here, 0)) AS kept,
+           least(coalesce(t.room, 1000000), pool.room + greatest(0, coalesce(t.kept - t.here, 0))) AS room
+    FROM pool, waiting w LEFT JOIN types t USING (type) WHERE w.type IS NOT NULL
+  ), candidates AS MATERIALIZED (
+    SELECT c.id, c.priority, c.due_at, c.place <= r.kept AS is_kept
+    FROM rooms r, LATERAL (
+      SELECT id, priority, due_at, row_number() OVER (ORDER BY ${ORDER}) AS place FROM tasks
+      WHERE pool = $1 AND type = r.type AND status = 'Ready' ORDER BY ${ORDER} LIMIT r.room) c
+    WHERE r.room > 0
+  ), claimed AS (
+    UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, sent_at = (SELECT at FROM locked)
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER}
+        LIMIT (SELECT CASE WHEN is_plain THEN room ELSE 0 END FROM plain, pool) FOR UPDATE SKIP LOCKED)
+      || ARRAY(
+        SELECT id FROM tasks WHERE status = 'Ready' AND id = ANY(ARRAY(
+          SELECT id FROM candidates WHERE is_kept
+          UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
+        FOR UPDATE SKIP LOCKED))
+    RETURNING id, send_id, type, params, failures, max_attempts, crashes, sends, priority, due_at
+  ), counted AS (
+    UPDATE task_types l SET (claimed_at, claimed) = (
+      SELECT coalesce(array_agg(c.at), '{}') || t.at, coalesce(array_agg(c.count), '{}') || n.count
+      FROM unnest(t.claimed_at, t.claimed) AS c (at, count) WHERE c.at > t.at - interval '1 second')
+    FROM types t, (SELECT type, count(*)::int AS count FROM claimed GROUP BY type) n
+    WHERE l.type = n.type AND t.type = n.type AND t.rate_per_second IS NOT NULL
+    RETURNING l.type, l.claimed_at, l.claimed
+  ), rates AS (
+    SELECT t.at AS now, t.is_too_soon, t.rate_per_second, coalesce(c.claimed_at, t.claimed_at) AS claimed_at,
+           coalesce(c.claimed, t.claimed) AS claimed
+    FROM types t LEFT JOIN counted c USING (type) WHERE t.rate_per_second IS NOT NULL AND NOT t.paused
+  ), next AS (
+    SELECT min(extract(epoch FROM coalesce(used_up.at + interval '1 second',
+        CASE WHEN is_too_soon THEN (SELECT max(c) FROM unnest(claimed_at) c) + ${APART} END) - now) * 1000)::float8 AS ms
+    FROM rates, LATERAL (
+      SELECT max(at) AS at FROM (
+        SELECT c.at, sum(c.count) OVER (ORDER BY c.at DESC) AS since FROM unnest(claimed_at, claimed) AS c (at, count)
+        WHERE c.at > now - interval '1 second') s
+      WHERE since >= rate_per_second) used_up
+  )
+  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
+         next.ms AS "nextRoomInMs", (SELECT kept > 0 FROM pool) AS "keepsWorkers"
+  FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`;

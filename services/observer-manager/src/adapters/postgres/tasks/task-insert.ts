@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from "node:util";
+import type { TaskView } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import { waitOf } from "../../../domain/tasks/task-limits.ts";
+import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
+import type { InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
+import { recordActions } from "../access/audit-rows.ts";
+import { meetWinners } from "./task-keys.ts";
+import { TaskStandings, viewsOf } from "./task-standings.ts";
+import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
+
+/**
+ * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
+ * no two of such batches wait for each other.
+ */
+const INSERT = `
+  WITH fresh AS (
+    INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key)
+    SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, unacked_now()), max_attempts,
+           CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, key
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[])
+      WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, place)
+    ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place
+    ON CONFLICT DO NOTHING RETURNING id, due_at, status, created_at)
+  SELECT * FROM fresh`;
+
+const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
+
+interface FreshRow {
+  id: string;
+  due_at: Date;
+  status: "Scheduled" | "Ready";
+  created_at: Date;
+}
+
+/** Whose key was another's, who was over when it was looked at: so often they are inserted again. */
+const MAX_ROUNDS = 20;
+
+interface Asked {
+  task: NewTask;
+  action: Action;
+}
+
+/** Creates them, or finds what is there in their place: each for itself, in the order given. */
+export async function insertTasks(tx: EntityManager, tasks: Asked[]): Promise<InsertOutcome[]> {
+  const outcomes = new Map<Asked, InsertOutcome>();
+  const done = new Map<Action, string[]>();
+  let left = tasks;
+  for (let round = 0; left.length > 0; round += 1) {
+    if (round === MAX_ROUNDS) throw new Error("the tasks that have these keys are over each time they are looked at");
+    for (const [asked, outcome] of await insertRound(tx, left)) {
+      outcomes.set(asked, outcome);
+      if (!("task" in outcome) || outcome.kind === "exists" || outcome.kind === "returned") continue;
+      const ids = done.get(asked.action) ?? [];
+      ids.push(outcome.task.id);
+      done.set(asked.action, ids);
+    }
+    left = left.filter((asked) => !outcomes.has(asked));
+  }
+  await recordActions(
+    tx,
+    [...done].map(([action, ids]) => doneToTasks(action, ids)),
+  );
+  return tasks.map((asked) => outcomes.get(asked) as InsertOutcome);
+}
+
+/** @returns nothing of those whose key was another's who is over by now */
+async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked, InsertOutcome>> {
+  const all = tasks.map(({ task }) => task);
+  let fresh = await tx.query<FreshRow[]>(INSERT, [
+    all.map((t) => t.id),
+    all.map((t) => t.type),
+    all.map((t) => JSON.stringify(t.params)),
+    all.map((t) => t.pool),
+    all.map((t) => t.priority),
+    all.map((t) => t.startAt ?? null),
+    all.map((t) => t.maxAttempts ?? null),
+    all.map((t) => t.key ?? null),
+  ]);
+  // An id that is among the ended already has had its task.
+  const ended = new Set((await tx.query<{ id: string }[]>(ENDED_AMONG, [fresh.map(({ id }) => id)])).map(({ id }) => id));
+  if (ended.size > 0) await tx.query(TAKE_BACK, [[...ended]]);
+  fresh = fresh.filter(({ id }) => !ended.has(id));
+  const created = new Map(fresh.map((row) => [row.id, row]));
+  const others = all.filter(({ id }) => !created.has(id)).map(({ id }) => id);
+  const known = others.length === 0 ? [] : await viewsOf(tx, await tx.query<TaskRow[]>(FIND, [others]));
+  const standings = await TaskStandings.read(
+    tx,
+    all.filter(({ id }) => created.get(id)?.status === "Ready"),
+  );
+  const knownById = new Map(known.map((task) => [task.id, task]));
+  const outcomes = new Map<Asked, InsertOutcome>();
+  const met: Asked[] = [];
+  for (const asked of tasks) {
+    const { task } = asked;
+    const row = created.get(task.id);
+    created.delete(task.id); // the same id once more in this batch finds it
+    const there = row === undefined ? knownById.get(task.id) : viewOfNew(task, row, standings);
+    if (row !== undefined && there !== undefined) {
+      knownById.set(task.id, there);
+      outcomes.set(asked, { kind: "created", task: there });
+    } else if (there === undefined) met.push(asked);
+    else outcomes.set(asked, isRepeat(task, there) ? { kind: "exists", task: there } : { kind: "taken" });
+  }
+  for (const [asked, outcome] of await meet(tx, met)) outcomes.set(asked, outcome);
+  return outcomes;
+}
+
+/** Of those whose key another task has. */
+async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutcome][]> {
+  const outcomes = await meetWinners(
+    tx,
+    met.map(({ task }) => task),
+  );
+  const winners = outcomes.flatMap((outcome) => ("winner" in outcome ? [outcome.winner] : []));
+  const views = winners.length === 0 ? [] : await viewsOf(tx, await tx.query<TaskRow[]>(FIND, [[...new Set(winners)]]));
+  const byId = new Map(views.map((view) => [view.id, view]));
+  return met.flatMap((asked, i): [Asked, InsertOutcome][] => {
+    const outcome = outcomes[i];
+    if (outcome === undefined || outcome.kind === "gone") return [];
+    const { kind, winner } = outcome;
+    return [[asked, kind === "key-taken" ? { kind, winner } : { kind, task: byId.get(winner) as TaskView }]];
+  });
+}
+
+/** Of one with a key the params may have been replaced meanwhile. */
+const isRepeat = (task: NewTask, there: TaskView): boolean =>
+  task.type === there.type &&
+  (task.key ?? null) === there.key &&
+  (there.key !== null || (task.pool === there.pool && isDeepStrictEqual(task.params, there.params)));
+
+/** As the insert left it: reading ten thousand rows back takes longer than writing them. */
+function viewOfNew(
+  { id, type, params, pool, priority, maxAttempts, key }: NewTask,
+  row: FreshRow,
+  standings: TaskStandings,
+): TaskView {
+  return {
+    id,
+    type,
+    params,
+    pool,
+    key: key ?? null,
+    priority,
+    status: row.status,
+    waitsFor: waitOf(row.status, standings.of({ pool, type })),
+    cancelling: false,
+    runsAgain: false,
+    dueAt: row.due_at.toISOString(),
+    maxAttempts: maxAttempts ?? null,
+    failures: 0,
+    interruptions: 0,
+    sends: 0,
+    service: null,
+    startedAt: null,
+    endedAt: null,
+    output: null,
+    lastError: null,
+    createdAt: row.created_at.toISOString(),
+  };
+}

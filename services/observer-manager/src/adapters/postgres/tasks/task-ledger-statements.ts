@@ -1,0 +1,127 @@
+/**
+ * What the ledger writes: one statement for all starts, releases or ends of a batch. Each has the send id in its join, so that what is
+ * told of an older send, or of a task that is over, changes nothing. Index: tasks_pkey.
+ */
+
+/** After so many a task is Failed. */
+export const MAX_CRASHES = 3;
+
+/** The run before has not ended, and its message is somebody else's now: an interruption; with its service, a crash. */
+const FOLLOWED = "(t.status = 'Running' AND t.run_id <> e.run_id AND t.run_id IS DISTINCT FROM e.released)";
+const CRASHED = `(${FOLLOWED} AND t.service_id IS DISTINCT FROM e.service_id)`;
+
+const STARTED = "id, send_id, run_id, service_id, service_generation, service_name, released, interruptions, crashes";
+const STARTED_ARRAYS =
+  "$1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::uuid[], $8::int[], $9::int[]";
+
+export const STARTS = `
+  WITH started AS (
+    UPDATE tasks t SET status = 'Running', run_id = e.run_id, service_id = e.service_id,
+      service_generation = e.service_generation, service_name = e.service_name, started_at = now(),
+      interruptions = t.interruptions + e.interruptions + ${FOLLOWED}::int,
+      crashes = t.crashes + e.crashes + ${CRASHED}::int
+    FROM unnest(${STARTED_ARRAYS}) AS e (${STARTED})
+    WHERE t.id = e.id AND t.send_id = e.send_id
+    RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT * FROM started`;
+
+/** It goes back to the queue, as it was Sent: nobody has it. */
+export const RELEASES = `
+  UPDATE tasks t SET status = 'Sent', sent_at = now(), run_id = NULL
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS e (id, send_id, run_id)
+  WHERE t.id = e.id AND t.send_id = e.send_id AND t.status = 'Running' AND t.run_id = e.run_id`;
+
+/** Nobody runs it. What waits came after the cancel, which dropped what had waited before: it is what the task is now. */
+export const NEXT_IF_CANCELLED = `
+  params = CASE WHEN t.cancel_requested_at IS NULL THEN t.params ELSE coalesce(t.next_params, t.params) END,
+  next_params = CASE WHEN t.cancel_requested_at IS NULL THEN t.next_params END,
+  cancel_requested_at = CASE WHEN t.next_params IS NULL THEN t.cancel_requested_at END`;
+
+/** Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted. */
+export const RETURNS = `
+  WITH back AS (
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
+      interruptions = t.interruptions + e.interruptions + (e.redelivered AND t.status = 'Running')::int,
+      crashes = t.crashes + e.crashes + (e.redelivered AND t.status = 'Running' AND t.service_id <> e.service_id)::int
+    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::int[])
+      AS e (id, send_id, redelivered, service_id, interruptions, crashes)
+    WHERE t.id = e.id AND t.send_id = e.send_id
+    RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT * FROM back`;
+
+const ENDED = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
+  service_id, service_name, started_at, output, last_error, created_at, ended_at, key`;
+
+export const FAILED_BY_CRASHES = `
+  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
+  INSERT INTO ended_tasks (${ENDED})
+  SELECT id, type, params, pool, priority, 'Failed', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
+         service_id, service_name, started_at, NULL, $2::jsonb, created_at, now(), key FROM gone`;
+
+/** What is taken away by hand: of what waits, or was sent. */
+export const CANCELLED = `
+  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
+  INSERT INTO ended_tasks (${ENDED})
+  SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
+         service_id, service_name, started_at, NULL, last_error, created_at, now(), key FROM gone`;
+
+/** And back; but not one whose key another has. Index: ended_tasks_by_id. @returns those that are */
+export const REVIVED = `
+  WITH found AS (
+    SELECT * FROM ended_tasks WHERE id = ANY($1) AND status IN ('Failed', 'Cancelled') ORDER BY id FOR UPDATE
+  ), back AS (
+    INSERT INTO tasks (id, type, params, pool, priority, status, due_at, max_attempts, interruptions, sends, last_error, created_at, key)
+    SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key
+    FROM found ON CONFLICT DO NOTHING RETURNING id
+  ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id)
+  SELECT id FROM back`;
+
+const OVER = "('Completed', 'Failed', 'Cancelled')";
+const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
+
+/**
+ * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
+ * delay or at once. @returns what is over
+ */
+export const ENDS = `
+  WITH e AS (
+    SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::text[], $12::text[], $13::bigint[], $14::float8[])
+      AS e (${STARTED}, outcome, output, error, retry_ms, took_ms)
+  ), judged AS (
+    SELECT t.id, t.type, t.params, t.next_params, t.key, t.pool, t.priority, t.due_at, t.max_attempts, t.sends, t.created_at,
+           t.cancel_requested_at, t.next_params IS NOT NULL AS has_next,
+           t.last_error, t.failures + (e.outcome = 'failed')::int AS failures,
+           t.interruptions + e.interruptions + ${FOLLOWED}::int + (e.outcome = 'crashed')::int AS interruptions,
+           t.crashes + e.crashes + ${CRASHED}::int + (e.outcome = 'crashed')::int AS crashes,
+           e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms,
+           now() - e.took_ms * interval '1 millisecond' AS started_at
+    FROM e JOIN tasks t ON t.id = e.id AND t.send_id = e.send_id FOR UPDATE OF t
+  ), fate AS (
+    SELECT *, CASE
+      WHEN has_next AND (outcome = 'completed' OR crashes < ${MAX_CRASHES}) THEN 'Ready'
+      WHEN outcome = 'completed' THEN 'Completed'
+      WHEN outcome = 'cancelled' OR cancel_requested_at IS NOT NULL THEN 'Cancelled'
+      WHEN crashes >= ${MAX_CRASHES} THEN 'Failed'
+      WHEN outcome = 'failed' AND retry_ms IS NULL THEN 'Failed'
+      WHEN outcome IN ('failed', 'unknown-type') THEN 'Scheduled'
+      ELSE 'Ready' END AS status FROM judged
+  ), gone AS (
+    DELETE FROM tasks t USING fate f WHERE t.id = f.id AND f.status IN ${OVER}
+  ), kept AS (
+    INSERT INTO ended_tasks (${ENDED})
+    SELECT id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
+           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, now(), key
+    FROM fate WHERE status IN ${OVER}
+  ), going_on AS (
+    UPDATE tasks t SET status = f.status, params = CASE WHEN f.has_next THEN f.next_params ELSE t.params END,
+      next_params = NULL, cancel_requested_at = CASE WHEN NOT f.has_next THEN t.cancel_requested_at END,
+      failures = CASE WHEN f.has_next THEN 0 ELSE f.failures END, interruptions = f.interruptions,
+      crashes = CASE WHEN f.has_next AND f.outcome <> 'crashed' THEN 0 ELSE f.crashes END,
+      last_error = coalesce(f.error, t.last_error), send_id = NULL, run_id = NULL, started_at = f.started_at,
+      service_id = f.service_id, service_name = f.service_name,
+      due_at = CASE WHEN f.has_next THEN unacked_now()
+                    WHEN f.outcome = 'failed' THEN unacked_now() + f.retry_ms * interval '1 millisecond'
+                    WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END
+    FROM fate f WHERE t.id = f.id AND f.status NOT IN ${OVER}
+  )
+  SELECT id, status FROM fate WHERE status IN ${OVER}`;

@@ -1,0 +1,157 @@
+import type { ServiceId, TaskId } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import type { TaskNews, TaskWord } from "../../../domain/tasks/task-words.ts";
+import type { OverTask, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, RELEASES, RETURNS, STARTS } from "./task-ledger-statements.ts";
+
+const LAST_SEQS = "SELECT id, last_seq FROM task_services WHERE id = ANY($1)";
+
+const WORKERS = `
+  INSERT INTO task_services (id, generation, name, pool, workers, draining, types)
+  SELECT id, generation, name, pool, workers, draining, types::jsonb
+  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::int[], $6::boolean[], $7::text[])
+    AS u (id, generation, name, pool, workers, draining, types)
+  ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, workers = excluded.workers, draining = excluded.draining,
+    types = excluded.types, seen_at = now()`;
+
+const SEQS = `
+  UPDATE task_services s SET last_seq = u.seq, seen_at = now()
+  FROM unnest($1::uuid[], $2::bigint[]) AS u (id, seq) WHERE s.id = u.id`;
+
+const SEEN = "UPDATE task_proofs SET seen_at = now() WHERE marker_id = ANY($1::uuid[]) AND seen_at IS NULL";
+
+const HELD = `
+  UPDATE task_proofs SET answered = array_append(answered, $2), held = held || $3::uuid[]
+  WHERE marker_id = $1 AND NOT $2 = ANY(answered)`;
+
+/** The names of a generation of a service, as proofs have it. */
+export const generationName = (serviceId: string, generation: number): string => `${serviceId}.${generation}`;
+
+export class PostgresTaskLedgerStore implements TaskLedgerStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async lastSeqs(services: ServiceId[]): Promise<Map<ServiceId, number>> {
+    const rows = await this.#dataSource.query<{ id: ServiceId; last_seq: string }[]>(LAST_SEQS, [services]);
+    return new Map(rows.map(({ id, last_seq: seq }) => [id, Number(seq)]));
+  }
+
+  async apply(news: TaskNews): ReturnType<TaskLedgerStore["apply"]> {
+    return await this.#dataSource.transaction((tx) => write(tx, news)).catch(rethrowRefused);
+  }
+}
+
+async function write(tx: EntityManager, news: TaskNews): ReturnType<TaskLedgerStore["apply"]> {
+  const { words, workers, seen, inventories, seqs } = news;
+  if (workers.length > 0) await tx.query(WORKERS, parametersOfWorkers(workers));
+  const ends = words.filter(({ end }) => end !== undefined);
+  const returns = words.filter(({ end, returned }) => end === undefined && returned !== undefined);
+  const held = words.filter(({ end, returned }) => end === undefined && returned === undefined);
+  const starts = held.filter(({ runId }) => runId !== undefined);
+  const releases = held.filter(({ runId }) => runId === undefined);
+  const { over: failed, unwanted } = await writeStarts(tx, starts);
+  const returned = await writeReturns(tx, returns);
+  if (releases.length > 0) await tx.query(RELEASES, parametersOfReleases(releases));
+  const ended = ends.length === 0 ? [] : await tx.query<OverTask[]>(ENDS, parametersOfEnds(ends));
+  if (seen.length > 0) await tx.query(SEEN, [seen]);
+  for (const { serviceId, generation, markerId, held } of inventories)
+    await tx.query(HELD, [markerId, generationName(serviceId, generation), held]);
+  await tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]);
+  return { over: [...failed, ...returned, ...ended], unwanted };
+}
+
+interface StartedRow {
+  id: TaskId;
+  crashes: number;
+  cancelling: boolean;
+}
+
+/** What is not the current send is unwanted; so is what somebody has cancelled, and what has ended too many services. */
+async function writeStarts(
+  tx: EntityManager,
+  starts: TaskWord[],
+): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }> {
+  if (starts.length === 0) return { over: [], unwanted: [] };
+  const rows = await tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts));
+  const current = new Map(rows.map((row) => [row.id, row]));
+  const failed = rows.filter(({ crashes }) => crashes >= MAX_CRASHES).map(({ id }) => id);
+  if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_CRASHES)]);
+  const unwanted = starts.filter(({ taskId }) => {
+    const row = current.get(taskId);
+    return row === undefined || row.cancelling || row.crashes >= MAX_CRASHES;
+  });
+  return {
+    over: failed.map((id) => ({ id, status: "Failed" })),
+    unwanted: unwanted.map(({ taskId, sendId, by: { serviceId, generation } }) => ({
+      taskId,
+      sendId,
+      serviceId,
+      generation,
+    })),
+  };
+}
+
+/** What was to be cancelled is not sent again. @returns what is over */
+async function writeReturns(tx: EntityManager, returns: TaskWord[]): Promise<OverTask[]> {
+  if (returns.length === 0) return [];
+  const rows = await tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns));
+  const cancelled = rows.filter(({ cancelling }) => cancelling).map(({ id }) => id);
+  const failed = rows.filter(({ cancelling, crashes }) => !cancelling && crashes >= MAX_CRASHES).map(({ id }) => id);
+  if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
+  if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_CRASHES)]);
+  return [
+    ...cancelled.map((id) => ({ id, status: "Cancelled" as const })),
+    ...failed.map((id) => ({ id, status: "Failed" as const })),
+  ];
+}
+
+const TOO_MANY_CRASHES = {
+  name: "TaskCrashesError",
+  message: `it ran in ${MAX_CRASHES} services that ended while they had it; it is not given to another`,
+};
+
+const parametersOfWorkers = (workers: TaskNews["workers"]): unknown[] => [
+  workers.map((w) => w.serviceId),
+  workers.map((w) => w.generation),
+  workers.map((w) => w.serviceName),
+  workers.map((w) => w.pool),
+  workers.map((w) => w.workers),
+  workers.map((w) => w.draining),
+  workers.map((w) => JSON.stringify(w.types)),
+];
+
+const identityOf = (words: TaskWord[]): unknown[] => [words.map((w) => w.taskId), words.map((w) => w.sendId)];
+
+const parametersOfStarts = (words: TaskWord[]): unknown[] => [
+  ...identityOf(words),
+  words.map((w) => w.runId),
+  words.map((w) => w.by.serviceId),
+  words.map((w) => w.by.generation),
+  words.map((w) => w.by.serviceName),
+  words.map((w) => w.released ?? null),
+  words.map((w) => w.interruptions),
+  words.map((w) => w.crashes),
+];
+
+const parametersOfReleases = (words: TaskWord[]): unknown[] => [...identityOf(words), words.map((w) => w.released ?? null)];
+
+const parametersOfReturns = (words: TaskWord[]): unknown[] => [
+  ...identityOf(words),
+  words.map((w) => w.returned?.isRedelivered === true),
+  words.map((w) => w.by.serviceId),
+  words.map((w) => w.interruptions),
+  words.map((w) => w.crashes),
+];
+
+const parametersOfEnds = (words: TaskWord[]): unknown[] => [
+  ...parametersOfStarts(words),
+  words.map((w) => w.end?.outcome),
+  words.map((w) => w.end?.output ?? null),
+  words.map((w) => (w.end?.error === undefined ? null : JSON.stringify(w.end.error))),
+  words.map((w) => w.end?.retryInMs ?? null),
+  words.map((w) => Math.max(0, (w.end?.at ?? 0) - (w.end?.startedAt ?? 0))),
+];

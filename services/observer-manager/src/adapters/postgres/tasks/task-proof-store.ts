@@ -1,0 +1,94 @@
+import type { TaskId } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { PoolInDoubt, TaskProof, TaskProofStore } from "../../../operations/tasks/task-prover.ts";
+import { CANCELLED, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
+
+/**
+ * Index: tasks_in_flight. A service that is not in the books (any more), or in another generation, has it no longer. One that is
+ * should have told the end of what was cancelled a minute ago.
+ */
+const IN_DOUBT = `
+  SELECT t.pool, bool_or(t.status = 'Sent' OR s.id IS NULL OR t.cancel_requested_at < now() - interval '1 minute') AS "isUrgent"
+  FROM tasks t
+  LEFT JOIN services s ON s.id = t.service_id AND s.generation = t.service_generation AND s.state IN ('Alive', 'Suspect')
+  WHERE t.status IN ('Sent', 'Running') AND t.sent_at < now() - interval '15 seconds' GROUP BY t.pool`;
+
+const FORGET = "DELETE FROM task_proofs WHERE NOT pool = ANY($1)";
+
+const FIND = `
+  SELECT pool, marker_id AS "markerId", services, answered, seen_at IS NOT NULL AS "isSeen",
+         extract(epoch FROM now() - begun_at)::float8 * 1000 AS "beganAgoMs",
+         extract(epoch FROM now() - asked_at)::float8 * 1000 AS "askedAgoMs"
+  FROM task_proofs WHERE pool = $1`;
+
+/** Suspect ones, too: until their connection is known to be gone the broker keeps their messages from others. */
+const LIVING = `
+  SELECT s.id || '.' || s.generation AS name FROM services s JOIN task_services t USING (id)
+  WHERE t.pool = $1 AND t.workers > 0 AND s.state IN ('Alive', 'Suspect') ORDER BY 1`;
+
+const BEGIN = `
+  WITH fresh AS (
+    INSERT INTO task_proofs (pool, marker_id, services) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING pool)
+  SELECT pool FROM fresh`;
+
+const ASKED = "UPDATE task_proofs SET asked_at = now() WHERE marker_id = $1";
+const DROP = "DELETE FROM task_proofs WHERE marker_id = $1";
+
+/** What was Sent well before the marker was (a message that is published after its claim's commit may be behind it), and is still the same send, and in no answer. Index: tasks_in_flight. */
+const CONCLUDE = `
+  WITH proof AS (
+    DELETE FROM task_proofs WHERE pool = $1 AND marker_id = $2 AND services <@ answered RETURNING begun_at, held
+  ), absent AS (
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
+      interruptions = t.interruptions + (t.status = 'Running')::int
+    FROM proof p
+    WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.sent_at < p.begun_at - interval '10 seconds' AND NOT t.send_id = ANY(p.held)
+    RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT id, cancelling FROM absent`;
+
+export class PostgresTaskProofStore implements TaskProofStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  poolsInDoubt(): Promise<PoolInDoubt[]> {
+    return this.#dataSource.query(IN_DOUBT);
+  }
+
+  async forgetOthers(pools: string[]): Promise<void> {
+    await this.#dataSource.query(FORGET, [pools]);
+  }
+
+  async find(pool: string): Promise<TaskProof | undefined> {
+    const [row] = await this.#dataSource.query<TaskProof[]>(FIND, [pool]);
+    return row;
+  }
+
+  async livingServices(pool: string): Promise<string[]> {
+    const rows = await this.#dataSource.query<{ name: string }[]>(LIVING, [pool]);
+    return rows.map(({ name }) => name);
+  }
+
+  async begin({ pool, markerId, services }: Parameters<TaskProofStore["begin"]>[0]): Promise<boolean> {
+    return (await this.#dataSource.query<unknown[]>(BEGIN, [pool, markerId, services])).length > 0;
+  }
+
+  async asked(markerId: string): Promise<void> {
+    await this.#dataSource.query(ASKED, [markerId]);
+  }
+
+  async drop(markerId: string): Promise<void> {
+    await this.#dataSource.query(DROP, [markerId]);
+  }
+
+  conclude({ pool, markerId }: TaskProof): ReturnType<TaskProofStore["conclude"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const absent = await tx.query<{ id: TaskId; cancelling: boolean }[]>(CONCLUDE, [pool, markerId]);
+      const cancelled = absent.filter(({ cancelling }) => cancelling).map(({ id }) => id);
+      if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
+      return { ready: absent.length - cancelled.length, cancelled };
+    });
+  }
+}

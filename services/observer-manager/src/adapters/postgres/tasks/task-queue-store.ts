@@ -1,0 +1,102 @@
+import type { DataSource } from "typeorm";
+import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { CLAIM, TASK_SERVICE_LIVES } from "./task-claim.ts";
+
+/** Index: tasks_scheduled. */
+const PROMOTE = `
+  WITH due AS (
+    UPDATE tasks SET status = 'Ready' WHERE id = ANY(ARRAY(
+      SELECT id FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1
+      FOR UPDATE SKIP LOCKED)) RETURNING id)
+  SELECT count(*)::int AS count FROM due`;
+
+/** Index: tasks_scheduled. */
+const NEXT_DUE = `
+  SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 AS ms FROM tasks WHERE status = 'Scheduled'`;
+
+/** Index: tasks_ready, once a pool; without an order all rows might be read to find none. */
+const WAITING_POOLS = `
+  SELECT pool, sum(workers)::int AS workers FROM task_services s
+  WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
+  GROUP BY pool HAVING (
+    SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' ORDER BY priority DESC, due_at, id LIMIT 1)`;
+
+/** A handful of rows. */
+const PACES = `
+  SELECT s.pool, t->>'type' AS type, max((t->>'p95Ms')::float8) AS "p95Ms"
+  FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} AND t->'p95Ms' IS NOT NULL GROUP BY 1, 2`;
+
+const GIVE_BACK = `
+  UPDATE tasks t SET status = 'Ready', send_id = NULL
+  FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
+  WHERE t.id = u.id AND t.send_id = u.send_id AND t.status = 'Sent'`;
+
+/** Index: tasks_cancelling. */
+const CANCELS_DUE = `
+  WITH due AS (
+    UPDATE tasks SET cancel_ordered_at = now() WHERE id = ANY(ARRAY(
+      SELECT id FROM tasks WHERE cancel_requested_at IS NOT NULL AND status = 'Running'
+        AND (cancel_ordered_at IS NULL OR cancel_ordered_at < now() - interval '5 seconds')
+      ORDER BY cancel_ordered_at NULLS FIRST LIMIT $1 FOR UPDATE SKIP LOCKED))
+    RETURNING id, send_id, service_id, service_generation)
+  SELECT id AS "taskId", send_id AS "sendId", service_id AS "serviceId", service_generation AS generation FROM due`;
+
+/** There is always one: without a task where none was claimed. */
+interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "alone" | "taskId"> {
+  taskId: ClaimedTask["task"]["taskId"] | null;
+  maxAttempts: number | null;
+  alone: boolean;
+  sends: number;
+  nextRoomInMs: number | null;
+  keepsWorkers: boolean;
+}
+
+export class PostgresTaskQueueStore implements TaskQueueStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async promoteDue(limit: number): Promise<number> {
+    const [row] = await this.#dataSource.query<{ count: number }[]>(PROMOTE, [limit]);
+    return row?.count ?? 0;
+  }
+
+  async nextDueInMs(): Promise<number | null> {
+    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_DUE);
+    return row?.ms ?? null;
+  }
+
+  waitingPools(): Promise<{ pool: string; workers: number }[]> {
+    return this.#dataSource.query(WAITING_POOLS);
+  }
+
+  paces(): ReturnType<TaskQueueStore["paces"]> {
+    return this.#dataSource.query(PACES);
+  }
+
+  async claim(pool: string, { window, workers }: { window: number; workers: number }): ReturnType<TaskQueueStore["claim"]> {
+    const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [pool, window, workers]);
+    const tasks = rows.flatMap((row): ClaimedTask[] => {
+      const { taskId, sendId, type, params, failures, maxAttempts, alone, sends } = row;
+      if (taskId === null) return [];
+      const task = { taskId, sendId, pool, type, params, failures };
+      return [
+        {
+          task: { ...task, ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) },
+          isFirstSend: sends === 1,
+        },
+      ];
+    });
+    return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, keepsWorkers: rows[0]?.keepsWorkers ?? false };
+  }
+
+  async giveBack(sent: Parameters<TaskQueueStore["giveBack"]>[0]): Promise<void> {
+    await this.#dataSource.query(GIVE_BACK, [sent.map(({ taskId }) => taskId), sent.map(({ sendId }) => sendId)]);
+  }
+
+  takeCancelsDue(limit: number): Promise<UnwantedAttempt[]> {
+    return this.#dataSource.query(CANCELS_DUE, [limit]);
+  }
+}

@@ -1,0 +1,49 @@
+import type { TaskView } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
+import { claimsLately, isServed } from "./task-claim.ts";
+import { type TaskRow, toTaskView } from "./task-view.ts";
+
+/** Index: tasks_in_flight, where one of these types has a limit. */
+const STANDINGS = `
+  SELECT p.pool, p.type, coalesce(l.paused, false) AS paused, ${isServed("p.pool", "p.type")} AS "isServed",
+    coalesce(l.max_running <= f.count, false) AS "isFull",
+    coalesce(l.rate_per_second <= ${claimsLately("l", "clock_timestamp()")}, false) AS "isFast"
+  FROM unnest($1::text[], $2::text[]) AS p (pool, type)
+  LEFT JOIN task_types l USING (type)
+  LEFT JOIN LATERAL (
+    SELECT count(*) FROM tasks t WHERE t.status IN ('Sent', 'Running') AND t.type = p.type) f ON l.max_running IS NOT NULL`;
+
+type Kind = Pick<TaskView, "pool" | "type">;
+
+const keyOf = ({ pool, type }: Kind): string => `${pool} ${type}`; // neither has a blank
+
+/** How it stands with these types in their pools, to say why tasks wait. */
+export class TaskStandings {
+  readonly #known: ReadonlyMap<string, TypeStanding>;
+
+  private constructor(known: ReadonlyMap<string, TypeStanding>) {
+    this.#known = known;
+  }
+
+  static async read(db: DataSource | EntityManager, kinds: Kind[]): Promise<TaskStandings> {
+    const each = [...new Map(kinds.map((kind) => [keyOf(kind), kind])).values()];
+    if (each.length === 0) return new TaskStandings(new Map());
+    const parameters = [each.map(({ pool }) => pool), each.map(({ type }) => type)];
+    const rows = await db.query<(Kind & TypeStanding)[]>(STANDINGS, parameters);
+    return new TaskStandings(new Map(rows.map((row) => [keyOf(row), row])));
+  }
+
+  of(kind: Kind): TypeStanding | undefined {
+    return this.#known.get(keyOf(kind));
+  }
+}
+
+/** Rows as they are shown; where some are Ready, with a look at why. */
+export async function viewsOf(db: DataSource | EntityManager, rows: TaskRow[]): Promise<TaskView[]> {
+  const standings = await TaskStandings.read(
+    db,
+    rows.filter(({ status }) => status === "Ready"),
+  );
+  return rows.map((row) => toTaskView(row, standings.of(row)));
+}

@@ -1,0 +1,86 @@
+import type { TaskView } from "@unacked/contracts";
+import { type TypeStanding, waitOf } from "../../../domain/tasks/task-limits.ts";
+
+export interface TaskRow {
+  id: string;
+  type: string;
+  params: unknown;
+  pool: string;
+  priority: number;
+  status: TaskView["status"];
+  cancelling: boolean;
+  due_at: Date;
+  max_attempts: number | null;
+  failures: number;
+  interruptions: number;
+  sends: number;
+  service_id: string | null;
+  service_name: string | null;
+  started_at: Date | null;
+  ended_at: Date | null;
+  output: string | null;
+  last_error: TaskView["lastError"];
+  created_at: Date;
+  key: string | null;
+  runs_again: boolean;
+}
+
+const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
+  service_name, started_at, created_at, key`;
+
+/** Of `tasks`; where a stack would be too much. */
+export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, NULL::timestamptz AS ended_at,
+  NULL::text AS output, last_error - 'stack' AS last_error`;
+/** The same of `ended_tasks`, so that both are one list. */
+export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, ended_at, output, last_error - 'stack' AS last_error`;
+
+/** With the stack. */
+const withStack = (columns: string): string => columns.replace("last_error - 'stack' AS last_error", "last_error");
+
+/** Indexes: tasks_pkey, ended_tasks_by_id of each day. */
+const findAll = (of: (columns: string) => string): string => `
+  SELECT ${of(LIVE_COLUMNS)} FROM tasks WHERE id = ANY($1)
+  UNION ALL SELECT ${of(ENDED_COLUMNS)} FROM ended_tasks WHERE id = ANY($1)`;
+export const FIND = findAll((columns) => columns);
+/** With the stack of its last error. */
+export const FIND_ONE = findAll(withStack);
+
+/** Index: ended_tasks_by_id, of each day. */
+export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
+
+/** @param standing needed of what is Ready */
+export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
+  const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
+  return {
+    id,
+    type,
+    params,
+    pool,
+    key: row.key,
+    priority,
+    status,
+    waitsFor: waitOf(status, standing),
+    cancelling,
+    runsAgain: row.runs_again,
+    dueAt: row.due_at.toISOString(),
+    maxAttempts: row.max_attempts,
+    failures,
+    interruptions,
+    sends,
+    service: row.service_id === null ? null : { id: row.service_id, name: row.service_name ?? "" },
+    startedAt: row.started_at?.toISOString() ?? null,
+    endedAt: row.ended_at?.toISOString() ?? null,
+    output: row.output === null ? null : fromJson(row.output),
+    lastError: row.last_error,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** Everybody who may write the state queue may write what is none. */
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,56 @@
+import type { BrokenFile, ObserverTypeInfo, TypeList, TypeView } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { TypeDirectory } from "../../../operations/types/type-check.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+
+/** Index: services_living. Services of one version announce the same: GROUP BY folds them into one row. */
+const LIVE_TYPES = `
+  SELECT types, count(*) AS services FROM services
+  WHERE pool = $1 AND state IN (${LIVING_STATES}) GROUP BY types`;
+
+/** Index: services_living. Two versions of a type are two rows. */
+const ALL_TYPES = `
+  SELECT t ->> 'type' AS type, coalesce(t ->> 'description', '') AS description, t -> 'paramsSchema' AS "paramsSchema",
+         array_agg(DISTINCT s.name ORDER BY s.name) AS services, array_agg(DISTINCT s.pool ORDER BY s.pool) AS pools
+  FROM services s CROSS JOIN jsonb_array_elements(s.types) t
+  WHERE s.state IN (${LIVING_STATES}) GROUP BY 1, 2, 3 ORDER BY 1, 4`;
+
+/** Index: services_living. */
+const BROKEN_FILES = `
+  SELECT file, array_agg(DISTINCT s.name ORDER BY s.name) AS services
+  FROM services s CROSS JOIN jsonb_array_elements(s.broken_files) file
+  WHERE s.state IN (${LIVING_STATES}) GROUP BY file ORDER BY file ->> 'file'`;
+
+/** Index: services_living. */
+const LIVE_POOLS = `
+  SELECT s.pool, coalesce(array_agg(DISTINCT t ->> 'type') FILTER (WHERE t IS NOT NULL), '{}') AS types
+  FROM services s LEFT JOIN LATERAL jsonb_array_elements(s.types) t ON true
+  WHERE s.state IN (${LIVING_STATES}) GROUP BY s.pool ORDER BY s.pool`;
+
+export async function listTypes(dataSource: DataSource): Promise<TypeList> {
+  const [items, broken] = await Promise.all([
+    dataSource.query<TypeView[]>(ALL_TYPES),
+    dataSource.query<{ file: BrokenFile; services: string[] }[]>(BROKEN_FILES),
+  ]);
+  return { items, total: items.length, broken: broken.map(({ file, services }) => ({ ...file, services })) };
+}
+
+export class PostgresTypeDirectory implements TypeDirectory {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async liveTypes(pool: string): Promise<{ services: number; types: ObserverTypeInfo[] }> {
+    const rows = await this.#dataSource.query<{ types: ObserverTypeInfo[]; services: string }[]>(LIVE_TYPES, [pool]);
+    return {
+      services: rows.reduce((sum, row) => sum + Number(row.services), 0),
+      types: rows.flatMap((row) => row.types),
+    };
+  }
+
+  livePools(): Promise<{ pool: string; types: string[] }[]> {
+    return this.#dataSource.query(LIVE_POOLS);
+  }
+}

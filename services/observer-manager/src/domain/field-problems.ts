@@ -1,0 +1,55 @@
+import { type FieldProblem, toPointer } from "@unacked/contracts";
+import type { z } from "zod";
+
+type Issue = z.core.$ZodIssue;
+type Flat = { path: readonly PropertyKey[]; message: string };
+
+/** One entry for each wrong field of a body. */
+export const bodyProblems = (issues: readonly Issue[]): FieldProblem[] => pointed(issues, [], "there is no such field");
+
+/** One entry for each wrong param, in the words of the service that would check them next. */
+export const paramProblems = (issues: readonly Issue[]): FieldProblem[] =>
+  pointed(issues, ["params"], "there is no such param");
+
+function pointed(issues: readonly Issue[], above: readonly PropertyKey[], ofUnknown: string): FieldProblem[] {
+  const flat = issues.flatMap((issue) => flatten(issue, ofUnknown, above));
+  return flat.map(({ path, message }) => ({ pointer: toPointer(path), message }));
+}
+
+export const NO_SUCH_PARAMETER = "there is no such parameter";
+
+/** One entry for each wrong parameter of a query. */
+export function queryProblems(issues: readonly Issue[]): FieldProblem[] {
+  return issues
+    .flatMap((issue) => flatten(issue, NO_SUCH_PARAMETER))
+    .map(({ path, message }) => ({ parameter: String(path[0] ?? ""), message }));
+}
+
+function flatten(issue: Issue, ofUnknown: string, above: readonly PropertyKey[] = []): Flat[] {
+  const path = [...above, ...issue.path];
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({ path: [...path, key], message: ofUnknown }));
+    case "invalid_union":
+      return flattenUnion(issue, path, ofUnknown);
+    case "invalid_key":
+    case "invalid_element":
+      return issue.issues.map(({ message }) => ({
+        path,
+        message: issue.code === "invalid_key" ? `in the key: ${message}` : message,
+      }));
+    default:
+      return [{ path, message: issue.message }];
+  }
+}
+
+/** Of a union's branches, the one that the value came furthest into: its complaints are those that help. */
+function flattenUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[], ofUnknown: string): Flat[] {
+  const branches: readonly Issue[][] = issue.errors;
+  const depthOf = (issues: Issue[]) =>
+    Math.max(0, ...issues.map(({ path: below, code }) => below.length + (code === "unrecognized_keys" ? 1 : 0)));
+  const deepest = branches.reduce<Issue[]>((best, next) => (depthOf(next) > depthOf(best) ? next : best), []);
+  if (depthOf(deepest) > 0) return deepest.flatMap((one) => flatten(one, ofUnknown, path));
+  const reasons = [...new Set(branches.flat().map((one) => one.message))];
+  return [{ path, message: reasons.length === 0 ? issue.message : reasons.join(", or ") }];
+}

@@ -1,0 +1,125 @@
+import type { RunStopReason, ServiceEvent, ServiceId } from "@unacked/contracts";
+import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import { applyInput } from "./observer-input.ts";
+import { decide } from "./observer-machine.ts";
+import { endRun, supersede } from "./run-fate.ts";
+
+/** Where an event comes from. */
+export interface Source {
+  serviceId: ServiceId;
+  generation: number;
+}
+
+export type RunEvent = Extract<ServiceEvent, { runId: unknown }>;
+
+/** Who is current when a run appears that the books did not know. */
+export function meetRun(books: Books, observer: ObserverBook, run: RunBook): void {
+  if (run.revision < observer.revision) return supersede(books, run, "obsolete");
+  if (run.revision > observer.revision) {
+    // Only books restored from an older backup are behind a service: what runs is the truth.
+    observer.revision = run.revision;
+    books.changedObservers.add(observer);
+  }
+  const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
+  if (decide(observer.status, "run-current").kind === "ignore") return applyInput(books, observer, "run-current", run);
+  // A count may begin again at 0 when somebody moves messages to another queue; a dead one's must not stand in the way.
+  if (before && !books.isDead(before) && isTakenBackFor(run, before)) return supersede(books, run, "taken-back");
+  noteFailover(books, observer, before, run);
+  makeCurrent(books, observer, run);
+  if (before && before.id !== run.id) leaveBehind(books, before, run);
+}
+
+/** Its message is another run's now. Where its connection is known to be dead, there is nobody left to tell it to stop. */
+function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
+  if (before.messageId !== run.messageId) return supersede(books, before, "duplicate");
+  if (books.isDead(before)) return endRun(books, before, "service-gone", null);
+  supersede(books, before, isTakenBackFor(before, run) ? "taken-back" : "superseded");
+}
+
+/**
+ * The broker has given the one's message to the other since, whichever of them was heard first. Where the counts do not tell
+ * (equal, as on classic queues, or not known), arrival decides and the holder is asked.
+ */
+export function isTakenBackFor(earlier: RunBook, later: RunBook): boolean {
+  if (earlier.messageId !== later.messageId) return false;
+  return earlier.deliveryCount !== null && later.deliveryCount !== null && earlier.deliveryCount < later.deliveryCount;
+}
+
+/** The same message at another run, or the next run of an observer that had lost its own; a restart is neither. */
+function noteFailover(books: Books, observer: ObserverBook, before: RunBook | undefined, run: RunBook): void {
+  const isTakenOver = before !== undefined && before.id !== run.id && before.messageId === run.messageId;
+  const isAwaited = observer.status === "Redistributing" && observer.lostRunBy !== "restarted";
+  if (!isTakenOver && !isAwaited) return;
+  const wasLostBefore = isAwaited && observer.lostRunBy === undefined;
+  books.happened.push({ kind: "failed-over", withoutRunMs: wasLostBefore ? observer.unchangedForMs : 0 });
+}
+
+function makeCurrent(books: Books, observer: ObserverBook, run: RunBook): void {
+  run.state = "Current";
+  books.changedRuns.add(run);
+  observer.currentRunId = run.id;
+  books.changedObservers.add(observer);
+  applyInput(books, observer, "run-current", run);
+}
+
+export function metRun(books: Books, observer: ObserverBook, source: Source, event: RunEvent): RunBook {
+  const run = record(books, observer, source, event);
+  meetRun(books, observer, run);
+  return run;
+}
+
+export function record(books: Books, observer: ObserverBook, source: Source, event: RunEvent): RunBook {
+  observer.epoch += 1;
+  books.changedObservers.add(observer);
+  const run: RunBook = {
+    id: event.runId,
+    observerId: event.observerId,
+    serviceId: source.serviceId,
+    generation: source.generation,
+    messageId: event.messageId,
+    revision: event.revision,
+    epoch: observer.epoch,
+    deliveryCount: ("deliveryCount" in event ? event.deliveryCount : undefined) ?? null,
+    startedAtMs: event.at,
+    state: "Superseded",
+    endReason: null,
+    interruption: null,
+    endedAtMs: null,
+    error: null,
+  };
+  books.runs.set(run.id, run);
+  books.changedRuns.add(run);
+  books.happened.push({ kind: "run-started" });
+  return run;
+}
+
+/**
+ * Arrival order at the manager is not lease order: the run that answers RunHeld holds the message on a live channel, so it
+ * is the one, unless that message was given out once more since (before RabbitMQ 4.3 the broker takes messages back without a
+ * word when its nodes part for a moment). It is the only way back for a run that was superseded or ended.
+ */
+export function takeBack(books: Books, observer: ObserverBook, run: RunBook, source: Source): void {
+  if (observer.currentRunId === run.id) return books.forget({ kind: "stop-run", runId: run.id });
+  if (run.revision < observer.revision) return reviveToStop(books, run, source, "obsolete");
+  if (decide(observer.status, "run-current").kind === "ignore") return reviveToStop(books, run, source, "not-wanted");
+  const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
+  if (before && isTakenBackFor(run, before)) return reviveToStop(books, run, source, "taken-back");
+  revive(books, run, source);
+  books.forget({ kind: "stop-run", runId: run.id });
+  makeCurrent(books, observer, run);
+  if (before) supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
+}
+
+function revive(books: Books, run: RunBook, source: Source): void {
+  run.generation = source.generation;
+  run.state = "Superseded";
+  run.endReason = null;
+  run.interruption = null;
+  run.endedAtMs = null;
+  books.changedRuns.add(run);
+}
+
+function reviveToStop(books: Books, run: RunBook, source: Source, reason: RunStopReason): void {
+  revive(books, run, source);
+  supersede(books, run, reason);
+}

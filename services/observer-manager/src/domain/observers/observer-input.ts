@@ -1,0 +1,75 @@
+import { mayHaveRun, type RunEndReason } from "@unacked/contracts";
+import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import { decide, type ObserverAction, type ObserverInput } from "./observer-machine.ts";
+import { endRun, supersede } from "./run-fate.ts";
+
+/** How long a start waits when a service did not know its type: a rolling deploy may bring one that does. */
+export const UNKNOWN_TYPE_PAUSE_MS = 3_000;
+
+/**
+ * Feeds an input to the observer's machine and carries out what it decides.
+ * `run` is the run that the input is about, for the actions that concern a run.
+ */
+export function applyInput(books: Books, observer: ObserverBook, input: ObserverInput, run?: RunBook): void {
+  const decision = decide(observer.status, input);
+  if (decision.kind === "refuse") return;
+  if (decision.kind === "go" && observer.status !== decision.to) {
+    observer.status = decision.to;
+    books.changedObservers.add(observer);
+  }
+  for (const action of decision.actions) carryOut(books, observer, action, run);
+  if (!mayHaveRun(observer.status)) letGoOfRun(books, observer);
+  if (observer.status !== "Retrying" && observer.nextAttemptInMs !== null) {
+    observer.nextAttemptInMs = null;
+    books.changedObservers.add(observer);
+  }
+}
+
+/** An observer that is over by force keeps no run; one that still runs somewhere is stopped for itself. */
+function letGoOfRun(books: Books, observer: ObserverBook): void {
+  if (observer.currentRunId === null) return;
+  const run = books.runs.get(observer.currentRunId);
+  observer.currentRunId = null;
+  books.changedObservers.add(observer);
+  if (run) supersede(books, run, "not-wanted");
+}
+
+function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, run?: RunBook): void {
+  const { id: observerId } = observer;
+  switch (action) {
+    case "send-start":
+    case "send-start-later":
+      observer.revision += 1;
+      books.changedObservers.add(observer);
+      return books.want({
+        kind: "start",
+        observerId,
+        revision: observer.revision,
+        delayMs: action === "send-start" ? 0 : UNKNOWN_TYPE_PAUSE_MS,
+      });
+    case "send-stop":
+      return books.want({ kind: "stop", observerId, revision: observer.revision });
+    case "stop-run":
+      return run && supersede(books, run, "not-wanted");
+    case "restart-run":
+      return (
+        run &&
+        books.want({ kind: "restart-run", observerId, runId: run.id, serviceId: run.serviceId, generation: run.generation })
+      );
+    case "forget":
+      return books.forgetAllOfObserver(observerId);
+    default:
+      return action satisfies never;
+  }
+}
+
+/** The run was its observer's own, and its message is with the broker again (or was never to be taken away). */
+export function loseRun(books: Books, run: RunBook, reason: RunEndReason, atMs: number | null): void {
+  const observer = books.observers.get(run.observerId);
+  endRun(books, run, reason, atMs);
+  if (!observer || observer.currentRunId !== run.id) return;
+  observer.currentRunId = null;
+  observer.lostRunBy = reason;
+  books.changedObservers.add(observer);
+  applyInput(books, observer, "run-lost", run);
+}

@@ -1,0 +1,229 @@
+import type { BrokenFile, PoolStats, QueueType, ServiceView, Warning } from "@unacked/contracts";
+
+/** A pool's queue that cannot be had, and why. */
+export interface QueueTrouble {
+  pool: string;
+  detail: string;
+  remedy: string;
+}
+
+/** The queue of a pool that has no living service and no observer that is not over. */
+export interface UnwantedQueue {
+  pool: string;
+  /** Messages that nobody holds. */
+  ready: number;
+  consumers: number;
+}
+
+/** Who keeps the work queues, and as what. */
+export interface QueueKeeper {
+  brokerVersion: string;
+  queueType: QueueType;
+}
+
+/** What warnings are made from. */
+export interface Facts {
+  pools: readonly PoolStats[];
+  /** Living services. */
+  services: readonly Pick<
+    ServiceView,
+    "name" | "state" | "brokerLoss" | "brokenFiles" | "slotDeaths" | "slotDeathsLately" | "lastSeenAt"
+  >[];
+  /** Batches of events that wait in the state queue; null while the broker cannot be asked. */
+  stateQueueLag: number | null;
+  queueTroubles: readonly QueueTrouble[];
+  unwantedQueues: readonly UnwantedQueue[];
+  /** Null while the broker cannot be asked. */
+  queueKeeper: QueueKeeper | null;
+}
+
+/** More batches than this and what the books say is old by more than a moment. */
+const STATE_QUEUE_BEHIND = 1_000;
+
+/** What is wrong now and what to do about it, the worst first. */
+export function warningsOf(facts: Facts): Warning[] {
+  return [
+    ...brokerAway(facts),
+    ...facts.queueTroubles.map((trouble) => queueRefused(trouble, facts)),
+    ...facts.services.flatMap(lossOf),
+    ...brokenFiles(facts),
+    ...facts.services.flatMap(slotsDie),
+    ...facts.pools.flatMap(poolWarnings),
+    ...facts.services.filter(({ state }) => state === "Suspect").map(suspect),
+    ...sameNames(facts),
+    ...stateQueueBehind(facts),
+    ...facts.unwantedQueues.map(queueUnwanted),
+    ...takenBackByFlaps(facts),
+    ...facts.pools.filter(isFragile).map(fragile),
+  ];
+}
+
+/** One for each file, however many services have it. */
+function brokenFiles({ services }: Facts): Warning[] {
+  const byText = new Map<string, { file: BrokenFile; names: string[] }>();
+  for (const { name, brokenFiles: files } of services)
+    for (const file of files) {
+      const { file: path, problem } = file;
+      const entry = byText.get(`${path} ${problem}`) ?? { file, names: [] };
+      byText.set(`${path} ${problem}`, { ...entry, names: [...entry.names, name] });
+    }
+  return [...byText.values()].map(({ file: { file, problem, place }, names }) => ({
+    code: "file-not-loaded",
+    subject: file,
+    message: `${place === undefined ? file : `${place.file}:${place.line}:${place.column}`} on ${names.join(", ")}: ${problem}.`,
+    remedy: "Mend it and start these services again. Only its types are missing there; GET /api/v1/types shows the lines.",
+  }));
+}
+
+/** One death may happen to anybody; more in 10 minutes come from somewhere. */
+const MANY_SLOT_DEATHS = 3;
+
+function slotsDie({ name, slotDeaths, slotDeathsLately }: Facts["services"][number]): Warning[] {
+  if (slotDeathsLately < MANY_SLOT_DEATHS) return [];
+  const culprits = [...new Set(slotDeaths.flatMap(({ culprit }) => culprit?.name ?? []))];
+  const last = slotDeaths[0] === undefined ? "" : ` The last one (${slotDeaths[0].end}): ${slotDeaths[0].why}.`;
+  const remedy =
+    culprits.length === 0
+      ? "Who it is, is being found by splitting its observers over slots: look again in some minutes, at the memory of its slots too."
+      : `Mend or stop ${culprits.join(", ")}: until then each runs alone in a slot. Its lastError has the stack.`;
+  return [
+    {
+      code: "slots-die",
+      subject: name,
+      message: `Slots of ${name} ended ${slotDeathsLately} times in 10 minutes, and observers begin again by it.${last}`,
+      remedy: `${remedy} GET /api/v1/services tells each.`,
+    },
+  ];
+}
+
+function brokerAway({ stateQueueLag }: Facts): Warning[] {
+  if (stateQueueLag !== null) return [];
+  return [
+    {
+      code: "broker-away",
+      subject: "broker",
+      message: "The broker cannot be asked.",
+      remedy: "Start RabbitMQ, or look at /readyz for why the manager is not connected; it connects again by itself.",
+    },
+  ];
+}
+
+function queueRefused({ pool, detail, remedy }: QueueTrouble, { pools }: Facts): Warning {
+  const occupied = pools.find((each) => each.pool === pool)?.occupied ?? 0;
+  const waiting =
+    occupied === 0 ? "" : ` What its ${counted(occupied)} still ${occupied === 1 ? "needs" : "need"} sent waits.`;
+  return {
+    code: "queue-refused",
+    subject: pool,
+    message: `The queue of pool ${pool} cannot be had: ${detail}.${waiting}`,
+    remedy,
+  };
+}
+
+const queueUnwanted = ({ pool, ready, consumers }: UnwantedQueue): Warning => ({
+  code: "queue-unwanted",
+  subject: pool,
+  message: `Nobody wants pool ${pool}, and its queue is kept: ${ready} ${ready === 1 ? "message waits" : "messages wait"} in it, and it has ${consumers} ${consumers === 1 ? "consumer" : "consumers"}.`,
+  remedy:
+    consumers > 0
+      ? "End what consumes it: no service that these books know. The queue goes by itself then."
+      : `Its messages are more than the books can explain: start a service with POOL=${pool}, which refuses what is not wanted and makes the rest known; or delete the queue.`,
+});
+
+function lossOf({ name, brokerLoss }: Facts["services"][number]): Warning[] {
+  if (brokerLoss === null) return [];
+  const code = brokerLoss.kind === "consumer-timeout" ? "broker-cuts-jobs" : "broker-trouble";
+  return [
+    { code, subject: name, message: `${name} lost its broker session: ${brokerLoss.detail}`, remedy: brokerLoss.remedy },
+  ];
+}
+
+function poolWarnings({ pool, services, draining, free, occupied, workers }: PoolStats): Warning[] {
+  if (services === 0 && occupied > 0)
+    return [
+      {
+        code: "no-service",
+        subject: pool,
+        message: `${counted(occupied)} of pool ${pool} ${occupied === 1 ? "waits" : "wait"}, and no service consumes it.`,
+        remedy: `Start an observer-service with POOL=${pool}.`,
+      },
+    ];
+  if (services > 0 && draining === services)
+    return [
+      {
+        code: "all-draining",
+        subject: pool,
+        message: `Every service of pool ${pool} drains, and nobody takes its work${occupied === 0 ? "" : `: ${counted(occupied)} ${occupied === 1 ? "waits" : "wait"}`}.`,
+        remedy: `End a drained service's process, so that a new one is started, or start another with POOL=${pool}.`,
+      },
+    ];
+  if (services === 0 || free > 0) return [];
+  const waiting =
+    occupied > workers ? `; ${counted(occupied - workers)} ${occupied - workers === 1 ? "waits" : "wait"}` : "";
+  return [
+    {
+      code: "no-free-worker",
+      subject: pool,
+      message: `All ${workers} workers of pool ${pool} are taken${waiting}.`,
+      remedy: "Add a service, or raise WORKER_COUNT.",
+    },
+  ];
+}
+
+const counted = (observers: number): string => `${observers} observer${observers === 1 ? "" : "s"}`;
+
+const suspect = ({ name, lastSeenAt }: Facts["services"][number]): Warning => ({
+  code: "service-suspect",
+  subject: name,
+  message: `${name} has been silent since ${lastSeenAt}, and its connection still stands.`,
+  remedy: "Look at its host: a frozen process or a cut network. Its observers move when the broker gives up on it.",
+});
+
+function sameNames({ services }: Facts): Warning[] {
+  const names = services.map(({ name }) => name);
+  const twice = [...new Set(names.filter((name, i) => names.indexOf(name) !== i))];
+  return twice.map((name) => ({
+    code: "same-service-name",
+    subject: name,
+    message: `Two living services call themselves ${name}.`,
+    remedy: "Give each its own SERVICE_NAME. Both work; only people cannot tell them apart.",
+  }));
+}
+
+function stateQueueBehind({ stateQueueLag }: Facts): Warning[] {
+  if (stateQueueLag === null || stateQueueLag <= STATE_QUEUE_BEHIND) return [];
+  return [
+    {
+      code: "state-queue-behind",
+      subject: "unacked.state",
+      message: `${stateQueueLag} batches of events wait to be read: the books are behind.`,
+      remedy: "Look at the active manager and at PostgreSQL's load; nothing is lost meanwhile.",
+    },
+  ];
+}
+
+/** Since RabbitMQ 4.3 a quorum queue waits for a consumer whose node is out of reach (`consumer_disconnected_timeout`, a minute). */
+function takenBackByFlaps({ queueKeeper }: Facts): Warning[] {
+  if (queueKeeper === null || queueKeeper.queueType !== "quorum") return [];
+  const [major = 0, minor = 0] = queueKeeper.brokerVersion.split(".").map(Number);
+  if (major > 4 || (major === 4 && minor >= 3)) return [];
+  return [
+    {
+      code: "broker-takes-back",
+      subject: "broker",
+      message: `RabbitMQ ${queueKeeper.brokerVersion} gives a quorum queue's jobs to others the moment that its nodes lose each other: with cluster_partition_handling = ignore an observer may then run twice until a node is restarted.`,
+      remedy:
+        "Upgrade to RabbitMQ 4.3 or later, which waits a minute. Until then, on a cluster: cluster_partition_handling = pause_minority on every node. A single node has no such moments; there WORK_QUEUE_TYPE=classic is as good.",
+    },
+  ];
+}
+
+const isFragile = ({ services, draining, survivesLargestService }: PoolStats): boolean =>
+  services > draining && !survivesLargestService;
+
+const fragile = ({ pool }: PoolStats): Warning => ({
+  code: "would-not-survive",
+  subject: pool,
+  message: `If the largest service of pool ${pool} died, some of its observers would have to wait.`,
+  remedy: "Keep as many workers free as the largest service has: add a service.",
+});

@@ -1,0 +1,44 @@
+import type { Feature } from "@unacked/contracts";
+
+/** A manager that lives, by its own word. */
+export interface ManagerSighting {
+  features: readonly string[];
+  /** It consumes the state queue, or stands by to. */
+  isConsuming: boolean;
+}
+
+/** One look at those that read the state queue. */
+export interface FleetLook {
+  atMs: number;
+  /** As the broker counts them; null while it cannot be asked. */
+  consumers: number | null;
+  managers: readonly ManagerSighting[];
+}
+
+/** A manager that has not renewed its word for so long does not count any more. */
+export const MANAGER_SILENT_MS = 6_000;
+/** Longer than what is silent counts: a manager that was killed cannot stand for one that has no word, of 0.1.0. */
+export const SETTLED_MS = 10_000;
+/** A look that is older says nothing about now. */
+const LOOK_HOLDS_MS = 5_000;
+
+/**
+ * Whether everybody who may read the state queue has understood this feature for a while.
+ * @param looks oldest first, back to before `SETTLED_MS`
+ */
+export function readersKnow(feature: Feature, looks: readonly FleetLook[], nowMs: number): boolean {
+  const [first, last] = [looks[0], looks.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  if (first.atMs > nowMs - SETTLED_MS || last.atMs < nowMs - LOOK_HOLDS_MS) return false;
+  return looks.every((look) => allKnow(feature, look));
+}
+
+function allKnow(feature: Feature, { consumers, managers }: FleetLook): boolean {
+  if (consumers === null || consumers === 0) return false;
+  const consuming = managers.filter(({ isConsuming }) => isConsuming);
+  return consumers <= consuming.length && managers.every(({ features }) => features.includes(feature));
+}
+
+/** Whether every living service of a pool has a feature. Without any, the first to come may be an old one. */
+export const servicesKnow = (feature: Feature, announced: readonly (readonly string[])[]): boolean =>
+  announced.length > 0 && announced.every((features) => features.includes(feature));

@@ -1,0 +1,44 @@
+import type { ChangeTaskType, TaskStatus, TaskTypeView, TaskWait } from "@unacked/contracts";
+
+/** What may be started of a task type. */
+export type TaskLimits = Pick<TaskTypeView, "paused" | "maxRunning" | "minRunning" | "ratePerSecond">;
+
+export const NO_LIMITS: TaskLimits = { paused: false, maxRunning: null, minRunning: 0, ratePerSecond: null };
+
+/** What is left out of the change stays. */
+export function changedLimits(before: TaskLimits, change: ChangeTaskType): TaskLimits {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return { ...before, ...(Object.fromEntries(given) as Partial<TaskLimits>) };
+}
+
+/** Why these cannot be kept; undefined where they can. */
+export function limitsFlaw({ maxRunning, minRunning }: TaskLimits): { pointer: string; message: string } | undefined {
+  if (maxRunning === null || minRunning <= maxRunning) return undefined;
+  return { pointer: "/minRunning", message: `${minRunning} are more than maxRunning allows (${maxRunning})` };
+}
+
+export const isUnlimited = (limits: TaskLimits): boolean =>
+  !limits.paused && limits.maxRunning === null && limits.minRunning === 0 && limits.ratePerSecond === null;
+
+/** How it stands with a type in a pool just now. */
+export interface TypeStanding {
+  paused: boolean;
+  /** A living service of the pool has it. */
+  isServed: boolean;
+  /** As many are Sent or Running as may. */
+  isFull: boolean;
+  /** As many were started in the last second as may. */
+  isFast: boolean;
+}
+
+/** Of several reasons the one that lasts longest. */
+export function waitOf(status: TaskStatus, standing: TypeStanding | undefined): TaskWait | null {
+  if (status === "Scheduled") return "due-time";
+  if (status === "Sent") return "worker";
+  if (status !== "Ready") return null;
+  if (standing?.paused) return "paused";
+  if (standing?.isServed === false) return "service";
+  if (standing?.isFull) return "max-running";
+  if (standing?.isFast) return "rate";
+  return "turn";
+}

@@ -1,0 +1,141 @@
+import type {
+  RunId,
+  SendId,
+  ServiceId,
+  TaskEnded,
+  TaskEventBatch,
+  TaskId,
+  TaskInventory,
+  TaskWorkers,
+} from "@unacked/contracts";
+
+/** Who told it. */
+export interface Teller {
+  serviceId: ServiceId;
+  serviceName: string;
+  generation: number;
+}
+
+/** All that a batch of messages says of one send of a task, as one word. */
+export interface TaskWord {
+  taskId: TaskId;
+  sendId: SendId;
+  /** Who has it, or had it last. */
+  by: Teller;
+  /** Undefined: it was released, or never said to have started. */
+  runId: RunId | undefined;
+  startedAtMs: number | undefined;
+  /** The run that let go of it, if one did. */
+  released: RunId | undefined;
+  /** Runs that were followed by others here without having ended; and those of them that went with their service. */
+  interruptions: number;
+  crashes: number;
+  /** Nobody has its message any more, and it has not ended. */
+  returned: { isRedelivered: boolean } | undefined;
+  /** The first end that was told. */
+  end: TaskEnded | undefined;
+}
+
+/** What services said, reduced to what the books have to write. */
+export interface TaskNews {
+  words: TaskWord[];
+  /** The last of each service. */
+  workers: (Teller & TaskWorkers & { pool: string })[];
+  seen: string[];
+  inventories: (Teller & TaskInventory)[];
+  /** The highest of each service. */
+  seqs: Map<ServiceId, number>;
+}
+
+/** Pure. Batches in the order in which they were read. */
+export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
+  const words = new Map<string, TaskWord>();
+  const workers = new Map<ServiceId, TaskNews["workers"][number]>();
+  const news: TaskNews = { words: [], workers: [], seen: [], inventories: [], seqs: new Map() };
+  for (const { serviceId, serviceName, pool, generation, seq, events } of batches) {
+    const by = { serviceId, serviceName, generation };
+    news.seqs.set(serviceId, Math.max(seq, news.seqs.get(serviceId) ?? 0));
+    for (const event of events) {
+      switch (event.kind) {
+        case "TaskWorkers":
+          workers.set(serviceId, { ...by, pool, ...event });
+          break;
+        case "TaskMarkerSeen":
+          news.seen.push(event.markerId);
+          break;
+        case "TaskInventory":
+          news.inventories.push({ ...by, ...event });
+          break;
+        case "TaskStarted":
+        case "TaskEnded":
+        case "TaskReleased":
+        case "TaskReturned": {
+          const word = words.get(event.sendId) ?? freshWord(event, by);
+          words.set(event.sendId, word);
+          addTo(word, event, by);
+          break;
+        }
+        default:
+          event satisfies never;
+      }
+    }
+  }
+  // In one order everywhere, so that nobody waits for somebody who waits for him.
+  news.words = [...words.values()].toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
+  news.workers = [...workers.values()];
+  return news;
+}
+
+type RunEvent = Extract<
+  TaskEventBatch["events"][number],
+  { kind: "TaskStarted" | "TaskEnded" | "TaskReleased" | "TaskReturned" }
+>;
+
+const freshWord = ({ taskId, sendId }: RunEvent, by: Teller): TaskWord => ({
+  taskId,
+  sendId,
+  by,
+  runId: undefined,
+  startedAtMs: undefined,
+  released: undefined,
+  interruptions: 0,
+  crashes: 0,
+  returned: undefined,
+  end: undefined,
+});
+
+function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
+  if (word.end !== undefined) return; // the first end counts
+  switch (event.kind) {
+    case "TaskStarted":
+      noteFollowed(word, event.runId, by);
+      Object.assign(word, { by, runId: event.runId, startedAtMs: event.at });
+      return;
+    case "TaskReleased":
+      if (word.runId !== undefined && word.runId !== event.runId) return; // somebody else has it already
+      Object.assign(word, { runId: undefined, released: event.runId });
+      return;
+    case "TaskReturned":
+      // Who has begun it in this batch is told of as well: it may have gone with its service.
+      if (event.isRedelivered && word.runId !== undefined) noteLost(word, by);
+      word.returned = { isRedelivered: event.isRedelivered };
+      word.runId = undefined;
+      return;
+    case "TaskEnded":
+      noteFollowed(word, event.runId, by);
+      Object.assign(word, { by, runId: event.runId, startedAtMs: event.startedAt, end: event });
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+function noteLost(word: TaskWord, by: Teller): void {
+  word.interruptions += 1;
+  if (word.by.serviceId !== by.serviceId) word.crashes += 1;
+}
+
+/** The run before has not ended, and another one of the same message is there. */
+function noteFollowed(word: TaskWord, runId: RunId, by: Teller): void {
+  if (word.runId !== undefined && word.runId !== runId) noteLost(word, by);
+}

@@ -1,0 +1,81 @@
+import type { FieldProblem } from "@unacked/contracts";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import { z } from "zod";
+import { paramProblems } from "../field-problems.ts";
+
+type Schema = Record<string, unknown>;
+
+/**
+ * Formats are left to the service's own schema: names of formats differ, and a wrong guess would refuse good params. Verbose:
+ * an error brings the part of the schema that it broke.
+ */
+const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false, verbose: true });
+
+interface Check {
+  isMet: ValidateFunction;
+  /** What is wrong, in the words of whatever else reads a client's input. Undefined: it cannot be told in these. */
+  inWords(params: unknown): FieldProblem[] | undefined;
+}
+
+const MAX_COMPILED = 1_000;
+const compiled = new Map<string, Check | null>();
+/** Ten thousand requests of one call are held against the very same schemas. */
+const known = new WeakMap<Schema, Check | null>();
+
+/** Holds params against a type's JSON Schema (draft 2020-12). Pointers start at the request's body: `/params/…`. */
+export function checkParams(schema: Schema, params: unknown): FieldProblem[] {
+  const check = known.get(schema) ?? compile(schema);
+  known.set(schema, check);
+  if (check === null || check.isMet(params)) return [];
+  const errors = check.isMet.errors ?? [];
+  const ofKeys = new Map(errors.flatMap(describedKey));
+  const problems = check.inWords(params) ?? errors.map(toProblem);
+  return problems.map((problem) => ({ ...problem, message: ofKeys.get(problem.pointer ?? "") ?? problem.message }));
+}
+
+/** What a type says itself of the keys that it takes: which pattern they break helps nobody. */
+function describedKey({ instancePath, propertyName, parentSchema }: ErrorObject): [string, string][] {
+  const description: unknown = parentSchema?.["description"];
+  if (propertyName === undefined || typeof description !== "string") return [];
+  return [[`/params${instancePath}${stepTo(propertyName)}`, `in the key: ${description}`]];
+}
+
+const stepTo = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+/** A schema that does not compile accepts everything: the service will check. */
+function compile(schema: Schema): Check | null {
+  const text = JSON.stringify(schema);
+  const earlier = compiled.get(text);
+  if (earlier !== undefined) return earlier;
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  let check: Check | null;
+  try {
+    // An $id or $schema of its own could clash with another service's copy of the same type.
+    const { $id: _id, $schema: _schema, ...rest } = schema;
+    check = { isMet: ajv.compile(rest), inWords: wordsOf(rest) };
+  } catch {
+    check = null;
+  }
+  compiled.set(text, check);
+  return check;
+}
+
+/** Whether params are wrong is for ajv to say, which knows all of JSON Schema; what is wrong, for zod, as everywhere else. */
+function wordsOf(schema: Schema): Check["inWords"] {
+  let inZod: z.ZodType | undefined;
+  return (params) => {
+    try {
+      inZod ??= z.fromJSONSchema(schema);
+      const { error } = inZod.safeParse(params);
+      return error && paramProblems(error.issues);
+    } catch {
+      return undefined; // a keyword that zod does not know
+    }
+  };
+}
+
+function toProblem(error: ErrorObject): FieldProblem {
+  const name: unknown = error.params["missingProperty"] ?? error.params["additionalProperty"];
+  const step = typeof name === "string" ? stepTo(name) : "";
+  return { pointer: `/params${error.instancePath}${step}`, message: error.message ?? "is wrong" };
+}

@@ -1,0 +1,222 @@
+import type { Readiness } from "@unacked/contracts";
+import { tlsFilesOf } from "@unacked/settings";
+import type { Tracing } from "@unacked/tracing";
+import { BrokerSide } from "./adapters/amqp/broker-side.ts";
+import { type HttpServer, startHttpServer } from "./adapters/http/server/http-server.ts";
+import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
+import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
+import { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
+import { LateEvents } from "./operations/books/late-events.ts";
+import { Ledger } from "./operations/books/ledger.ts";
+import { Retention } from "./operations/books/retention.ts";
+import { ChangeHub } from "./operations/changes/change-hub.ts";
+import { Dispatcher } from "./operations/commands/dispatcher.ts";
+import { FreshStarts } from "./operations/commands/fresh-starts.ts";
+import { ErrorDesk } from "./operations/errors/error-desk.ts";
+import type { Log } from "./operations/log.ts";
+import { LogDesk } from "./operations/logs/log-desk.ts";
+import type { ManagerApi } from "./operations/manager-api.ts";
+import { AbsenceProver } from "./operations/observers/absence-prover.ts";
+import { ObserverLifecycle } from "./operations/observers/observer-lifecycle.ts";
+import { Readoption } from "./operations/observers/readoption.ts";
+import { Reconciler } from "./operations/observers/reconciler.ts";
+import { PoolKeeper } from "./operations/pools/pool-keeper.ts";
+import { Fleet } from "./operations/services/fleet.ts";
+import { Prober } from "./operations/services/prober.ts";
+import { ServiceDesk } from "./operations/services/service-desk.ts";
+import { TypeCheck } from "./operations/types/type-check.ts";
+import type { ManagerSettings } from "./settings.ts";
+import { TaskSide } from "./task-side.ts";
+
+const MS_PER_DAY = 86_400_000;
+
+export interface ManagerParts {
+  settings: ManagerSettings;
+  managerId: string;
+  version: string;
+  /** With the status page as it was built. */
+  pageFolder: string;
+  log: Log;
+  /** Undefined: nothing is traced. */
+  tracing: Tracing | undefined;
+}
+
+/** Wires the operations to their adapters, and starts and ends them in order. It decides nothing. */
+export class ObserverManager {
+  readonly #parts: ManagerParts;
+  readonly #database: DatabaseSide;
+  readonly #broker: BrokerSide;
+  readonly #dispatcher: Dispatcher;
+  readonly #prober: Prober;
+  readonly #reconciler: Reconciler;
+  readonly #poolKeeper: PoolKeeper;
+  readonly #retention: Retention;
+  readonly #lateEvents: LateEvents;
+  readonly #fleet: Fleet;
+  readonly #changes: ChangeHub;
+  readonly #metrics: ManagerMetrics;
+  readonly #logs: LogDesk;
+  readonly #tasks: TaskSide;
+  readonly #api: ManagerApi;
+  readonly #access: ReturnType<typeof httpAccessOf>;
+  #http: HttpServer | undefined;
+
+  constructor(parts: ManagerParts) {
+    const { settings, managerId, version, log, tracing } = parts;
+    this.#parts = parts;
+    this.#metrics = new ManagerMetrics({
+      version,
+      stats: () => this.#api.reads.stats(),
+      commands: () => this.#database.commandCounts(),
+      tasks: () => this.#database.tasks.counts(),
+      repairs: () => this.#reconciler.counts,
+      failingForMs: () => this.#broker.failingForMs,
+      connections: () => this.#broker.connections,
+      streams: () => this.#changes.subscriberCount,
+    });
+    const { tally } = this.#metrics;
+    this.#access = httpAccessOf(settings, log);
+    const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
+    const freshStarts = new FreshStarts();
+    this.#database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, freshStarts, log });
+    const { books, commands, errors, silence, reconciliation, pools, retention, types, changes, services, logPlaces } =
+      this.#database;
+    const wake = () => this.#dispatcher.wake();
+    const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: queueType } = settings;
+    const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
+    const typeCheck = new TypeCheck(types);
+    const readoption = new Readoption({ store: books, errors, types: typeCheck, retentionMs, committed: wake, tally, log });
+    this.#broker = new BrokerSide(
+      { broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log }, queueType, managerId, tracing },
+      {
+        ledger: new Ledger(books, managerId, tally),
+        errors: readoption,
+        markerRead: (markerIds) => this.#database.proofs.stateMarkersRead(markerIds),
+        committed: wake,
+      },
+    );
+    this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);
+    this.#database.notifications("unacked_commands").onWake(wake);
+    const isCaughtUp = () => this.#broker.catchUp.isCaughtUp;
+    this.#prober = new Prober({ store: silence, isCaughtUp, probed: wake, log });
+    const { proofs } = this.#database;
+    const prover = new AbsenceProver({
+      store: proofs,
+      markers: this.#broker,
+      repair: (...absent) => this.#reconciler.repair(...absent),
+      committed: wake,
+      log,
+    });
+    this.#reconciler = new Reconciler({
+      store: reconciliation,
+      books,
+      queues: this.#broker,
+      prover,
+      mayProve: (pool) => this.#fleet.mayUse("queue-marker", pool),
+      isCaughtUp,
+      committed: wake,
+      log,
+    });
+    this.#poolKeeper = new PoolKeeper({ store: pools, queues: this.#broker.workQueues, isCaughtUp, log });
+    this.#retention = new Retention({ store: retention, retentionMs, log });
+    this.#lateEvents = new LateEvents({ store: this.#database.unapplied, books, committed: wake, log });
+    this.#fleet = new Fleet({
+      store: this.#database.fleet,
+      stateConsumers: () => this.#broker.catchUp.consumers,
+      managerId,
+      version,
+      log,
+    });
+    this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
+    this.#logs = new LogDesk({ places: logPlaces, reader: this.#broker.logs });
+    const reads = this.#database.reads((asked) => this.#broker.queues(asked));
+    const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
+    this.#tasks = new TaskSide({
+      broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log },
+      queueType,
+      managerId,
+      log,
+      isCaughtUp,
+      database: this.#database,
+      tally: this.#metrics.taskTally,
+      retentionMs: settings.TASK_RETENTION_DAYS * MS_PER_DAY,
+    });
+    this.#api = {
+      tasks: this.#tasks.desk,
+      taskTypes: this.#tasks.typeDesk,
+      errors: new ErrorDesk({ store: books, types: typeCheck, isReady, committed: wake }),
+      lifecycle: new ObserverLifecycle({
+        store: books,
+        types: typeCheck,
+        isReady,
+        committed: wake,
+        freshStarts,
+        log,
+      }),
+      services: new ServiceDesk({ store: services, isReady, committed: wake }),
+      logs: this.#logs,
+      reads,
+      changes: this.#changes,
+      readiness: () => this.#readiness(),
+    };
+  }
+
+  /** Answers HTTP from now on; readiness says what is still missing. Rejects when the port cannot be had. */
+  async listen(): Promise<void> {
+    const { settings, version, pageFolder, log, tracing } = this.#parts;
+    const { HOST: host, PORT: port } = settings;
+    this.#http = await startHttpServer({
+      metrics: this.#metrics,
+      host,
+      port,
+      api: this.#api,
+      log,
+      version,
+      pageFolder,
+      describeError: describeDatabaseError,
+      access: this.#access,
+      tracing,
+    });
+    sayWhoMayComeIn(this.#access, settings, log);
+    log.info({ event: "listening", url: this.#http.url }, "listening");
+  }
+
+  /** @returns false while the database is away */
+  openBooks(): Promise<boolean> {
+    return this.#database.open();
+  }
+
+  start(): void {
+    this.#broker.start();
+    this.#dispatcher.start();
+    this.#prober.start();
+    this.#reconciler.start();
+    this.#poolKeeper.start();
+    this.#retention.start();
+    this.#lateEvents.start();
+    this.#fleet.start();
+    this.#tasks.start();
+  }
+
+  async close(): Promise<void> {
+    this.#prober.stop();
+    this.#reconciler.stop();
+    this.#poolKeeper.stop();
+    this.#retention.stop();
+    this.#lateEvents.stop();
+    this.#logs.close();
+    this.#tasks.endWaits();
+    await Promise.all([this.#changes.close(), this.#http?.close()]);
+    this.#access.callers.close();
+    // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
+    await Promise.all([this.#dispatcher.stop(), this.#broker.close(), this.#tasks.close()]);
+    await this.#fleet.stop();
+    await this.#database.close();
+  }
+
+  async #readiness(): Promise<Readiness> {
+    const checks = { database: await this.#database.check(), ...this.#broker.checks() };
+    return { ready: Object.values(checks).every((check) => check.ok), checks };
+  }
+}

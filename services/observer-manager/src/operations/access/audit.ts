@@ -1,0 +1,65 @@
+import { type AuditedAction, type AuditedTarget, MAX_AUDITED_TARGETS, newAuditId } from "@unacked/contracts";
+import type { AuditedActor } from "../../domain/access/identity.ts";
+import type { ObserverRef } from "../observers/observer-tools.ts";
+
+export interface AuditQuery {
+  /** Their name. */
+  actor?: string;
+  action?: AuditedAction;
+  /** Among the targets that are named. */
+  observer?: ObserverRef;
+  requestId?: string;
+  /** ISO 8601: from then on, and before then. */
+  since?: string;
+  until?: string;
+  limit: number;
+  after?: AuditPosition;
+}
+
+export interface AuditPosition {
+  atMicros: string;
+  id: string;
+}
+
+/** One call of one client that changes something: one entry of the audit trail, however many transactions it takes. */
+export interface Action {
+  id: string;
+  kind: AuditedAction;
+  by: AuditedActor;
+  details: Record<string, unknown>;
+}
+
+/** What one transaction did of an action. */
+export interface ActionDone {
+  action: Action;
+  count: number;
+  /** The first of them. */
+  targets: AuditedTarget[];
+}
+
+export const newAction = (kind: AuditedAction, by: AuditedActor, details: Record<string, unknown> = {}): Action => ({
+  id: newAuditId(),
+  kind,
+  by,
+  // Without those that were not given, so that the trail shows what was.
+  details: Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined && value !== false)),
+});
+
+export const doneTo = (action: Action, observers: { id: string; name: string }[], count = observers.length): ActionDone => ({
+  action,
+  count,
+  targets: observers.slice(0, MAX_AUDITED_TARGETS).map(({ id, name }) => ({ kind: "observer", id, name })),
+});
+
+export const doneToTaskType = (action: Action, type: string): ActionDone => ({
+  action,
+  count: 1,
+  targets: [{ kind: "task-type", id: type, name: type }],
+});
+
+/** Tasks have no name. */
+export const doneToTasks = (action: Action, ids: string[], count = ids.length): ActionDone => ({
+  action,
+  count,
+  targets: ids.slice(0, MAX_AUDITED_TARGETS).map((id) => ({ kind: "task", id, name: null })),
+});

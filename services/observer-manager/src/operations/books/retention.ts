@@ -1,0 +1,65 @@
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+
+export interface RetentionStore {
+  /** Removes up to `limit` rows of one kind that ended longer than `olderThanMs` ago. @returns how many went */
+  removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number>;
+  /** Puts together the counts that have been kept in pieces. */
+  foldCounts(): Promise<void>;
+}
+
+/** Deleted observers go with their runs; runs also alone, when their observer lives on. */
+export const RETAINED_KINDS = ["observers", "runs", "services", "errors", "audit", "unknown runs"] as const;
+export type RetainedKind = (typeof RETAINED_KINDS)[number];
+
+const BATCH = 500;
+/** Between batches, so that the books' own work goes first. */
+const PAUSE_MS = 50;
+
+export interface RetentionParts {
+  store: RetentionStore;
+  retentionMs: number;
+  log: Log;
+}
+
+/**
+ * Removes what ended long ago, in small batches. An id that was removed cannot come back by a late message: whatever
+ * still bears it was created before the retention began, and such a run is stopped instead of recorded.
+ */
+export class Retention {
+  readonly #parts: RetentionParts;
+  readonly #everyMs: number;
+  readonly #loop = new Loop({ round: () => this.#sweep(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts;
+    this.#everyMs = Math.min(600_000, Math.max(1_000, parts.retentionMs / 10));
+  }
+
+  start(): void {
+    this.#loop.start(this.#everyMs);
+  }
+
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  async #sweep(): Promise<number> {
+    const { store, retentionMs, log } = this.#parts;
+    for (const kind of RETAINED_KINDS) {
+      let removed = 0;
+      for (let batch = BATCH; batch === BATCH && !this.#loop.isStopped; removed += batch) {
+        batch = await store.removeOld(kind, retentionMs, BATCH);
+        if (batch === BATCH) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+      if (removed > 0) log.info({ event: "retention", kind, removed }, "removed what ended before the retention");
+    }
+    await store.foldCounts();
+    return this.#everyMs;
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "old rows could not be removed");
+    return this.#everyMs;
+  }
+}

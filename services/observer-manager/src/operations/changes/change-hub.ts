@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "@unacked/contracts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { ChangeLog, Wakeups, XidRange } from "./change-log.ts";
+import { type ChangeBatch, type ChangeEvent, type ChangeSink, ChangeStream, readEvents } from "./change-stream.ts";
+
+/** At most so many changes are kept in memory to be handed to all; beyond, each client reads for itself. */
+const MAX_BATCH_EVENTS = 1_000;
+/** Updates may come by the thousand: one look for all of them. */
+const LOOKS = { firstMs: 25, maxMs: 2_000 };
+/** When no notification comes, as the listening connection may be away. */
+const BACKSTOP_MS = 2_000;
+
+export interface ChangeSubscription {
+  /** There is room again after `send` answered false. */
+  resume(): void;
+  close(): void;
+}
+
+/**
+ * Reads what changed in the books, once for all clients of this manager. Woken by notifications, with a slow look as a backstop.
+ * Guarantees: changes are handed on in the order of transactions and only up to the oldest one that still runs, so that one
+ * that commits late is never skipped. A notified change may not be settled yet (an older transaction still runs): then it looks
+ * again soon. Keeps no state that another manager would need.
+ */
+export class ChangeHub {
+  readonly #books: ChangeLog;
+  readonly #log: Log;
+  readonly #streams = new Set<{ stream: ChangeStream; notBeforePoll: number }>();
+  /** The first xid not yet handed on. */
+  #position: bigint | undefined;
+  #pollsStarted = 0;
+  /** Looks in a row behind which something that was notified may still be hidden. */
+  #unsettled = 0;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+  #databaseAway = false;
+
+  constructor(books: ChangeLog, wakeups: Wakeups, log: Log) {
+    this.#books = books;
+    this.#log = log;
+    wakeups.onWake(() => this.#loop.wake());
+  }
+
+  get subscriberCount(): number {
+    return this.#streams.size;
+  }
+
+  /** @param lastEventId the last cursor the client saw; without one it hears what happens from now on, and perhaps of what has just happened */
+  subscribe(sink: ChangeSink, lastEventId?: string): ChangeSubscription {
+    const stream = new ChangeStream(this.#books, sink, lastEventId);
+    // A cursor can come from a manager that looked later than our last poll: judge it only after a poll that begins now.
+    const entry = { stream, notBeforePoll: this.#pollsStarted + 1 };
+    const close = () => {
+      this.#streams.delete(entry);
+      stream.close();
+    };
+    if (this.#loop.isStopped) {
+      close();
+      return { resume: () => undefined, close };
+    }
+    this.#streams.add(entry);
+    this.#loop.start();
+    this.#loop.wake();
+    return { resume: () => stream.resume(), close };
+  }
+
+  /** Ends all streams and the loop. Idempotent. */
+  async close(): Promise<void> {
+    this.#loop.stop();
+    for (const { stream } of this.#streams) stream.close();
+    this.#streams.clear();
+    await this.#loop.over;
+  }
+
+  async #round(): Promise<number> {
+    this.#loop.takeWake();
+    if (this.#streams.size === 0) {
+      this.#position = undefined; // nobody listens: begin at the present when somebody does
+      return Number.POSITIVE_INFINITY;
+    }
+    const settled = await this.#tryPoll();
+    await sleep(LOOKS.firstMs);
+    this.#unsettled = this.#loop.isWoken || settled ? 0 : this.#unsettled + 1;
+    return settled ? BACKSTOP_MS : backoffMs(LOOKS, this.#unsettled);
+  }
+
+  /** True when nothing notified so far can still be hidden behind a running transaction. */
+  async #tryPoll(): Promise<boolean> {
+    const poll = ++this.#pollsStarted;
+    try {
+      const { settled, latest } = await this.#books.horizon();
+      await this.#moveTo(settled);
+      this.#startCatchingUp(poll);
+      if (this.#databaseAway) this.#log.info({}, "Following the books' changes again");
+      this.#databaseAway = false;
+      return settled >= latest;
+    } catch (error) {
+      this.#noteFailure(error);
+      return true; // the backstop tries again
+    }
+  }
+
+  async #moveTo(settled: bigint): Promise<void> {
+    const from = this.#position ?? settled;
+    if (settled < from) {
+      for (const { stream } of this.#streams) stream.startOver();
+    }
+    if (settled <= from) {
+      this.#position = settled;
+      return;
+    }
+    const anybodyLive = [...this.#streams].some(({ stream }) => stream.isLive);
+    const batch = anybodyLive ? await this.#readBatch({ from, to: settled }) : undefined;
+    // In one tick, so that no stream goes live between the two.
+    this.#position = settled;
+    if (batch !== undefined) for (const { stream } of this.#streams) stream.take(batch);
+  }
+
+  async #readBatch(range: XidRange): Promise<ChangeBatch> {
+    const events: ChangeEvent[] = [];
+    for await (const some of readEvents(this.#books, range)) {
+      events.push(...some);
+      if (events.length > MAX_BATCH_EVENTS) return { ...range, events: null };
+    }
+    return { ...range, events };
+  }
+
+  #startCatchingUp(poll: number): void {
+    for (const { stream, notBeforePoll } of this.#streams) {
+      if (!stream.isBehind || poll < notBeforePoll) continue;
+      stream.catchUp(() => this.#position ?? 0n).catch((error: unknown) => this.#noteFailure(error));
+    }
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!this.#databaseAway)
+      this.#log.warn({ error: (error as Error).name }, "Cannot follow the books' changes; trying again");
+    this.#databaseAway = true;
+  }
+
+  /** The backstop tries again: only what is no failure of the books comes here. */
+  #failed(error: unknown): number {
+    this.#noteFailure(error);
+    return BACKSTOP_MS;
+  }
+}

@@ -1,0 +1,181 @@
+import type { ChangesResync } from "@unacked/contracts";
+import type { Change, ChangeLog, LoggedChange, XidRange } from "./change-log.ts";
+
+/** More changed rows than this are not replayed: reading the lists again is cheaper for both. */
+export const MAX_REPLAYED_ROWS = 10_000;
+
+export type ResyncReason = ChangesResync["reason"];
+
+/**
+ * What a client is told. `cursor` says "everything up to here was sent", so it stands on an event only when all rows of its
+ * transaction went before. `ready`: from here on live. `resync`: read the lists again, some changes were skipped.
+ */
+export type ChangeEvent =
+  | (Change & { cursor?: string })
+  | { kind: "ready"; cursor: string }
+  | { kind: "resync"; cursor: string; reason: ResyncReason };
+
+export interface ChangeSink {
+  /** Takes the event in any case; false asks for a pause until `resume()`. */
+  send(event: ChangeEvent): boolean;
+  end(): void;
+}
+
+export interface ChangeBatch extends XidRange {
+  /** Null: too many to hand round; each reads them for itself. */
+  events: ChangeEvent[] | null;
+}
+
+/**
+ * One client's place in the stream of changes. Comes in: where it was last time, if it says so. Guarantees: no change is
+ * skipped without a `resync`, and memory stays bounded, since a client that is behind or slow reads from the books at its own
+ * pace until it has caught up, and only then gets the live batches. Holds nothing that a crash could lose: the place is the
+ * client's own (`Last-Event-ID`) and holds for every manager.
+ */
+export class ChangeStream {
+  readonly #log: ChangeLog;
+  readonly #sink: ChangeSink;
+  #state: "behind" | "catching-up" | "live" | "closed" = "behind";
+  /** The first xid not yet sent. Undefined: begin at the present. */
+  #next: bigint | undefined;
+  #resync: ResyncReason | undefined;
+  #saidReady = false;
+  #full = false;
+  #wakeWriter: (() => void) | undefined;
+
+  constructor(log: ChangeLog, sink: ChangeSink, lastEventId: string | undefined) {
+    this.#log = log;
+    this.#sink = sink;
+    const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
+    if (lastEventId !== undefined && after === undefined) this.#resync = "unknown-position";
+    this.#next = after === undefined ? undefined : after + 1n;
+  }
+
+  get isBehind(): boolean {
+    return this.#state === "behind";
+  }
+
+  get isLive(): boolean {
+    return this.#state === "live";
+  }
+
+  resume(): void {
+    this.#full = false;
+    this.#wakeWriter?.();
+  }
+
+  close(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#wakeWriter?.();
+    this.#sink.end();
+  }
+
+  /** The books' counter went backwards (restored, or another server): every place in it means nothing. */
+  startOver(): void {
+    if (this.#state === "live") this.#state = "behind";
+    this.#next = undefined;
+    this.#resync = "unknown-position";
+  }
+
+  /** A live batch. A stream that has no room for it reads it from the books later. */
+  take(batch: ChangeBatch): void {
+    if (this.#state !== "live") return;
+    for (const event of batch.events ?? []) {
+      if (this.#full) break;
+      this.#send(event);
+    }
+    if (batch.events === null || this.#full) this.#state = "behind";
+    else this.#next = batch.to;
+  }
+
+  /**
+   * Reads from the books up to the hub's position, which moves on meanwhile, and goes live in the very tick in which both are equal.
+   * A rejection (database away) leaves the stream behind, where it was, to be called again.
+   */
+  async catchUp(position: () => bigint): Promise<void> {
+    this.#state = "catching-up";
+    try {
+      while (this.#isOpen()) {
+        const to = position();
+        if (this.#next !== undefined && this.#next > to) this.startOver();
+        this.#next ??= this.#begin(to);
+        if (this.#next === to && !this.#full) return this.#goLive(to);
+        await this.#room();
+        if (this.#isOpen() && this.#next < to) await this.#replay({ from: this.#next, to });
+      }
+    } catch (error) {
+      if (this.#isOpen()) this.#state = "behind";
+      throw error;
+    }
+  }
+
+  #begin(to: bigint): bigint {
+    if (this.#resync !== undefined) this.#send({ kind: "resync", cursor: String(to - 1n), reason: this.#resync });
+    this.#resync = undefined;
+    return to;
+  }
+
+  #goLive(to: bigint): void {
+    this.#state = "live";
+    if (!this.#saidReady) this.#send({ kind: "ready", cursor: String(to - 1n) });
+    this.#saidReady = true;
+  }
+
+  async #replay(range: XidRange): Promise<void> {
+    if ((await this.#log.count(range, MAX_REPLAYED_ROWS + 1)) > MAX_REPLAYED_ROWS) {
+      this.#next = undefined;
+      this.#resync = "too-far-behind";
+      return;
+    }
+    for await (const events of readEvents(this.#log, range)) {
+      for (const event of events) {
+        await this.#room();
+        if (!this.#isOpen()) return;
+        this.#send(event);
+      }
+    }
+    this.#next = range.to;
+  }
+
+  #send(event: ChangeEvent): void {
+    if (this.#isOpen() && !this.#sink.send(event)) this.#full = true;
+  }
+
+  async #room(): Promise<void> {
+    while (this.#full && this.#isOpen()) await new Promise<void>((resolve) => (this.#wakeWriter = resolve));
+  }
+
+  #isOpen(): boolean {
+    return this.#state !== "closed";
+  }
+}
+
+/** The events of a range, page by page, with a cursor wherever a transaction is complete. */
+export async function* readEvents(log: ChangeLog, range: XidRange): AsyncGenerator<ChangeEvent[]> {
+  let held: LoggedChange | undefined; // the last of a page: only the next one tells whether its transaction goes on
+  let position: Awaited<ReturnType<ChangeLog["page"]>>["next"] = null;
+  do {
+    const { changes, next } = await log.page(range, position);
+    const known: LoggedChange[] = held === undefined ? changes : [held, ...changes];
+    held = known.at(-1);
+    yield known
+      .slice(0, -1)
+      .map((logged, index) => toEvent(logged, logged.xid === known[index + 1]?.xid ? undefined : logged.xid));
+    position = next;
+  } while (position !== null);
+  if (held !== undefined) yield [toEvent(held, range.to - 1n)];
+}
+
+function toEvent({ change }: LoggedChange, cursor: bigint | undefined): ChangeEvent {
+  return cursor === undefined ? { ...change } : { ...change, cursor: String(cursor) };
+}
+
+const MAX_XID = 2n ** 63n;
+
+/** An event id: the decimal digits of a transaction's 64-bit number. */
+export function parseCursor(text: string): bigint | undefined {
+  if (!/^[0-9]{1,19}$/.test(text)) return undefined;
+  const xid = BigInt(text);
+  return xid < MAX_XID ? xid : undefined;
+}

@@ -1,0 +1,54 @@
+import type { StartObserver } from "@unacked/contracts";
+import type { Command } from "../../domain/books/books.ts";
+
+/** The commands of one kind that are not sent, or not answered, yet. */
+export interface CommandCount {
+  kind: Command["kind"];
+  count: number;
+  /** How long the one that is due for longest has been due, in s; 0 when none is. */
+  overdueS: number;
+  /** The age of the oldest, in s. */
+  oldestS: number;
+}
+
+/** A command that is due. */
+export type DueCommand = { id: string; sentCount: number; traceContext?: string | null } & (
+  | { kind: "start"; start: Omit<StartObserver, "messageId"> | null }
+  | Exclude<Command, { kind: "start" }>
+);
+
+/** Commands that nobody else sends while the claim holds. */
+export interface Claim {
+  id: string;
+  due: DueCommand[];
+}
+
+/**
+ * `gone`: the generation it was sent to has no queue any more, so its connection is dead; its death is certified ·
+ * `held-up`: the pool's queue cannot be had, which the warnings tell; others are sent meanwhile.
+ */
+export type SendOutcome = "sent" | "gone" | "failed" | "held-up";
+
+/** No call leaves a transaction open. */
+export interface CommandStore {
+  /** Claims up to `limit` due commands, for `holdMs`: then they are due again, for any manager, unless renewed or settled. */
+  claimDue(limit: number, holdMs: number): Promise<Claim>;
+  /** The claim holds for `holdMs` from now on. */
+  renew(claim: Claim, holdMs: number): Promise<void>;
+  /** Removes, or puts off, each as told; what was forgotten meanwhile, or claimed by another, is left as it is. */
+  settle(claim: Claim, settled: Settled[]): Promise<void>;
+  /** Until the next command is due; null when there is none. */
+  nextDueInMs(): Promise<number | null>;
+}
+
+export type Settled = { id: string } & ({ keep: false } | { keep: true; dueInMs: number; wasSent: boolean });
+
+export interface CommandSender {
+  /** Resolves when messages can be sent: connected and not blocked by an alarm. */
+  ready(signal: AbortSignal): Promise<void>;
+  /**
+   * Sends all, waits for the broker's confirms (under an alarm for as long as it lasts), and answers for each in order.
+   * Never rejects.
+   */
+  send(due: DueCommand[]): Promise<SendOutcome[]>;
+}

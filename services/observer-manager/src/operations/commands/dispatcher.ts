@@ -1,0 +1,161 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { backoffMs } from "@unacked/contracts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { Tally } from "../tally.ts";
+import type { Claim, CommandSender, CommandStore, DueCommand, SendOutcome, Settled } from "./command-store.ts";
+
+const CLAIM_LIMIT = 2_000;
+const CLAIMS_AT_ONCE = 2;
+/** So long the commands of a manager that died wait for another. */
+const CLAIM_HOLDS_MS = 10_000;
+const RENEW_EVERY_MS = 3_000;
+const BACKSTOP_MS = 5_000;
+const FAILED_PAUSE_MS = 1_000;
+const HELD_UP_PAUSE_MS = 5_000;
+const RESENDS = { firstMs: 5_000, maxMs: 60_000 };
+
+/**
+ * What comes in: command rows that are due. It guarantees: each is sent at least once, and those that wait for an answer
+ * (stops, restarts, inventories, drains) again and again until the ledger, having read the answer, forgets them. That they
+ * are being sent is committed first, so that nobody waits in a transaction for the broker. A crash in the middle leaves the
+ * claims, which run out: a start published twice is a duplicate that the ledger ends. Every crash: docs/decisions/0009.
+ */
+export class Dispatcher {
+  readonly #store: CommandStore;
+  readonly #sender: CommandSender;
+  readonly #log: Log;
+  readonly #tally: Tally;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+  #isDue = true;
+  /** Each until its outcome is written. They never reject. */
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(store: CommandStore, sender: CommandSender, log: Log, tally: Tally) {
+    this.#store = store;
+    this.#sender = sender;
+    this.#log = log;
+    this.#tally = tally;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Claims no more, and waits for what is being sent: under an alarm until the publisher is closed, too. */
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+    await Promise.all(this.#underWay);
+  }
+
+  /** Something may be due: called on NOTIFY and right after a commit of this manager's own. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async #round(): Promise<number> {
+    await this.#sender.ready(this.#loop.signal);
+    const mayBeDue = this.#loop.takeWake() || this.#isDue;
+    this.#isDue = mayBeDue && (await this.#claim()) > 0;
+    if (this.#isDue) return 0; // more than that may be
+    const nextDueInMs = (await this.#store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
+    this.#isDue = nextDueInMs <= BACKSTOP_MS;
+    return Math.min(BACKSTOP_MS, Math.max(1, nextDueInMs));
+  }
+
+  #failed(error: unknown): number {
+    this.#log.warn({ err: error }, "dispatcher: commands could not be sent, trying again");
+    this.#loop.takeWake();
+    this.#isDue = true;
+    return FAILED_PAUSE_MS;
+  }
+
+  /** Where there are more than one claim takes, the next are claimed while the broker confirms these. */
+  async #claim(): Promise<number> {
+    const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS);
+    if (claim.due.length === 0) return 0;
+    const sending = this.#dispatch(claim).finally(() => this.#underWay.delete(sending));
+    this.#underWay.add(sending);
+    if (claim.due.length < CLAIM_LIMIT || this.#underWay.size === CLAIMS_AT_ONCE) await Promise.race(this.#underWay);
+    return claim.due.length;
+  }
+
+  async #dispatch(claim: Claim): Promise<void> {
+    const sent = new AbortController();
+    const renewed = this.#keepRenewing(claim, sent.signal);
+    const outcomes = await this.#send(claim.due);
+    sent.abort();
+    // What a renewal has locked would be left out, and sent again.
+    await renewed;
+    await this.#settle(
+      claim,
+      claim.due.map((command) => settle(command, outcomes.get(command.id))),
+    );
+  }
+
+  /** One after the other: each locks what it renews. Never rejects. */
+  async #keepRenewing(claim: Claim, over: AbortSignal): Promise<void> {
+    for (;;) {
+      await delay(RENEW_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
+      if (over.aborted) return;
+      await this.#renew(claim);
+    }
+  }
+
+  async #send(due: DueCommand[]): Promise<Map<string, SendOutcome>> {
+    const toSend = due.filter((command) => command.kind !== "start" || command.start !== null);
+    const outcomes = await this.#sender.send(toSend);
+    const outcomeOf = new Map(toSend.map((command, i) => [command.id, outcomes[i] ?? "failed"]));
+    for (const { id, kind } of toSend) this.#tally.sent(kind, outcomeOf.get(id) ?? "failed");
+    return outcomeOf;
+  }
+
+  async #renew(claim: Claim): Promise<void> {
+    try {
+      await this.#store.renew(claim, CLAIM_HOLDS_MS);
+    } catch (error) {
+      this.#log.warn({ err: error }, "dispatcher: a claim could not be renewed; another manager may send the same");
+    }
+  }
+
+  /** Until the database has taken it: what went out and is not written down is sent again. */
+  async #settle(claim: Claim, settled: Settled[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#store.settle(claim, settled);
+      } catch (error) {
+        this.#log.warn({ err: error }, "dispatcher: what was sent could not be written down");
+        if (this.#loop.isStopped) return;
+        await delay(FAILED_PAUSE_MS, undefined, { signal: this.#loop.signal }).catch(() => undefined);
+      }
+    }
+  }
+}
+
+/** What becomes of a command's row. `outcome` is undefined for a start that is not wanted any more. */
+function settle(command: DueCommand, outcome: SendOutcome | undefined): Settled {
+  const { id } = command;
+  if (outcome === undefined) return { id, keep: false };
+  if (outcome === "held-up") return { id, keep: true, dueInMs: HELD_UP_PAUSE_MS, wasSent: false };
+  if (outcome === "failed") return { id, keep: true, dueInMs: FAILED_PAUSE_MS, wasSent: false };
+  switch (command.kind) {
+    case "start":
+    case "probe":
+      return { id, keep: false };
+    case "stop":
+      return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };
+    case "stop-run":
+    case "restart-run":
+    case "report-inventory":
+    case "drain":
+      // The certificate ends that generation's runs; there is nobody left to tell.
+      if (outcome === "gone") return { id, keep: false };
+      return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };
+    default:
+      return command satisfies never;
+  }
+}
+
+/** 5 s, then doubling to 60 s. */
+export const resendPauseMs = (sentCount: number): number => backoffMs(RESENDS, sentCount);

@@ -1,0 +1,81 @@
+import type { AuditPosition } from "./access/audit.ts";
+import type { ErrorPosition } from "./errors/error-desk.ts";
+import type { ObserverPosition, ObserverSort } from "./observers/observer-tools.ts";
+
+/**
+ * The opaque cursors of lists: base64url of the last row's sort key. They say where a page ended, not how many rows went before, so
+ * rows that come and go do not shift the pages. What does not decode is undefined, never an exception: cursors come from outside.
+ */
+export function encodeObserverCursor(position: ObserverPosition): string {
+  switch (position.sort) {
+    case "newest":
+      return encode(["n", position.createdAtMicros, position.id]);
+    case "attempts":
+      return encode(["a", String(position.attempts), position.createdAtMicros, position.id]);
+    default:
+      return position satisfies never;
+  }
+}
+
+/** A cursor belongs to its sort: one of another sort is refused. */
+export function decodeObserverCursor(cursor: string, sort: ObserverSort): ObserverPosition | undefined {
+  const [kind, ...parts] = decode(cursor);
+  if (sort === "newest") {
+    const [createdAtMicros, id] = parts;
+    if (kind !== "n" || parts.length !== 2 || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
+    return { sort, createdAtMicros, id };
+  }
+  const [attempts, createdAtMicros, id] = parts;
+  if (kind !== "a" || parts.length !== 3 || !isAttempts(attempts) || !isMicros(createdAtMicros) || !isUuid(id))
+    return undefined;
+  return { sort, attempts: Number(attempts), createdAtMicros, id };
+}
+
+export function encodeTaskCursor({ createdAtMicros, id }: { createdAtMicros: string; id: string }): string {
+  return encode(["k", createdAtMicros, id]);
+}
+
+export function decodeTaskCursor(cursor: string): { createdAtMicros: string; id: string } | undefined {
+  const [kind, createdAtMicros, id, ...rest] = decode(cursor);
+  if (kind !== "k" || rest.length > 0 || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
+  return { createdAtMicros, id };
+}
+
+export function encodeErrorCursor(position: ErrorPosition): string {
+  return encode(["e", position.id]);
+}
+
+export function decodeErrorCursor(cursor: string): ErrorPosition | undefined {
+  const [kind, id, ...rest] = decode(cursor);
+  if (kind !== "e" || rest.length > 0 || id === undefined || !/^[0-9]{1,18}$/.test(id)) return undefined;
+  return { id };
+}
+
+export function encodeAuditCursor({ atMicros, id }: AuditPosition): string {
+  return encode(["t", atMicros, id]);
+}
+
+export function decodeAuditCursor(cursor: string): AuditPosition | undefined {
+  const [kind, atMicros, id, ...rest] = decode(cursor);
+  if (kind !== "t" || rest.length > 0 || !isMicros(atMicros) || !isUuid(id)) return undefined;
+  return { atMicros, id };
+}
+
+const MAX_CURSOR_LENGTH = 256;
+
+const encode = (parts: string[]): string => Buffer.from(parts.join("."), "utf8").toString("base64url");
+
+const decode = (cursor: string): string[] =>
+  cursor.length <= MAX_CURSOR_LENGTH && /^[A-Za-z0-9_-]+$/.test(cursor)
+    ? Buffer.from(cursor, "base64url").toString("utf8").split(".")
+    : [];
+
+/** Within what a double multiplies exactly (2^53 µs: the year 2255), as the query turns it into a time. */
+const isMicros = (text: string | undefined): text is string =>
+  text !== undefined && /^[0-9]{1,16}$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER;
+
+const isAttempts = (text: string | undefined): boolean =>
+  text !== undefined && /^[0-9]{1,10}$/.test(text) && Number(text) <= 2_147_483_647;
+
+const isUuid = (text: string | undefined): text is string =>
+  text !== undefined && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);

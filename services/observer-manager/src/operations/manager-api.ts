@@ -1,0 +1,22 @@
+import type { Readiness } from "@unacked/contracts";
+import type { ChangeHub } from "./changes/change-hub.ts";
+import type { ErrorTools } from "./errors/error-desk.ts";
+import type { LogTools } from "./logs/log-tools.ts";
+import type { ManagerReads } from "./manager-reads.ts";
+import type { Lifecycle } from "./observers/observer-tools.ts";
+import type { ServiceTools } from "./services/service-desk.ts";
+import type { TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
+
+/** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
+export interface ManagerApi {
+  readonly lifecycle: Lifecycle;
+  readonly errors: ErrorTools;
+  readonly services: ServiceTools;
+  readonly logs: LogTools;
+  readonly tasks: TaskTools;
+  readonly taskTypes: TaskTypeTools;
+  readonly reads: ManagerReads;
+  readonly changes: Pick<ChangeHub, "subscribe">;
+  /** Never rejects: a check that cannot be made is a check that failed. */
+  readiness(): Promise<Readiness>;
+}

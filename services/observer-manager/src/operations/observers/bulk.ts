@@ -1,0 +1,139 @@
+import { looksLikeUuid, MAX_AUDITED_TARGETS, type ObserverFilter, type ObserverId } from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import type { ObserverInput } from "../../domain/observers/observer-machine.ts";
+import { type Action, type ActionDone, doneTo, newAction } from "../access/audit.ts";
+import type { BooksStore, BooksTransaction } from "../books/books-store.ts";
+import type { Log } from "../log.ts";
+import { ask, changeObservers } from "./observer-change.ts";
+import type { BulkChange, BulkCount, ChangeOutcome, ObserverRef } from "./observer-tools.ts";
+
+/** Rows locked by one transaction: services' own events about them wait so long. */
+const CHUNK = 1_000;
+
+export interface BulkParts {
+  store: BooksStore;
+  /** Told after each commit that wrote a command. */
+  committed(): void;
+  log: Log;
+}
+
+/**
+ * What comes in: one wish for many observers, named or described. It guarantees: each that is answered "accepted" stands so
+ * in the books with its command; the others have their reason. It works in chunks, each a transaction. A crash in the middle
+ * leaves the chunks before it done and the rest as it was; the same call again then does only the rest.
+ */
+export class Bulk {
+  readonly #parts: BulkParts;
+
+  constructor(parts: BulkParts) {
+    this.#parts = parts;
+  }
+
+  async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[]> {
+    const input = inputOf(change);
+    const action = actionOf(change, by);
+    const done = await this.#inChunks(refs, change, (tx, chunk) => changeObservers(tx, chunk, input, action));
+    const outcomes = done.flat();
+    const cutOff = refs.slice(outcomes.length).map((): ChangeOutcome => ({ kind: "problem", code: "batch-interrupted" }));
+    return [...outcomes, ...cutOff];
+  }
+
+  async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount> {
+    const ids = await this.#parts.store.findMatching(filter);
+    const input = inputOf(change);
+    const action = actionOf(change, by, filter);
+    const counts = await this.#inChunks(ids, change, async (tx, chunk) => {
+      const books = await tx.loadMatching(chunk, filter);
+      books.traceContext = by.traceContext;
+      const count = noneYet();
+      const accepted: ObserverId[] = [];
+      for (const observer of books.observers.values()) {
+        const refusal = ask(books, observer, input);
+        tally(count, refusal);
+        if (refusal === null) accepted.push(observer.id);
+      }
+      if (action && accepted.length > 0) {
+        await tx.write(books);
+        await tx.recordActions([await doneToMany(tx, action, accepted)]);
+      }
+      return count;
+    });
+    const total = counts.reduce(add, noneYet());
+    const cutOff = ids.length - counts.length * CHUNK;
+    return cutOff <= 0 ? total : add(total, { matched: cutOff, accepted: 0, refused: { "batch-interrupted": cutOff } });
+  }
+
+  /** The results of the chunks that went through. Throws while there is none: then nothing has been changed. */
+  async #inChunks<Item, Result>(
+    items: Item[],
+    { dryRun }: BulkChange,
+    work: (tx: BooksTransaction, chunk: Item[]) => Promise<Result>,
+  ): Promise<Result[]> {
+    const { store, committed, log } = this.#parts;
+    const results: Result[] = [];
+    for (let start = 0; start < items.length; start += CHUNK) {
+      try {
+        results.push(await store.inTransaction((tx) => work(tx, items.slice(start, start + CHUNK))));
+      } catch (error) {
+        if (results.length === 0 || dryRun) throw error;
+        log.warn({ err: error, done: start, of: items.length }, "a change of many was cut short");
+        return results;
+      }
+      if (!dryRun) committed();
+    }
+    return results;
+  }
+}
+
+/** Null for a dry run: nothing is done. */
+function actionOf({ kind, force, dryRun }: BulkChange, by: Actor, filter?: ObserverFilter): Action | null {
+  if (dryRun) return null;
+  return newAction(kind === "stop" ? "observer.stop" : "observer.restart", by, {
+    force,
+    filter: filter && inTheTrail(filter),
+  });
+}
+
+/** As the trail has always told it. */
+const inTheTrail = ({ status, service, labels = {}, q, ...rest }: ObserverFilter): object => ({
+  ...rest,
+  statuses: [status ?? []].flat(),
+  nameContains: q,
+  service: service === undefined ? undefined : refOf(service),
+  labels: Object.entries(labels).map(([key, value]) => ({ key, value })),
+});
+
+const refOf = (service: string) =>
+  looksLikeUuid(service) ? { kind: "id", id: service.toLowerCase() } : { kind: "name", name: service };
+
+/** Names are read of those alone that the trail names. */
+async function doneToMany(tx: BooksTransaction, action: Action, ids: ObserverId[]): Promise<ActionDone> {
+  const named = await tx.viewObservers(ids.slice(0, MAX_AUDITED_TARGETS));
+  return doneTo(action, [...named.values()], ids.length);
+}
+
+function inputOf({ kind, force }: BulkChange): ObserverInput {
+  switch (kind) {
+    case "stop":
+      return force ? "force-delete" : "delete";
+    case "restart":
+      return "restart";
+    default:
+      return kind satisfies never;
+  }
+}
+
+const noneYet = (): BulkCount => ({ matched: 0, accepted: 0, refused: {} });
+
+function tally(count: BulkCount, refusal: keyof BulkCount["refused"] | null): void {
+  count.matched += 1;
+  if (refusal === null) count.accepted += 1;
+  else count.refused[refusal] = (count.refused[refusal] ?? 0) + 1;
+}
+
+function add(a: BulkCount, b: BulkCount): BulkCount {
+  const refused = { ...a.refused };
+  for (const [code, count] of Object.entries(b.refused) as [keyof BulkCount["refused"], number][])
+    refused[code] = (refused[code] ?? 0) + count;
+  return { matched: a.matched + b.matched, accepted: a.accepted + b.accepted, refused };
+}

@@ -1,0 +1,154 @@
+import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
+import { type Action, type ActionDone, doneTo } from "../access/audit.ts";
+import type { BooksTransaction } from "../books/books-store.ts";
+import type { Refusal } from "../refusal.ts";
+import { isRepeated, type NewObserver } from "./new-observer.ts";
+import type { CreateOutcome } from "./observer-tools.ts";
+import { WorkersLeft } from "./workers-left.ts";
+
+/** One request with what was found out before the transaction. */
+export interface Candidate {
+  request: CreateObserver;
+  observer: NewObserver;
+  wrongType: Refusal | null;
+  /** The call that it came with; several can share a transaction. */
+  action: Action;
+}
+
+/** Undoes the transaction of an atomic batch and becomes its answers. */
+export class RolledBack extends Error {
+  readonly outcomes: CreateOutcome[];
+
+  constructor(outcomes: CreateOutcome[]) {
+    super("rolled back");
+    this.outcomes = outcomes;
+  }
+}
+
+type Outcomes = (CreateOutcome | undefined)[];
+
+const problem = (code: ProblemCode): Refusal => ({ kind: "problem", code });
+
+/** Answers in the order of the candidates. `atomic`: throws RolledBack when one is refused. */
+export async function createTogether(
+  tx: BooksTransaction,
+  candidates: Candidate[],
+  atomic: boolean,
+): Promise<CreateOutcome[]> {
+  const mustFindWorker = candidates.filter(({ request }) => request.whenFull === "reject");
+  const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
+  for (const pool of pools) await tx.lockPool(pool);
+  const known = await tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? []));
+  // A repeated request finds its observer, whatever has become of types and workers since.
+  const outcomes: Outcomes = candidates.map(
+    ({ observer, wrongType }) => repeated(known.get(observer.id), observer) ?? wrongType ?? undefined,
+  );
+  await shareOutWorkers(tx, candidates, outcomes, pools);
+  if (atomic) refuseAllIfOne(outcomes);
+  const accepted = candidates.filter((_, i) => outcomes[i] === undefined);
+  const created = await tx.insertObservers(accepted.map(({ observer }) => observer));
+  await answerConflicts(tx, candidates, outcomes, created);
+  if (atomic) refuseAllIfOne(outcomes);
+  await tx.recordActions(doneBy(candidates, outcomes));
+  return outcomes as CreateOutcome[];
+}
+
+/** One entry a call, however many it created. */
+function doneBy(candidates: Candidate[], outcomes: Outcomes): ActionDone[] {
+  const created = new Map<Action, ObserverView[]>();
+  for (const [i, { action }] of candidates.entries()) {
+    const outcome = outcomes[i];
+    if (outcome?.kind !== "created") continue;
+    const others = created.get(action);
+    if (others) others.push(outcome.observer);
+    else created.set(action, [outcome.observer]);
+  }
+  return [...created].map(([action, observers]) => doneTo(action, observers));
+}
+
+/** First come, first served; one that cannot be created anyway takes no worker from those behind it. */
+async function shareOutWorkers(
+  tx: BooksTransaction,
+  candidates: Candidate[],
+  outcomes: Outcomes,
+  pools: string[],
+): Promise<void> {
+  const free = new Map<string, WorkersLeft>();
+  for (const pool of pools) {
+    const types = candidates.flatMap(({ observer }) => (observer.pool === pool ? [observer.type] : []));
+    free.set(pool, new WorkersLeft(await tx.freeWorkers(pool, [...new Set(types)])));
+  }
+  const open = candidates.flatMap(({ request: { whenFull }, observer: { id, name, type, pool } }, i) =>
+    outcomes[i] ? [] : [{ id, name, type, pool, whenFull, i }],
+  );
+  // Names matter here only when there are not enough workers for all: else the insert alone tells.
+  const taken = wouldSuffice(free, open) ? undefined : await tx.namesTaken(open.map(({ name }) => name));
+  const claimed = new Set<ObserverId>();
+  for (const { id, name, type, pool, whenFull, i } of open) {
+    if (claimed.has(id)) continue; // a repetition within the batch, answered as such after the insert
+    const left = free.get(pool);
+    if (taken?.has(name)) outcomes[i] = problem("name-taken");
+    else if (whenFull === "reject" && left !== undefined && left.of(type) <= 0) outcomes[i] = noFreeWorker(pool, type, left);
+    if (outcomes[i]) continue;
+    claimed.add(id);
+    taken?.add(name);
+    left?.take(type);
+  }
+}
+
+function noFreeWorker(pool: string, type: string, left: WorkersLeft): Refusal {
+  if (!left.isFullFor(type)) return problem("no-free-worker");
+  const detail = `No service of the pool "${pool}" that knows the type "${type}" has a free worker`;
+  return { ...problem("no-free-worker"), detail };
+}
+
+function wouldSuffice(free: ReadonlyMap<string, WorkersLeft>, open: { pool: string; type: string }[]): boolean {
+  const left = new Map([...free].map(([pool, workers]) => [pool, workers.copy()]));
+  for (const { pool, type } of open) {
+    const workers = left.get(pool);
+    if (workers === undefined) continue;
+    if (workers.of(type) <= 0) return false;
+    workers.take(type);
+  }
+  return true;
+}
+
+/** Those that the insert left out met an observer that is there: by name, or by an id that was taken a moment ago. */
+async function answerConflicts(
+  tx: BooksTransaction,
+  candidates: Candidate[],
+  outcomes: Outcomes,
+  created: Map<ObserverId, ObserverView>,
+): Promise<void> {
+  const open = candidates.flatMap(({ observer }, i) => (outcomes[i] === undefined ? [{ observer, i }] : []));
+  const leftOut = open.flatMap(({ observer: { id } }) => (created.has(id) ? [] : [id]));
+  const known = leftOut.length > 0 ? await tx.viewObservers(leftOut) : new Map();
+  for (const { observer, i } of open) {
+    const view = created.get(observer.id);
+    // Of two with the same id in one batch, the first is created and the second is its repetition.
+    created.delete(observer.id);
+    if (view) known.set(observer.id, view);
+    outcomes[i] = view
+      ? { kind: "created", observer: view }
+      : (repeated(known.get(observer.id), observer) ?? problem("name-taken"));
+  }
+}
+
+function repeated(known: ObserverView | undefined, observer: NewObserver): CreateOutcome | undefined {
+  if (!known) return undefined;
+  return isRepeated(observer, known) ? { kind: "exists", observer: known } : problem("id-taken");
+}
+
+/** Throws when one is refused: then the others are refused because of it, and nothing is written. */
+function refuseAllIfOne(outcomes: Outcomes): void {
+  if (!outcomes.some((outcome) => outcome?.kind === "problem")) return;
+  throw new RolledBack(refuseTheInnocent(outcomes));
+}
+
+/** What an atomic batch is answered when some of it cannot be. */
+export function refuseTheInnocent(outcomes: readonly unknown[]): Refusal[] {
+  return outcomes.map((outcome) => (isRefusal(outcome) ? outcome : problem("batch-refused")));
+}
+
+const isRefusal = (outcome: unknown): outcome is Refusal =>
+  typeof outcome === "object" && outcome !== null && "kind" in outcome && outcome.kind === "problem";

@@ -1,0 +1,140 @@
+import type { CreateObserver } from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import { newAction } from "../access/audit.ts";
+import { type BooksStore, RefusedByDatabase } from "../books/books-store.ts";
+import type { FreshStarts } from "../commands/fresh-starts.ts";
+import type { Refusal } from "../refusal.ts";
+import type { TypeCheck } from "../types/type-check.ts";
+import { type Candidate, createTogether, RolledBack } from "./create-together.ts";
+import { newObserver } from "./new-observer.ts";
+import type { CreateOutcome } from "./observer-tools.ts";
+
+/** Requests that are answered together, waiting for their turn. */
+interface Submission {
+  candidates: Candidate[];
+  atomic: boolean;
+  resolve(outcomes: CreateOutcome[]): void;
+  reject(error: unknown): void;
+}
+
+/** How many single requests share a transaction when many arrive at once. */
+const MAX_TOGETHER = 1_000;
+
+const UNSTORABLE: Refusal = { kind: "problem", code: "invalid-body", detail: "It holds a value that the database refuses." };
+const INTERRUPTED: Refusal = { kind: "problem", code: "batch-interrupted" };
+
+/**
+ * What comes in: requests for observers, already valid. It guarantees: each that is answered "created" stands in the books
+ * together with the command that starts it. Requests that arrive while a transaction is under way share the next one, so
+ * that a thousand clients do not wait for a thousand commits. A crash before the commit leaves nothing; after it, the
+ * command for any dispatcher.
+ */
+export class Creation {
+  readonly #store: BooksStore;
+  readonly #types: TypeCheck;
+  readonly #committed: () => void;
+  readonly #fresh: FreshStarts;
+  #waiting: Submission[] = [];
+  #isBusy = false;
+
+  /** @param committed told after each commit that wrote a command */
+  constructor(store: BooksStore, types: TypeCheck, committed: () => void, fresh: FreshStarts) {
+    this.#store = store;
+    this.#types = types;
+    this.#committed = committed;
+    this.#fresh = fresh;
+  }
+
+  /** Answers in the order of the requests. `atomic`: all are created, or none. */
+  async create(requests: CreateObserver[], by: Actor, { atomic = false } = {}): Promise<CreateOutcome[]> {
+    const wrongTypes = await this.#types.check(requests);
+    const action = newAction("observer.create", by);
+    const candidates = requests.map(
+      (request, i): Candidate => ({
+        request,
+        observer: newObserver(request, by.traceContext),
+        wrongType: wrongTypes[i] ?? null,
+        action,
+      }),
+    );
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ candidates, atomic, resolve, reject });
+      if (!this.#isBusy) void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true;
+    while (this.#waiting.length > 0) await this.#answer(this.#takeTogether());
+    this.#isBusy = false;
+  }
+
+  /** An atomic submission goes alone; others as many as fit. */
+  #takeTogether(): Submission[] {
+    const first = this.#waiting.shift() as Submission;
+    const together = [first];
+    let size = first.candidates.length;
+    while (
+      !first.atomic &&
+      this.#waiting[0] &&
+      !this.#waiting[0].atomic &&
+      size + this.#waiting[0].candidates.length <= MAX_TOGETHER
+    ) {
+      const next = this.#waiting.shift() as Submission;
+      together.push(next);
+      size += next.candidates.length;
+    }
+    return together;
+  }
+
+  async #answer(submissions: Submission[]): Promise<void> {
+    const candidates = submissions.flatMap((submission) => submission.candidates);
+    const [first] = submissions;
+    try {
+      const outcomes = await this.#transact(candidates, first?.atomic ?? false);
+      let next = 0;
+      for (const submission of submissions) submission.resolve(outcomes.slice(next, (next += submission.candidates.length)));
+    } catch (error) {
+      if (!(error instanceof RefusedByDatabase)) for (const submission of submissions) submission.reject(error);
+      else if (submissions.length > 1) for (const submission of submissions) await this.#answer([submission]);
+      else if (first) await this.#sift(first).then(first.resolve, first.reject);
+    }
+  }
+
+  async #transact(candidates: Candidate[], atomic: boolean): Promise<CreateOutcome[]> {
+    try {
+      const outcomes = await this.#store.inTransaction((tx) => createTogether(tx, candidates, atomic));
+      const created = outcomes.flatMap((outcome) => (outcome.kind === "created" ? [outcome.observer] : []));
+      for (const observer of created) this.#fresh.remember(observer);
+      if (created.length > 0) this.#committed();
+      return outcomes;
+    } catch (error) {
+      if (error instanceof RolledBack) return error.outcomes;
+      throw error;
+    }
+  }
+
+  /**
+   * A value that PostgreSQL refuses must not cost its neighbours: the batch is halved until it is found. When the database
+   * goes away meanwhile, what has been created is answered so.
+   */
+  async #sift({ candidates, atomic }: Submission): Promise<CreateOutcome[]> {
+    if (atomic) return candidates.map(() => UNSTORABLE);
+    const outcomes: CreateOutcome[] = [];
+    const parts = halves(candidates);
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      try {
+        outcomes.push(...(part.length === 0 ? [] : await this.#transact(part, false)));
+      } catch (error) {
+        if (error instanceof RefusedByDatabase && part.length > 1) parts.unshift(...halves(part));
+        else if (error instanceof RefusedByDatabase) outcomes.push(UNSTORABLE);
+        else if (outcomes.some((outcome) => outcome.kind === "created"))
+          return [...outcomes, ...[part, ...parts].flat().map(() => INTERRUPTED)];
+        else throw error;
+      }
+    }
+    return outcomes;
+  }
+}
+
+const halves = <T>(items: T[]): T[][] => [items.slice(0, items.length >> 1), items.slice(items.length >> 1)];

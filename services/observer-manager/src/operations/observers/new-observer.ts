@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from "node:util";
+import { type CreateObserver, newObserverId, type ObserverId, type ObserverView } from "@unacked/contracts";
+
+/** An observer about to be: already validated. */
+export interface NewObserver {
+  id: ObserverId;
+  name: string;
+  type: string;
+  params: unknown;
+  labels: Record<string, string>;
+  pool: string;
+  retry: unknown;
+  /** Only of one that is recorded again: 1 and now otherwise. */
+  revision?: number;
+  createdAt?: string;
+  /** The trace of the call that it came with; its start carries it on. */
+  traceContext?: string | undefined;
+}
+
+/** A request as it will stand in the books; an id is made where the client chose none. */
+export function newObserver(request: CreateObserver, traceContext?: string): NewObserver {
+  return { id: request.id ?? newObserverId(), ...contentOf(request), traceContext };
+}
+
+/**
+ * Whether a POST is that of an observer which is there, once more, and not another one with the same id. Nothing of what a request
+ * holds is ever changed in the books. The order in which a client writes its fields is no difference, nor is −0.
+ */
+export function isRepeated(request: NewObserver, there: ObserverView): boolean {
+  return isDeepStrictEqual(asJson(contentOf(request)), asJson(contentOf(there)));
+}
+
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** What a client asks for in an observer, and what a service is given of it: the same fields wherever they stand. */
+type Content = Pick<NewObserver, "name" | "type" | "params" | "labels" | "pool" | "retry">;
+
+export function contentOf<From extends Content>({
+  name,
+  type,
+  params,
+  labels,
+  pool,
+  retry,
+}: From): Pick<From, keyof Content> {
+  return { name, type, params, labels, pool, retry };
+}

@@ -1,0 +1,87 @@
+import type { CreateObserver, ObserverFilter } from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import type { ObserverInput } from "../../domain/observers/observer-machine.ts";
+import { type Action, newAction } from "../access/audit.ts";
+import type { BooksStore } from "../books/books-store.ts";
+import type { FreshStarts } from "../commands/fresh-starts.ts";
+import type { Log } from "../log.ts";
+import type { Refusal } from "../refusal.ts";
+import type { TypeCheck } from "../types/type-check.ts";
+import { Bulk } from "./bulk.ts";
+import { refuseTheInnocent } from "./create-together.ts";
+import { Creation } from "./creation.ts";
+import { changeObservers } from "./observer-change.ts";
+import type { BulkChange, ChangeOutcome, CreateOutcome, Lifecycle, ObserverRef } from "./observer-tools.ts";
+
+export interface LifecycleParts {
+  store: BooksStore;
+  types: TypeCheck;
+  /** False until the manager has once read the state queue empty: before, the books may be behind reality. */
+  isReady(): boolean;
+  /** Told after each commit that wrote a command. */
+  committed(): void;
+  /** Where the dispatcher finds what was created a moment ago. */
+  freshStarts: FreshStarts;
+  log: Log;
+}
+
+const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
+
+/**
+ * What clients ask of an observer's life. Each call is one transaction: the observer's row and the command that says what
+ * is to be sent. When it has committed, it is accepted, and the answer needs nothing more of the database; a crash before
+ * leaves nothing, one after leaves the command for any dispatcher.
+ */
+export class ObserverLifecycle implements Lifecycle {
+  readonly #parts: LifecycleParts;
+  readonly #creation: Creation;
+  readonly #bulk: Bulk;
+
+  constructor(parts: LifecycleParts) {
+    this.#parts = parts;
+    this.#creation = new Creation(parts.store, parts.types, parts.committed, parts.freshStarts);
+    this.#bulk = new Bulk(parts);
+  }
+
+  async createObserver(request: CreateObserver, by: Actor): ReturnType<Lifecycle["createObserver"]> {
+    if (!this.#parts.isReady()) return NOT_READY;
+    const [outcome] = await this.#creation.create([request], by);
+    return outcome ?? NOT_READY;
+  }
+
+  async createObservers(
+    requests: (CreateObserver | Refusal)[],
+    options: { atomic: boolean },
+    by: Actor,
+  ): ReturnType<Lifecycle["createObservers"]> {
+    if (!this.#parts.isReady()) return NOT_READY;
+    const good = requests.flatMap((request) => ("kind" in request ? [] : [request]));
+    if (options.atomic && good.length < requests.length) return refuseTheInnocent(requests);
+    const outcomes = good.length === 0 ? [] : await this.#creation.create(good, by, options);
+    let next = 0;
+    return requests.map((request) => ("kind" in request ? request : (outcomes[next++] as CreateOutcome)));
+  }
+
+  deleteObserver(ref: ObserverRef, { force }: { force: boolean }, by: Actor): Promise<ChangeOutcome> {
+    return this.#change(ref, force ? "force-delete" : "delete", newAction("observer.stop", by, { force }));
+  }
+
+  restartObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome> {
+    return this.#change(ref, "restart", newAction("observer.restart", by));
+  }
+
+  async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): ReturnType<Lifecycle["changeObservers"]> {
+    return this.#parts.isReady() ? this.#bulk.changeObservers(refs, change, by) : NOT_READY;
+  }
+
+  async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): ReturnType<Lifecycle["changeMatching"]> {
+    return this.#parts.isReady() ? this.#bulk.changeMatching(filter, change, by) : NOT_READY;
+  }
+
+  async #change(ref: ObserverRef, input: ObserverInput, action: Action): Promise<ChangeOutcome> {
+    if (!this.#parts.isReady()) return NOT_READY;
+    const [outcome] = await this.#parts.store.inTransaction((tx) => changeObservers(tx, [ref], input, action));
+    if (outcome?.kind === "accepted") this.#parts.committed();
+    return outcome ?? NOT_READY;
+  }
+}

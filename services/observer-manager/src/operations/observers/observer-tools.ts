@@ -1,0 +1,78 @@
+import type { CreateObserver, ObserverFilter, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import type { Refusal } from "../refusal.ts";
+
+/**
+ * What writes. Each answer is given after the commit, with the observer as that transaction left it; and with it, in the
+ * same transaction, stands who did it in the audit trail.
+ */
+export interface Lifecycle {
+  /**
+   * `exists`: an observer with this client-chosen id and the very same body is there already.
+   * Problems: name-taken, id-taken, unknown-type (+ knownTypes), invalid-body (+ errors), pool-not-served,
+   * no-free-worker, not-ready.
+   */
+  createObserver(request: CreateObserver, by: Actor): Promise<CreateOutcome>;
+
+  /**
+   * The same for many, answered one by one in order: a bad one does not cost the others, unless `atomic`. Then either all are
+   * created, or those that are to blame carry their problem and the others batch-refused. One that was refused before it
+   * came here (by its shape) keeps its place and its problem.
+   */
+  createObservers(
+    requests: (CreateObserver | Refusal)[],
+    options: { atomic: boolean },
+    by: Actor,
+  ): Promise<CreateOutcome[] | Refusal>;
+
+  /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
+  deleteObserver(ref: ObserverRef, options: { force: boolean }, by: Actor): Promise<ChangeOutcome>;
+
+  /** Problems: observer-not-found, not-restartable, already-deleting, already-deleted, not-ready. */
+  restartObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome>;
+
+  /**
+   * The same for many, answered in the order of the refs. What was accepted stays so: when the database goes away in the
+   * middle, the rest is answered batch-interrupted.
+   */
+  changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[] | Refusal>;
+
+  /** Of all that match now; one that no longer does when its turn comes is left alone. */
+  changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount | Refusal>;
+}
+
+export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
+
+export type ChangeOutcome = { kind: "accepted"; observer: ObserverView } | Refusal;
+
+/** What is asked of many. */
+export interface BulkChange {
+  kind: "stop" | "restart";
+  /** Of a stop: also what has not started, or what nobody answers for. */
+  force: boolean;
+  /** Answers as if, and changes nothing. */
+  dryRun: boolean;
+}
+
+export interface BulkCount {
+  matched: number;
+  accepted: number;
+  refused: Partial<Record<ProblemCode, number>>;
+}
+
+/** What a path takes: a name finds the living observer of that name, an id also a deleted one. */
+export type ObserverRef = { kind: "id"; id: ObserverId } | { kind: "name"; name: string };
+
+/** Its filters are combined by "and", the statuses by "or". */
+export interface ObserverQuery extends ObserverFilter {
+  sort: ObserverSort;
+  limit: number;
+  after?: ObserverPosition;
+}
+
+export type ObserverSort = "newest" | "attempts";
+
+/** A place in a list: the last row of a page, exactly (microseconds, as PostgreSQL keeps them). */
+export type ObserverPosition =
+  | { sort: "newest"; createdAtMicros: string; id: string }
+  | { sort: "attempts"; attempts: number; createdAtMicros: string; id: string };

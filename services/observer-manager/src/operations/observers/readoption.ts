@@ -1,0 +1,111 @@
+import type { RunId } from "@unacked/contracts";
+import { type BooksStore, type ErrorBook, type NewError, RefusedByDatabase, type UnknownRun } from "../books/books-store.ts";
+import type { Log } from "../log.ts";
+import type { Refusal } from "../refusal.ts";
+import type { Tally } from "../tally.ts";
+import type { TypeCheck } from "../types/type-check.ts";
+import { notTakenBack, type Reported, readLostObserver, refusalText, takeBack } from "./lost-observers.ts";
+
+export interface ReadoptionParts {
+  store: BooksStore;
+  errors: ErrorBook;
+  types: TypeCheck;
+  retentionMs: number;
+  /** Told after a commit that wrote a command. */
+  committed(): void;
+  tally: Tally;
+  log: Log;
+}
+
+/**
+ * What comes in: error reports. A run that the books did not know was stopped, and its message is in the report. If these
+ * very books gave that order, and the observer was created within the retention, they have lost it (restored from an older
+ * backup, say): it passes the checks of a create, is recorded in the pool of the service that ran it, started again with a
+ * higher revision, and audited. Where its name is another's by now, it goes on under a name of its own, and an entry of the
+ * errors says so. All else stays among the errors with the reason. Safe to repeat: an observer that is there is left alone.
+ */
+export class Readoption implements ErrorBook {
+  readonly #parts: ReadoptionParts;
+
+  constructor(parts: ReadoptionParts) {
+    this.#parts = parts;
+  }
+
+  async record(errors: NewError[]): Promise<void> {
+    const unknown = errors.filter(({ reason }) => reason === "unknown-observer");
+    const others = errors.filter(({ reason }) => reason !== "unknown-observer");
+    const { reported, refused } = await this.#sift(unknown);
+    await this.#putAside([...others, ...refused]);
+    if (refused.length > 0)
+      this.#parts.log.warn(
+        { event: "not-taken-back", details: refused.slice(0, 20).map(({ detail }) => detail) },
+        "reports of unknown observers were put to the errors",
+      );
+    if (reported.length > 0) await this.#takeBack(reported);
+  }
+
+  async #putAside(errors: NewError[]): Promise<void> {
+    await this.#parts.errors.record(errors);
+    this.#parts.tally.putAside(errors.map(({ reason }) => reason));
+  }
+
+  async #sift(reports: NewError[]): Promise<{ reported: Reported[]; refused: NewError[] }> {
+    const runIds = reports.flatMap(({ runId }) => runId ?? []);
+    const orders = runIds.length === 0 ? new Map<RunId, UnknownRun>() : await this.#parts.store.findUnknownRuns(runIds);
+    const judged = reports.map((report) => this.#judge(report, orders));
+    const believed = judged.flatMap((one) => ("why" in one ? [] : [one]));
+    const wrongTypes = await this.#parts.types.check(believed.map(({ request }) => request));
+    const refused = judged.flatMap((one) => ("why" in one ? [notTakenBack(one.report, one.why)] : []));
+    const reported: Reported[] = [];
+    for (const [i, one] of believed.entries()) {
+      const refusal = wrongTypes[i] ?? null;
+      if (refusal === null || isUndecided(refusal)) reported.push(one);
+      else refused.push(notTakenBack(one.report, refusalText(refusal)));
+    }
+    return { reported, refused };
+  }
+
+  #judge(report: NewError, orders: ReadonlyMap<RunId, UnknownRun>): Reported | { report: NewError; why: string } {
+    const refuse = (why: string) => ({ report, why });
+    const order = report.runId === undefined ? undefined : orders.get(report.runId);
+    if (!order) return refuse("the manager has ordered no such run to stop");
+    const decoded = readLostObserver(report.body);
+    if (!decoded.ok) return refuse(decoded.reason);
+    const { observerId, messageId, revision, pool, createdAt } = decoded.value.start;
+    const isOfThatRun = order.observerId === observerId && order.messageId === messageId && order.revision === revision;
+    if (!isOfThatRun) return refuse("its message is not that of the run that was ordered to stop");
+    if (order.pool !== pool) return refuse(`${order.serviceName}, which ran it, is in pool ${order.pool}`);
+    const ageMs = Date.now() - Date.parse(createdAt);
+    if (ageMs >= this.#parts.retentionMs)
+      return refuse("it was created longer ago than the retention, and may have been removed on purpose");
+    return { ...decoded.value, report, order };
+  }
+
+  /** A value that PostgreSQL refuses must not cost its neighbours. */
+  async #takeBack(reported: Reported[]): Promise<void> {
+    try {
+      await this.#transact(reported);
+    } catch (error) {
+      const [first, ...others] = reported;
+      if (!(error instanceof RefusedByDatabase) || first === undefined) throw error;
+      if (others.length === 0) return this.#putAside([notTakenBack(first.report, error.message)]);
+      for (const one of reported) await this.#takeBack([one]);
+    }
+  }
+
+  async #transact(reported: Reported[]): Promise<void> {
+    const { committed, log, store, tally } = this.#parts;
+    const { names, entries } = await store.inTransaction((tx) => takeBack(tx, reported));
+    tally.putAside(entries.map(({ reason }) => reason));
+    for (const { detail } of entries) log.warn({ event: "taken-back-otherwise" }, detail);
+    if (names.length === 0) return;
+    log.warn(
+      { event: "readopted", reported: reported.length, recorded: names.length, names: names.slice(0, 20) },
+      "services ran observers that the books had lost: recorded and started again",
+    );
+    committed();
+  }
+}
+
+/** Nobody has said yet which types there are: the service that reports is as good as new to these books. */
+const isUndecided = ({ code, knownTypes }: Refusal): boolean => code === "unknown-type" && knownTypes?.length === 0;

@@ -1,0 +1,169 @@
+import type { ObserverId, ObserverStatus, ServiceId } from "@unacked/contracts";
+import { provenAbsent, type Sighting } from "../../domain/observers/absence.ts";
+import { applyInput } from "../../domain/observers/observer-input.ts";
+import type { BooksStore } from "../books/books-store.ts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { AbsenceProver } from "./absence-prover.ts";
+
+export interface ReconcilerStore {
+  /** Pools in which an observer has been without a run, and without a start to be sent, for `forMs`. */
+  poolsInDoubt(forMs: number): Promise<string[]>;
+  /** All of a sighting that the books know. */
+  sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "atMs">>;
+  /** Asks every living service of the pool for its inventory. */
+  askInventories(pool: string): Promise<void>;
+  /** Living services whose own count of runs differs, at this moment, from the books'. */
+  servicesThatCountOtherwise(): Promise<{ id: ServiceId; generation: number; name: string }[]>;
+  askInventory(service: { id: ServiceId; generation: number }): Promise<void>;
+}
+
+export interface QueueLook {
+  /** The work queue of a pool and the state queue, as they are now; null while the broker cannot be asked. */
+  look(pool: string): Promise<Pick<Sighting, "queue" | "stateQueueDepth"> | null>;
+}
+
+export interface ReconcilerParts {
+  store: ReconcilerStore;
+  books: BooksStore;
+  queues: QueueLook;
+  prover: Pick<AbsenceProver, "advance" | "clear">;
+  /** Whether all services of the pool, and all managers, know markers. */
+  mayProve(pool: string): Promise<boolean>;
+  isCaughtUp(): boolean;
+  /** Told after a commit that wrote commands. */
+  committed(): void;
+  log: Log;
+}
+
+const EVERY_MS = 4_000;
+/** While something is in doubt. */
+const AGAIN_MS = 2_000;
+/** While services are being asked. */
+const SOON_MS = 500;
+const COUNTS_EVERY_MS = 10_000;
+/** How long an observer may be without a run before it is in doubt: a redelivery takes milliseconds. */
+const IN_DOUBT_AFTER_MS = 3_000;
+/** What was repaired so far, for metrics. */
+export interface RepairCounts {
+  sentAgain: number;
+  deletionsConcluded: number;
+  inventoriesAsked: number;
+}
+
+/**
+ * Compares what services say they run with what the books say, and repairs both ways: an observer that nobody has is
+ * sent again with revision + 1, one being deleted that nobody has is Deleted, and a service whose count differs is asked
+ * for everything. It concludes only from proof (absence-prover.ts, or absence.ts where not all know markers). A crash in between leaves things as they were.
+ */
+export class Reconciler {
+  readonly counts: RepairCounts = { sentAgain: 0, deletionsConcluded: 0, inventoriesAsked: 0 };
+  readonly #parts: ReconcilerParts;
+  readonly #firstLooks = new Map<string, Sighting>();
+  /** Services that counted otherwise at the last look; counts differ for moments all the time. */
+  #countedOtherwise = new Set<string>();
+  #countsDueAtMs = 0;
+  readonly #loop = new Loop({ round: () => this.#lookAround(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: ReconcilerParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start(AGAIN_MS);
+  }
+
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  async #lookAround(): Promise<number> {
+    const { store, prover, mayProve, isCaughtUp } = this.#parts;
+    if (isCaughtUp()) await this.#askWhereCountsDiffer();
+    else this.#firstLooks.clear();
+    const pools = await store.poolsInDoubt(IN_DOUBT_AFTER_MS);
+    for (const known of [...this.#firstLooks.keys()]) if (!pools.includes(known)) this.#firstLooks.delete(known);
+    let isSoon = false;
+    for (const pool of pools) {
+      if (await mayProve(pool)) isSoon = (await prover.advance(pool, IN_DOUBT_AFTER_MS)) || isSoon;
+      else if (isCaughtUp()) await this.#lookAt(pool);
+    }
+    await prover.clear(pools);
+    if (isSoon) return SOON_MS;
+    return this.#firstLooks.size > 0 ? AGAIN_MS : EVERY_MS;
+  }
+
+  #failed(error: unknown): number {
+    this.#firstLooks.clear();
+    this.#parts.log.warn({ err: error }, "the books could not be compared with the services");
+    return EVERY_MS;
+  }
+
+  /** By counts: in a pool without a service, or with one that does not know markers. */
+  async #lookAt(pool: string): Promise<void> {
+    const { store, queues } = this.#parts;
+    const broker = await queues.look(pool);
+    // Observers that wait for a free worker are no reason to ask anybody anything.
+    if (!broker || broker.queue.ready > 0) return void this.#firstLooks.delete(pool);
+    const now: Sighting = { ...(await store.sight(pool, IN_DOUBT_AFTER_MS)), ...broker };
+    const first = this.#firstLooks.get(pool);
+    const absent = first ? provenAbsent(first, now) : [];
+    if (absent.length > 0) await this.repair(pool, absent as ObserverId[], now.suspects);
+    const isStillOpen = first !== undefined && absent.length === 0 && isComparable(first, now);
+    if (isStillOpen) return; // the services have yet to answer
+    this.#firstLooks.set(pool, now);
+    await store.askInventories(pool);
+    this.#parts.committed();
+  }
+
+  /** Those of them whose rows still have these marks: nobody has them. */
+  async repair(pool: string, ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<void> {
+    const repaired = new Map<ObserverStatus, number>();
+    await this.#parts.books.inTransaction(async (tx) => {
+      const books = await tx.loadUnchanged(ids, marks);
+      for (const observer of books.observers.values()) {
+        repaired.set(observer.status, (repaired.get(observer.status) ?? 0) + 1);
+        applyInput(books, observer, "absent");
+      }
+      await tx.write(books);
+    });
+    const deletionsConcluded = repaired.get("OnDeleting") ?? 0;
+    const sentAgain = [...repaired.values()].reduce((sum, count) => sum + count, 0) - deletionsConcluded;
+    this.counts.sentAgain += sentAgain;
+    this.counts.deletionsConcluded += deletionsConcluded;
+    this.#parts.log.warn(
+      { event: "repaired", pool, sentAgain, deletionsConcluded },
+      "observers that nobody had were repaired",
+    );
+    this.#parts.committed();
+  }
+
+  async #askWhereCountsDiffer(): Promise<void> {
+    if (performance.now() < this.#countsDueAtMs) return;
+    this.#countsDueAtMs = performance.now() + COUNTS_EVERY_MS;
+    const services = await this.#parts.store.servicesThatCountOtherwise();
+    const again = services.filter(({ id }) => this.#countedOtherwise.has(id));
+    this.#countedOtherwise = new Set(services.filter((service) => !again.includes(service)).map(({ id }) => id));
+    if (again.length === 0) return;
+    for (const service of again) await this.#parts.store.askInventory(service);
+    this.counts.inventoriesAsked += again.length;
+    const names = again.map(({ name }) => name);
+    this.#parts.log.warn(
+      { event: "inventory-asked", services: names },
+      "services run more or less than the books say: asked for inventories",
+    );
+    this.#parts.committed();
+  }
+}
+
+/** The first look still stands: the same services, and nothing under way. */
+function isComparable(first: Sighting, now: Sighting): boolean {
+  const key = (sighting: Sighting) =>
+    JSON.stringify([
+      sighting.queue,
+      sighting.services
+        .map(({ id, generation, isSuspect, isDraining }) => [id, generation, isSuspect, isDraining])
+        .toSorted(),
+    ]);
+  return key(first) === key(now) && now.atMs - first.atMs < 60_000;
+}

@@ -1,0 +1,35 @@
+import type { QueueDepth } from "@unacked/contracts";
+import type { QueueKeeper, QueueTrouble, UnwantedQueue } from "../../domain/overview/warnings.ts";
+
+/** What the broker says of the queues at this moment. */
+export interface QueuesNow {
+  /** Of the pools that were asked for and can be had, of the unwanted ones, and of state and error queue, which come last. */
+  depths: QueueDepth[];
+  troubles: readonly QueueTrouble[];
+  unwanted: readonly UnwantedQueue[];
+  keeper: QueueKeeper;
+}
+
+/** Null while the broker cannot be asked. Must not take long. */
+export type AskQueues = (pools: string[]) => Promise<QueuesNow | null>;
+
+/** A queue at this moment. */
+export interface QueueCounts {
+  /** Messages that nobody holds. */
+  ready: number;
+  consumers: number;
+}
+
+export type Removal = { kind: "removed"; messages: number } | { kind: "gone" } | { kind: "in-use" };
+
+export interface PoolQueues {
+  /** False while the broker is away. */
+  readonly isUp: boolean;
+  /** Declares the queues of these pools, again too, and forgets the others. Never rejects: what is refused is in the warnings. */
+  keep(pools: readonly string[]): Promise<void>;
+  look(pool: string): Promise<QueueCounts | "gone">;
+  /** In one step where the broker can. Never one that has a consumer. */
+  remove(pool: string, only: { ifEmpty: boolean }): Promise<Removal>;
+  /** Those that nobody wants and that are there all the same, for the warnings. */
+  showUnwanted(unwanted: readonly ({ pool: string } & QueueCounts)[]): void;
+}

@@ -1,0 +1,102 @@
+import { type Feature, MANAGER_FEATURES } from "@unacked/contracts";
+import {
+  type FleetLook,
+  MANAGER_SILENT_MS,
+  type ManagerSighting,
+  readersKnow,
+  SETTLED_MS,
+  servicesKnow,
+} from "../../domain/services/fleet.ts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+
+export interface ManagerWord extends ManagerSighting {
+  id: string;
+  version: string;
+}
+
+export interface FleetStore {
+  /** Renews this manager's row, and removes those that are silent. @returns all that live */
+  announce(word: ManagerWord, silentMs: number): Promise<ManagerSighting[]>;
+  /** Takes this manager's row away. */
+  leave(id: string): Promise<void>;
+  /** What each living service of a pool announced. */
+  featuresInPool(pool: string): Promise<string[][]>;
+}
+
+export interface FleetParts {
+  store: FleetStore;
+  /** Consumers of the state queue, this manager among them; null while this one does not consume it. */
+  stateConsumers(): number | null;
+  managerId: string;
+  version: string;
+  log: Log;
+}
+
+const EVERY_MS = 2_000;
+
+/**
+ * What can be used while old and new versions run side by side. It announces what this manager can do, and answers for others:
+ * something new goes to a pool when all its living services announce it, and comes back through the state queue when all its
+ * readers do. It may answer no for some seconds too long, and yes for two too long when an older manager comes back.
+ */
+export class Fleet {
+  readonly #parts: FleetParts;
+  #looks: FleetLook[] = [];
+  readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Resolves when this manager's row is gone, or cannot be taken away. */
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+    const { store, managerId, log } = this.#parts;
+    await store
+      .leave(managerId)
+      .catch((error: unknown) => log.debug({ err: error }, "the row of this manager stays a while"));
+  }
+
+  /** Whether everything that reads the state queue understands what this feature brings. */
+  readersKnow(feature: Feature): boolean {
+    return readersKnow(feature, this.#looks, performance.now());
+  }
+
+  /** Whether every living service of the pool has this feature; false where there is none. */
+  async servicesKnow(feature: Feature, pool: string): Promise<boolean> {
+    return servicesKnow(feature, await this.#parts.store.featuresInPool(pool));
+  }
+
+  /** Both: what goes to a pool's services and is answered through the state queue may be used. */
+  async mayUse(feature: Feature, pool: string): Promise<boolean> {
+    return this.readersKnow(feature) && (await this.servicesKnow(feature, pool));
+  }
+
+  async #look(): Promise<number> {
+    const { store, stateConsumers, managerId: id, version } = this.#parts;
+    const consumers = stateConsumers();
+    const word = { id, version, features: MANAGER_FEATURES, isConsuming: consumers !== null };
+    const managers = await store.announce(word, MANAGER_SILENT_MS);
+    const atMs = performance.now();
+    this.#looks = [...behind(this.#looks, atMs), { atMs, consumers, managers }];
+    return EVERY_MS;
+  }
+
+  #failed(error: unknown): number {
+    this.#looks = [];
+    this.#parts.log.warn({ err: error }, "what the other managers know could not be read, trying again");
+    return EVERY_MS;
+  }
+}
+
+/** What is needed of the looks so far: back to one that is older than what has to be settled. */
+function behind(looks: FleetLook[], nowMs: number): FleetLook[] {
+  const first = looks.findLastIndex(({ atMs }) => atMs <= nowMs - SETTLED_MS);
+  return looks.slice(Math.max(0, first));
+}

@@ -1,0 +1,27 @@
+import type { ErrorReport, TASK_OVER_STATUSES } from "@unacked/contracts";
+import type { Command, Happening } from "../domain/books/books.ts";
+
+/** Told what was done, so that somebody may count it. It must not throw, and nothing depends on it. */
+export interface Tally {
+  /** A transaction of the ledger has committed. */
+  applied(done: AppliedBatches): void;
+  /** One command of this kind was given to the broker. */
+  sent(kind: Command["kind"], outcome: "sent" | "gone" | "failed" | "held-up"): void;
+  /** Messages were put aside. */
+  putAside(reasons: readonly ErrorReport["reason"][]): void;
+}
+
+/** The same of tasks. */
+export interface TaskTally {
+  /** Written by this manager. */
+  ended(status: (typeof TASK_OVER_STATUSES)[number], count: number): void;
+}
+
+export interface AppliedBatches {
+  messages: number;
+  /** From the begin of the transaction to its commit. */
+  tookMs: number;
+  /** The age of the oldest event by its service's clock, at the commit; null without events. */
+  oldestEventMs: number | null;
+  happened: readonly Happening[];
+}

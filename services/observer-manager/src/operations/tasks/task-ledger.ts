@@ -1,0 +1,49 @@
+import { TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } from "@unacked/contracts";
+import { newsOf } from "../../domain/tasks/task-words.ts";
+import type { TaskTally } from "../tally.ts";
+import type { TaskLedgerStore, UnwantedAttempt } from "./task-store.ts";
+
+export interface TaskLedgerParts {
+  store: TaskLedgerStore;
+  tally: TaskTally;
+  /** Attempts that nobody wants: they are told to end. */
+  unwanted(attempts: UnwantedAttempt[]): void;
+  /** There is room for others. */
+  committed(over: TaskId[]): void;
+}
+
+/**
+ * Comes in: batches of the tasks' state queue, in order. Guarantees: what they say is written in one transaction, or not at all; a
+ * batch that was applied before changes nothing; of a send that is not the current one nothing is written. A crash before the
+ * commit leaves the messages in the queue; after it, their redelivery is known by its number.
+ */
+export class TaskLedger {
+  readonly #parts: TaskLedgerParts;
+
+  constructor(parts: TaskLedgerParts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects when the database cannot be reached; all can be given again. @param isPerhapsOld one of them was delivered before */
+  async apply(batches: TaskEventBatch[], isPerhapsOld: boolean): Promise<void> {
+    const { store, tally, unwanted, committed } = this.#parts;
+    const fresh = isPerhapsOld ? await this.#fresh(batches) : batches;
+    if (fresh.length === 0) return;
+    const result = await store.apply(newsOf(fresh));
+    if (result.unwanted.length > 0) unwanted(result.unwanted);
+    for (const status of TASK_OVER_STATUSES) {
+      const count = result.over.filter((one) => one.status === status).length;
+      if (count > 0) tally.ended(status, count);
+    }
+    committed(result.over.map(({ id }) => id));
+  }
+
+  async #fresh(batches: TaskEventBatch[]): Promise<TaskEventBatch[]> {
+    const last = await this.#parts.store.lastSeqs([...new Set(batches.map(({ serviceId }) => serviceId))]);
+    return batches.filter(({ serviceId, seq }) => {
+      const isFresh = seq > (last.get(serviceId) ?? 0);
+      if (isFresh) last.set(serviceId, seq);
+      return isFresh;
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+
+export interface TaskDays {
+  /** Makes the partitions of the days to come, where they are missing. */
+  makeAhead(): Promise<void>;
+  /** Drops those of days that ended longer ago. @returns their names */
+  dropOlderThan(ageMs: number): Promise<string[]>;
+}
+
+const EVERY_MS = 3_600_000;
+const AFTER_FAILURE_MS = 10_000;
+
+/**
+ * Keeps a partition ready for each day of the week to come, and drops those that are older than the retention: an ended task costs no
+ * statement of its own to be forgotten. A crash in the middle leaves a partition that is detached, or one to be dropped the next time.
+ */
+export class TaskRetention {
+  readonly #parts: { days: TaskDays; retentionMs: number; log: Log };
+  readonly #loop = new Loop({ round: () => this.#sweep(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: { days: TaskDays; retentionMs: number; log: Log }) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  async #sweep(): Promise<number> {
+    const { days, retentionMs, log } = this.#parts;
+    await days.makeAhead();
+    const dropped = await days.dropOlderThan(retentionMs);
+    if (dropped.length > 0) log.info({ event: "task-retention", dropped }, "days of ended tasks were dropped");
+    return EVERY_MS;
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "the days of ended tasks could not be made or dropped; it is tried again");
+    return AFTER_FAILURE_MS;
+  }
+}

@@ -1,0 +1,148 @@
+import type {
+  CreateTask,
+  SendId,
+  ServiceId,
+  StartTask,
+  TASK_OVER_STATUSES,
+  TaskId,
+  TaskStatus,
+  TaskView,
+} from "@unacked/contracts";
+import type { TaskNews } from "../../domain/tasks/task-words.ts";
+import type { Action } from "../access/audit.ts";
+
+/** The tables of tasks as the operations see them. No call leaves a transaction open; those of the database reject while it is away. */
+
+/** An attempt that nobody wants (any more), and who has it. */
+export interface UnwantedAttempt {
+  serviceId: ServiceId;
+  generation: number;
+  taskId: TaskId;
+  sendId: SendId;
+}
+
+/** A task that is over now. */
+export interface OverTask {
+  id: TaskId;
+  status: (typeof TASK_OVER_STATUSES)[number];
+}
+
+export interface TaskLedgerStore {
+  /** Of services: the number of the last batch that was applied. */
+  lastSeqs(services: ServiceId[]): Promise<Map<ServiceId, number>>;
+  /** Writes all of it in one transaction, and nothing twice. @returns what is over now, and what is to be stopped */
+  apply(news: TaskNews): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }>;
+}
+
+export interface ClaimedTask {
+  task: StartTask;
+  /** It was never sent before. */
+  isFirstSend: boolean;
+}
+
+export interface TaskQueueStore {
+  /** Makes Ready what is due. @returns how many */
+  promoteDue(limit: number): Promise<number>;
+  /** Until the next one is due; null when there is none. */
+  nextDueInMs(): Promise<number | null>;
+  /** Workers of services that live and do not drain, by pool; only of pools in which something is Ready. */
+  waitingPools(): Promise<{ pool: string; workers: number }[]>;
+  /** How long tasks of a type take in a pool, where its services have seen enough of them. */
+  paces(): Promise<{ pool: string; type: string; p95Ms: number }[]>;
+  /**
+   * Claims so many that `window` are Sent or Running, as far as the limits of their types allow; none while another manager claims
+   * in this pool. @returns also when a type that its rate holds back may go on (null: none is), and whether workers are kept for a
+   * type: then no task may wait in the line of a worker while another is free
+   */
+  claim(
+    pool: string,
+    size: { window: number; workers: number },
+  ): Promise<{ tasks: ClaimedTask[]; nextRoomInMs: number | null; keepsWorkers: boolean }>;
+  /** Ready again, with all that was before: their messages were certainly not taken. */
+  giveBack(sent: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
+  /** Of tasks that somebody has cancelled while they ran: those whose service has not been told for some seconds. */
+  takeCancelsDue(limit: number): Promise<UnwantedAttempt[]>;
+}
+
+/** A task about to be: already valid. */
+export interface NewTask extends Omit<CreateTask, "id"> {
+  id: TaskId;
+}
+
+export type InsertOutcome =
+  | { kind: "created" | "exists" | "returned" | "replaced" | "queued"; task: TaskView }
+  | { kind: "taken" }
+  | { kind: "key-taken"; winner: TaskId };
+
+export interface TaskQuery {
+  statuses?: TaskStatus[] | undefined;
+  type?: string | undefined;
+  pool?: string | undefined;
+  /** How its id begins: lower case, with hyphens. */
+  idStart?: string | undefined;
+  limit: number;
+  after?: { createdAtMicros: string; id: string } | undefined;
+}
+
+export interface TaskStore {
+  /**
+   * Each for itself, in order: created, there already by its id with the same body, or its id is taken; and where another task has its
+   * key, what it wants to become of that.
+   */
+  insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]>;
+  find(id: TaskId): Promise<TaskView | undefined>;
+  /** Those of these that are over. */
+  findOver(ids: TaskId[]): Promise<TaskId[]>;
+  list(
+    query: TaskQuery,
+  ): Promise<{ items: TaskView[]; total: number; isTotalExact: boolean; last?: { createdAtMicros: string; id: string } }>;
+  /** `over`: it is now (`refuse`: those that its message may come to) · `ordered`: it runs, and its service is to be told · `was-over`: before. */
+  cancel(
+    id: TaskId,
+    action: Action,
+  ): Promise<{ kind: "over" | "ordered"; task: TaskView; refuse: UnwantedAttempt[] } | { kind: "was-over" | "not-found" }>;
+  retry(
+    id: TaskId,
+    action: Action,
+  ): Promise<
+    { kind: "retried"; task: TaskView } | { kind: "not-retryable" | "not-found" } | { kind: "key-taken"; winner: TaskId }
+  >;
+}
+
+/** Tasks that are not over, and the task workers that there are: the most frequent first. */
+export interface TaskCounts {
+  byType: { type: string; status: TaskStatus; count: number }[];
+  pools: { pool: string; workers: number; wanted: number; oldestReadyS: number }[];
+}
+
+/** Which tasks a bulk change is about. */
+export type TaskTarget = { ids: TaskId[] } | Pick<TaskQuery, "statuses" | "type" | "pool">;
+
+export interface TaskBulkStore {
+  /** The first of those that may be cancelled, or retried. */
+  find(kind: "cancel" | "retry", target: TaskTarget, limit: number): Promise<TaskId[]>;
+  /** Those of these that still match and do not run are over now; those that run are to be told. @returns how many, and whom to tell */
+  cancelMany(
+    ids: TaskId[],
+    target: TaskTarget,
+    action: Action,
+  ): Promise<{ accepted: number; over: TaskId[]; refuse: UnwantedAttempt[] }>;
+  /** @returns how many run again */
+  retryMany(ids: TaskId[], target: TaskTarget, action: Action): Promise<number>;
+}
+
+export interface TaskTypeStore {
+  /** What living services of a pool announced, each version of a type once; `services` is how many of them live. */
+  liveTypes(pool: string): Promise<{ services: number; types: { type: string; paramsSchema: Record<string, unknown> }[] }>;
+}
+
+/** Broker side. */
+export interface TaskSender {
+  /** Resolves when messages can be sent: connected and not blocked by an alarm. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** `not-taken`: certainly in no queue · `unknown`: nobody knows. Never rejects. */
+  /** In one message: of one pool and type. */
+  send(tasks: readonly StartTask[]): Promise<"sent" | "not-taken" | "unknown">;
+  /** Once; what is lost is ordered again. Never rejects. */
+  cancel(attempts: UnwantedAttempt[]): Promise<void>;
+}

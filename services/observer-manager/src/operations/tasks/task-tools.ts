@@ -1,0 +1,49 @@
+import type {
+  CancelTasksRequest,
+  ChangeTaskType,
+  CreateTask,
+  RetryTasksRequest,
+  TaskBulkCount,
+  TaskId,
+  TaskPage,
+  TaskTypeList,
+  TaskTypeView,
+  TaskView,
+} from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import type { Refusal } from "../refusal.ts";
+import type { TaskQuery } from "./task-store.ts";
+
+export type TaskOutcome = { kind: "accepted" | "over"; task: TaskView } | Refusal;
+export type TaskCreateOutcome =
+  | { kind: "created" | "exists" | "returned" | "replaced" | "queued"; task: TaskView }
+  | Refusal;
+
+/** What REST asks of tasks. Each answer is given after the commit, and who did it stands in the audit trail by the same transaction. */
+export interface TaskTools {
+  /** In the order given. Problems: id-taken, key-taken (+ taskId), unknown-type (+ knownTypes), invalid-body (+ errors). */
+  createTasks(requests: (CreateTask | Refusal)[], by: Actor): Promise<TaskCreateOutcome[]>;
+  /** @param waitMs answers when it is over, or then at the latest */
+  findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined>;
+  listTasks(query: TaskQuery): Promise<TaskPage>;
+  /** Of many, each for itself; what was accepted stays so. */
+  changeTasks(change: TaskBulkChange, by: Actor): Promise<TaskBulkCount>;
+  /** Problems: task-not-found, task-over. */
+  cancelTask(id: TaskId, by: Actor): Promise<TaskOutcome>;
+  /** Problems: task-not-found, task-not-retryable, key-taken (+ taskId). */
+  retryTask(id: TaskId, by: Actor): Promise<TaskOutcome>;
+}
+
+/** What is asked of many: of some by their ids, or of all that match. */
+export type TaskBulkChange = (CancelTasksRequest & { kind: "cancel" }) | (RetryTasksRequest & { kind: "retry" });
+
+/** What may be started of each type. */
+export interface TaskTypeTools {
+  listTaskTypes(): Promise<TaskTypeList>;
+  /** Holds for all that is claimed after it has answered. Problems: task-type-not-found, invalid-body (+ errors). */
+  changeTaskType(
+    type: string,
+    change: ChangeTaskType,
+    by: Actor,
+  ): Promise<{ kind: "changed"; type: TaskTypeView } | Refusal>;
+}

@@ -1,0 +1,61 @@
+import type { TaskId } from "@unacked/contracts";
+import type { Log } from "../log.ts";
+import type { TaskStore } from "./task-store.ts";
+
+/** More wait for nobody: they are answered at once with how it stands. */
+const MAX_WAITS = 10_000;
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Who waits for the end of a task. What this manager writes itself wakes them at once; what another one writes is looked for twice a
+ * second, by one statement for all.
+ */
+export class TaskWaits {
+  readonly #store: Pick<TaskStore, "findOver">;
+  readonly #log: Log;
+  readonly #waiting = new Map<TaskId, Set<() => void>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: Pick<TaskStore, "findOver">, log: Log) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** These are over. */
+  over(ids: readonly TaskId[]): void {
+    if (this.#waiting.size === 0) return;
+    for (const id of ids) for (const wake of this.#waiting.get(id) ?? []) wake();
+  }
+
+  /** Resolves when it is over, or after `limitMs`. */
+  async until(id: TaskId, limitMs: number): Promise<void> {
+    if (this.#waiting.size >= MAX_WAITS) return;
+    const waiters = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, waiters);
+    this.#timer ??= setTimeout(() => void this.#look(), LOOK_EVERY_MS);
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        waiters.delete(done);
+        if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
+        resolve();
+      };
+      const timer = setTimeout(done, limitMs);
+      waiters.add(done);
+    });
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const waiters of [...this.#waiting.values()]) for (const done of [...waiters]) done();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      this.over(await this.#store.findOver([...this.#waiting.keys()]));
+    } catch (error) {
+      this.#log.debug({ err: error }, "whether tasks are over could not be looked up; it is tried again");
+    }
+    this.#timer = this.#waiting.size === 0 ? undefined : setTimeout(() => void this.#look(), LOOK_EVERY_MS);
+  }
+}

@@ -1,0 +1,78 @@
+import type { CreateObserver, FieldProblem, ObserverTypeInfo } from "@unacked/contracts";
+import { checkParams } from "../../domain/types/params-check.ts";
+import type { Refusal } from "../refusal.ts";
+
+export interface TypeDirectory {
+  /** The types that living services of a pool announced; `services` is how many of them live. */
+  liveTypes(pool: string): Promise<{ services: number; types: ObserverTypeInfo[] }>;
+  /** The pools that have living services, in the order of their names, with the types that are known there. */
+  livePools(): Promise<{ pool: string; types: string[] }[]>;
+}
+
+/**
+ * Checks pool, type and params against what living services announced, so that most mistakes are answered at POST instead of
+ * ending as Failed. With no service alive in the pool nothing can be checked: `whenFull: "queue"` accepts.
+ */
+export class TypeCheck {
+  readonly #directory: TypeDirectory;
+
+  constructor(directory: TypeDirectory) {
+    this.#directory = directory;
+  }
+
+  /** @returns for each request why it cannot be accepted, or null */
+  async check(requests: CreateObserver[]): Promise<(Refusal | null)[]> {
+    const directories = new Map<string, Awaited<ReturnType<TypeDirectory["liveTypes"]>>>();
+    for (const { pool } of requests)
+      if (!directories.has(pool)) directories.set(pool, await this.#directory.liveTypes(pool));
+    const refusals = requests.map((request) => {
+      const { services = 0, types = [] } = directories.get(request.pool) ?? {};
+      if (services > 0) return checkAgainst(types, request);
+      return request.whenFull === "queue" ? null : POOL_NOT_SERVED;
+    });
+    return this.#withPools(requests, refusals);
+  }
+
+  /** Somebody who meant another pool is told which there are; asked for only where one was refused. */
+  async #withPools(requests: CreateObserver[], refusals: (Refusal | null)[]): Promise<(Refusal | null)[]> {
+    if (!refusals.some((refusal) => refusal !== null && ABOUT_POOLS.has(refusal.code))) return refusals;
+    const pools = await this.#directory.livePools();
+    return refusals.map((refusal, i) => {
+      const { pool, type } = requests[i] as CreateObserver;
+      if (refusal?.code === "pool-not-served") return notServed(refusal, pool, pools);
+      return refusal?.code === "unknown-type" ? unknownType(refusal, { pool, type }, pools) : refusal;
+    });
+  }
+}
+
+type LivePools = Awaited<ReturnType<TypeDirectory["livePools"]>>;
+
+const POOL_NOT_SERVED: Refusal = { kind: "problem", code: "pool-not-served" };
+const ABOUT_POOLS: ReadonlySet<Refusal["code"]> = new Set(["pool-not-served", "unknown-type"]);
+
+function notServed(refusal: Refusal, pool: string, pools: LivePools): Refusal {
+  const knownPools = pools.map((one) => one.pool);
+  const others = knownPools.length > 0 ? `; pools that are served: ${knownPools.join(", ")}` : ", nor in any other";
+  return { ...refusal, detail: `No live service works in the pool "${pool}"${others}`, knownPools };
+}
+
+function unknownType(refusal: Refusal, { pool, type }: { pool: string; type: string }, pools: LivePools): Refusal {
+  const knownPools = pools.filter(({ types }) => types.includes(type)).map((one) => one.pool);
+  const detail = `No live service of the pool "${pool}" knows the type "${type}"`;
+  if (knownPools.length === 0) return { ...refusal, detail: `${detail}, nor does one of another pool` };
+  const where = `known in ${knownPools.length === 1 ? "pool" : "pools"} ${knownPools.join(", ")}`;
+  const remedy = `send pool ${knownPools.map((one) => `"${one}"`).join(" or ")}`;
+  return { ...refusal, detail: `${detail}; ${where}: ${remedy}`, knownPools };
+}
+
+function checkAgainst(types: ObserverTypeInfo[], request: CreateObserver): Refusal | null {
+  const candidates = types.filter((info) => info.type === request.type);
+  if (candidates.length === 0) {
+    const knownTypes = [...new Set(types.map((info) => info.type))].toSorted();
+    return { kind: "problem", code: "unknown-type", knownTypes };
+  }
+  // During a rolling deploy two versions of a type live side by side: good for one is good.
+  const problems = candidates.map((info) => checkParams(info.paramsSchema, request.params));
+  if (problems.some((errors) => errors.length === 0)) return null;
+  return { kind: "problem", code: "invalid-body", errors: problems[0] as FieldProblem[] };
+}

@@ -1,0 +1,110 @@
+/**
+ * How many observers a service takes under `WORKER_COUNT=auto`, by what memory they need. Pure: figures and time are arguments.
+ *
+ * It takes in windows: half of what there seems to be room for, then it looks at what these took, and so on, so that a wrong guess
+ * costs little. Where there is room for twice of all that it may take, the first window is the whole.
+ */
+export interface MemoryUse {
+  readonly usedBytes: number;
+  /** Infinite: not known. */
+  readonly limitBytes: number;
+  /** Whose memory it is, for people. */
+  readonly of: string;
+}
+
+export interface Circumstances {
+  /** How many it runs at most, whatever the memory. */
+  readonly workers: number;
+  readonly running: number;
+  /** What one observer takes, as far as that is known. */
+  readonly costBytes: number;
+  readonly memory: readonly MemoryUse[];
+}
+
+export type Appetite =
+  /** Before its first look. */
+  | { readonly kind: "none" }
+  | { readonly kind: "paused"; readonly sinceMs: number; readonly why: string }
+  | {
+      readonly kind: "taking";
+      /** How many it takes beside those it had. */
+      readonly window: number;
+      /** Nothing is looked at twice: all that it may take at all. */
+      readonly isWhole: boolean;
+      readonly taken: number;
+      readonly lastTakenAtMs: number;
+    };
+
+/** Undefined: it stays as it is. */
+export type Decision = { kind: "pause"; why: string } | { kind: "take"; window: number; isWhole: boolean } | undefined;
+
+/** Above it nothing is taken any more … */
+const FULL = 0.85;
+/** … until it is below this. */
+const ROOMY = 0.7;
+const SETTLE_MS = 1_500;
+/** Memory that is measured goes up and down: it does not take again sooner. */
+const CALM_MS = 5_000;
+const MIB = 2 ** 20;
+
+/** What was taken last has had the time to allocate what it needs. */
+export const isSettled = (appetite: Appetite, nowMs: number): boolean =>
+  appetite.kind === "paused" || (appetite.kind === "taking" && nowMs - appetite.lastTakenAtMs >= SETTLE_MS);
+
+/** For how many more there is room. */
+export const roomFor = (now: Circumstances): number => Math.max(0, Math.min(now.workers - now.running, fitting(now)));
+
+/** Into the memory that is left. */
+const fitting = ({ costBytes, memory }: Circumstances): number =>
+  Math.min(...memory.map(({ usedBytes, limitBytes }) => Math.floor((FULL * limitBytes - usedBytes) / costBytes)));
+
+export function decide(appetite: Appetite, now: Circumstances, nowMs: number): Decision {
+  const fullest = now.memory.toSorted((a, b) => shareOf(b) - shareOf(a))[0];
+  switch (appetite.kind) {
+    case "none":
+      return fullest !== undefined && shareOf(fullest) > FULL ? { kind: "pause", why: fullText(fullest) } : takeSome(now);
+    case "paused":
+      if (nowMs - appetite.sinceMs < CALM_MS) return undefined;
+      return shareOf(fullest) < (now.running === 0 ? FULL : ROOMY) ? takeSome(now) : undefined;
+    case "taking":
+      return whenTaking(appetite, now, fullest, nowMs);
+    default:
+      return appetite satisfies never;
+  }
+}
+
+function whenTaking(
+  appetite: Appetite & { kind: "taking" },
+  now: Circumstances,
+  fullest: MemoryUse | undefined,
+  nowMs: number,
+): Decision {
+  if (fullest !== undefined && shareOf(fullest) > FULL) return { kind: "pause", why: fullText(fullest) };
+  const { isWhole, taken, window } = appetite;
+  if (isWhole || taken < window || !isSettled(appetite, nowMs) || now.running >= now.workers) return undefined;
+  const why = `${fullest === undefined ? "" : `${useText(fullest)}, and `}${costText(now)}`;
+  return takeSome(now) ?? { kind: "pause", why };
+}
+
+function takeSome(now: Circumstances): Decision {
+  const { workers, running } = now;
+  const free = workers - running;
+  // One that runs nothing tries one, whatever it was thought to take: else nobody ever knew.
+  const fits = Math.max(running === 0 ? 1 : 0, fitting(now));
+  if (free <= 0 || fits <= 0) return undefined;
+  const isAll = free <= fits / 2;
+  return { kind: "take", window: isAll ? free : Math.min(free, Math.ceil(fits / 2)), isWhole: isAll && running === 0 };
+}
+
+const shareOf = (use: MemoryUse | undefined): number => (use === undefined ? 0 : use.usedBytes / use.limitBytes);
+
+const mib = (bytes: number): number => Math.round(bytes / MIB);
+
+const useText = ({ of, usedBytes, limitBytes }: MemoryUse): string =>
+  `${of} has ${mib(usedBytes)} of ${mib(limitBytes)} MiB in use`;
+
+const fullText = (use: MemoryUse): string =>
+  `${useText(use)}: more than ${100 * FULL} %; it takes observers again below ${100 * ROOMY} %`;
+
+const costText = ({ costBytes }: Circumstances): string =>
+  `one more, at ${(costBytes / MIB).toFixed(1)} MiB each, would be more than ${100 * FULL} %`;

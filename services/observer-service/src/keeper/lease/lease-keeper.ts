@@ -1,0 +1,228 @@
+import type { LossReason, Session } from "@unacked/broker";
+import type { Log } from "../../log.ts";
+import {
+  deadlineMs,
+  exitAtMs,
+  grantLease,
+  isHeld,
+  isPastDeadline,
+  type Lease,
+  type LeaseLoss,
+  loseLease,
+  proofIntervalMs,
+  renewLease,
+  slotGraceMs,
+} from "./lease.ts";
+
+/** Losses that leave the session standing, and what it is ended with. */
+const SESSION_ENDS: Partial<Record<LeaseLoss, string>> = {
+  "deadline-passed": "the lease's deadline has passed",
+  "taken-back": "the broker has given its messages to others",
+};
+
+/** Resolves when the broker has answered something that it only can while it keeps our messages from others. */
+export type Proof = () => Promise<unknown>;
+
+/** What the keeper asks of the runs. */
+export interface FencedRuns {
+  /** Aborts every run with `lease-lost`. */
+  fence(): void;
+  /** The names of observers whose handler still runs although its generation, or an earlier one, is fenced. */
+  unsettled(generation: number): string[];
+  /** Resolves when `unsettled` is empty. */
+  settled(generation: number): Promise<void>;
+  /** Ends for certain the handlers that `unsettled` names. False: only the end of this process does. */
+  endForCertain(generation: number): boolean;
+  /**
+   * Until when they may go on, in ms of `performance.now()`, and what a handler has after that; undefined: nothing runs. Where
+   * handlers run in processes of their own these keep to it by themselves, also while this process is frozen.
+   */
+  heldUntil(deadlineMs: number | undefined, graceMs: number): void;
+}
+
+/** Observers and tasks hold one lease: it is the connection's. */
+export const fencedTogether = (runs: FencedRuns, tasks: Omit<FencedRuns, "heldUntil">): FencedRuns => ({
+  fence() {
+    runs.fence();
+    tasks.fence();
+  },
+  unsettled: (generation) => [...runs.unsettled(generation), ...tasks.unsettled(generation)],
+  async settled(generation) {
+    await Promise.all([runs.settled(generation), tasks.settled(generation)]);
+  },
+  endForCertain(generation) {
+    const ends = [runs, tasks].filter((each) => each.unsettled(generation).length > 0);
+    return ends.map((each) => each.endForCertain(generation)).every(Boolean);
+  },
+  heldUntil: (deadlineMs, graceMs) => runs.heldUntil(deadlineMs, graceMs),
+});
+
+export interface LeaseKeeperParts {
+  readonly runs: FencedRuns;
+  readonly log: Log;
+  readonly exit: (code: number) => void;
+  readonly onLost?: (why: LeaseLoss) => void;
+  /** Ms of a monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+/**
+ * Proves to the broker that this process lives, and fences the runs when it cannot. Comes in: sessions, their losses,
+ * the time. Guarantees: no start, ack or claim after the deadline; every run aborted at once when the lease is lost; the
+ * process ends if a handler still runs 0.4 heartbeats later. A crash in the middle is what the broker waits for anyway.
+ */
+export class LeaseKeeper {
+  readonly #parts: LeaseKeeperParts;
+  readonly #nowMs: () => number;
+  #lease: Lease | undefined;
+  #session: Session | undefined;
+  #proof: Proof | undefined;
+  #proofTimer: NodeJS.Timeout | undefined;
+  #deadlineTimer: NodeJS.Timeout | undefined;
+
+  constructor(parts: LeaseKeeperParts) {
+    this.#parts = parts;
+    this.#nowMs = parts.nowMs ?? (() => performance.now());
+  }
+
+  /** Proves life once, then holds the lease of this session's generation, by this proof again and again, until it is lost. */
+  async begin(session: Session, proof: Proof): Promise<void> {
+    const sentAtMs = this.#nowMs();
+    await proof();
+    this.#stopTimers();
+    this.#session = session;
+    this.#proof = proof;
+    this.#lease = grantLease(session.generation, session.heartbeatMs, sentAtMs);
+    this.#armDeadline();
+    this.#armProof(session);
+  }
+
+  /** From its next proof on, this session's lease is held by this one. */
+  proveBy(session: Session, proof: Proof): void {
+    if (this.#session === session) this.#proof = proof;
+  }
+
+  /** To be asked before anything is started, acked or claimed: after a blocked event loop this fences first. */
+  holds(generation: number): boolean {
+    this.#checkDeadline();
+    return this.#lease?.generation === generation && isHeld(this.#lease, this.#nowMs());
+  }
+
+  /** For readiness. */
+  get held(): boolean {
+    return isHeld(this.#lease, this.#nowMs());
+  }
+
+  /** The session is gone. Resolves when no handler of it runs any more. */
+  async sessionLost(generation: number, reason: LossReason): Promise<void> {
+    if (this.#lease?.generation !== generation) return;
+    this.#lose("session-lost", { ...reason });
+    await this.#parts.runs.settled(generation);
+  }
+
+  /** The broker has taken back what it had given to this generation: its session is ended when nothing of it runs. */
+  takenBack(generation: number): void {
+    if (this.#lease?.generation === generation) this.#lose("taken-back", {});
+  }
+
+  /** The process cannot go on: fences like a lost lease. Resolves when no handler runs any more. */
+  async processFailed(): Promise<void> {
+    if (this.#lease === undefined) return;
+    this.#lose("process-failed", {});
+    await this.#parts.runs.settled(this.#lease.generation);
+  }
+
+  /** The process ends in order: no more proofs, and no fence for the close of the connection. */
+  retire(): void {
+    this.#stopTimers();
+    this.#lease = undefined;
+  }
+
+  #checkDeadline(): void {
+    const lease = this.#lease;
+    if (lease === undefined || lease.lost !== undefined || !isPastDeadline(lease, this.#nowMs())) return;
+    this.#lose("deadline-passed", { lateMs: Math.round(this.#nowMs() - deadlineMs(lease)) });
+  }
+
+  #lose(why: LeaseLoss, fields: object): void {
+    const lease = this.#lease;
+    if (lease === undefined || lease.lost !== undefined) return;
+    const session = this.#session;
+    const lost = loseLease(lease, why, this.#nowMs());
+    this.#lease = lost;
+    this.#stopTimers();
+    this.#parts.log.error(
+      { event: "lease-lost", why, generation: lease.generation, ...fields },
+      "the lease is lost: every run is aborted",
+    );
+    this.#parts.onLost?.(why);
+    this.#parts.runs.fence();
+    this.#watchFence(lost, session);
+  }
+
+  /** A session is ended only when nothing of it runs: until then the broker keeps its messages from others. */
+  #watchFence(lost: Lease, session: Session | undefined): void {
+    const { runs, log, exit } = this.#parts;
+    const timer = setTimeout(
+      () => {
+        const observers = runs.unsettled(lost.generation);
+        if (observers.length === 0) return;
+        if (runs.endForCertain(lost.generation)) return;
+        log.fatal(
+          { event: "handlers-outlive-lease", observers },
+          "these observers did not stop in time; only the end of this process stops them for certain",
+        );
+        exit(1);
+      },
+      Math.max(0, exitAtMs(lost) - this.#nowMs()),
+    );
+    void runs.settled(lost.generation).then(() => {
+      clearTimeout(timer);
+      if (this.#lease === lost) runs.heldUntil(undefined, 0);
+      const ending = lost.lost && SESSION_ENDS[lost.lost.why];
+      if (ending !== undefined) session?.end(ending);
+    });
+  }
+
+  #armDeadline(): void {
+    const lease = this.#lease;
+    if (lease === undefined || lease.lost !== undefined) return;
+    this.#parts.runs.heldUntil(deadlineMs(lease), slotGraceMs(lease));
+    clearTimeout(this.#deadlineTimer);
+    this.#deadlineTimer = setTimeout(
+      () => {
+        this.#checkDeadline();
+        // Timers may be a millisecond early.
+        this.#armDeadline();
+      },
+      Math.max(1, Math.ceil(deadlineMs(lease) - this.#nowMs())),
+    );
+  }
+
+  #armProof(session: Session): void {
+    const lease = this.#lease;
+    if (lease === undefined || lease.lost !== undefined || this.#session !== session) return;
+    this.#proofTimer = setTimeout(() => void this.#prove(session), proofIntervalMs(lease));
+  }
+
+  async #prove(session: Session): Promise<void> {
+    const sentAtMs = this.#nowMs();
+    const answered = await this.#proof?.().then(
+      () => true,
+      // The session's loss is told separately; a proof that is not answered shows in the deadline.
+      () => false,
+    );
+    if (this.#session !== session) return;
+    this.#checkDeadline();
+    const lease = this.#lease;
+    if (lease === undefined || lease.lost !== undefined) return;
+    if (answered) this.#lease = renewLease(lease, sentAtMs);
+    this.#armDeadline();
+    this.#armProof(session);
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#proofTimer);
+    clearTimeout(this.#deadlineTimer);
+  }
+}

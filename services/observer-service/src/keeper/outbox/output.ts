@@ -1,0 +1,50 @@
+import type { Publisher } from "@unacked/broker";
+import { EXCHANGES, newMessageId, outputKey, type RunId, type ServiceId, type StartObserver } from "@unacked/contracts";
+import { runAsService } from "../../isolation.ts";
+import { MAX_EVENT_BYTES, OutputOverflowError, OutputTooLargeError } from "../../wire/output-errors.ts";
+
+/** Well below what the publisher lets wait, so that a flood of outputs cannot keep the events of runs waiting. */
+const MAX_WAITING = 10_000;
+
+/** Publishes what an observer emits: to `unacked.output`, key `<type>.<name>`; nobody need have bound a queue. */
+export type Output = (
+  start: Pick<StartObserver, "observerId" | "name" | "type">,
+  runId: RunId,
+  eventJson: string,
+  /** Once aborted, what has not been sent is not sent any more: its handler has gone with its slot. */
+  wanted?: AbortSignal,
+) => Promise<void>;
+
+export function createOutput(
+  publisher: Pick<Publisher, "publish">,
+  serviceId: ServiceId,
+  onSettled: (outcome: "confirmed" | "failed") => void,
+): Output {
+  let waiting = 0;
+  return async ({ observerId, name, type }, runId, eventJson, wanted) => {
+    if (waiting >= MAX_WAITING) throw new OutputOverflowError(MAX_WAITING);
+    const bytes = Buffer.byteLength(eventJson);
+    if (bytes > MAX_EVENT_BYTES) throw new OutputTooLargeError(bytes);
+    const about = JSON.stringify({ observerId, name, type, runId, at: Date.now() });
+    const body = Buffer.from(`${about.slice(0, -1)},"event":${eventJson}}`);
+    const message = {
+      exchange: EXCHANGES.output.name,
+      routingKey: outputKey(type, name),
+      type: "Output",
+      messageId: newMessageId(),
+      appId: serviceId,
+      mandatory: false,
+      body,
+    };
+    waiting += 1;
+    try {
+      await runAsService(() => publisher.publish(message, wanted));
+      onSettled("confirmed");
+    } catch (error) {
+      onSettled("failed");
+      throw error;
+    } finally {
+      waiting -= 1;
+    }
+  };
+}

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
+import { backoffMs } from "@unacked/contracts";
+import { errorText } from "../../error-text.ts";
+import type { Log } from "../../log.ts";
+
+const PAUSES = { firstMs: 100, maxMs: 5_000 };
+
+export type PublishTools = {
+  readonly publisher: Pick<Publisher, "publish" | "writable" | "declareAgain">;
+  readonly log: Log;
+};
+
+/**
+ * Publishes the same message again and again until the broker has confirmed it (so its receiver must bear doubles).
+ * One that comes back has lost its queue or its binding: those are declared again, with or without a manager.
+ * Rejects only with the signal's reason.
+ */
+export async function publishUntilConfirmed(
+  message: Outgoing,
+  { publisher, log }: PublishTools,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      await publisher.writable(signal);
+      signal.throwIfAborted();
+      await publisher.publish(message);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      logRarely(log, failures, message, error);
+      if (error instanceof PublishError && error.code === "returned") await publisher.declareAgain();
+      await sleep(backoffMs(PAUSES, failures), undefined, { signal });
+    }
+  }
+}
+
+/** The 1st, 2nd, 4th, 8th … failure: a state queue that is missing for a day does not fill the disk. */
+function logRarely(log: Log, failures: number, { exchange, type }: Outgoing, error: unknown): void {
+  const count = failures + 1;
+  if ((count & (count - 1)) !== 0) return;
+  const { message } = errorText(error);
+  log.warn(
+    { event: "publish-failed", exchange, type, failures: count, error: message },
+    "a message was not confirmed; it is sent again",
+  );
+}

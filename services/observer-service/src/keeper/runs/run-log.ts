@@ -1,0 +1,73 @@
+import type { Log } from "../../log.ts";
+import { traceIdsOf } from "../../wire/attempt.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { RunFact } from "./run-machine.ts";
+
+/** So many of one turn of the event loop are logged one by one; a crowd is one line with its number and as many names. */
+const ONE_BY_ONE = 5;
+
+type Entry = { run: Pick<LiveRun, "start" | "runId" | "trace">; fact: RunFact };
+
+/**
+ * Logs which runs have started and ended. A line each, unless thousands do at once: their lines, written one by one, would take
+ * longer than their starts. Nothing waits longer than until the end of the turn. At level debug each has its line all the same.
+ */
+export class RunLog {
+  readonly #log: Log;
+  #started: Entry[] = [];
+  #ended: Entry[] = [];
+  #isDue = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  started(run: Entry["run"], fact: RunFact): void {
+    this.#started.push({ run, fact });
+    this.#flushSoon();
+  }
+
+  ended(run: Entry["run"], fact: RunFact): void {
+    this.#ended.push({ run, fact });
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      const [started, ended] = [this.#started, this.#ended];
+      this.#started = [];
+      this.#ended = [];
+      this.#isDue = false;
+      this.#write(started, { one: "run-started", many: "runs-started" }, "has started", "have started");
+      this.#write(ended, { one: "run-ended", many: "runs-ended" }, "has ended", "have ended");
+    });
+  }
+
+  #write(entries: Entry[], event: { one: string; many: string }, hasDone: string, haveDone: string): void {
+    if (entries.length > ONE_BY_ONE && !this.#log.isLevelEnabled("debug")) {
+      const observers = entries.slice(0, ONE_BY_ONE).map(({ run }) => run.start.name);
+      const fields = { event: event.many, count: entries.length, observers };
+      return this.#log.info(fields, `${entries.length} runs ${haveDone}`);
+    }
+    for (const { run, fact } of entries) {
+      const { name: observer, type, observerId } = run.start;
+      const fields = {
+        event: event.one,
+        observer,
+        type,
+        observerId,
+        runId: run.runId,
+        ...traceIdsOf(run),
+        ...detailsOf(fact),
+      };
+      this.#log.info(fields, `the run ${hasDone}`);
+    }
+  }
+}
+
+function detailsOf(fact: RunFact): object {
+  if (fact.kind === "RunStarted") return { attempt: fact.attempt };
+  return { fact: fact.kind, ...("reason" in fact && { reason: fact.reason }) };
+}

@@ -1,0 +1,262 @@
+import { type ErrorText, nextRetryDelayMs, type RetryPolicy, type RUN_STOPPED_REASONS } from "@unacked/contracts";
+import { endsForGood, isStronger, type StopCause } from "../../wire/stop-cause.ts";
+
+/**
+ * One run's life as (state, input) → {state, effects}, with neither clock nor broker in it.
+ *
+ * In: a turn to start, the handler's settling, timers, orders to stop. Out: what to do, in order. Every run that is not
+ * told to go on ends in exactly one `end`, `restart` or `vanish` effect; a crash in the middle leaves the message unacked.
+ */
+export type RunState =
+  /**
+   * Accepted. It waits for its turn: starts are paced, and an older run of the observer may still be settling. Its failures
+   * are those of the run that it follows after an interruption.
+   */
+  | { phase: "waiting"; failures: number }
+  /** Its handler runs. `failures`: attempts that failed since the start or since it was last well. */
+  | { phase: "running"; failures: number }
+  /** Its handler failed; it is started again after a delay, the message still unacked. */
+  | { phase: "backing-off"; failures: number }
+  /** Told to end. With `handler`, the handler has been told and has not settled; else it waits for its turn to end. */
+  | { phase: "stopping"; cause: StopCause; failures: number; handler: boolean }
+  /** Over for good; its error report is on its way and the fact follows it. */
+  | { phase: "reporting"; fact: ReportedFact }
+  | { phase: "over" };
+
+export type Settled = { kind: "completed" } | { kind: "failed"; error: ErrorText };
+
+export type RunInput =
+  | { kind: "turn" }
+  | { kind: "bad-params"; error: ErrorText }
+  | { kind: "settled"; how: Settled; random: number }
+  /** The handler has gone with its slot, through no fault of its own. */
+  | { kind: "interrupted"; why: string }
+  | { kind: "retry-due" }
+  /** It is due, and there is no slot that it may have. */
+  | { kind: "no-room"; why: string }
+  /** The handler ran for `resetAfterMs` without failing. */
+  | { kind: "well" }
+  | { kind: "reported" }
+  /** The handler was told to end long ago and still has not settled. */
+  | { kind: "stuck" }
+  | { kind: "stop"; cause: StopCause };
+
+type FailedFact = { kind: "RunFailed"; attempts: number; error: ErrorText };
+type StoppedFact = {
+  kind: "RunStopped";
+  reason: Exclude<(typeof RUN_STOPPED_REASONS)[number], "superseded">;
+  interruption?: string;
+};
+/** What is told only after the message was put to the errors. */
+type ReportedFact = FailedFact | StoppedFact;
+
+/** What is told about a run; who it is and when it was is added outside. */
+export type RunFact =
+  | { kind: "RunStarted"; attempt: number }
+  | { kind: "RunRetrying"; attempt: number; error: ErrorText; delayMs: number }
+  | StoppedFact
+  | { kind: "RunCompleted" }
+  | { kind: "RunReleased"; reason: "draining" | "lease-lost" }
+  | FailedFact;
+
+/** What becomes of the message once the end is confirmed; `leave`: it is not ours any more. */
+export type Settlement = "ack" | "requeue" | "leave";
+
+export type RunEffect =
+  | { kind: "start-handler" }
+  | { kind: "abort-handler"; cause: StopCause }
+  | { kind: "wait-to-retry"; delayMs: number }
+  /** Tell me with `well` when the handler has run this long. */
+  | { kind: "watch-health"; afterMs: number }
+  | { kind: "tell"; fact: RunFact }
+  | { kind: "report"; reason: "retries-used-up" | "bad-params" | "unknown-observer"; fact: ReportedFact }
+  | { kind: "end"; fact: RunFact; settlement: Settlement }
+  /** Tell RunStopped(restarted), and what interrupted it, if anything did; a new run takes over the message, and so many failures. */
+  | { kind: "restart"; failures: number; interruption?: string };
+
+export interface RunStep {
+  state: RunState;
+  effects: RunEffect[];
+}
+
+export const NEW_RUN: RunState = { phase: "waiting", failures: 0 };
+const OVER: RunState = { phase: "over" };
+
+export function stepRun(state: RunState, input: RunInput, policy: RetryPolicy): RunStep {
+  switch (state.phase) {
+    case "waiting":
+      return stepWaiting(state, input, policy);
+    case "running":
+      return stepRunning(state, input, policy);
+    case "backing-off":
+      return stepBackingOff(state, input, policy);
+    case "stopping":
+      return stepStopping(state, input, policy);
+    case "reporting":
+      return stepReporting(state, input);
+    case "over":
+      return ignored(state);
+    default:
+      return state satisfies never;
+  }
+}
+
+function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, policy: RetryPolicy): RunStep {
+  if (input.kind === "turn") {
+    const { failures } = state;
+    return started(failures, failures === 0 ? [] : [{ kind: "watch-health", afterMs: policy.resetAfterMs }]);
+  }
+  if (input.kind === "bad-params") return failedForGood("bad-params", 0, input.error);
+  if (input.kind !== "stop") return ignored(state);
+  const { cause } = input;
+  // Nothing runs yet, so there is nothing to restart.
+  if (!endsForGood(cause)) return ignored(state);
+  if (cause.kind === "lease-lost" || cause.kind === "draining") return finished(cause, 0, undefined);
+  // Its end would say that the observer is over while an older run of it may still be settling: it waits for its turn.
+  return { state: { phase: "stopping", cause, failures: 0, handler: false }, effects: [] };
+}
+
+function stepRunning(state: RunState & { phase: "running" }, input: RunInput, policy: RetryPolicy): RunStep {
+  switch (input.kind) {
+    case "settled":
+      if (input.how.kind === "failed") return failedAttempt(state.failures + 1, input.how.error, input.random, policy);
+      return { state: OVER, effects: [{ kind: "end", fact: { kind: "RunCompleted" }, settlement: "ack" }] };
+    case "well":
+      return {
+        state: { phase: "running", failures: 0 },
+        effects: [{ kind: "tell", fact: { kind: "RunStarted", attempt: 1 } }],
+      };
+    case "stop": {
+      const { cause } = input;
+      return {
+        state: { phase: "stopping", cause, failures: state.failures, handler: true },
+        effects: [{ kind: "abort-handler", cause }],
+      };
+    }
+    case "interrupted":
+      return { state: OVER, effects: [{ kind: "restart", failures: state.failures, interruption: input.why }] };
+    case "bad-params": // said by the slot that was to run it
+      return failedForGood("bad-params", 0, input.error);
+    case "turn":
+    case "retry-due":
+    case "no-room":
+    case "reported":
+    case "stuck":
+      return ignored(state);
+    default:
+      return input satisfies never;
+  }
+}
+
+function stepBackingOff(state: RunState & { phase: "backing-off" }, input: RunInput, policy: RetryPolicy): RunStep {
+  if (input.kind === "retry-due") return started(state.failures, [{ kind: "watch-health", afterMs: policy.resetAfterMs }]);
+  if (input.kind === "no-room") return { state, effects: [{ kind: "tell", fact: noRoom(state.failures, input.why) }] };
+  if (input.kind !== "stop" || input.cause.kind === "uncaught" || input.cause.kind === "moved") return ignored(state);
+  return finished(input.cause, state.failures, undefined);
+}
+
+const noRoom = (attempt: number, message: string): RunFact => ({
+  kind: "RunRetrying",
+  attempt,
+  error: { name: "NoSlotError", message },
+  delayMs: 0,
+});
+
+function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, policy: RetryPolicy): RunStep {
+  if (input.kind === "settled" && state.handler) {
+    return finished(state.cause, state.failures, { random: input.random, policy });
+  }
+  if ((input.kind === "interrupted" || input.kind === "bad-params") && state.handler)
+    return finished(state.cause, state.failures, { random: 0.5, policy });
+  if (input.kind === "turn" && !state.handler) return finished(state.cause, state.failures, undefined);
+  if (input.kind === "stuck") return stuck(state);
+  if (input.kind !== "stop" || !isStronger(input.cause, state.cause)) return ignored(state);
+  const noHandlerToWaitFor = !state.handler && input.cause.kind === "lease-lost";
+  if (noHandlerToWaitFor) return finished(input.cause, state.failures, undefined);
+  // Its signal aborts once, but what it emits has to end with the lease.
+  const effects: RunEffect[] = state.handler ? [{ kind: "abort-handler", cause: input.cause }] : [];
+  return { state: { ...state, cause: input.cause }, effects };
+}
+
+/** It cannot be started again while its old handler may still act, but the books should not call it well. */
+function stuck(state: RunState & { phase: "stopping" }): RunStep {
+  if (state.cause.kind !== "uncaught") return ignored(state);
+  const { name, message } = state.cause.error;
+  const error = {
+    name,
+    message: `Its handler has not settled since an error that nobody caught: ${message}`.slice(0, 16_384),
+  };
+  const fact: RunFact = { kind: "RunRetrying", attempt: state.failures + 1, error, delayMs: 0 };
+  return { state, effects: [{ kind: "tell", fact }] };
+}
+
+function stepReporting(state: RunState & { phase: "reporting" }, input: RunInput): RunStep {
+  if (input.kind === "reported") {
+    return { state: OVER, effects: [{ kind: "end", fact: state.fact, settlement: "ack" }] };
+  }
+  if (input.kind === "stop" && input.cause.kind === "lease-lost") return finished(input.cause, 0, undefined);
+  return ignored(state);
+}
+
+function started(failures: number, more: RunEffect[]): RunStep {
+  return {
+    state: { phase: "running", failures },
+    effects: [{ kind: "tell", fact: { kind: "RunStarted", attempt: failures + 1 } }, { kind: "start-handler" }, ...more],
+  };
+}
+
+function failedAttempt(failures: number, error: ErrorText, random: number, policy: RetryPolicy): RunStep {
+  const delayMs = nextRetryDelayMs(policy, failures, random);
+  if (delayMs === null) return failedForGood("retries-used-up", failures, error);
+  return {
+    state: { phase: "backing-off", failures },
+    effects: [
+      { kind: "tell", fact: { kind: "RunRetrying", attempt: failures, error, delayMs } },
+      { kind: "wait-to-retry", delayMs },
+    ],
+  };
+}
+
+function failedForGood(reason: "retries-used-up" | "bad-params", attempts: number, error: ErrorText): RunStep {
+  const fact: FailedFact = { kind: "RunFailed", attempts, error };
+  return reported(reason, fact);
+}
+
+const reported = (reason: (RunEffect & { kind: "report" })["reason"], fact: ReportedFact): RunStep => ({
+  state: { phase: "reporting", fact },
+  effects: [{ kind: "report", reason, fact }],
+});
+
+type RetryChance = { random: number; policy: RetryPolicy };
+
+/** The handler (if there was one) has settled: what the cause makes of the run. */
+function finished(cause: StopCause, failures: number, chance: RetryChance | undefined): RunStep {
+  switch (cause.kind) {
+    case "uncaught":
+      return chance === undefined ? ignored(OVER) : failedAttempt(failures + 1, cause.error, chance.random, chance.policy);
+    case "restarted":
+      return { state: OVER, effects: [{ kind: "restart", failures: 0 }] };
+    case "moved":
+      return { state: OVER, effects: [{ kind: "restart", failures, interruption: cause.why }] };
+    case "draining":
+      return ended({ kind: "RunReleased", reason: "draining" }, "requeue");
+    case "lease-lost":
+      return ended({ kind: "RunReleased", reason: "lease-lost" }, "leave");
+    case "stopped":
+    case "duplicate":
+    case "obsolete":
+    case "not-wanted":
+      return ended({ kind: "RunStopped", reason: cause.kind }, "ack");
+    case "unknown":
+      return reported("unknown-observer", { kind: "RunStopped", reason: "unknown" });
+    default:
+      return cause satisfies never;
+  }
+}
+
+const ended = (fact: RunFact, settlement: Settlement): RunStep => ({
+  state: OVER,
+  effects: [{ kind: "end", fact, settlement }],
+});
+
+const ignored = (state: RunState): RunStep => ({ state, effects: [] });

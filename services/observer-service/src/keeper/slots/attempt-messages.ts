@@ -1,0 +1,78 @@
+import type { Log } from "../../log.ts";
+import { asError, type Placed, type Reason, writeLine } from "./placed.ts";
+import type { Placement } from "./placement.ts";
+import type { Slot } from "./slot.ts";
+import type { LoadedMessage } from "./slot-pool.ts";
+
+export interface AttemptMessagesParts {
+  readonly log: Log;
+  readonly placement: Pick<Placement, "find">;
+  /** The handler is over: it is in its slot no more. */
+  over(slot: Slot, placed: Placed): void;
+  /** Why the slot will have ended. */
+  noteReason(slot: Slot, reason: Reason): void;
+}
+
+/** What slots say of their handlers, passed on to the runs that these belong to. What is said of one that has settled is dropped. */
+export class AttemptMessages {
+  readonly #parts: AttemptMessagesParts;
+
+  constructor(parts: AttemptMessagesParts) {
+    this.#parts = parts;
+  }
+
+  take(slot: Slot, message: LoadedMessage): void {
+    const { log, placement, over, noteReason } = this.#parts;
+    if (message.kind === "unattributed") {
+      const fields = { event: "slot-failed", slot: slot.process.pid, error: message.error };
+      log.error(fields, "an error that belongs to no observer ends this slot");
+      return noteReason(slot, { kind: "last-word", error: message.error });
+    }
+    const placed = placement.find(slot, message.attempt);
+    if (message.kind === "log") slot.logCredit.lineWritten();
+    if (placed === undefined) return; // it has settled, and left a timer behind
+    const { run, host } = placed;
+    switch (message.kind) {
+      case "bad-params":
+        over(slot, placed);
+        return host.onBadParams(run, message.error);
+      case "settled":
+        over(slot, placed);
+        return host.onSettled(
+          run,
+          {
+            outcome: message.outcome,
+            ...(message.error && { error: asError(message.error) }),
+          } as never,
+          message,
+        );
+      case "uncaught":
+        return host.onUncaught(run, asError(message.error));
+      case "thrown":
+        return host.tailOf(run).thrown(message.what, message.error);
+      case "emit":
+        return publish(slot, placed, message.emit, message.json);
+      case "log":
+        return writeLine(placed, message);
+      case "lines-dropped":
+        return run.log.warn(
+          { event: "lines-dropped", lines: message.lines },
+          "it logs faster than its lines can be written: these were dropped",
+        );
+      default:
+        return message satisfies never;
+    }
+  }
+}
+
+function publish(slot: Slot, { id, run, host }: Placed, emit: number, json: string): void {
+  host.tailOf(run).value(json);
+  host.publish(run, json, slot.living.signal).then(
+    () => slot.process.send({ kind: "emitted", attempt: id, emit }),
+    (error: Error & { code?: unknown }) => {
+      const { name, message, code } = error;
+      const answer = { name, message, ...(typeof code === "string" && { code }) };
+      slot.process.send({ kind: "emitted", attempt: id, emit, error: answer });
+    },
+  );
+}

@@ -1,0 +1,54 @@
+import type { ErrorText, LogLevel } from "@unacked/contracts";
+import type { Attempt } from "../../wire/attempt.ts";
+import type { StopCause } from "../../wire/stop-cause.ts";
+import type { HandledRun, HandlerHost } from "../runs/handlers.ts";
+import type { Slot } from "./slot.ts";
+import type { LoadedMessage } from "./slot-pool.ts";
+
+/** A start of a handler, placed in a slot or waiting for one. */
+export interface Placed extends Attempt {
+  /** Names it on its slot's pipe. */
+  readonly id: number;
+  readonly run: HandledRun;
+  readonly host: HandlerHost;
+  slot: Slot | undefined;
+  /** It waits for this one to have loaded. */
+  awaits: Slot | undefined;
+  /** It has been told to end. */
+  cause: StopCause | undefined;
+  stopTimer: NodeJS.Timeout | undefined;
+  calmTimer: NodeJS.Timeout | undefined;
+}
+
+/** Why a slot was ended, or ended itself, where that is known. */
+export type Reason =
+  /** One of its handlers did what ends or blocks it. */
+  | { kind: "culprit"; runId: string; error: Error }
+  /** One of its handlers ignores its stop; the others begin again elsewhere. */
+  | { kind: "ended-for"; runId: string }
+  /** It took far more memory than it may; who was to be suspected of that is already. */
+  | { kind: "recycled"; why: string }
+  /** It was not needed any more. */
+  | { kind: "dissolved"; why: string }
+  /** Neither its threads nor what runs in it does anything: frozen from outside. Nobody is blamed. */
+  | { kind: "frozen" }
+  /** An error that belongs to none of its handlers: what it said last. */
+  | { kind: "last-word"; error: ErrorText };
+
+export function clearTimers({ stopTimer, calmTimer }: Placed): void {
+  clearTimeout(stopTimer);
+  clearTimeout(calmTimer);
+}
+
+/** An error that was thrown elsewhere, in the form that V8 would give it. */
+export function asError({ name, message, stack = "" }: ErrorText): Error {
+  return Object.assign(new Error(message), { name, stack: `${name}: ${message}\n${stack.replaceAll(/^\s*/gm, "    ")}` });
+}
+
+/** Writes a line that a handler has logged in its slot. */
+export function writeLine({ run, host }: Placed, line: LoadedMessage & { kind: "log" }): void {
+  const level: LogLevel = line.level;
+  run.log[level](line.fields ?? {}, line.message);
+  const fields = line.fields?.["fields"] as object | undefined;
+  if (line.isHandlers && run.log.isLevelEnabled(level)) host.tailOf(run).line(level, line.message, fields);
+}

@@ -1,0 +1,166 @@
+import type { Isolation } from "@unacked/sdk";
+import type { HandledRun } from "../runs/handlers.ts";
+import type { Blame } from "./blame.ts";
+import type { Placed } from "./placed.ts";
+import type { Recycler } from "./recycler.ts";
+import { isShared, type OwnPurpose, type Slot } from "./slot.ts";
+import type { SlotPool } from "./slot-pool.ts";
+
+/** The slowest culprit blocks its slot, is looked at for STUCK_MS, and does not answer. */
+const CALM_MS = 8_000;
+
+type StartedAs = Pick<HandledRun["start"], "observerId" | "type">;
+
+export interface PlacementParts {
+  readonly pool: SlotPool;
+  readonly blame: Blame;
+  readonly recycler: Recycler;
+  readonly stuckMs: number;
+}
+
+/**
+ * Which handler runs in which slot, and which waits for one. The least loaded of those that all share; apart from the others are
+ * suspects, guilty ones, and observers of a type that asks for it.
+ */
+export class Placement {
+  readonly #parts: PlacementParts;
+  readonly #calmAfterMs: number;
+  readonly #placedIn = new Map<Slot, Map<number, Placed>>();
+  #waiting: Placed[] = [];
+  readonly #isolation = new Map<string, Isolation>();
+
+  constructor(parts: PlacementParts) {
+    this.#parts = parts;
+    this.#calmAfterMs = CALM_MS + 2 * parts.stuckMs;
+  }
+
+  /** What the types ask for. */
+  isolate(wishes: readonly ({ type: string } & Isolation)[]): void {
+    for (const { type, ...wish } of wishes) this.#isolation.set(type, wish);
+  }
+
+  in(slot: Slot): Placed[] {
+    return [...(this.#placedIn.get(slot)?.values() ?? [])];
+  }
+
+  find(slot: Slot, attempt: number): Placed | undefined {
+    return this.#placedIn.get(slot)?.get(attempt);
+  }
+
+  loadOf(slot: Slot): number {
+    return this.#placedIn.get(slot)?.size ?? 0;
+  }
+
+  /** Slots in which one of these runs. */
+  slotsOf(runs: ReadonlySet<HandledRun>): Slot[] {
+    return [...this.#placedIn.keys()].filter((slot) => this.in(slot).some(({ run }) => runs.has(run)));
+  }
+
+  /** @returns its slot; undefined: it waits until one has loaded, or may be started */
+  place(placed: Placed): Slot | undefined {
+    const slot = this.#slotFor(placed.run.start);
+    placed.awaits = slot;
+    if (slot === undefined || !slot.isLoaded) return void this.#waiting.push(placed);
+    placed.slot = slot;
+    const inSlot = this.#placedIn.get(slot) ?? new Map<number, Placed>();
+    this.#placedIn.set(slot, inSlot.set(placed.id, placed));
+    return slot;
+  }
+
+  /** Starts the slots that these will need. @returns whether they have all loaded */
+  prepareFor(placed: readonly Placed[]): () => boolean {
+    const needed = new Set<Slot>();
+    for (const { run } of placed) {
+      const purpose = this.#purposeOf(run.start);
+      const slot = purpose?.kind === "suspects" ? this.#parts.pool.slotFor(purpose) : undefined;
+      if (slot !== undefined) needed.add(slot);
+    }
+    return () => [...needed].every(({ isLoaded, process }) => isLoaded || process.isKilled);
+  }
+
+  /** Those that wait, and wait no more. */
+  takeWaiting(): Placed[] {
+    return this.#waiting.splice(0);
+  }
+
+  waitNoMore(placed: Placed): void {
+    this.#waiting = this.#waiting.filter((one) => one !== placed);
+  }
+
+  remove(slot: Slot, placed: Placed): void {
+    this.#placedIn.get(slot)?.delete(placed.id);
+  }
+
+  /** The slot is gone. @returns what ran in it */
+  removeAll(slot: Slot): Placed[] {
+    const placed = this.in(slot);
+    this.#placedIn.delete(slot);
+    return placed;
+  }
+
+  /** Why it would have to wait for a slot of its own. */
+  noRoomFor(start: StartedAs): string | undefined {
+    const { pool } = this.#parts;
+    const purpose = this.#purposeOf(start);
+    if (purpose === undefined || purpose.kind === "suspects" || pool.hasRoomForOne) return undefined;
+    if (pool.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
+    this.#makeRoom();
+    const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";
+    return `no slot is free, ${what}: there may be ${pool.max} (MAX_SLOTS), two of them kept for suspects`;
+  }
+
+  #slotFor(start: StartedAs): Slot | undefined {
+    const { pool } = this.#parts;
+    const purpose = this.#purposeOf(start);
+    if (purpose !== undefined) {
+      const own = pool.slotFor(purpose, (slot) => this.#isFull(slot));
+      if (own !== undefined || purpose.kind !== "suspects") return own;
+      // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until those who were calm have gone.
+      this.#dissolveCalm();
+      const others = pool.suspected.at(-1);
+      if (others !== undefined) return others;
+    }
+    let best: Slot | undefined;
+    let leastLoad = Number.POSITIVE_INFINITY;
+    for (const slot of pool.slots) {
+      if (!isShared(slot)) continue;
+      const load = this.loadOf(slot);
+      if (load >= leastLoad) continue;
+      best = slot;
+      leastLoad = load;
+    }
+    return best;
+  }
+
+  /** Undefined: among all others. */
+  #purposeOf({ observerId, type }: StartedAs): OwnPurpose | undefined {
+    const { runsPerSlot, memoryMb } = this.#isolation.get(type) ?? {};
+    const memoryBytes = memoryMb === undefined ? undefined : memoryMb * 2 ** 20;
+    const apart = this.#parts.blame.apartOf(observerId);
+    if (apart !== undefined) return apart.kind === "alone" ? { ...apart, memoryBytes } : apart;
+    return runsPerSlot === undefined && memoryMb === undefined ? undefined : { kind: "own", type, memoryBytes };
+  }
+
+  #isFull(slot: Slot): boolean {
+    if (slot.purpose.kind !== "own") return false;
+    const { runsPerSlot = Number.POSITIVE_INFINITY } = this.#isolation.get(slot.purpose.type) ?? {};
+    const awaiting = this.#waiting.filter(({ awaits }) => awaits === slot).length;
+    return this.loadOf(slot) + awaiting >= runsPerSlot;
+  }
+
+  /** Slots of suspects who have been calm are everybody's, and more than there should be: one that is waited for goes. */
+  #makeRoom(): void {
+    const { pool, recycler } = this.#parts;
+    const [least] = pool.surplus.toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
+    if (least !== undefined) recycler.dissolve(least, this.in(least));
+  }
+
+  /** Suspects whose slot has lived long enough are none any more, where theirs is needed: they begin again among the others. */
+  #dissolveCalm(): void {
+    const { pool, blame, recycler } = this.#parts;
+    const [calm] = pool.suspected.filter(({ sinceMs }) => performance.now() - sinceMs > this.#calmAfterMs);
+    if (calm?.purpose.kind !== "suspects" || pool.isOneGoing) return;
+    blame.clear(calm.purpose.group);
+    recycler.dissolve(calm, this.in(calm));
+  }
+}

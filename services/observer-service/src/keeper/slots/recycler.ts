@@ -1,0 +1,93 @@
+import type { Log } from "../../log.ts";
+import type { Blame } from "./blame.ts";
+import { asError, type Placed, type Reason } from "./placed.ts";
+import type { Slot } from "./slot.ts";
+import type { SlotHistory } from "./slot-history.ts";
+import { type OverLimit, overText } from "./slot-memory.ts";
+
+export interface RecyclerParts {
+  readonly log: Log;
+  readonly blame: Blame;
+  readonly history: Pick<SlotHistory, "noteRecycled">;
+  /** It takes nobody any more, and another takes its place. */
+  retire(slot: Slot, reason: Reason): void;
+  endSlot(slot: Slot, reason: Reason): void;
+  /** Whether one more may be emptied now. Who waits is looked at again a second later. */
+  mayEmptyOne(): boolean;
+  /** Starts the slots that these will need. @returns whether they have all loaded */
+  prepareFor(placed: readonly Placed[]): () => boolean;
+}
+
+const MOVED_AT_ONCE = 20;
+const MOVE_PAUSE_MS = 50;
+/** So long they go on where they are while those slots start. */
+const PREPARE_LIMIT_MS = 3_000;
+
+/**
+ * Ends slots that take more memory than they may. Comes in: a slot over its limit. Guarantees: its handlers are told to end and begin
+ * again in another one once that is there, a few at a time, and the slot goes with the last; if it grows on meanwhile it is killed. Who is in a slot
+ * that grows twice is a suspect; who is alone in one fails its attempt.
+ */
+export class Recycler {
+  readonly #parts: RecyclerParts;
+
+  constructor(parts: RecyclerParts) {
+    this.#parts = parts;
+  }
+
+  recycle(slot: Slot, over: OverLimit, placed: readonly Placed[]): void {
+    const { blame, endSlot, retire, mayEmptyOne, prepareFor } = this.#parts;
+    const why = overText(over);
+    const reason: Reason = { kind: "recycled", why };
+    if (slot.isRetired) return over.isFar ? endSlot(slot, reason) : undefined;
+    const [only, ...others] = placed;
+    if (only === undefined) return endSlot(slot, reason);
+    if (others.length === 0)
+      return endSlot(slot, {
+        kind: "culprit",
+        runId: only.run.runId,
+        error: asError({ name: "MemoryLimitError", message: `the handler is alone in its slot: ${why}` }),
+      });
+    if (!over.isFar && !mayEmptyOne()) return;
+    this.#tell(slot, over, placed);
+    const observers = placed.map(({ run }) => run.start.observerId);
+    const again = blame.noteRecycled(observers);
+    if (again.length > 0) blame.suspect(again);
+    if (over.isFar) {
+      retire(slot, reason);
+      return endSlot(slot, reason);
+    }
+    const isPrepared = prepareFor(placed);
+    retire(slot, reason);
+    moveWhen(isPrepared, [...placed], why);
+  }
+
+  /** There is one more than there should be, and it is needed for somebody who has to be alone. */
+  dissolve(slot: Slot, placed: readonly Placed[]): void {
+    const why = "its slot makes room for one that has to be alone";
+    this.#parts.log.info({ event: "slot-dissolved", slot: slot.process.pid, handlers: placed.length }, why);
+    this.#parts.retire(slot, { kind: "dissolved", why });
+    if (placed.length === 0) this.#parts.endSlot(slot, { kind: "dissolved", why });
+    else move([...placed], why);
+  }
+
+  #tell(slot: Slot, over: OverLimit, placed: readonly Placed[]): void {
+    const types: Record<string, number> = {};
+    for (const { run } of placed) types[run.start.type] = (types[run.start.type] ?? 0) + 1;
+    this.#parts.history.noteRecycled(types);
+    const fields = { event: "slot-recycled", slot: slot.process.pid, ...over, handlers: placed.length, types };
+    this.#parts.log.warn(fields, "a slot takes more memory than it may: its handlers begin again in another one");
+  }
+}
+
+function moveWhen(isPrepared: () => boolean, placed: Placed[], why: string, limitMs = PREPARE_LIMIT_MS): void {
+  if (isPrepared() || limitMs <= 0) return move(placed, why);
+  setTimeout(() => moveWhen(isPrepared, placed, why, limitMs - MOVE_PAUSE_MS), MOVE_PAUSE_MS);
+}
+
+/** A few at a time, so that it does not look like an outage. */
+function move(placed: Placed[], why: string): void {
+  for (const { run, host, cause } of placed.splice(0, MOVED_AT_ONCE))
+    if (cause === undefined) host.onMoved(run, { detail: why });
+  if (placed.length > 0) setTimeout(() => move(placed, why), MOVE_PAUSE_MS);
+}

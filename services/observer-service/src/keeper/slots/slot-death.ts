@@ -1,0 +1,61 @@
+import type { ObserverId } from "@unacked/contracts";
+import { endText, type Slot } from "./slot.ts";
+import type { NotedDeath } from "./slot-history.ts";
+import type { SlotEnd } from "./slot-process.ts";
+
+interface Observed {
+  readonly observerId: ObserverId;
+  readonly name: string;
+}
+
+/** What is known when a slot has died. */
+export interface DeathFacts {
+  readonly slot: Slot;
+  readonly end: SlotEnd;
+  /** Observers that it ran. */
+  readonly observers: readonly Observed[];
+  /** Who did it, and how its attempt fails. */
+  readonly culprit: (Observed & { error: Error }) | undefined;
+  /** It was ended since this one ignored its stop. */
+  readonly endedFor: Observed | undefined;
+  /** It took too much memory, in words. */
+  readonly recycled: string | undefined;
+  readonly isFrozen: boolean;
+  readonly wasDissolved: boolean;
+  /** What it said last, which belongs to no observer. */
+  readonly lastWord: { name: string; message: string } | undefined;
+  /** Everybody in it had been told to stop. */
+  readonly allToldToStop: boolean;
+  /** Those in it are suspects from now on. */
+  readonly areSuspects: boolean;
+}
+
+/** Why it died, for people; undefined: it was not needed any more, and that is no death. */
+export function deathOf(facts: DeathFacts): NotedDeath | undefined {
+  const { slot, end, observers } = facts;
+  const why = whyOf(facts);
+  if (why === undefined) return undefined;
+  const { pid } = slot.process;
+  return { pid, purpose: slot.purpose.kind, end: endText(end), runs: observers.length, ...why };
+}
+
+function whyOf(facts: DeathFacts): Pick<NotedDeath, "reason" | "why" | "culprit"> | undefined {
+  const { slot, observers, culprit, endedFor, lastWord } = facts;
+  const said = lastWord && `${lastWord.name}: ${lastWord.message}`;
+  if (culprit !== undefined) {
+    const { observerId: id, name, error } = culprit;
+    return { reason: "culprit", why: `${name} did it: ${error.name}: ${error.message}`, culprit: { id, name } };
+  }
+  if (endedFor !== undefined) return { reason: "stop", why: `ended for a stop that ${endedFor.name} ignored` };
+  if (facts.wasDissolved) return undefined;
+  if (facts.recycled !== undefined) return { reason: "recycled", why: facts.recycled };
+  if (facts.isFrozen)
+    return { reason: "other", why: "it was frozen from outside: neither its threads nor its observers did anything" };
+  if (observers.length === 0) {
+    if (slot.process.isKilled) return undefined;
+    return { reason: "other", why: said ?? (slot.isLoaded ? "nothing ran in it" : "it had not loaded its observers yet") };
+  }
+  if (facts.allToldToStop) return { reason: "stop", why: "all that ran in it had been told to stop" };
+  const found = facts.areSuspects ? `${observers.length} suspects` : "the search has been given up";
+  return { reason: "unnamed", why: `nobody can be named: ${found}${said === undefined ? "" : `; it said ${said}`}` };
+}

@@ -1,0 +1,96 @@
+import type { Log } from "../../log.ts";
+import type { Stuck } from "../../wire/messages.ts";
+import type { Blame } from "./blame.ts";
+import { asError, clearTimers, type Reason } from "./placed.ts";
+import type { Placement } from "./placement.ts";
+import { endText, type Slot } from "./slot.ts";
+import type { NotedDeath, SlotHistory } from "./slot-history.ts";
+import type { SlotEnd } from "./slot-process.ts";
+import { type DeadSlot, judgeDeath } from "./trial.ts";
+
+export interface SlotEndsParts {
+  readonly log: Log;
+  readonly blame: Blame;
+  readonly placement: Pick<Placement, "in" | "removeAll">;
+  readonly history: SlotHistory;
+}
+
+/**
+ * The ends of slots. Comes in: reasons to end one, and that one is gone. Guarantees: each handler that was in it fails its attempt or
+ * is interrupted, once, when the slot's process has been reaped; why it ended is kept where that is known.
+ */
+export class SlotEnds {
+  readonly #parts: SlotEndsParts;
+  readonly #reasons = new Map<Slot, Reason>();
+
+  constructor(parts: SlotEndsParts) {
+    this.#parts = parts;
+  }
+
+  /** Why it will have ended. */
+  note(slot: Slot, reason: Reason): void {
+    this.#reasons.set(slot, reason);
+  }
+
+  /** Ends it now; the first reason stands. */
+  end(slot: Slot, reason: Reason): void {
+    if (!this.#reasons.has(slot)) this.note(slot, reason);
+    slot.process.kill();
+  }
+
+  /** Its event loop does not turn. */
+  stuck(slot: Slot, { forMs, runId, stack }: Stuck): void {
+    const { log, placement, history } = this.#parts;
+    history.noteStuck();
+    const placed = placement.in(slot).find(({ run }) => run.runId === runId);
+    const fields = { event: "slot-stuck", slot: slot.process.pid, forMs, stack };
+    if (placed === undefined) {
+      log.error(fields, "a slot's event loop does not turn, and it cannot be told for whom: its handlers are suspects");
+      return slot.process.kill();
+    }
+    placed.run.log.error(
+      fields,
+      "the handler blocks its slot: it is ended, and the other handlers in it begin again elsewhere",
+    );
+    const error = asError({
+      name: "HandlerBlockedError",
+      message: `the handler has blocked the event loop of its slot for ${Math.round(forMs)} ms`,
+      stack: stack && ownFrames(stack),
+    });
+    this.end(slot, { kind: "culprit", runId: placed.run.runId, error });
+  }
+
+  gone(slot: Slot, end: SlotEnd): void {
+    const { blame, placement, history } = this.#parts;
+    const { lastWord } = slot;
+    const reason = this.#reasons.get(slot) ?? (lastWord && { kind: "last-word" as const, error: lastWord });
+    const dead = { slot, end, placed: placement.removeAll(slot), reason };
+    this.#reasons.delete(slot);
+    for (const one of dead.placed) clearTimers(one);
+    const { failed, death } = judgeDeath(dead, blame);
+    if (death !== undefined) history.note(death);
+    this.#log(dead, death);
+    const detail = `its slot ended (${endText(end)})${death === undefined ? "" : `: ${death.why}`}`;
+    for (const { run, host } of dead.placed) {
+      const error = failed.get(run);
+      if (error !== undefined) host.onSettled(run, { outcome: "failed", error });
+      else host.onInterrupted(run, { detail });
+    }
+  }
+
+  #log({ slot, end, placed }: DeadSlot, death: NotedDeath | undefined): void {
+    const { log } = this.#parts;
+    const names = placed.slice(0, 20).map(({ run }) => run.start.name);
+    const about = { event: "slot-gone", slot: slot.process.pid, end: endText(end), purpose: slot.purpose.kind };
+    const fields = { ...about, why: death?.why };
+    if (death === undefined) log.debug(fields, "a slot that was not needed any more has ended");
+    else log.warn({ ...fields, handlers: placed.length, names }, "a slot has ended");
+  }
+}
+
+/** Without the frame that the watchdog has added, and its message. */
+const ownFrames = (stack: string): string =>
+  stack
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line) && !line.includes("whereabouts"))
+    .join("\n");

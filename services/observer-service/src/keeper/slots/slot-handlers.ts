@@ -1,0 +1,239 @@
+import type { SlotReport } from "@unacked/contracts";
+import type { Log } from "../../log.ts";
+import type { Attempt } from "../../wire/attempt.ts";
+import type { Catalogue, Stuck } from "../../wire/messages.ts";
+import type { StopCause } from "../../wire/stop-cause.ts";
+import type { HandledRun, HandlerHost, Handlers } from "../runs/handlers.ts";
+import { AttemptMessages } from "./attempt-messages.ts";
+import { Blame } from "./blame.ts";
+import { clearTimers, type Placed } from "./placed.ts";
+import { Placement } from "./placement.ts";
+import { Recycler } from "./recycler.ts";
+import type { Slot } from "./slot.ts";
+import { SlotEnds } from "./slot-ends.ts";
+import { SlotHistory, type SlotsMemory, type SlotsView } from "./slot-history.ts";
+import type { OverLimit } from "./slot-memory.ts";
+import { type LoadedMessage, SlotPool, type SlotSettings } from "./slot-pool.ts";
+import type { SlotEnd } from "./slot-process.ts";
+import type { SuspectGroup } from "./suspicion.ts";
+
+/**
+ * Runs handlers in slots. Comes in: starts and aborts of the runner; what slots say, and how they end. Guarantees: every start is
+ * answered once, by its outcome, by bad params or by an interruption; and a successor begins only when the process of its
+ * predecessor has been reaped and its pipe read to its end. A slot's death costs the broker nothing, as the messages are the
+ * keeper's. A crash of the keeper ends every slot (slot/watchdog.ts).
+ */
+export class SlotHandlers implements Handlers, SlotsView {
+  readonly #pool: SlotPool;
+  readonly #stopTimeoutMs: number;
+  readonly #placement: Placement;
+  readonly #messages: AttemptMessages;
+  readonly #ends: SlotEnds;
+  readonly #blame: Blame;
+  readonly #recycler: Recycler;
+  #catalogue: Catalogue | undefined;
+  #lastAttempt = 0;
+  readonly history = new SlotHistory();
+
+  constructor(settings: SlotSettings, log: Log) {
+    this.#stopTimeoutMs = settings.stopTimeoutMs;
+    const hooks = {
+      onMessage: (slot: Slot, message: LoadedMessage) => this.#messages.take(slot, message),
+      onStuck: (slot: Slot, word: Stuck) => this.#ends.stuck(slot, word),
+      onGone: (slot: Slot, end: SlotEnd) => {
+        this.#ends.gone(slot, end);
+        this.#placeWaiting();
+      },
+      onRoom: () => this.#placeWaiting(),
+      onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, this.#placement.in(slot)),
+      onFrozen: (slot: Slot) => this.#ends.end(slot, { kind: "frozen" }),
+    };
+    const pool = new SlotPool(settings, hooks, log);
+    const blame = new Blame(log, (group) => this.#release(group));
+    this.#recycler = new Recycler({
+      log,
+      blame,
+      history: this.history,
+      endSlot: (slot, reason) => this.#ends.end(slot, reason),
+      retire: (slot, reason) => {
+        this.#ends.note(slot, reason);
+        pool.retire(slot);
+      },
+      mayEmptyOne: () => pool.mayEmptyOne,
+      prepareFor: (placed) => this.#placement.prepareFor(placed),
+    });
+    const placement = new Placement({ pool, blame, recycler: this.#recycler, stuckMs: settings.stuckMs });
+    this.#messages = new AttemptMessages({
+      log,
+      placement,
+      over: (slot, placed) => this.#over(slot, placed),
+      noteReason: (slot, reason) => this.#ends.note(slot, reason),
+    });
+    this.#ends = new SlotEnds({ log, blame, placement, history: this.history });
+    this.#pool = pool;
+    this.#blame = blame;
+    this.#placement = placement;
+  }
+
+  /** Resolves when the slots have loaded the folder. @throws SlotsNotLoadedError */
+  async open(): Promise<void> {
+    const { isolation, ...catalogue } = await this.#pool.open();
+    this.#catalogue = catalogue;
+    this.#placement.isolate(isolation);
+  }
+
+  get catalogue(): Catalogue {
+    if (this.#catalogue === undefined) throw new Error("The slots are not open yet.");
+    return this.#catalogue;
+  }
+
+  /** The slot checks them: a schema is the author's code too. */
+  checkParams(): undefined {
+    return undefined;
+  }
+
+  noRoomFor({ start }: HandledRun): string | undefined {
+    return this.#placement.noRoomFor(start);
+  }
+
+  start(host: HandlerHost, run: HandledRun): Attempt {
+    this.#lastAttempt += 1;
+    const placed: Placed = {
+      id: this.#lastAttempt,
+      run,
+      host,
+      slot: undefined,
+      awaits: undefined,
+      cause: undefined,
+      stopTimer: undefined,
+      calmTimer: undefined,
+      abort: (cause) => this.#abort(placed, cause),
+    };
+    this.#place(placed);
+    return placed;
+  }
+
+  keepAlone({ start }: HandledRun): void {
+    this.#blame.convict(start.observerId);
+  }
+
+  forget({ start }: HandledRun): void {
+    this.#blame.acquit(start.observerId);
+  }
+
+  endForCertain(runs: readonly HandledRun[]): boolean {
+    for (const slot of this.#placement.slotsOf(new Set(runs))) slot.process.kill();
+    return true;
+  }
+
+  leaseHeldUntil(deadlineMs: number | undefined, graceMs: number): void {
+    if (deadlineMs === undefined) return this.#pool.tellLease({ deadlineNs: null, graceMs });
+    const leftNs = BigInt(Math.round((deadlineMs - performance.now()) * 1e6));
+    this.#pool.tellLease({ deadlineNs: String(process.hrtime.bigint() + leftNs), graceMs });
+  }
+
+  slots(): SlotReport[] {
+    return this.#pool.report((slot) => this.#placement.loadOf(slot));
+  }
+
+  /** How many observers are suspects now. */
+  get suspects(): number {
+    return this.#blame.suspects;
+  }
+
+  collect(): void {
+    for (const { process } of this.#pool.shared) process.send({ kind: "collect" });
+  }
+
+  memory(): SlotsMemory {
+    return this.#pool.memory();
+  }
+
+  close(limitMs: number): Promise<void> {
+    return this.#pool.close(limitMs);
+  }
+
+  #place(placed: Placed): void {
+    const slot = this.#placement.place(placed);
+    if (slot === undefined) return;
+    const { observerId, name, type, labels, params } = placed.run.start;
+    const { runId, trace, taskAttempt } = placed.run;
+    const traceContext = trace?.start?.context;
+    slot.process.send({
+      kind: "begin",
+      attempt: placed.id,
+      runId,
+      observerId,
+      name,
+      type,
+      labels,
+      params,
+      taskAttempt,
+      traceContext,
+    });
+    if (this.#blame.isGuilty(observerId)) this.#watchCalm(placed, placed.run.start.retry.resetAfterMs);
+  }
+
+  #placeWaiting(): void {
+    for (const placed of this.#placement.takeWaiting()) this.#place(placed);
+  }
+
+  #abort(placed: Placed, cause: StopCause): void {
+    placed.cause = cause;
+    const { slot, host, run } = placed;
+    if (slot === undefined) {
+      this.#placement.waitNoMore(placed);
+      // A turn later: the runner is in the middle of telling us.
+      return void setImmediate(() => host.onSettled(run, { outcome: "stopped" }));
+    }
+    slot.process.send({ kind: "abort", attempt: placed.id, cause });
+    placed.stopTimer ??= setTimeout(() => this.#endFor(placed), this.#stopTimeoutMs);
+  }
+
+  /** A stop always ends: with the handler, or with its slot. */
+  #endFor(placed: Placed): void {
+    const { slot, run, host } = placed;
+    if (slot === undefined) return;
+    run.log.error(
+      {
+        event: "slot-ended-for-stop",
+        slot: slot.process.pid,
+        forMs: this.#stopTimeoutMs,
+        others: this.#placement.loadOf(slot) - 1,
+      },
+      "the handler ignores its abort: its slot is ended, and the other handlers in it begin again elsewhere",
+    );
+    host.onStuck(run);
+    this.#ends.end(slot, { kind: "ended-for", runId: run.runId });
+  }
+
+  /** Everybody may use it again, or it goes. */
+  #release(group: SuspectGroup): void {
+    for (const slot of this.#pool.slots)
+      if (slot.purpose.kind === "suspects" && slot.purpose.group === group)
+        this.#pool.release(slot, this.#placement.loadOf(slot) === 0);
+  }
+
+  /** It has been well for so long that it may live among others again, the next time that it starts. */
+  #watchCalm(placed: Placed, afterMs: number): void {
+    placed.calmTimer = setTimeout(() => {
+      this.#blame.acquit(placed.run.start.observerId);
+      if (placed.slot !== undefined) this.#pool.release(placed.slot, false);
+    }, afterMs);
+    placed.calmTimer.unref();
+  }
+
+  #over(slot: Slot, placed: Placed): void {
+    clearTimers(placed);
+    this.#placement.remove(slot, placed);
+    if (this.#placement.loadOf(slot) > 0) return;
+    // The next one of a type that asks for its own gets a fresh process.
+    if (slot.isRetired || slot.purpose.kind === "own") return slot.process.kill();
+    const { cause, run } = placed;
+    if (slot.purpose.kind === "alone" && run.taskAttempt !== undefined) return this.#pool.release(slot, true); // its next attempt may be elsewhere
+    if (slot.purpose.kind !== "alone" || cause === undefined || cause.kind === "uncaught") return;
+    // Stopped for good, or on its way elsewhere: nobody is alone here any more.
+    this.#blame.acquit(placed.run.start.observerId);
+    this.#pool.release(slot, true);
+  }
+}

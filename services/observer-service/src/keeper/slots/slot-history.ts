@@ -1,0 +1,97 @@
+import { MAX_SLOT_DEATHS, SLOT_DEATH_REASONS, type SlotDeath, type SlotReport } from "@unacked/contracts";
+import { sendableText } from "../../error-text.ts";
+
+/** What those that anybody may be placed in take together. */
+export interface SlotsMemory {
+  readonly usedBytes: number;
+  /** What they may take. */
+  readonly limitBytes: number;
+  /** What they take beyond what they took when nothing ran in them. */
+  readonly grownBytes: number;
+}
+
+/** What is told of the processes that run handlers. */
+export interface SlotsView {
+  /** The processes of handlers; none where they run in this one. */
+  slots(): SlotReport[];
+  /** What became of those that are no more. */
+  readonly history: SlotHistory;
+  /** Observers that were in a slot that died, and of which nobody knows yet which did it. */
+  readonly suspects: number;
+  /** Asked often: an estimate that costs little. */
+  memory(): SlotsMemory;
+  /** Memory is short: lets them give back what they do not need. */
+  collect(): void;
+}
+
+export type SlotDeathReason = (typeof SLOT_DEATH_REASONS)[number];
+
+/** A death as far as it is known; its time is when it is noted. */
+export interface NotedDeath extends Omit<SlotDeath, "at"> {
+  readonly reason: SlotDeathReason;
+}
+
+const LATELY_MS = 600_000;
+/** These tell of something wrong; slots also end because they are told to. */
+const WRONG: ReadonlySet<SlotDeathReason> = new Set(["culprit", "unnamed", "other"]);
+
+/** What became of the slots of this service that are no more. Bounded, whatever they do. */
+export class SlotHistory {
+  #last: SlotDeath[] = [];
+  #named: { death: SlotDeath; atMs: number } | undefined;
+  readonly #deaths = new Map(SLOT_DEATH_REASONS.map((reason) => [reason, 0]));
+  #latelyAtMs: number[] = [];
+  readonly #recycled = new Map<string, number>();
+  #stuck = 0;
+
+  note({ culprit, why, end, ...death }: NotedDeath, nowMs = performance.now()): void {
+    const noted: SlotDeath = {
+      at: Date.now(),
+      ...death,
+      end: sendableText(end, 64),
+      why: sendableText(why, 500),
+      ...(culprit && { culprit }),
+    };
+    if (culprit !== undefined) this.#named = { death: noted, atMs: nowMs };
+    this.#last = [noted, ...this.#last].slice(0, MAX_SLOT_DEATHS);
+    this.#deaths.set(death.reason, this.count(death.reason) + 1);
+    if (WRONG.has(death.reason)) this.#latelyAtMs = [...this.#latelyAtMs.slice(-9_999), nowMs];
+  }
+
+  /** A slot has taken too much memory. @param types how many observers of each type ran in it */
+  noteRecycled(types: Readonly<Record<string, number>>): void {
+    for (const [type, runs] of Object.entries(types)) this.#recycled.set(type, (this.#recycled.get(type) ?? 0) + runs);
+  }
+
+  /** By type: how many observers were in slots that took too much memory. A service has so many types, and no more. */
+  get recycled(): ReadonlyMap<string, number> {
+    return this.#recycled;
+  }
+
+  noteStuck(): void {
+    this.#stuck += 1;
+  }
+
+  /** The last few, the newest first; who was named in the last 10 minutes is not driven out by those that name nobody. */
+  last(nowMs = performance.now()): SlotDeath[] {
+    const isNamed = this.#last.some(({ culprit }) => culprit !== undefined);
+    if (isNamed || this.#named === undefined || nowMs - this.#named.atMs >= LATELY_MS) return [...this.#last];
+    return [...this.#last.slice(0, MAX_SLOT_DEATHS - 1), this.#named.death];
+  }
+
+  /** How many in the last 10 minutes ended by what nobody wanted. */
+  lately(nowMs = performance.now()): number {
+    this.#latelyAtMs = this.#latelyAtMs.filter((atMs) => nowMs - atMs < LATELY_MS);
+    return this.#latelyAtMs.length;
+  }
+
+  /** Since this service began. */
+  count(reason: SlotDeathReason): number {
+    return this.#deaths.get(reason) ?? 0;
+  }
+
+  /** How often an event loop did not turn for STUCK_MS. */
+  get stuck(): number {
+    return this.#stuck;
+  }
+}

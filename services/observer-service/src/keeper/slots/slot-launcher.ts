@@ -1,0 +1,68 @@
+import type { Log } from "../../log.ts";
+import type { FromSlot, LeaseWord, Load, Stuck } from "../../wire/messages.ts";
+import { GroupSweeper } from "./group-sweeper.ts";
+import { newSlot, type Purpose, type Slot } from "./slot.ts";
+import { deathLeash, type SlotEnd, SlotProcess } from "./slot-process.ts";
+
+export interface LaunchSettings extends Omit<Load, "kind"> {
+  /** Of Node: its options, and the file that a slot runs. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface LaunchHooks {
+  onMessage(slot: Slot, message: FromSlot): void;
+  /** Its watchdog has been heard. */
+  onAlive(slot: Slot): void;
+  onStuck(slot: Slot, word: Stuck): void;
+  onGone(slot: Slot, end: SlotEnd): void;
+}
+
+/** Starts slots, and tells each what it has to load and until when it may act. */
+export class SlotLauncher {
+  readonly #settings: LaunchSettings;
+  readonly #hooks: LaunchHooks;
+  readonly #log: Log;
+  readonly #leash = deathLeash();
+  readonly #sweeper = new GroupSweeper();
+  #lease: LeaseWord = { deadlineNs: null, graceMs: 0 };
+
+  constructor(settings: LaunchSettings, hooks: LaunchHooks, log: Log) {
+    this.#settings = settings;
+    this.#hooks = hooks;
+    this.#log = log;
+  }
+
+  launch(purpose: Purpose): Slot {
+    const { args, env, dir, permissions, stopTimeoutMs, logLevel, stuckMs, service } = this.#settings;
+    const { onMessage, onAlive, onStuck, onGone } = this.#hooks;
+    const process = new SlotProcess({
+      leash: this.#leash,
+      args,
+      env,
+      onAlive: () => onAlive(slot),
+      onLine: (stream, text) => this.#log.info({ event: "slot-output", stream, slot: process.pid }, text),
+      onMessage: (message) => onMessage(slot, message),
+      onStuck: (word) => onStuck(slot, word),
+      onBroken: (why) => {
+        slot.lastWord = { name: "SlotWireError", message: `the slot's pipe to its service was tampered with: ${why}` };
+        this.#log.error({ event: "slot-broken", slot: process.pid, why }, "a slot sends what it should not: it is ended");
+      },
+      onGone: (end) => {
+        this.#sweeper.forget(process.pid);
+        onGone(slot, end);
+      },
+    });
+    this.#sweeper.watch(process.pid);
+    const slot = newSlot(process, purpose);
+    process.tellLease(this.#lease);
+    process.send({ kind: "load", dir, permissions, stopTimeoutMs, logLevel, stuckMs, service });
+    return slot;
+  }
+
+  /** To every slot's watchdog, and to those that come; `null`: nothing runs that a lease would have to hold for. */
+  tellLease(word: LeaseWord, slots: Iterable<Slot>): void {
+    this.#lease = word;
+    for (const { process } of slots) process.tellLease(word);
+  }
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import type { Capacity } from "../../machine/capacity.ts";
+
+/** A slot that takes more than it may. */
+export interface OverLimit {
+  readonly bytes: number;
+  readonly limitBytes: number;
+  /** By so much that nobody in it can be waited for. */
+  readonly isFar: boolean;
+}
+
+const MIB = 2 ** 20;
+const FAR = 1.3;
+/** V8's own limit lies above ours: we can say who grew, V8 only ends the process. */
+const HEAP_LIMIT = 1.5;
+const OF_THE_KEEPER = 192 * MIB;
+const AT_LEAST = 96 * MIB;
+
+export function overLimit(bytes: number, limitBytes: number): OverLimit | undefined {
+  return bytes <= limitBytes ? undefined : { bytes, limitBytes, isFar: bytes > FAR * limitBytes };
+}
+
+/** `SLOT_MEMORY_MB=auto`: what is left beside the keeper, in equal parts for the slots and the spare one. */
+export function autoSlotMemoryBytes({ memoryBytes }: Capacity, slots: number): number {
+  return Math.max(AT_LEAST, Math.floor((memoryBytes - OF_THE_KEEPER) / (slots + 1)));
+}
+
+/** For `--max-old-space-size`, in MiB. */
+export const heapLimitMib = (limitBytes: number): number => Math.ceil((HEAP_LIMIT * limitBytes) / MIB);
+
+export const overText = ({ bytes, limitBytes }: OverLimit): string =>
+  `its slot took ${Math.round(bytes / MIB)} MiB, of ${Math.round(limitBytes / MIB)} that it may`;
+
+/**
+ * What would be free if a process ended: its private pages, clean ones aside, and what is swapped out (proc(5), smaps_rollup). 0
+ * where there is no /proc, or no such process any more.
+ */
+export function ownMemoryBytes(pid: number): number {
+  try {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "latin1");
+    return (kibOf(rollup, "Private_Dirty") + kibOf(rollup, "Swap")) * 1_024;
+  } catch {
+    return 0;
+  }
+}
+
+/** More than that it cannot be: with what it shares. Forty times faster to ask (0.02 ms), as no page is looked at. */
+export function memoryBoundBytes(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    return (kibOf(status, "VmRSS") + kibOf(status, "VmSwap")) * 1_024;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+const kibOf = (rollup: string, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(rollup)?.[1] ?? 0);

@@ -1,0 +1,62 @@
+import { BrokenFile, ErrorText, MAX_TASK_OUTPUT_BYTES, ObserverTypeInfo, TaskTypeInfo } from "@unacked/contracts";
+import { z } from "zod";
+import type { FromSlot, WatchdogWord } from "../../wire/messages.ts";
+
+/** What comes from a slot is believed no further than this: handlers share the process that sends it. */
+
+const attempt = z.int().min(1);
+const text = z.string().max(65_536);
+const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("loaded"),
+    types: z.array(ObserverTypeInfo),
+    unannounced: z.array(z.object({ type: z.string(), reason: z.string() })),
+    notOffered: z.array(z.object({ file: z.string(), problem: z.string() })),
+    broken: z.array(BrokenFile),
+    tasks: z.array(
+      TaskTypeInfo.extend({
+        retry: z.object({ maxAttempts: z.int(), initialMs: amount, factor: amount, maxMs: amount, jitter: amount }),
+        timeoutMs: amount.optional(),
+      }),
+    ),
+    isolation: z.array(
+      z.object({ type: z.string(), runsPerSlot: z.int().min(1).optional(), memoryMb: z.int().min(32).optional() }),
+    ),
+  }),
+  z.object({ kind: z.literal("not-loaded"), problem: z.string() }),
+  z.object({ kind: z.literal("bad-params"), attempt, error: ErrorText }),
+  z.object({
+    kind: z.literal("settled"),
+    attempt,
+    outcome: z.enum(["completed", "stopped", "failed"]),
+    error: ErrorText.optional(),
+    output: z.string().max(MAX_TASK_OUTPUT_BYTES).optional(),
+    isFinal: z.boolean().optional(),
+  }),
+  z.object({ kind: z.literal("thrown"), attempt, what: z.string().max(1_000), error: ErrorText }),
+  z.object({ kind: z.literal("uncaught"), attempt, error: ErrorText }),
+  z.object({ kind: z.literal("emit"), attempt, emit: z.int().min(1), json: z.string() }),
+  z.object({
+    kind: z.literal("log"),
+    attempt,
+    level: z.enum(["debug", "info", "warn", "error"]),
+    message: z.string(),
+    isHandlers: z.boolean(),
+    fields: z.record(z.string(), z.unknown()).optional(),
+  }),
+  z.object({ kind: z.literal("lines-dropped"), attempt, lines: z.int().min(1) }),
+  z.object({ kind: z.literal("lag"), lagMs: amount, memoryBytes: amount.optional() }),
+  z.object({ kind: z.literal("unattributed"), error: ErrorText }),
+]);
+
+export const WatchdogWordSchema: z.ZodType<WatchdogWord> = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("alive") }),
+  z.object({
+    kind: z.literal("stuck"),
+    forMs: z.number().min(0),
+    runId: z.string().optional(),
+    stack: text.optional(),
+  }),
+]);

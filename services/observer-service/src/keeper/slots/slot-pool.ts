@@ -1,0 +1,267 @@
+import type { SlotReport } from "@unacked/contracts";
+import type { Log } from "../../log.ts";
+import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
+import { within } from "../../within.ts";
+import { endText, isOfUse, isSame, isShared, type OwnPurpose, type Purpose, reportOf, type Slot } from "./slot.ts";
+import type { SlotsMemory } from "./slot-history.ts";
+import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
+import type { SlotEnd } from "./slot-process.ts";
+import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
+
+export interface SlotSettings extends LaunchSettings {
+  /** Slots that observers share, as long as nobody is suspected. */
+  readonly count: number;
+  /** All of them: shared, of suspects, of guilty ones, and the warm spare. */
+  readonly max: number;
+  /** What one of them may take. */
+  readonly memoryBytes: number;
+}
+
+export interface SlotPoolHooks extends Pick<SlotWatchParts, "onOverLimit" | "onFrozen"> {
+  onMessage(slot: Slot, message: LoadedMessage): void;
+  onStuck(slot: Slot, word: Stuck): void;
+  onGone(slot: Slot, end: SlotEnd): void;
+  /** A slot has loaded: what waits for one may go on. */
+  onRoom(): void;
+}
+
+export type LoadedMessage = Exclude<FromSlot, { kind: "loaded" | "not-loaded" | "lag" }>;
+
+/** No slot could load the folder: what the terminal should say. */
+export class SlotsNotLoadedError extends Error {
+  override readonly name = "SlotsNotLoadedError";
+  readonly code = "observers-not-loaded";
+}
+
+/** Guilty ones may not take the last slots: suspects are halved over two. */
+const KEPT_FOR_SUSPECTS = 2;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 10_000;
+/** Of those that all share. */
+const EMPTIED_AT_ONCE = 0.125;
+/** Who has not by then may never. */
+const LOADS_WITHIN_MS = 10_000;
+
+/**
+ * Keeps as many slots up as there should be, and one spare that is warm. A slot that dies is replaced at once; one that dies
+ * before it has loaded anything, after a growing pause.
+ */
+export class SlotPool {
+  readonly slots = new Set<Slot>();
+  readonly #settings: SlotSettings;
+  readonly #hooks: SlotPoolHooks;
+  readonly #log: Log;
+  readonly #launcher: SlotLauncher;
+  readonly #watch: SlotWatch;
+  #pauseMs = FIRST_PAUSE_MS;
+  #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
+  #isClosed = false;
+
+  constructor(settings: SlotSettings, hooks: SlotPoolHooks, log: Log) {
+    this.#settings = settings;
+    this.#hooks = hooks;
+    this.#log = log;
+    const { memoryBytes, stuckMs } = settings;
+    this.#watch = new SlotWatch({ slots: this.slots, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
+    const { onStuck } = hooks;
+    const onAlive = (slot: Slot) => this.#watch.heard(slot);
+    const onMessage = (slot: Slot, message: FromSlot) => this.#take(slot, message);
+    const onGone = (slot: Slot, end: SlotEnd) => this.#gone(slot, end);
+    this.#launcher = new SlotLauncher(settings, { onAlive, onMessage, onStuck, onGone }, log);
+  }
+
+  /** Resolves when all shared slots have loaded the folder: what comes first is spread over them. @throws SlotsNotLoadedError */
+  open(): Promise<LoadedFolder> {
+    return new Promise((resolve, reject) => {
+      this.#opening = { resolve, reject };
+      for (let i = 0; i < this.#settings.count; i += 1) this.#spawn({ kind: "shared" });
+      this.#watch.start();
+    });
+  }
+
+  /** Whether one more slot could be had for a guilty observer. */
+  get hasRoomForOne(): boolean {
+    return this.#spare !== undefined || this.slots.size < this.#settings.max - KEPT_FOR_SUSPECTS;
+  }
+
+  /**
+   * A slot of this purpose, started or made of the spare if there is none; undefined: there may be no more.
+   *
+   * @param isFull it takes no more of them
+   */
+  slotFor(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
+    const existing = this.existing(purpose, isFull);
+    if (existing !== undefined) return existing;
+    const spare = this.#spare;
+    if (spare !== undefined) {
+      spare.purpose = purpose;
+      spare.sinceMs = performance.now();
+      this.#fill();
+      return spare;
+    }
+    const limit = this.#settings.max - (purpose.kind === "suspects" ? 0 : KEPT_FOR_SUSPECTS);
+    return this.slots.size < limit ? this.#spawn(purpose) : undefined;
+  }
+
+  existing(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
+    return [...this.slots].find((slot) => isSame(slot.purpose, purpose) && isOfUse(slot) && !isFull(slot));
+  }
+
+  /** The oldest first. */
+  get suspected(): Slot[] {
+    return [...this.slots].filter((slot) => slot.purpose.kind === "suspects" && isOfUse(slot));
+  }
+
+  /** Where many grow at once, what is emptied needs others to go to, and others need their time to start. */
+  get mayEmptyOne(): boolean {
+    const going = [...this.slots].filter(({ isRetired }) => isRetired).length;
+    return going < Math.ceil(this.#settings.count * EMPTIED_AT_ONCE);
+  }
+
+  /** One is being emptied, so that there will be room. */
+  get isOneGoing(): boolean {
+    return [...this.slots].some(({ isRetired }) => isRetired);
+  }
+
+  /** Of those that all share, what is more than there should be; none while one is going already. */
+  get surplus(): Slot[] {
+    const { shared } = this;
+    return this.isOneGoing || shared.length <= this.#settings.count ? [] : shared;
+  }
+
+  get max(): number {
+    return this.#settings.max;
+  }
+
+  /** Slots that take anybody's starts now. */
+  get shared(): Slot[] {
+    return [...this.slots].filter(isShared);
+  }
+
+  /** It has no one special any more: everybody may use it, if one more is needed; else it goes. */
+  release(slot: Slot, isEmpty: boolean): void {
+    const sharedNow = [...this.slots].filter(({ purpose }) => purpose.kind === "shared").length;
+    slot.purpose = { kind: "shared" };
+    if (isEmpty && sharedNow >= this.#settings.count) slot.process.kill();
+  }
+
+  /** It takes nobody any more, and another takes its place. */
+  retire(slot: Slot): void {
+    slot.isRetired = true;
+    this.#fill();
+  }
+
+  /** All that live. @param runsOf how many run in one */
+  report(runsOf: (slot: Slot) => number): SlotReport[] {
+    return [...this.slots].map((slot) => reportOf(slot, runsOf(slot)));
+  }
+
+  memory(): SlotsMemory {
+    return this.#watch.memory();
+  }
+
+  /** To every slot's watchdog; `null`: nothing runs that a lease would have to hold for. */
+  tellLease(word: LeaseWord): void {
+    this.#launcher.tellLease(word, this.slots);
+  }
+
+  /** Lets each send what it has traced, and ends them all. */
+  async close(limitMs = 0): Promise<void> {
+    this.#isClosed = true;
+    this.#watch.stop();
+    const gone = [...this.slots].map(({ process }) => {
+      process.send({ kind: "end", limitMs });
+      return process.gone;
+    });
+    if (limitMs > 0) await within(limitMs, Promise.all(gone));
+    for (const { process } of this.slots) process.kill();
+  }
+
+  get #spare(): Slot | undefined {
+    return [...this.slots].find((slot) => slot.purpose.kind === "spare" && isOfUse(slot));
+  }
+
+  /** As many shared ones as there should be, the spare taken first, and a spare again. */
+  #fill(): void {
+    if (this.#isClosed) return;
+    const { count, max } = this.#settings;
+    const living = [...this.slots].filter(isOfUse);
+    let missing = count - living.filter(({ purpose }) => purpose.kind === "shared").length;
+    const spare = this.#spare;
+    if (missing > 0 && spare !== undefined) {
+      spare.purpose = { kind: "shared" };
+      missing -= 1;
+      if (spare.isLoaded) this.#hooks.onRoom();
+    }
+    // One that has been killed counts until it is reaped: then this is asked again.
+    for (; missing > 0 && this.slots.size < max; missing -= 1) this.#spawn({ kind: "shared" });
+    // A start takes a core for a moment: those that are waited for come first. When they have loaded, this is asked again.
+    const isWaitedFor = [...this.slots].some((slot) => !slot.isLoaded && Date.now() - slot.startedAtMs < LOADS_WITHIN_MS);
+    if (this.#spare === undefined && !isWaitedFor && this.slots.size < max) this.#spawn({ kind: "spare" });
+  }
+
+  #spawn(purpose: Purpose): Slot {
+    const slot = this.#launcher.launch(purpose);
+    this.slots.add(slot);
+    return slot;
+  }
+
+  #take(slot: Slot, message: FromSlot): void {
+    switch (message.kind) {
+      case "lag":
+        slot.lag.tell(message.lagMs);
+        slot.toldMemoryBytes = message.memoryBytes ?? 0;
+        return;
+      case "loaded":
+        return this.#loaded(slot, message);
+      case "not-loaded":
+        return this.#notLoaded(slot, message.problem);
+      case "unattributed":
+        if (this.#opening === undefined) return this.#hooks.onMessage(slot, message);
+        slot.lastWord = message.error;
+        return;
+      default:
+        return this.#hooks.onMessage(slot, message);
+    }
+  }
+
+  #loaded(slot: Slot, { kind: _kind, ...folder }: LoadedFolder & { kind: "loaded" }): void {
+    slot.isLoaded = true;
+    this.#pauseMs = FIRST_PAUSE_MS;
+    this.#log.debug({ event: "slot-loaded", slot: slot.process.pid, purpose: slot.purpose.kind }, "a slot is ready");
+    if (this.#opening !== undefined) {
+      if (this.shared.length < this.#settings.count) return;
+      this.#opening.resolve(folder);
+      this.#opening = undefined;
+    }
+    this.#fill();
+    this.#hooks.onRoom();
+  }
+
+  #notLoaded(slot: Slot, problem: string): void {
+    if (this.#isClosed) return;
+    if (this.#opening !== undefined) return this.#giveUp(problem);
+    this.#log.error({ event: "slot-not-loaded", problem }, "a new slot has nothing to run");
+    slot.process.kill();
+  }
+
+  #giveUp(problem: string): void {
+    void this.close();
+    this.#opening?.reject(new SlotsNotLoadedError(problem));
+  }
+
+  #gone(slot: Slot, end: SlotEnd): void {
+    this.slots.delete(slot);
+    slot.living.abort();
+    if (this.#isClosed) return;
+    if (!slot.isLoaded && this.#opening !== undefined)
+      return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
+    this.#hooks.onGone(slot, end);
+    if (slot.isLoaded) return this.#fill();
+    setTimeout(() => this.#fill(), this.#pauseMs);
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
+  }
+}
+
+const lastWordsOf = ({ lastWord }: Slot, end: SlotEnd): string =>
+  lastWord === undefined ? endText(end) : `${lastWord.name}: ${lastWord.message}`;

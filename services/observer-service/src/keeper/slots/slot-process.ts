@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import type { Socket } from "node:net";
+import { FrameReader, FrameWriter } from "../../wire/frames.ts";
+import { type FromSlot, type LeaseWord, LIFELINE_FD, type Stuck, type ToSlot, WIRE_FD } from "../../wire/messages.ts";
+import { FromSlotSchema, WatchdogWordSchema } from "./slot-messages.ts";
+import { forwardOutput } from "./slot-output.ts";
+
+/** Its own end closes a pipe, too: only one that lives on after that has closed it itself. */
+const CLOSED_MS = 1_000;
+
+/** How a slot's process came to its end. */
+export interface SlotEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface SlotProcessParts {
+  /** What its command begins with: see `deathLeash`. */
+  readonly leash: readonly string[];
+  /** Of Node: its options, and the file that it runs. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** A line of the author's own stdout or stderr. */
+  onLine(stream: "stdout" | "stderr", text: string): void;
+  onMessage(message: FromSlot): void;
+  /** Its watchdog has been heard. */
+  onAlive(): void;
+  onStuck(word: Stuck): void;
+  /** What it sent is no message of ours: it is ended. */
+  onBroken(why: string): void;
+  /** Once: the process has been reaped, its group killed, and its pipe read to its end. Nothing of it comes after this. */
+  onGone(end: SlotEnd): void;
+}
+
+/** One slot's process, leader of a process group of its own, with a pipe for frames and a lifeline. */
+export class SlotProcess {
+  readonly pid: number;
+  /** Resolves when nothing of it comes any more. */
+  readonly gone: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #wire: FrameWriter<ToSlot>;
+  readonly #lifeline: FrameWriter<LeaseWord>;
+  #isKilled = false;
+  #isOver = false;
+
+  constructor(parts: SlotProcessParts) {
+    const [leash, ...leashArgs] = parts.leash;
+    const [file, args] =
+      leash === undefined ? [process.execPath, parts.args] : [leash, [...leashArgs, process.execPath, ...parts.args]];
+    const child = spawn(file, args, {
+      env: parts.env,
+      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+      detached: true, // a group of its own: what its handlers start is ended with it
+    });
+    this.#child = child;
+    this.pid = child.pid ?? 0;
+    const wire = child.stdio[WIRE_FD] as Socket;
+    const lifeline = child.stdio[LIFELINE_FD] as Socket;
+    this.#wire = new FrameWriter(wire);
+    this.#lifeline = new FrameWriter(lifeline);
+    const broken = (why: string): void => {
+      if (this.#isKilled) return;
+      parts.onBroken(why);
+      this.kill();
+    };
+    this.#read(wire, parts, broken);
+    this.#watch(lifeline, parts, broken);
+    for (const pipe of [wire, lifeline]) {
+      const what = `it has closed descriptor ${pipe === wire ? WIRE_FD : LIFELINE_FD}`;
+      pipe.once("close", () => setTimeout(() => this.#isOver || broken(what), CLOSED_MS).unref());
+    }
+    if (child.stdout) forwardOutput(child.stdout, (text) => parts.onLine("stdout", text));
+    if (child.stderr) forwardOutput(child.stderr, (text) => parts.onLine("stderr", text));
+    this.gone = this.#untilGone(wire, parts);
+  }
+
+  send(message: ToSlot): void {
+    this.#wire.send(message);
+  }
+
+  /** Until when it may act. */
+  tellLease(word: LeaseWord): void {
+    this.#lifeline.send(word);
+  }
+
+  /** SIGKILL to its whole group; `onGone` follows. */
+  kill(): void {
+    this.#isKilled = true;
+    this.#killGroup();
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  #killGroup(): void {
+    if (this.pid === 0) return;
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      this.#child.kill("SIGKILL"); // it has not become a leader yet, or nothing of the group is left
+    }
+  }
+
+  #read(wire: Socket, { onMessage }: SlotProcessParts, broken: (why: string) => void): void {
+    const reader = new FrameReader((frame) => {
+      const decoded = FromSlotSchema.safeParse(frame);
+      if (decoded.success) onMessage(decoded.data);
+      else broken(`a frame that is none: ${decoded.error.issues[0]?.message ?? ""}`);
+    }, broken);
+    wire.on("data", (chunk: Buffer) => reader.take(chunk));
+    wire.on("error", () => undefined); // its end tells
+  }
+
+  #watch(lifeline: Socket, { onAlive, onStuck }: SlotProcessParts, broken: (why: string) => void): void {
+    const reader = new FrameReader((frame) => {
+      const word = WatchdogWordSchema.safeParse(frame);
+      if (!word.success) return broken(`a word of its watchdog that is none: ${word.error.issues[0]?.message ?? ""}`);
+      onAlive();
+      if (word.data.kind === "stuck") onStuck(word.data);
+    }, broken);
+    lifeline.on("data", (chunk: Buffer) => reader.take(chunk));
+    lifeline.on("error", () => undefined);
+  }
+
+  async #untilGone(wire: Socket, { onGone }: SlotProcessParts): Promise<void> {
+    const exited = new Promise<SlotEnd>((resolve) => {
+      this.#child.once("exit", (code, signal) => resolve({ code, signal }));
+      this.#child.once("error", () => resolve({ code: null, signal: null })); // it could not be started
+    });
+    const read = new Promise<void>((resolve) => wire.once("close", () => resolve()));
+    void exited.then(() => {
+      this.#isOver = true;
+      this.#killGroup(); // what its handlers have started
+    });
+    const [end] = await Promise.all([exited, read]);
+    onGone(end);
+  }
+}
+
+const SETPRIV = ["setpriv", "--pdeathsig", "KILL"] as const;
+
+/**
+ * The beginning of a command that the kernel kills in the moment in which its parent dies (PR_SET_PDEATHSIG, prctl(2)), faster than
+ * the slot's own watchdog can be scheduled. Util-linux has it since 2.33; where it is missing this is empty, and the watchdog has
+ * to do: some milliseconds.
+ */
+export function deathLeash(): readonly string[] {
+  const [command, ...args] = SETPRIV;
+  return spawnSync(command, [...args, "true"], { stdio: "ignore", timeout: 2_000 }).status === 0 ? SETPRIV : [];
+}

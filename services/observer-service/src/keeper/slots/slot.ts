@@ -1,0 +1,77 @@
+import type { ErrorText, SlotReport } from "@unacked/contracts";
+import { LogCredit } from "./log-credit.ts";
+import { SlotLag } from "./slot-lag.ts";
+import { ownMemoryBytes } from "./slot-memory.ts";
+import type { SlotEnd, SlotProcess } from "./slot-process.ts";
+import type { SuspectGroup } from "./suspicion.ts";
+
+/** What a slot is for: everybody · nobody yet · or one of some. */
+export type Purpose = { kind: "shared" | "spare" } | OwnPurpose;
+
+/** The suspects of one group · one observer that was found guilty · so many of a type that asks for it. */
+export type OwnPurpose =
+  | { kind: "suspects"; group: SuspectGroup }
+  | { kind: "alone"; observerId: string; memoryBytes?: number | undefined }
+  | { kind: "own"; type: string; memoryBytes?: number | undefined };
+
+/** A slot's process with what it is for, and what is known of it. */
+export interface Slot {
+  readonly process: SlotProcess;
+  purpose: Purpose;
+  /** When it got that, by performance.now(). */
+  sinceMs: number;
+  /** Its observers' files are loaded: it takes starts. */
+  isLoaded: boolean;
+  /** It takes no more, and goes when what runs in it has. */
+  isRetired: boolean;
+  /** What ended it, where it is known, and known of nobody. */
+  lastWord?: ErrorText;
+  /** Aborted when it is gone. */
+  readonly living: AbortController;
+  readonly lag: SlotLag;
+  readonly logCredit: LogCredit;
+  readonly startedAtMs: number;
+  /** As it says itself; only where there is no /proc. */
+  toldMemoryBytes: number;
+  /** When it was last looked at: to ask the system takes milliseconds. 0: not yet. */
+  seenMemoryBytes: number;
+}
+
+export const newSlot = (process: SlotProcess, purpose: Purpose): Slot => ({
+  process,
+  purpose,
+  isLoaded: false,
+  isRetired: false,
+  living: new AbortController(),
+  lag: new SlotLag(),
+  logCredit: new LogCredit((lines) => process.send({ kind: "logged", lines })),
+  startedAtMs: Date.now(),
+  sinceMs: performance.now(),
+  toldMemoryBytes: 0,
+  seenMemoryBytes: 0,
+});
+
+/** It may be given handlers, now or when it has loaded. */
+export const isOfUse = ({ process, isRetired }: Slot): boolean => !process.isKilled && !isRetired;
+
+/** It takes anybody's starts now. */
+export const isShared = (slot: Slot): boolean => slot.purpose.kind === "shared" && slot.isLoaded && isOfUse(slot);
+
+export const memoryOf = ({ process, toldMemoryBytes }: Slot): number => ownMemoryBytes(process.pid) || toldMemoryBytes;
+
+/** How a slot ended, in words. */
+export const endText = ({ code, signal }: SlotEnd): string =>
+  signal === null ? (code === null ? "it could not be started" : `exit code ${code}`) : signal;
+
+export function isSame(one: Purpose, other: Purpose): boolean {
+  if (one.kind === "suspects" && other.kind === "suspects") return one.group.id === other.group.id;
+  if (one.kind === "own" && other.kind === "own") return one.type === other.type;
+  return one.kind === "alone" && other.kind === "alone" && one.observerId === other.observerId;
+}
+
+/** @param runs how many run in it */
+export function reportOf(slot: Slot, runs: number): SlotReport {
+  const { process, purpose, lag, startedAtMs: startedAt } = slot;
+  const figures = { runs, memoryBytes: slot.seenMemoryBytes || memoryOf(slot), lagMs: lag.worstMs(), startedAt };
+  return { pid: process.pid, purpose: purpose.kind, ...figures };
+}

@@ -1,0 +1,34 @@
+/** Observers whose slot died for a reason that named nobody, and what has been found out since. Pure: time is an argument. */
+
+/** Suspects that are kept together until their slot dies, or suspicion lapses. */
+export interface SuspectGroup {
+  readonly id: number;
+  readonly members: readonly string[];
+  /** How often it may still be split. */
+  readonly roundsLeft: number;
+}
+
+export type Verdict =
+  /** It was alone in a slot that died. */
+  | { kind: "guilty"; observer: string }
+  | { kind: "split"; groups: readonly [SuspectGroup, SuspectGroup] }
+  /** So many rounds, and nobody was alone when it died: each takes its place among the others again. */
+  | { kind: "given-up"; observers: readonly string[] };
+
+let lastGroup = 0;
+
+/**
+ * A slot has died with these observers in it, and nobody is named. Halving finds one culprit among n in log2 n rounds; three
+ * more are for deaths that did not come every time.
+ *
+ * @param roundsLeft of the group that they were; undefined for a slot of observers that nobody suspected
+ */
+export function judge(observers: readonly string[], roundsLeft: number | undefined): Verdict {
+  const [first] = observers;
+  if (observers.length === 1 && first !== undefined) return { kind: "guilty", observer: first };
+  const left = roundsLeft ?? Math.ceil(Math.log2(Math.max(2, observers.length))) + 3;
+  if (left === 0) return { kind: "given-up", observers };
+  const middle = Math.ceil(observers.length / 2);
+  const group = (members: readonly string[]): SuspectGroup => ({ id: (lastGroup += 1), members, roundsLeft: left - 1 });
+  return { kind: "split", groups: [group(observers.slice(0, middle)), group(observers.slice(middle))] };
+}

@@ -1,0 +1,79 @@
+import type { HandledRun } from "../runs/handlers.ts";
+import type { Blame } from "./blame.ts";
+import { asError, type Placed, type Reason } from "./placed.ts";
+import { endText, type Slot } from "./slot.ts";
+import { deathOf } from "./slot-death.ts";
+import type { NotedDeath } from "./slot-history.ts";
+import type { SlotEnd } from "./slot-process.ts";
+
+export interface DeadSlot {
+  readonly slot: Slot;
+  readonly end: SlotEnd;
+  /** What ran in it. */
+  readonly placed: readonly Placed[];
+  readonly reason: Reason | undefined;
+}
+
+export interface Judgement {
+  /** Whose attempts fail of it; all others are interrupted. */
+  readonly failed: ReadonlyMap<HandledRun, Error>;
+  /** Undefined: the slot was not needed any more. */
+  readonly death: NotedDeath | undefined;
+}
+
+/** Who is to blame for the end of a slot, as far as that can be known now; suspicion is kept in `blame`. */
+export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
+  const { slot, end, placed, reason } = dead;
+  const failed = failedBy(dead, blame);
+  const [culprit] = [...failed].map(([{ start }, error]) => ({ ...start, error }));
+  const endedFor = reason?.kind === "ended-for" ? ofRun(placed, reason.runId) : undefined;
+  const death = deathOf({
+    slot,
+    end,
+    culprit,
+    endedFor: endedFor?.run.start,
+    observers: placed.map(({ run }) => run.start),
+    recycled: reason?.kind === "recycled" ? reason.why : undefined,
+    wasDissolved: reason?.kind === "dissolved",
+    isFrozen: reason?.kind === "frozen",
+    lastWord: reason?.kind === "last-word" ? reason.error : undefined,
+    allToldToStop: allToldToStop(dead),
+    areSuspects: placed.some(({ run }) => blame.isSuspect(run.start.observerId)),
+  });
+  return { failed, death };
+}
+
+/** Ended for a reason in which nobody has failed. */
+const NOBODYS: ReadonlySet<Reason["kind"]> = new Set(["ended-for", "recycled", "dissolved", "frozen"]);
+
+const ofRun = (placed: readonly Placed[], runId: string) => placed.find(({ run }) => run.runId === runId);
+
+/** Nobody did anything: it was not needed, and the runs that were still in it had been told to end. */
+const allToldToStop = ({ slot, placed, reason }: DeadSlot): boolean =>
+  slot.process.isKilled && reason === undefined && placed.every(({ cause }) => cause);
+
+function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
+  const { end, placed, reason } = dead;
+  const nobody = new Map<HandledRun, Error>();
+  // A handler that was told to end has no attempt to fail: its end is told as what it was told.
+  if (reason !== undefined && NOBODYS.has(reason.kind)) return nobody;
+  if (allToldToStop(dead)) return nobody;
+  const named = reason?.kind === "culprit" ? ofRun(placed, reason.runId) : undefined;
+  if (reason?.kind === "culprit" && named !== undefined) {
+    blame.convict(named.run.start.observerId);
+    return new Map([[named.run, reason.error]]);
+  }
+  const [first] = placed;
+  if (first === undefined) return nobody;
+  const verdict = blame.suspect(placed.map(({ run }) => run.start.observerId));
+  return verdict.kind === "guilty" ? new Map([[first.run, aloneWhenItEnded(end, reason)]]) : nobody;
+}
+
+function aloneWhenItEnded(end: SlotEnd, reason: Reason | undefined): Error {
+  const said = reason?.kind === "last-word" ? reason.error : undefined;
+  return asError({
+    name: "SlotEndedError",
+    message: `the handler was alone in its slot when that ended: ${said === undefined ? endText(end) : `${said.name}: ${said.message}`}`,
+    stack: said?.stack,
+  });
+}

@@ -1,0 +1,115 @@
+import { type ErrorText, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
+import type { RunOutcome } from "@unacked/sdk";
+import { sendableText, thrownText } from "../../error-text.ts";
+import type { TaskWord } from "../../wire/attempt.ts";
+import type { TaskTypeEntry } from "../../wire/messages.ts";
+import type { StopCause } from "../../wire/stop-cause.ts";
+
+/** What becomes of a task's message, and what is told: an end, a release, or that it begins again here. */
+export type TaskFate =
+  | { kind: "end"; fact: Pick<TaskEnded, "outcome" | "output" | "error" | "retryInMs"> }
+  /** It goes back to the queue; after a lost lease it is not ours to give. */
+  | { kind: "release"; isOurs: boolean }
+  | { kind: "again" }
+  /** It goes back to the books, which send it again. */
+  | { kind: "return"; isRedelivered: boolean }
+  /** A newer send of it is here: nobody waits for this one. */
+  | { kind: "drop" };
+
+export interface AttemptEnd {
+  readonly outcome: RunOutcome;
+  readonly word: TaskWord;
+  /** Why it was told to end. */
+  readonly cause: StopCause | undefined;
+}
+
+export interface TaskLimits {
+  readonly failures: number;
+  /** Of its creator. */
+  readonly maxAttempts: number | undefined;
+  readonly retry: TaskTypeEntry["retry"];
+}
+
+/** The handler has settled. @param random from 0 up to 1 */
+export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits, random: number): TaskFate {
+  // It was over before it heard of it.
+  const isDone = outcome.outcome === "completed" && cause?.kind !== "lease-lost";
+  if (cause !== undefined && !isDone) return fateOfInterrupted(cause, limits, random);
+  switch (outcome.outcome) {
+    case "completed":
+      return isJson(word.output)
+        ? { kind: "end", fact: { outcome: "completed", output: word.output } }
+        : failed(NOT_JSON, limits, random, true);
+    case "failed": {
+      const error = thrownText(outcome.error);
+      if (ENDS_SLOTS.has(error.name)) return { kind: "end", fact: { outcome: "crashed", error } };
+      return failed(error, limits, random, word.isFinal === true);
+    }
+    // By its own slot, which found the lease over: the keeper is about to.
+    case "stopped":
+      return { kind: "again" };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** It has gone with its slot, through no fault of its own; what it had been told comes first. */
+export const fateOfInterrupted = (cause: StopCause | undefined, limits: TaskLimits, random: number): TaskFate => {
+  if (cause === undefined) return { kind: "again" };
+  return cause.kind === "uncaught" ? failed(cause.error, limits, random, false) : fateOfStopped(cause);
+};
+
+export const badParams = (error: ErrorText): TaskFate => ({
+  kind: "end",
+  fact: { outcome: "failed", error, retryInMs: null },
+});
+
+export const timeIsUp = (timeoutMs: number): ErrorText => ({
+  name: "TaskTimeoutError",
+  message: `the handler has not settled within ${timeoutMs} ms (timeoutMs)`,
+});
+
+/** What slots say of the run that ended one: it was alone in it, or blocked it. */
+const ENDS_SLOTS: ReadonlySet<string> = new Set(["SlotEndedError", "HandlerBlockedError"]);
+
+const NOT_JSON: ErrorText = { name: "InvalidOutput", message: "what the handler returned did not arrive as JSON" };
+
+function fateOfStopped(cause: Exclude<StopCause, { kind: "uncaught" }>): TaskFate {
+  switch (cause.kind) {
+    case "moved":
+    case "restarted":
+      return { kind: "again" };
+    case "draining":
+      return { kind: "release", isOurs: true };
+    case "lease-lost":
+      return { kind: "release", isOurs: false };
+    case "obsolete":
+    case "duplicate":
+      return { kind: "drop" };
+    case "stopped":
+    case "not-wanted":
+    case "unknown":
+      return { kind: "end", fact: { outcome: "cancelled" } };
+    default:
+      return cause satisfies never;
+  }
+}
+
+function failed(error: ErrorText, { failures, maxAttempts, retry }: TaskLimits, random: number, isFinal: boolean): TaskFate {
+  const { initialMs, factor, maxMs, jitter } = retry;
+  const policy = { maxAttempts: maxAttempts ?? retry.maxAttempts, delaysMs: { initialMs, factor, maxMs, jitter } };
+  const retryInMs = isFinal ? null : nextRetryDelayMs({ ...policy, resetAfterMs: 0 }, failures + 1, random);
+  const { name, message, stack } = error;
+  const told = { name: sendableText(name, 256), message: sendableText(message, 16_384), ...(stack && { stack }) };
+  return { kind: "end", fact: { outcome: "failed", error: told, retryInMs } };
+}
+
+/** A slot is believed no further than that. */
+function isJson(output: string | undefined): output is string {
+  try {
+    JSON.parse(output ?? "");
+    return true;
+  } catch {
+    return false;
+  }
+}

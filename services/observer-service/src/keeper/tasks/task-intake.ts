@@ -1,0 +1,61 @@
+import type { Delivery } from "@unacked/broker";
+import { decodeBody, StartTask, TaskBundle, type TaskEvent, TaskMarker } from "@unacked/contracts";
+import { type ErrorWay, giveToErrors } from "../outbox/give-to-errors.ts";
+import { ownMessage, partsOf } from "./task-message.ts";
+import type { TaskRunner } from "./task-runner.ts";
+
+export interface TaskIntakeParts extends ErrorWay {
+  readonly runner: Pick<TaskRunner, "accept" | "giveBack">;
+  readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
+}
+
+/**
+ * Comes in: a delivery of the task queue. Guarantees: it is run, or put to the errors before it is acked, or it stays unacked and the
+ * broker gives it to another. A crash in the middle leaves it unacked.
+ */
+export class TaskIntake {
+  readonly #parts: TaskIntakeParts;
+  #draining = false;
+
+  constructor(parts: TaskIntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on deliveries go straight back. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  take(delivery: Delivery): void {
+    const { holds, runner } = this.#parts;
+    if (!holds(delivery.generation)) return; // fenced: its session is about to end, and with it the message goes back
+    if (this.#draining) return void delivery.settle("requeue");
+    if (delivery.properties.type === "TaskMarker") return this.#takeMarker(delivery);
+    if (delivery.properties.type === "TaskBundle") return this.#takeBundle(delivery);
+    const decoded = decodeBody(StartTask, delivery.body);
+    if (!decoded.ok) return void giveToErrors(delivery, decoded.reason, this.#parts);
+    runner.accept(decoded.value, ownMessage(delivery));
+  }
+
+  #takeBundle(delivery: Delivery): void {
+    const { runner } = this.#parts;
+    const decoded = decodeBody(TaskBundle, delivery.body);
+    if (!decoded.ok) return void giveToErrors(delivery, decoded.reason, this.#parts);
+    const { tasks } = decoded.value;
+    const isOld = delivery.redelivered || delivery.deliveryCount > 0;
+    const part = partsOf(delivery, tasks.length);
+    if (isOld) return runner.giveBack(tasks, part);
+    for (const task of tasks) runner.accept(task, part);
+  }
+
+  #takeMarker(delivery: Delivery): void {
+    const decoded = decodeBody(TaskMarker, delivery.body);
+    if (!decoded.ok) return void giveToErrors(delivery, decoded.reason, this.#parts);
+    const { markerId } = decoded.value;
+    this.#parts.events.tell({ kind: "TaskMarkerSeen", markerId }, () => this.#ack(delivery));
+  }
+
+  #ack(delivery: Delivery): void {
+    if (this.#parts.holds(delivery.generation)) delivery.settle("ack");
+  }
+}

@@ -1,0 +1,52 @@
+import { newRunId, type ObserverId, type RunId, type StartTask } from "@unacked/contracts";
+import type { Log } from "../../log.ts";
+import type { Attempt } from "../../wire/attempt.ts";
+import type { StopCause } from "../../wire/stop-cause.ts";
+import type { HandledRun } from "../runs/handlers.ts";
+import type { TaskMessage } from "./task-message.ts";
+
+const NO_LABELS = Object.freeze({});
+/** How long a task that has ended a slot is to be well before its slot is everybody's; most are over by then. */
+const RETRY = Object.freeze({ resetAfterMs: 600_000 });
+
+/** One attempt of a task, with the message that it holds. To slots it looks as a run of an observer does. */
+export class TaskRun implements HandledRun {
+  readonly task: StartTask;
+  readonly message: TaskMessage;
+  readonly runId: RunId = newRunId();
+  readonly start: HandledRun["start"];
+  readonly taskAttempt: number;
+  startedAt = Date.now();
+  /** The same, in ms of `performance.now()`. */
+  beganMs = 0;
+  /** Its handler runs, or may. */
+  isRunning = false;
+  /** Why it was told to end. */
+  cause: StopCause | undefined;
+  attempt: Attempt | undefined;
+  /** Of its time. */
+  timer: NodeJS.Timeout | undefined;
+  readonly #parentLog: Log;
+  #log: Log | undefined;
+
+  constructor(task: StartTask, message: TaskMessage, log: Log) {
+    this.task = task;
+    this.message = message;
+    this.#parentLog = log;
+    this.taskAttempt = task.failures + 1;
+    const { taskId, type, params } = task;
+    this.start = { observerId: taskId as string as ObserverId, name: taskId, type, labels: NO_LABELS, params, retry: RETRY };
+  }
+
+  /** Made when it is first written to: most tasks say nothing. */
+  get log(): Log {
+    const { taskId, type } = this.task;
+    this.#log ??= this.#parentLog.child({ task: taskId, type, runId: this.runId });
+    return this.#log;
+  }
+
+  /** The same message begins again: a new attempt of the same number. */
+  successor(): TaskRun {
+    return new TaskRun(this.task, this.message, this.#parentLog);
+  }
+}

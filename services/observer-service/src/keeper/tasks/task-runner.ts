@@ -1,0 +1,271 @@
+import type { SendId, StartTask, TaskEvent, TaskId } from "@unacked/contracts";
+import { thrownText } from "../../error-text.ts";
+import type { Log } from "../../log.ts";
+import type { TaskTypeEntry } from "../../wire/messages.ts";
+import { isStronger, type StopCause } from "../../wire/stop-cause.ts";
+import type { HandlerHost, Handlers } from "../runs/handlers.ts";
+import type { Paces } from "./paces.ts";
+import { badParams, fateOf, fateOfInterrupted, type TaskFate, type TaskLimits, timeIsUp } from "./task-end.ts";
+import type { TaskMessage } from "./task-message.ts";
+import { TaskRun } from "./task-run.ts";
+import { WorkerLine } from "./worker-line.ts";
+
+export interface TaskRunnerParts {
+  readonly handlers: Handlers;
+  readonly types: ReadonlyMap<string, TaskTypeEntry>;
+  /** How many run at once. */
+  readonly workers: number;
+  readonly paces: Pick<Paces, "note">;
+  readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
+  /** The lease of that generation is held; asking fences first if its deadline has passed. */
+  readonly holds: (generation: number) => boolean;
+  /** The broker has taken back what it had given to this generation. */
+  readonly takenBack: (generation: number) => void;
+  readonly stopTimeoutMs: number;
+  readonly log: Log;
+  readonly onEnded?: (
+    how: "completed" | "failed" | "cancelled" | "crashed" | "unknown-type" | "released" | "returned",
+  ) => void;
+}
+
+/** Cancelled sends whose messages have yet to come are remembered: so many, the oldest goes first. */
+const MAX_REMEMBERED = 20_000;
+
+const NO_TAIL = { line: () => undefined, value: () => undefined, thrown: () => undefined };
+
+/**
+ * Comes in: tasks that were delivered, orders to cancel, settled handlers, timers. Guarantees: each message is settled once, after
+ * what is to be told of it is confirmed and under a held lease; one task never runs twice here. A crash in the middle leaves the
+ * message unacked: it runs again, here or elsewhere.
+ */
+export class TaskRunner {
+  readonly #parts: TaskRunnerParts;
+  readonly #host: HandlerHost<TaskRun>;
+  /** By task: the first runs, others (of another send) wait for it. */
+  readonly #runs = new Map<TaskId, TaskRun[]>();
+  /** Cancelled before their message came here; it may have gone elsewhere. In the order of the orders. */
+  readonly #cancelled = new Set<SendId>();
+  /** Whose message has yet to be acked. */
+  readonly #held = new Map<TaskRun, SendId>();
+  readonly #line: WorkerLine;
+  #watchers: (() => void)[] = [];
+
+  constructor(parts: TaskRunnerParts) {
+    this.#parts = parts;
+    const giveUp = (run: TaskRun): void => this.#end(run, { kind: "return", isRedelivered: false });
+    this.#line = new WorkerLine({ workers: parts.workers, begin: (run) => this.#begin(run), giveUp });
+    this.#host = {
+      publish: () => Promise.reject(new Error("a task has no emit")),
+      stopTimeoutMs: parts.stopTimeoutMs,
+      tracing: undefined,
+      tailOf: () => NO_TAIL,
+      onSettled: (run, outcome, word = {}) => {
+        if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
+        this.#end(run, fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random()));
+      },
+      onUncaught: (run, error) => this.#stop(run, { kind: "uncaught", error: thrownText(error) }),
+      onStuck: (run) => run.log.warn({ event: "task-ignores-abort" }, "the handler of a task ignores its abort"),
+      onBadParams: (run, error) => this.#end(run, badParams(error)),
+      onInterrupted: (run, { detail }) => {
+        run.log.warn({ event: "task-interrupted", why: detail }, "the task begins again, through no fault of its own");
+        this.#end(run, fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random()));
+      },
+      onMoved: (run, { detail: why }) => this.#stop(run, { kind: "moved", why }),
+    };
+  }
+
+  /** How many have, or wait for, a handler. */
+  get size(): number {
+    let size = 0;
+    for (const runs of this.#runs.values()) size += runs.length;
+    return size;
+  }
+
+  /** The sends whose messages are held. */
+  get held(): SendId[] {
+    return [...this.#held.values()];
+  }
+
+  accept(task: StartTask, message: TaskMessage): void {
+    const run = new TaskRun(task, message, this.#parts.log);
+    const known = this.#runs.get(task.taskId) ?? [];
+    const same = known.find((one) => one.task.sendId === task.sendId && this.#parts.holds(one.message.generation));
+    if (same !== undefined) {
+      // The same message once more: the broker has taken it back. Another one of the same send: there is no need of it.
+      if (message.deliveryCount > same.message.deliveryCount) this.#parts.takenBack(message.generation);
+      else message.settle("ack");
+      return;
+    }
+    this.#held.set(run, task.sendId);
+    if (this.#cancelled.delete(task.sendId)) return this.#tell(run, { kind: "end", fact: { outcome: "cancelled" } });
+    this.#runs.set(task.taskId, [...known, run]);
+    if (known.length === 0) return this.#line.enter(run);
+    for (const one of known) this.#stop(one, { kind: "obsolete" });
+  }
+
+  /** A bundle that was given out before: the books know what of it is still to be done. */
+  giveBack(tasks: readonly StartTask[], message: TaskMessage): void {
+    const holdsOne = tasks.some(({ taskId, sendId }) =>
+      this.#runs.get(taskId)?.some((run) => run.task.sendId === sendId && this.#parts.holds(run.message.generation)),
+    );
+    if (holdsOne) return this.#parts.takenBack(message.generation);
+    for (const task of tasks) {
+      const run = new TaskRun(task, message, this.#parts.log);
+      this.#held.set(run, task.sendId);
+      this.#tell(run, { kind: "return", isRedelivered: true });
+    }
+  }
+
+  /** Ends that attempt for good; where there is none, its message is refused when it comes. */
+  cancel(taskId: TaskId, sendId: SendId): void {
+    const run = this.#runs.get(taskId)?.find(({ task }) => task.sendId === sendId);
+    if (run !== undefined) return this.#stop(run, { kind: "stopped" });
+    this.#cancelled.add(sendId);
+    const [oldest] = this.#cancelled;
+    if (this.#cancelled.size > MAX_REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest);
+  }
+
+  stopAll(cause: StopCause): void {
+    for (const runs of [...this.#runs.values()]) for (const run of [...runs]) this.#stop(run, cause);
+  }
+
+  fence(): void {
+    this.stopAll({ kind: "lease-lost" });
+  }
+
+  /** The ids of tasks of this or an earlier generation whose handler still runs. */
+  unsettled(generation: number): string[] {
+    return this.#unsettled(generation).map(({ task }) => task.taskId);
+  }
+
+  settled(generation: number): Promise<void> {
+    return this.#until(() => this.unsettled(generation).length === 0);
+  }
+
+  idle(): Promise<void> {
+    return this.#until(() => this.#runs.size === 0);
+  }
+
+  endForCertain(generation: number): boolean {
+    return this.#parts.handlers.endForCertain(this.#unsettled(generation));
+  }
+
+  #unsettled(generation: number): TaskRun[] {
+    return [...this.#runs.values()].flat().filter((run) => run.isRunning && run.message.generation <= generation);
+  }
+
+  #begin(run: TaskRun): void {
+    const { handlers, types, events, holds } = this.#parts;
+    if (!holds(run.message.generation)) return this.#end(run, { kind: "release", isOurs: false });
+    const type = types.get(run.task.type);
+    run.startedAt = Date.now();
+    run.beganMs = performance.now();
+    if (type === undefined) return this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
+    const wrong = handlers.checkParams(run);
+    if (wrong !== undefined) return this.#end(run, badParams(wrong));
+    if (run.task.alone === true) handlers.keepAlone(run);
+    handlers.noRoomFor(run); // makes room; where there is none it waits in the slots' own line
+    const { taskId, sendId } = run.task;
+    events.tell({ kind: "TaskStarted", taskId, sendId, runId: run.runId, at: run.startedAt });
+    run.isRunning = true;
+    run.attempt = handlers.start(this.#host, run);
+    const { timeoutMs } = type;
+    if (timeoutMs === undefined) return;
+    run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
+  }
+
+  #stop(run: TaskRun, cause: StopCause): void {
+    if (run.cause !== undefined && !isStronger(cause, run.cause)) return;
+    run.cause = cause;
+    if (run.isRunning) return run.attempt?.abort(cause);
+    // It waits for another one of its task to settle.
+    this.#end(run, fateOfInterrupted(cause, this.#limitsOf(run), Math.random()));
+  }
+
+  #limitsOf({ task }: TaskRun): TaskLimits {
+    const retry = this.#parts.types.get(task.type)?.retry ?? NO_RETRY;
+    return { failures: task.failures, maxAttempts: task.maxAttempts, retry };
+  }
+
+  /** The one place where an attempt's end becomes an event and its message is settled. */
+  #end(run: TaskRun, fate: TaskFate): void {
+    clearTimeout(run.timer);
+    run.isRunning = false;
+    if (fate.kind === "again" && this.#parts.holds(run.message.generation)) return this.#again(run);
+    // It cannot go back to the queue alone.
+    const isPart = run.message.isShared && fate.kind === "release" && fate.isOurs;
+    this.#tell(run, isPart ? { kind: "return", isRedelivered: false } : fate);
+    this.#parts.handlers.forget(run);
+    this.#line.leave(run);
+    this.#remove(run);
+  }
+
+  #tell(run: TaskRun, fate: TaskFate): void {
+    const { events, onEnded } = this.#parts;
+    const { taskId, sendId } = run.task;
+    const about = { taskId, sendId, runId: run.runId, at: Date.now() };
+    switch (fate.kind) {
+      case "end":
+        onEnded?.(fate.fact.outcome);
+        return events.tell({ kind: "TaskEnded", ...about, startedAt: run.startedAt, ...fate.fact }, () =>
+          this.#settle(run, "ack"),
+        );
+      case "release":
+        onEnded?.("released");
+        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, fate.isOurs ? "requeue" : "leave"));
+      case "return":
+        onEnded?.("returned");
+        return events.tell({ kind: "TaskReturned", taskId, sendId, at: about.at, isRedelivered: fate.isRedelivered }, () =>
+          this.#settle(run, "ack"),
+        );
+      case "again": // its lease is lost
+        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, "leave"));
+      case "drop":
+        return this.#settle(run, "ack");
+      default:
+        return fate satisfies never;
+    }
+  }
+
+  #again(run: TaskRun): void {
+    const next = run.successor();
+    this.#held.delete(run);
+    this.#held.set(next, run.task.sendId);
+    const runs = this.#runs.get(run.task.taskId) ?? [];
+    this.#runs.set(
+      run.task.taskId,
+      runs.map((one) => (one === run ? next : one)),
+    );
+    this.#line.handOver(run, next);
+    this.#begin(next);
+  }
+
+  #settle(run: TaskRun, how: "ack" | "requeue" | "leave"): void {
+    this.#held.delete(run);
+    if (how !== "leave" && this.#parts.holds(run.message.generation)) run.message.settle(how);
+  }
+
+  #remove(run: TaskRun): void {
+    const { taskId } = run.task;
+    const known = this.#runs.get(taskId) ?? [];
+    const wasFirst = known[0] === run;
+    const rest = known.filter((one) => one !== run);
+    if (rest.length === 0) this.#runs.delete(taskId);
+    else this.#runs.set(taskId, rest);
+    if (wasFirst && rest[0] !== undefined) this.#line.enter(rest[0]);
+    if (this.#watchers.length > 0) for (const look of this.#watchers.splice(0)) look();
+  }
+
+  #until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (holds()) resolve();
+        else this.#watchers.push(look);
+      };
+      look();
+    });
+  }
+}
+
+/** Of a type that this service does not have: nothing of it fails here. */
+const NO_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };

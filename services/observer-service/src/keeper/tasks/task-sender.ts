@@ -1,0 +1,139 @@
+import { EXCHANGES, newMessageId, TASK_STATE_KEY, type TaskEvent } from "@unacked/contracts";
+import type { ServiceIdentity } from "../identity.ts";
+import { type PublishTools, publishUntilConfirmed } from "../outbox/publish-until-confirmed.ts";
+
+const MAX_BATCH_EVENTS = 1_000;
+/** Well below the 16 MiB that RabbitMQ 4 takes by default. */
+const MAX_BATCH_BYTES = 1_048_576;
+
+interface Waiting {
+  readonly json: string;
+  readonly generation: number;
+  /** Its end was told before it was sent: that says all of it. */
+  isDropped: boolean;
+  readonly onConfirmed: (() => void) | undefined;
+}
+
+/**
+ * Comes in: what is to be told of tasks, in the order it happened. Guarantees: it reaches the tasks' state queue in that order, one
+ * numbered batch at a time, each again until it is confirmed; `onConfirmed` is called only then. What waits is bounded by the
+ * task workers. A crash loses what was not confirmed: none of those messages has been acked.
+ */
+export class TaskSender {
+  readonly #identity: ServiceIdentity;
+  readonly #tools: PublishTools;
+  readonly #closing = new AbortController();
+  /** Starts that wait, by run. */
+  readonly #starts = new Map<string, Waiting>();
+  #waiting: Waiting[] = [];
+  #inFlight: Waiting[] = [];
+  #generation = 0;
+  #seq = 0;
+  #wake: (() => void) | undefined;
+  #onEmpty: (() => void)[] = [];
+
+  constructor(identity: ServiceIdentity, tools: PublishTools) {
+    this.#identity = identity;
+    this.#tools = tools;
+  }
+
+  /** What is told from now on belongs to this generation. */
+  enterGeneration(generation: number): void {
+    this.#generation = generation;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length + this.#inFlight.length;
+  }
+
+  tell(event: TaskEvent, onConfirmed?: () => void): void {
+    const waiting = { json: JSON.stringify(event), generation: this.#generation, isDropped: false, onConfirmed };
+    if (event.kind === "TaskStarted") this.#starts.set(event.runId, waiting);
+    if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
+    this.#waiting.push(waiting);
+    this.#wake?.();
+  }
+
+  /** Sends until `close`; resolves then. */
+  async run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      this.#inFlight = this.#take();
+      if (this.#inFlight.length === 0) await this.#nextEvent();
+      else await this.#deliver(this.#inFlight, signal);
+    }
+  }
+
+  /** Resolves when everything told so far, and since, is confirmed. */
+  emptied(): Promise<void> {
+    if (this.waiting === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#wake?.();
+  }
+
+  #dropStart(runId: string): void {
+    const start = this.#starts.get(runId);
+    if (start === undefined) return;
+    start.isDropped = true;
+    this.#starts.delete(runId);
+  }
+
+  /** Of one generation, by which the manager knows where to send an order. */
+  #take(): Waiting[] {
+    const batch: Waiting[] = [];
+    let bytes = 0;
+    let next = 0;
+    for (; next < this.#waiting.length && batch.length < MAX_BATCH_EVENTS; next += 1) {
+      const one = this.#waiting[next] as Waiting;
+      if (one.isDropped) continue;
+      bytes += one.json.length;
+      const [first] = batch;
+      if (first !== undefined && (bytes > MAX_BATCH_BYTES || one.generation !== first.generation)) break;
+      batch.push(one);
+    }
+    this.#waiting = this.#waiting.slice(next);
+    const taken = new Set(batch);
+    for (const [runId, start] of this.#starts) if (taken.has(start)) this.#starts.delete(runId);
+    return batch;
+  }
+
+  async #deliver(batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
+    this.#seq += 1;
+    const generation = batch[0]?.generation ?? this.#generation;
+    const { serviceId, serviceName, pool } = this.#identity;
+    const header = JSON.stringify({ kind: "TaskEventBatch", serviceId, serviceName, pool, generation, seq: this.#seq });
+    const message = {
+      exchange: EXCHANGES.events.name,
+      routingKey: TASK_STATE_KEY,
+      type: "TaskEventBatch",
+      messageId: newMessageId(),
+      appId: serviceId,
+      body: Buffer.from(`${header.slice(0, -1)},"events":[${batch.map(({ json }) => json).join(",")}]}`),
+    };
+    try {
+      await publishUntilConfirmed(message, this.#tools, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    this.#inFlight = [];
+    for (const { onConfirmed } of batch) onConfirmed?.();
+    if (this.waiting > 0) return;
+    for (const resolve of this.#onEmpty.splice(0)) resolve();
+  }
+
+  #nextEvent(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        // A turn later, so that what is told together is sent together.
+        setImmediate(resolve);
+      };
+      if (this.#closing.signal.aborted || this.#waiting.length > 0) this.#wake();
+    });
+  }
+}

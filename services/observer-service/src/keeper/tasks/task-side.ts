@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Consumer, Publisher, Session } from "@unacked/broker";
+import { type CancelTasks, type QueueType, type ReportTasks, taskQueue } from "@unacked/contracts";
+import { within } from "../../within.ts";
+import type { ServiceIdentity } from "../identity.ts";
+import { Paces } from "./paces.ts";
+import { TaskIntake, type TaskIntakeParts } from "./task-intake.ts";
+import { TaskRunner, type TaskRunnerParts } from "./task-runner.ts";
+import { TaskSender } from "./task-sender.ts";
+
+export interface TaskSideParts
+  extends Omit<TaskRunnerParts, "events" | "types" | "paces">,
+    Omit<TaskIntakeParts, "runner" | "events"> {
+  readonly identity: ServiceIdentity;
+  readonly publisher: Publisher;
+  readonly queueType: QueueType;
+  readonly declaresTopology: boolean;
+}
+
+const LOOK_AGAIN_MS = 500;
+/** What is nearly over when a drain begins may end by itself. */
+const LAST_WORK_MS = 2_000;
+
+/**
+ * All that a service does for tasks, beside its observers: the same process, slots and lease, everything else its own. Takes nothing
+ * where it has no task type, or no worker for one.
+ */
+export class TaskSide {
+  readonly runner: TaskRunner;
+  readonly sender: TaskSender;
+  readonly workers: number;
+  readonly #parts: TaskSideParts;
+  readonly #intake: TaskIntake;
+  #consuming: Promise<Consumer> | undefined;
+  /** How long tasks take decides how many travel together: that a type is short is told at once. */
+  readonly #paces = new Paces(() => this.tellAlive());
+  #draining = false;
+
+  constructor(parts: TaskSideParts) {
+    this.#parts = parts;
+    const types = new Map(parts.handlers.catalogue.tasks.map((entry) => [entry.type, entry]));
+    this.workers = types.size === 0 ? 0 : parts.workers;
+    this.sender = new TaskSender(parts.identity, parts);
+    this.runner = new TaskRunner({ ...parts, types, events: this.sender, paces: this.#paces });
+    this.#intake = new TaskIntake({ ...parts, runner: this.runner, events: this.sender });
+  }
+
+  /**
+   * Consumes on this session, once the books are told who this is. Not awaited by the session's set-up: the queue may be the
+   * manager's to declare. Rejects when the session is lost.
+   */
+  async begin(session: Session): Promise<void> {
+    if (this.workers === 0) return;
+    const { identity, queueType, declaresTopology, publisher, log } = this.#parts;
+    this.sender.enterGeneration(session.generation);
+    const told = new Promise<void>((resolve) => this.#tellWorkers(resolve));
+    const known = new AbortController();
+    await Promise.race([told, publisher.blocked(known.signal)]);
+    known.abort();
+    const queue = taskQueue(identity.pool, queueType);
+    if (declaresTopology) await session.declare(queue);
+    else while (!(await session.isThere(queue.name))) await sleep(LOOK_AGAIN_MS);
+    if (this.#draining) return;
+    this.#consuming = session.consume(queue.name, { prefetch: this.workers }, (delivery) => this.#intake.take(delivery));
+    const consumer = await this.#consuming;
+    if (this.#draining) return consumer.cancel();
+    log.info({ event: "consuming-tasks", queue: queue.name, workers: this.workers }, "taking tasks");
+  }
+
+  sessionLost(): void {
+    this.#consuming = undefined;
+  }
+
+  /** Every few seconds: by it the manager knows how many tasks to send. */
+  tellAlive(): void {
+    if (this.workers > 0) this.#tellWorkers();
+  }
+
+  cancel({ targets }: CancelTasks): void {
+    for (const { taskId, sendId } of targets) this.runner.cancel(taskId, sendId);
+  }
+
+  /** Behind what is on its way here, and only under a held lease: what a fenced service had is nobody's yet. */
+  async report({ markerId }: ReportTasks, generation: number): Promise<void> {
+    const { holds, log } = this.#parts;
+    try {
+      await (await this.#consuming)?.flushed();
+      if (holds(generation)) this.sender.tell({ kind: "TaskInventory", markerId, held: this.runner.held });
+    } catch (error) {
+      log.debug({ event: "inventory-abandoned", error: String(error) }, "it could not be proven whole; it is asked again");
+    }
+  }
+
+  /** Takes nothing more; what is nearly over ends, the rest is given back. Resolves when that is done, or after `limitMs`. */
+  async drain(limitMs: number): Promise<void> {
+    this.#draining = true;
+    this.#intake.drain();
+    this.tellAlive();
+    const endMs = performance.now() + limitMs;
+    const cancelled = this.#consuming?.then((consumer) => consumer.cancel());
+    await within(
+      Math.min(LAST_WORK_MS, limitMs),
+      cancelled?.then(() => this.runner.idle()),
+    );
+    this.runner.stopAll({ kind: "draining" });
+    await within(Math.max(0, endMs - performance.now()), this.runner.idle());
+  }
+
+  #tellWorkers(onConfirmed?: () => void): void {
+    const { tasks } = this.#parts.handlers.catalogue;
+    const types = tasks.map(({ type, description, paramsSchema }) => {
+      const p95Ms = this.#paces.p95Ms(type);
+      return { type, description, paramsSchema, ...(p95Ms !== undefined && { p95Ms }) };
+    });
+    this.sender.tell({ kind: "TaskWorkers", workers: this.workers, draining: this.#draining, types }, onConfirmed);
+  }
+}

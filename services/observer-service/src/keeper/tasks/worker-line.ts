@@ -1,0 +1,60 @@
+import type { TaskRun } from "./task-run.ts";
+
+/** Of what has waited for so long, another service may have the turn. */
+const PATIENCE_MS = 1_000;
+
+/**
+ * The task workers, and who waits for one: of a bundle more may come than there are. First come, first served. Guarantees: no more
+ * than `workers` have one at a time; who has waited for a second is given up, and told so.
+ */
+export class WorkerLine {
+  readonly #workers: number;
+  readonly #begin: (run: TaskRun) => void;
+  readonly #giveUp: (run: TaskRun) => void;
+  readonly #busy = new Set<TaskRun>();
+  /** In the order in which they came; since when, in ms of `performance.now()`. */
+  readonly #waiting = new Map<TaskRun, number>();
+  #isLooking = false;
+
+  constructor(parts: { workers: number; begin: (run: TaskRun) => void; giveUp: (run: TaskRun) => void }) {
+    this.#workers = parts.workers;
+    this.#begin = parts.begin;
+    this.#giveUp = parts.giveUp;
+  }
+
+  /** Begins at once, or when a worker is free. */
+  enter(run: TaskRun): void {
+    if (this.#busy.size < this.#workers) {
+      this.#busy.add(run);
+      return this.#begin(run);
+    }
+    this.#waiting.set(run, performance.now());
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setTimeout(() => this.#lookForTired(), PATIENCE_MS);
+  }
+
+  /** Whether it waits or has a worker: it needs none any more. */
+  leave(run: TaskRun): void {
+    this.#waiting.delete(run);
+    if (!this.#busy.delete(run)) return;
+    const [next] = this.#waiting.keys();
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    this.enter(next);
+  }
+
+  /** Its worker goes on with this one. */
+  handOver(run: TaskRun, next: TaskRun): void {
+    this.#busy.delete(run);
+    this.#busy.add(next);
+  }
+
+  #lookForTired(): void {
+    const nowMs = performance.now();
+    for (const [run, sinceMs] of [...this.#waiting]) if (nowMs - sinceMs >= PATIENCE_MS) this.#giveUp(run);
+    const [oldest] = this.#waiting.values();
+    this.#isLooking = oldest !== undefined;
+    if (oldest !== undefined) setTimeout(() => this.#lookForTired(), PATIENCE_MS - (nowMs - oldest) + 1);
+  }
+}

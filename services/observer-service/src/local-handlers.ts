@@ -1,0 +1,106 @@
+import type { ErrorText } from "@unacked/contracts";
+import {
+  isTaskDefinition,
+  type ObserverDefinition,
+  type ParamsResult,
+  paramsIssuesText,
+  parseParams,
+  type TaskDefinition,
+} from "@unacked/sdk";
+import { sendableText } from "./error-text.ts";
+import type { HandledRun, HandlerHost, Handlers } from "./keeper/runs/handlers.ts";
+import { SlotHistory, type SlotsMemory, type SlotsView } from "./keeper/slots/slot-history.ts";
+import { startAttempt } from "./slot/attempt.ts";
+import type { LoadedObservers } from "./slot/load-observers.ts";
+import { asHandler, wordOf } from "./slot/task-handler.ts";
+import { describeTasks, describeTypes } from "./slot/type-catalogue.ts";
+import type { Attempt } from "./wire/attempt.ts";
+import type { Catalogue } from "./wire/messages.ts";
+
+/** `SLOTS=0`: handlers run in the process that holds the lease. One that blocks, leaks or exits ends the service, and the next. */
+export class LocalHandlers implements Handlers, SlotsView {
+  readonly catalogue: Catalogue;
+  /** Of observers and of tasks: their names differ. */
+  readonly #types: ReadonlyMap<string, ObserverDefinition | TaskDefinition>;
+  readonly #emptyBytes = process.memoryUsage.rss();
+  /** Of the first attempt, checked when its turn came. */
+  readonly #checked = new WeakMap<HandledRun, ParamsResult<unknown>>();
+
+  constructor({ types, tasks, notOffered, broken }: LoadedObservers) {
+    this.#types = new Map<string, ObserverDefinition | TaskDefinition>([...types, ...tasks]);
+    const { infos, unannounced } = describeTypes(types);
+    const ofTasks = describeTasks(tasks);
+    const all = [...unannounced, ...ofTasks.unannounced];
+    this.catalogue = { types: infos, tasks: ofTasks.entries, unannounced: all, notOffered, broken };
+  }
+
+  checkParams(run: HandledRun): ErrorText | undefined {
+    const parsed = this.#parse(run);
+    this.#checked.set(run, parsed);
+    if (parsed.ok) return undefined;
+    return { name: "InvalidParams", message: sendableText(paramsIssuesText(parsed.issues), 16_384) };
+  }
+
+  noRoomFor(): undefined {
+    return undefined;
+  }
+
+  start(host: HandlerHost, run: HandledRun): Attempt {
+    // Parsed once more for each later attempt: a handler may have changed what it was given.
+    const parsed = this.#checked.get(run) ?? this.#parse(run);
+    this.#checked.delete(run);
+    const definition = this.#types.get(run.start.type) as ObserverDefinition | TaskDefinition; // or no run had been accepted
+    const params = parsed.ok ? parsed.params : undefined;
+    if (!isTaskDefinition(definition)) return startAttempt(host, run, definition, params);
+    let output: string | undefined;
+    const handler = asHandler(definition, run.taskAttempt ?? 1, (json) => {
+      output = json;
+    });
+    const onSettled: HandlerHost["onSettled"] = (of, outcome) => host.onSettled(of, outcome, wordOf(outcome, output));
+    return startAttempt({ ...host, onSettled }, run, handler, params);
+  }
+
+  keepAlone(): void {
+    // All are in one process.
+  }
+
+  forget(): void {
+    // Nothing is kept of anybody.
+  }
+
+  endForCertain(): boolean {
+    return false;
+  }
+
+  leaseHeldUntil(): void {
+    // A keeper that is frozen freezes its handlers with it.
+  }
+
+  slots(): [] {
+    return [];
+  }
+
+  readonly history = new SlotHistory();
+  readonly suspects = 0;
+
+  /** They have no limit of their own. */
+  memory(): SlotsMemory {
+    const grownBytes = Math.max(0, process.memoryUsage.rss() - this.#emptyBytes);
+    return { usedBytes: grownBytes, limitBytes: Number.POSITIVE_INFINITY, grownBytes };
+  }
+
+  collect(): void {
+    // The process that holds the lease does not stand still for it.
+  }
+
+  async close(): Promise<void> {
+    // They end with the process.
+  }
+
+  #parse({ start }: HandledRun): ParamsResult<unknown> {
+    const definition = this.#types.get(start.type);
+    return definition === undefined
+      ? { ok: false, issues: [{ pointer: "", message: `there is no type ${start.type} here` }] }
+      : parseParams(definition, start.params);
+  }
+}

@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Of an observer of which nothing is known. */
+export const DEFAULT_COST_BYTES = 4 * 2 ** 20;
+const LEAST_COST_BYTES = 64 * 1_024;
+/** So few tell nothing of what one of them takes; so few do not tell that it is less than was thought. */
+const LEAST = 3;
+const FEW = 10;
+
+/**
+ * What one observer takes here, as it is measured, kept in a folder for the next start where there is one. A file that cannot be read
+ * or written costs nothing but the memory of it.
+ */
+export class RunCost {
+  readonly #file: string | undefined;
+  #bytes = DEFAULT_COST_BYTES;
+  #kept: number | undefined;
+
+  /** @param dir undefined: nothing is kept. @param name of the service: several may share the folder */
+  constructor(dir: string | undefined, name: string) {
+    this.#file = dir && join(dir, `run-cost-${name}.json`);
+    const kept = this.#file === undefined ? undefined : keptIn(this.#file);
+    if (kept === undefined) return;
+    this.#bytes = kept;
+    this.#kept = kept;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** So many take so much together. */
+  note(runs: number, grownBytes: number): void {
+    if (runs < LEAST) return;
+    const measured = Math.max(LEAST_COST_BYTES, grownBytes / runs);
+    // More than was thought is believed at once; of less, garbage that was collected may be a part.
+    if (measured > this.#bytes) this.#bytes = measured;
+    else if (runs >= FEW) this.#bytes += (measured - this.#bytes) / 10;
+  }
+
+  /** Writes it, if it has changed by more than a tenth. */
+  keep(): void {
+    if (this.#file === undefined || Math.abs(this.#bytes - (this.#kept ?? 0)) < 0.1 * this.#bytes) return;
+    try {
+      // Not `recursive`: below /proc Node 20 never comes back from that.
+      if (!existsSync(dirname(this.#file))) mkdirSync(dirname(this.#file));
+      writeFileSync(`${this.#file}.new`, `${JSON.stringify({ bytesPerObserver: Math.round(this.#bytes) })}\n`);
+      renameSync(`${this.#file}.new`, this.#file);
+      this.#kept = this.#bytes;
+    } catch {
+      // The next start guesses.
+    }
+  }
+}
+
+function keptIn(file: string): number | undefined {
+  try {
+    const { bytesPerObserver } = JSON.parse(readFileSync(file, "utf8")) as { bytesPerObserver?: unknown };
+    return typeof bytesPerObserver === "number" && bytesPerObserver >= LEAST_COST_BYTES ? bytesPerObserver : undefined;
+  } catch {
+    return undefined;
+  }
+}

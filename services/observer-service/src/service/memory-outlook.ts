@@ -1,0 +1,26 @@
+import type { Circumstances } from "../keeper/intake/appetite.ts";
+import type { SlotsView } from "../keeper/slots/slot-history.ts";
+import { memoryInUse } from "../machine/memory.ts";
+import type { RunCost } from "../machine/run-cost.ts";
+
+/** What `WORKER_COUNT=auto` goes by: what is in use of the memory that there is, and what one observer takes, measured as it runs. */
+export class MemoryOutlook {
+  readonly #slots: Pick<SlotsView, "memory">;
+  readonly #cost: RunCost;
+  readonly #running: () => number;
+
+  constructor(slots: Pick<SlotsView, "memory">, cost: RunCost, running: () => number) {
+    this.#slots = slots;
+    this.#cost = cost;
+    this.#running = running;
+  }
+
+  /** @param isSettled what runs has had the time to allocate what it needs */
+  look(isSettled: boolean): Pick<Circumstances, "costBytes" | "memory"> {
+    const { usedBytes, limitBytes, grownBytes } = this.#slots.memory();
+    if (isSettled) this.#cost.note(this.#running(), grownBytes);
+    const all = memoryInUse(process.memoryUsage.rss() + usedBytes);
+    const inSlots = { usedBytes, limitBytes, of: "what its slots share (SLOT_MEMORY_MB)" };
+    return { costBytes: this.#cost.bytes, memory: all === undefined ? [inSlots] : [all, inSlots] };
+  }
+}

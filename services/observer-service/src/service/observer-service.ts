@@ -1,0 +1,389 @@
+import { type BrokerSettings, type LossReason, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import type { QueueType, ServiceBorn } from "@unacked/contracts";
+import type { Tracing } from "@unacked/tracing";
+import { errorText, stackOf } from "../error-text.ts";
+import { ControlIntake } from "../keeper/control/control-intake.ts";
+import { LogReplies } from "../keeper/control/log-replies.ts";
+import type { ServiceIdentity } from "../keeper/identity.ts";
+import { Topology } from "../keeper/intake/declare-topology.ts";
+import { Drain } from "../keeper/intake/drain.ts";
+import { GivenBack } from "../keeper/intake/given-back.ts";
+import { Intake } from "../keeper/intake/intake.ts";
+import { Tombstones } from "../keeper/intake/tombstones.ts";
+import { WorkConsumer } from "../keeper/intake/work-consumer.ts";
+import { fencedTogether, LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
+import { ErrorReporter } from "../keeper/outbox/error-reporter.ts";
+import { EventSender } from "../keeper/outbox/event-sender.ts";
+import { createOutput } from "../keeper/outbox/output.ts";
+import type { Handlers } from "../keeper/runs/handlers.ts";
+import { tailBytesOf } from "../keeper/runs/run-tail.ts";
+import { RunTracing } from "../keeper/runs/run-tracing.ts";
+import { Runner } from "../keeper/runs/runner.ts";
+import type { SlotsView } from "../keeper/slots/slot-history.ts";
+import { TaskSide } from "../keeper/tasks/task-side.ts";
+import type { Log } from "../log.ts";
+import type { RunCost } from "../machine/run-cost.ts";
+import { within } from "../within.ts";
+import type { HealthView } from "./health-server.ts";
+import { MemoryOutlook } from "./memory-outlook.ts";
+import { ServiceMetrics } from "./service-metrics.ts";
+import { ALIVE_INTERVAL_MS, EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
+
+export interface ServiceParts {
+  readonly identity: ServiceIdentity;
+  /** Where handlers run; open, and closed by this service's end. */
+  readonly handlers: Handlers & SlotsView;
+  readonly version: string;
+  readonly broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS">;
+  readonly queueType: QueueType;
+  /** Whether this service declares what it uses on the broker, beside its own control queue. */
+  readonly declaresTopology: boolean;
+  readonly stopTimeoutMs: number;
+  /** With `WORKER_COUNT=auto`: what an observer takes, which decides how many are taken. */
+  readonly cost?: RunCost | undefined;
+  /** How many tasks run at once, where there are types of tasks. */
+  readonly taskWorkers: number;
+  readonly log: Log;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+  readonly exit: (code: number) => void;
+}
+
+const CONTROL_PREFETCH = 1_000;
+/** What ending keeps back of its time for the last events and the close. */
+const FAREWELL_MS = 3_000;
+/** For the last spans of slots. */
+const FLUSH_MS = 1_000;
+
+/**
+ * One observer-service: two connections (a broker with an alarm blocks one that publishes, and then no longer watches its
+ * heartbeat), and what happens between them. Each new session of the consuming one is a generation.
+ */
+export class ObserverService {
+  readonly metrics: ServiceMetrics;
+  /** Why the last session was lost; told with the next birth. */
+  #lastLoss: LossReason | undefined;
+  readonly #parts: ServiceParts;
+  readonly #topology: Topology;
+  readonly #closing = new AbortController();
+  readonly #consumer: SupervisedConnection;
+  readonly #publisher: Publisher;
+  readonly #events: EventSender;
+  readonly #runner: Runner;
+  readonly #lease: LeaseKeeper;
+  readonly #intake: Intake;
+  readonly #control: ControlIntake;
+  readonly #drain: Drain;
+  readonly #tasks: TaskSide;
+  readonly #lag = new EventLoopLag();
+  readonly #work: WorkConsumer;
+  /** What the broker agreed to; what is asked for until there is a session. */
+  #heartbeatMs: number;
+  /** The last proof of life that asked the work queue: until it is answered it may hold a message. */
+  #reaching: Promise<unknown> = Promise.resolve();
+  readonly #givenBack = new GivenBack();
+  #alive: NodeJS.Timeout | undefined;
+  /** As it is told. */
+  #workers: number;
+  #ending = false;
+  #failing = false;
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    const { identity, log, handlers, stopTimeoutMs, exit } = parts;
+    const { serviceId, serviceName, workerCount } = identity;
+    const phases = () => this.#runner.slots.all().map(({ state }) => state.phase);
+    const metrics = new ServiceMetrics({
+      identity,
+      version: parts.version,
+      health: () => this.health,
+      phases,
+      handlers,
+    });
+    this.metrics = metrics;
+    const { queueType, declaresTopology: declaresAll } = parts;
+    const hasTasks = handlers.catalogue.tasks.length > 0 && parts.taskWorkers > 0;
+    this.#topology = new Topology({ serviceId, pool: identity.pool, queueType, declaresAll, hasTasks });
+    const settings = (role: string): BrokerSettings => ({
+      ...parts.broker,
+      log,
+      connectionName: `${serviceName} ${role} ${serviceId}`,
+    });
+
+    this.#workers = workerCount;
+    this.#publisher = new Publisher(settings("publishes"), { declare: this.#topology.forPublishing });
+    this.#events = new EventSender(
+      () => ({ ...identity, workerCount: this.#workers }),
+      { publisher: this.#publisher, log },
+      (event) => metrics.told(event),
+    );
+    const errors = new ErrorReporter(serviceId, { publisher: this.#publisher, log });
+    const holds = (generation: number): boolean => this.#lease.holds(generation);
+    const output = createOutput(this.#publisher, serviceId, (outcome) => metrics.emitted(outcome));
+    const onStart = (attempt: number) => metrics.started(attempt);
+    const tailBytes = tailBytesOf(workerCount);
+    const tracing = parts.tracing && new RunTracing(parts.tracing);
+    const told = { handlers, events: this.#events, errors, output, log, onStart, tracing };
+    this.#runner = new Runner({ ...told, holds, stopTimeoutMs, tailBytes });
+    this.#heartbeatMs = parts.broker.heartbeatS * 1_000;
+    this.#tasks = new TaskSide({
+      identity,
+      handlers,
+      publisher: this.#publisher,
+      queueType,
+      declaresTopology: declaresAll,
+      workers: parts.taskWorkers,
+      errors,
+      holds,
+      stopTimeoutMs,
+      log,
+      closing: this.#closing.signal,
+      takenBack: (generation) => this.#lease.takenBack(generation),
+      onEnded: (how) => metrics.taskEnded(how),
+    });
+    const runs = fencedTogether(this.#runner, this.#tasks.runner);
+    this.#lease = new LeaseKeeper({ runs, log, exit, onLost: (why) => metrics.fenced(why) });
+    const shared = {
+      runner: this.#runner,
+      tombstones: new Tombstones(),
+      errors,
+      events: this.#events,
+      holds,
+      takenBack: (generation: number) => this.#lease.takenBack(generation),
+      log,
+      tracing,
+      closing: this.#closing.signal,
+    };
+    const types = new Set(handlers.catalogue.types.map(({ type }) => type));
+    this.#intake = new Intake({ ...shared, knowsType: (type) => types.has(type), isTraced: tracing !== undefined });
+    this.#control = new ControlIntake({
+      ...shared,
+      introduce: () => this.#introduction(),
+      drain: () => this.#drainAsTold(),
+      givenBack: () => this.#givenBack.since(performance.now()),
+      flushed: async () => {
+        await Promise.all([this.#work.flushed(), this.#reaching]);
+      },
+      tasks: this.#tasks,
+      logs: new LogReplies({ serviceId, publisher: this.#publisher, runner: this.#runner }),
+    });
+    const outlook = parts.cost && new MemoryOutlook(handlers, parts.cost, () => this.#runner.slots.size);
+    this.#work = new WorkConsumer({
+      workers: workerCount,
+      running: () => this.#runner.slots.size,
+      memory: outlook && ((isSettled) => outlook.look(isSettled)),
+      onDelivery: (delivery) => {
+        metrics.delivered(delivery.redelivered);
+        this.#intake.take(delivery);
+      },
+      collect: () => handlers.collect(),
+      onChange: () => this.#tellAlive(),
+      log,
+    });
+    this.#drain = new Drain({
+      intake: this.#intake,
+      runner: this.#runner,
+      tasks: this.#tasks,
+      work: this.#work,
+      tell: () => this.#tellAlive(),
+      log,
+    });
+    this.#consumer = new SupervisedConnection(settings("consumes"), {
+      build: (session) => this.#build(session),
+      onLost: (generation, reason) => this.#onLost(generation, reason),
+      onLossExplained: (_, reason) => {
+        this.#lastLoss = reason;
+      },
+    });
+  }
+
+  start(): void {
+    this.#publisher.start();
+    this.#consumer.start();
+    this.#events.run().catch((error: unknown) => this.fail(error));
+    this.#tasks.sender.run().catch((error: unknown) => this.fail(error));
+    this.#alive = setInterval(() => this.#tellAlive(), ALIVE_INTERVAL_MS);
+  }
+
+  get health(): HealthView {
+    return {
+      consumer: this.#consumer.status,
+      publisher: this.#publisher.status,
+      consuming: this.#work.isConsuming,
+      isPaused: this.#work.pausedFor !== undefined,
+      room: this.#work.room,
+      leaseHeld: this.#lease.held,
+      draining: this.#drain.begun,
+      running: this.#runner.slots.size,
+      workerCount: this.#parts.identity.workerCount,
+      eventsWaiting: this.#events.waiting + this.#tasks.sender.waiting,
+      tasksRunning: this.#tasks.runner.size,
+      taskWorkers: this.#tasks.workers,
+    };
+  }
+
+  /**
+   * SIGTERM. Takes nothing new, lets every run settle and gives its message back, says so, closes: all within
+   * `stopTimeoutMs`. A crash in the middle leaves the rest to the broker, which gives it back likewise.
+   */
+  async end(why: string): Promise<void> {
+    if (this.#ending) return;
+    this.#ending = true;
+    const { stopTimeoutMs } = this.#parts;
+    const endMs = performance.now() + stopTimeoutMs;
+    const farewellMs = Math.min(FAREWELL_MS, stopTimeoutMs / 4);
+    await this.#drain.run(why, stopTimeoutMs - farewellMs);
+    await this.#sayFarewell(why, Math.max(0, Math.min(endMs - performance.now(), farewellMs)));
+    await this.#close();
+  }
+
+  /** Something broke that is nobody's: fences everything, says so if it can, and ends the process with 1. */
+  async fail(error: unknown): Promise<void> {
+    const { log, exit } = this.#parts;
+    log.fatal(
+      { event: "process-failed", error: errorText(error), stack: stackOf(error) },
+      "an error that belongs to no observer; this process ends",
+    );
+    if (this.#failing) return;
+    this.#failing = true;
+    this.#ending = true;
+    this.#drain.refuseAll();
+    await within(0.4 * this.#heartbeatMs, this.#lease.processFailed());
+    await this.#sayFarewell("an error that belongs to no observer", 1_000);
+    exit(1);
+  }
+
+  /** The manager's order, which it repeats until it has heard that it is followed. Nothing is said after the farewell. */
+  #drainAsTold(): void {
+    if (this.#ending) return;
+    if (this.#drain.begun) return this.#tellAlive();
+    this.#drain.run("the manager asked for it", this.#parts.stopTimeoutMs).then(
+      () => {
+        if (!this.#ending) this.#tellAlive();
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  #introduction(): ServiceBorn {
+    const { identity, version, handlers } = this.#parts;
+    const { types, broken: brokenFiles } = handlers.catalogue;
+    return serviceBorn({
+      identity: { ...identity, workerCount: this.#workers },
+      version,
+      types,
+      brokenFiles,
+      lastLoss: this.#lastLoss,
+      heartbeatMs: this.#heartbeatMs,
+      draining: this.#drain.begun,
+    });
+  }
+
+  async #build(session: Session): Promise<void> {
+    const { identity, log } = this.#parts;
+    this.#heartbeatMs = session.heartbeatMs;
+    const queues = await this.#topology.declareForConsuming(session);
+    await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) =>
+      this.#control.take(delivery),
+    );
+    // Nothing is held yet: that the connection lives is enough.
+    await this.#lease.begin(session, () => session.inspect(queues.control));
+    this.#events.enterGeneration(session.generation);
+    await this.#knownToTheBooks();
+    if (this.#drain.begun) return;
+    this.#tasks
+      .begin(session)
+      .catch((error: unknown) =>
+        log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
+      );
+    // Behind the introduction, by which a manager learns for which pool it has to declare a queue.
+    await this.#topology.untilWorkQueueIsThere(session, (queue) =>
+      log.warn({ event: "waiting-for-queue", queue }, "the manager has yet to declare the work queue"),
+    );
+    await this.#work.begin(session, queues.work);
+    if (session.lost.aborted) return;
+    // From now on that the queue itself can be reached: behind a cut between the broker's nodes it gives our messages away.
+    const isDrained = () => this.#drain.begun && this.#runner.slots.size + this.#tasks.runner.size === 0;
+    this.#lease.proveBy(session, () => {
+      this.#reaching = isDrained() ? session.inspect(queues.control) : this.#reach(session, queues.work);
+      return this.#reaching;
+    });
+    log.info(
+      { event: "consuming", generation: session.generation, queue: queues.work, workers: identity.workerCount },
+      "taking observers",
+    );
+  }
+
+  /**
+   * Takes no work before its birth stands in the state queue: the books would conclude that nobody has what it has. Not while
+   * the broker blocks all that is published; then nothing can be concluded either.
+   */
+  async #knownToTheBooks(): Promise<void> {
+    const confirmed = new Promise<void>((resolve) => this.#events.tell(this.#introduction(), resolve));
+    const known = new AbortController();
+    await Promise.race([confirmed, this.#publisher.blocked(known.signal)]);
+    known.abort();
+  }
+
+  /** It may be given what no worker is free for: a marker is told of all the same, and whose the rest is, is remembered. */
+  #reach(session: Session, queue: string): Promise<void> {
+    return session.reach(queue, ({ body, type }) => {
+      if (type === "QueueMarker" && this.#intake.noteMarker(body)) return "ack";
+      this.#givenBack.remember(body, performance.now());
+      return "requeue";
+    });
+  }
+
+  #onLost(...[generation, reason]: Parameters<LeaseKeeper["sessionLost"]>): Promise<void> {
+    this.#lastLoss = reason;
+    this.#work.lost();
+    this.#tasks.sessionLost();
+    this.#reaching = Promise.resolve();
+    return this.#lease.sessionLost(generation, reason);
+  }
+
+  #tellAlive(): void {
+    // Nothing to say before the first generation is born, and no two of these ever wait.
+    if (this.#consumer.status.generation === 0 || !this.#lease.held) return;
+    const running = this.#runner.slots.size;
+    // With `auto` no more than what runs and what there is room for.
+    if (this.#parts.cost !== undefined) this.#workers = Math.max(1, running + this.#work.room);
+    const draining = this.#drain.begun;
+    const { isConsuming: consuming, pausedFor: notConsuming } = this.#work;
+    const now = { workerCount: this.#workers, running, draining, eventLoopLagMs: this.#lag.takeWorstMs(), consuming };
+    this.#parts.cost?.keep();
+    this.#events.tell(serviceAlive({ ...now, ...(notConsuming !== undefined && { notConsuming }) }, this.#parts.handlers));
+    this.#tasks.tellAlive();
+    void this.#stayReachable();
+  }
+
+  async #stayReachable(): Promise<void> {
+    const { session } = this.#consumer;
+    if (session === undefined) return;
+    await this.#topology
+      .stayReachable(session)
+      .catch((error: unknown) =>
+        this.#parts.log.debug(
+          { event: "declare-refused", error: String(error) },
+          "the session is lost with it, and says why",
+        ),
+      );
+  }
+
+  async #sayFarewell(reason: string, limitMs: number): Promise<void> {
+    clearInterval(this.#alive);
+    this.#events.tell({ kind: "ServiceDied", at: Date.now(), reason });
+    const told = Promise.all([this.#events.emptied(), this.#tasks.sender.emptied()]);
+    if (this.#publisher.status.up) await within(limitMs, told);
+  }
+
+  async #close(): Promise<void> {
+    this.#lease.retire();
+    this.#closing.abort();
+    this.#events.close();
+    this.#tasks.sender.close();
+    const { handlers, tracing } = this.#parts;
+    const ended = handlers.close(tracing === undefined ? 0 : FLUSH_MS);
+    await Promise.all([ended, this.#consumer.close(), this.#publisher.close()]);
+  }
+}

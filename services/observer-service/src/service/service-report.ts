@@ -1,0 +1,90 @@
+import { hostname } from "node:os";
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import type { LossReason } from "@unacked/broker";
+import {
+  type BrokenFile,
+  type BrokerLoss,
+  MAX_BROKEN_FILES,
+  MAX_SLOT_REPORTS,
+  type ObserverTypeInfo,
+  SERVICE_FEATURES,
+  type ServiceAlive,
+  type ServiceBorn,
+} from "@unacked/contracts";
+import { sendableText } from "../error-text.ts";
+import type { ServiceIdentity } from "../keeper/identity.ts";
+import type { SlotsView } from "../keeper/slots/slot-history.ts";
+
+export const ALIVE_INTERVAL_MS = 5_000;
+
+export interface Introduction {
+  readonly identity: ServiceIdentity;
+  readonly types: readonly ObserverTypeInfo[];
+  readonly brokenFiles: readonly BrokenFile[];
+  readonly version: string;
+  readonly heartbeatMs: number;
+  readonly draining: boolean;
+  readonly lastLoss: LossReason | undefined;
+}
+
+export function serviceBorn(introduction: Introduction): ServiceBorn {
+  const { identity, types, brokenFiles, version, heartbeatMs, draining, lastLoss } = introduction;
+  const { pool, workerCount } = identity;
+  return {
+    kind: "ServiceBorn",
+    at: Date.now(),
+    pool,
+    workerCount,
+    types: [...types],
+    version,
+    host: hostname().slice(0, 255),
+    pid: process.pid,
+    heartbeatMs,
+    draining,
+    features: [...SERVICE_FEATURES],
+    ...(brokenFiles.length > 0 && { brokenFiles: brokenFiles.slice(0, MAX_BROKEN_FILES) }),
+    ...(lastLoss?.remedy !== undefined && { brokerLoss: brokerLoss(lastLoss.kind, lastLoss.detail, lastLoss.remedy) }),
+  };
+}
+
+const brokerLoss = (kind: string, detail: string, remedy: string): BrokerLoss => ({
+  kind,
+  detail: sendableText(detail, 2_000),
+  remedy: sendableText(remedy, 2_000),
+});
+
+/** How far the event loop lags, the worst since it was last asked, in ms. */
+export class EventLoopLag {
+  readonly #resolutionMs = 20;
+  readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: this.#resolutionMs });
+
+  constructor() {
+    this.#histogram.enable();
+  }
+
+  takeWorstMs(): number {
+    const worstMs = this.#histogram.max / 1e6 - this.#resolutionMs;
+    this.#histogram.reset();
+    return Number.isFinite(worstMs) ? Math.max(0, Math.round(worstMs * 10) / 10) : 0;
+  }
+}
+
+export function serviceAlive(
+  now: Pick<ServiceAlive, "workerCount" | "running" | "eventLoopLagMs" | "draining" | "consuming" | "notConsuming">,
+  handlers: Pick<SlotsView, "slots" | "history">,
+): ServiceAlive {
+  const slots = handlers.slots();
+  const slotBytes = slots.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+  const ofSlots = {
+    slots: slots.slice(0, MAX_SLOT_REPORTS),
+    slotDeaths: handlers.history.last(),
+    slotDeathsLately: handlers.history.lately(),
+  };
+  return {
+    kind: "ServiceAlive",
+    at: Date.now(),
+    ...now,
+    memoryBytes: process.memoryUsage.rss() + slotBytes,
+    ...(slots.length > 0 && ofSlots),
+  };
+}

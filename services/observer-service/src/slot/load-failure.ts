@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { BrokenFile, SourcePlace } from "@unacked/contracts";
+import { errorText, sendableText, stackOf } from "../error-text.ts";
+
+const MAX_FILE = 1_000;
+const MAX_PROBLEM = 2_000;
+const MAX_EXCERPT_LINE = 160;
+const LINES_AROUND = 2;
+
+/**
+ * Why a file does not load, for its author: what was thrown, in which file and line, and these lines. The place may be in a
+ * file that it imports. It is found, in this order, in what esbuild says of TypeScript, in what V8 says of JavaScript, at
+ * the import that found nothing, and at the first line of the author's own in the stack. Never throws.
+ *
+ * @param file the observer file
+ * @param thrown by its import
+ */
+export function describeLoadFailure(file: string, thrown: unknown): BrokenFile {
+  const { name, message } = errorText(thrown);
+  const syntax = syntaxErrorOf(message);
+  const place =
+    syntax?.place ??
+    placeOfParseError(stackOf(thrown)) ??
+    placeOfMissingImport(message) ??
+    placeInStack(stackOf(thrown), dirname(file));
+  const text = syntax?.text ?? `${name}: ${message.split("\n", 1)[0]}`;
+  return brokenFile(file, `it does not load: ${text}`, place);
+}
+
+/** What is wrong with a file, as it is told: with the lines around the place, where there is one that can be read. */
+export function brokenFile(file: string, problem: string, place?: SourcePlace): BrokenFile {
+  const excerpt = place === undefined ? undefined : excerptAt(place);
+  return {
+    file: sendableText(file, MAX_FILE),
+    problem: sendableText(problem, MAX_PROBLEM),
+    ...(place !== undefined && { place }),
+    ...(excerpt !== undefined && { excerpt }),
+  };
+}
+
+/** For a terminal and a log: the problem with its place, and below it the lines. */
+export function brokenFileText({ file, problem, place, excerpt }: BrokenFile): string {
+  const where = place === undefined ? file : `${place.file}:${place.line}:${place.column}`;
+  const via = place === undefined || place.file === file ? "" : ` (imported by ${file})`;
+  return `${where}${via}: ${problem}${excerpt === undefined ? "" : `\n${excerpt}`}`;
+}
+
+/** esbuild's form, columns counted from 0: `/path/file.ts:5:21: ERROR: Expected "}" but found ")"`. */
+function syntaxErrorOf(message: string): { place: SourcePlace; text: string } | undefined {
+  const [, file, line, column, text] = /^(.+):(\d+):(\d+): ERROR: (.*)$/m.exec(message) ?? [];
+  if (file === undefined) return undefined;
+  return { place: { file, line: Number(line), column: Number(column) + 1 }, text: `SyntaxError: ${text}` };
+}
+
+/** V8's head of a stack: `/path/file.js:3`, the line itself, and carets below what it did not expect. */
+function placeOfParseError(stack: string | undefined): SourcePlace | undefined {
+  const [, file, line, indent] = /^(file:\/\/\S+|\/.+):(\d+)\n.*\n( *)\^+\n/.exec(stack ?? "") ?? [];
+  return file === undefined ? undefined : { file: pathOf(file), line: Number(line), column: (indent ?? "").length + 1 };
+}
+
+/** Node's `Cannot find package 'x' imported from /path/file.ts`: the line that names it. */
+function placeOfMissingImport(message: string): SourcePlace | undefined {
+  const [, wanted, importer] = /^Cannot find (?:package|module) '(.+?)' imported from (.+)$/m.exec(message) ?? [];
+  if (wanted === undefined || importer === undefined) return undefined;
+  const file = pathOf(importer);
+  const lines = linesOf(file);
+  const index = lines?.findIndex((line) => /["']/.test(line) && line.includes(basename(wanted))) ?? -1;
+  return index < 0 ? undefined : { file, line: index + 1, column: (lines?.[index] ?? "").indexOf(basename(wanted)) + 1 };
+}
+
+/** The first frame below the author's folder, packages left out. */
+function placeInStack(stack: string | undefined, dir: string): SourcePlace | undefined {
+  for (const frame of stack?.split("\n") ?? []) {
+    const [, url, line, column] = /((?:file:\/\/)?\/[^()]+?):(\d+):(\d+)\)?$/.exec(frame) ?? [];
+    if (url === undefined) continue;
+    const file = pathOf(url);
+    if (file.startsWith(`${dir}/`) && !file.includes("/node_modules/"))
+      return { file, line: Number(line), column: Number(column) };
+  }
+  return undefined;
+}
+
+function excerptAt({ file, line, column }: SourcePlace): string | undefined {
+  const lines = linesOf(file);
+  if (lines === undefined || line > lines.length) return undefined;
+  const first = Math.max(1, line - LINES_AROUND);
+  const last = Math.min(lines.length, line + LINES_AROUND);
+  const width = String(last).length;
+  const shown: string[] = [];
+  for (let at = first; at <= last; at += 1) {
+    const text = (lines[at - 1] ?? "").replaceAll("\t", " ");
+    shown.push(
+      `${at === line ? ">" : " "} ${String(at).padStart(width)} | ${sendableText(text, MAX_EXCERPT_LINE)}`.trimEnd(),
+    );
+    if (at === line && column <= MAX_EXCERPT_LINE) shown.push(`  ${" ".repeat(width)} | ${" ".repeat(column - 1)}^`);
+  }
+  return shown.join("\n");
+}
+
+function linesOf(file: string): string[] | undefined {
+  try {
+    return readFileSync(file, "utf8").split(/\r?\n/);
+  } catch {
+    return undefined; // the place says enough
+  }
+}
+
+const pathOf = (text: string): string =>
+  text.startsWith("file://") ? fileURLToPath(text.replace(/\?.*$/, "")) : text.replace(/\?.*$/, "");

@@ -1,0 +1,126 @@
+import { writeFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Worker } from "node:worker_threads";
+import type { Tracing } from "@unacked/tracing";
+import { thrownText } from "../error-text.ts";
+import { currentOwner, installIsolation } from "../isolation.ts";
+import { serviceTracing } from "../service-tracing.ts";
+import { FrameReader, FrameWriter } from "../wire/frames.ts";
+import { type FromSlot, type Load, type ToSlot, WIRE_FD } from "../wire/messages.ts";
+import { LagMeter } from "./lag-meter.ts";
+import { LoadObserversError, loadObservers } from "./load-observers.ts";
+import { exitSlot, guardProcess } from "./process-guard.ts";
+import { SlotHost } from "./slot-host.ts";
+import { describeTasks, describeTypes } from "./type-catalogue.ts";
+import type { WatchdogData } from "./watchdog.ts";
+
+/**
+ * A slot: runs handlers, many at once, for the keeper that is its parent. It has no broker, no lease and no secret of the
+ * keeper's; it may die at any time, and nothing but its handlers notices. Whatever becomes of the keeper, it does not outlive it:
+ * see watchdog.ts.
+ */
+
+/** How often the main thread shows its watchdog that it turns. */
+const TICK_MS = 100;
+
+const socket = new Socket({ fd: WIRE_FD });
+const writer = new FrameWriter<FromSlot>(socket);
+const send = (message: FromSlot): void => writer.send(message);
+let host: SlotHost | undefined;
+let tracing: Tracing | undefined;
+let isLoading = false;
+/** From when it has loaded: what comes before blocks nobody. */
+let lag: LagMeter | undefined;
+
+// The keeper ends its slots in its own order; a signal to the terminal's group is not for them.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+giveWay();
+guardProcess(() => isLoading);
+installIsolation((error) => {
+  send({ kind: "unattributed", error: thrownText(error) });
+  writer.flush();
+  setImmediate(() => exitSlot(1));
+});
+/** For the watchdog, which asks this thread in the middle of whatever it does. */
+const whereabouts = (): string => {
+  const here = { stack: "" };
+  Error.captureStackTrace(here, whereabouts);
+  return JSON.stringify({ runId: currentOwner()?.runId, stack: here.stack });
+};
+Object.defineProperty(globalThis, Symbol.for("unacked.whereabouts"), { value: whereabouts });
+
+const reader = new FrameReader(
+  (frame) => take(frame as ToSlot),
+  () => exitSlot(1),
+);
+socket.on("data", (chunk: Buffer) => reader.take(chunk));
+socket.on("error", () => exitSlot(1));
+socket.on("close", () => exitSlot(1));
+
+function take(message: ToSlot): void {
+  if (message.kind === "load") return void load(message);
+  if (message.kind === "collect") return collectGarbage();
+  if (message.kind === "end") return void (tracing?.close(message.limitMs) ?? Promise.resolve()).then(() => exitSlot(0));
+  host?.take(message);
+}
+
+async function load(order: Load): Promise<void> {
+  const { dir, permissions, logLevel, stopTimeoutMs, stuckMs, service } = order;
+  startWatchdog(stuckMs);
+  // The keeper has said already that it traces.
+  const quiet = {
+    info: () => undefined,
+    warn: (_fields: object, message: string) => void process.stderr.write(`${message}\n`),
+  };
+  tracing = await serviceTracing(service, quiet);
+  isLoading = true;
+  try {
+    const { types, tasks, notOffered, broken } = await loadObservers(dir, permissions);
+    lag = new LagMeter(TICK_MS, send);
+    host = new SlotHost({ types, tasks, send, logLevel, stopTimeoutMs, tracing });
+    const { infos, unannounced } = describeTypes(types);
+    const ofTasks = describeTasks(tasks);
+    const all = [...types.values(), ...tasks.values()];
+    const isolation = all.flatMap(({ type, isolation: wish }) => (wish ? [{ type, ...wish }] : []));
+    const folder = { notOffered: [...notOffered], broken: [...broken], isolation };
+    const catalogue = { types: infos, tasks: ofTasks.entries, unannounced: [...unannounced, ...ofTasks.unannounced] };
+    send({ kind: "loaded", ...catalogue, ...folder });
+  } catch (error) {
+    if (!(error instanceof LoadObserversError)) throw error;
+    send({ kind: "not-loaded", problem: error.message });
+  } finally {
+    isLoading = false;
+  }
+}
+
+/** V8 leaves garbage of a program that idles where it is, Buffers too. */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+}
+
+/** If memory runs out, the kernel ends a slot and not the keeper (proc(5), oom_score_adj). Raising it takes no right. */
+function giveWay(): void {
+  try {
+    writeFileSync("/proc/self/oom_score_adj", "500");
+  } catch {
+    // No /proc, or it is not ours to write.
+  }
+}
+
+function startWatchdog(stuckMs: number): void {
+  const ticks = new Int32Array(new SharedArrayBuffer(4));
+  const fenced = new Int32Array(new SharedArrayBuffer(4));
+  setInterval(() => {
+    Atomics.add(ticks, 0, 1);
+    lag?.tick();
+    if (Atomics.exchange(fenced, 0, 0) === 1) host?.abortAll();
+  }, TICK_MS);
+  const workerData: WatchdogData = { ticks, fenced, stuckMs, tickMs: TICK_MS };
+  const file = new URL(import.meta.url.endsWith(".ts") ? "./watchdog.ts" : "./watchdog.js", import.meta.url);
+  const watchdog = new Worker(file, { workerData, stdin: false, execArgv: [] });
+  watchdog.on("error", () => exitSlot(1));
+  watchdog.on("exit", () => exitSlot(1));
+}

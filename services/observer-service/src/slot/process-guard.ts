@@ -1,0 +1,46 @@
+import { currentOwner } from "../isolation.ts";
+
+/** What a handler may not do to the process that it shares with others: it is refused, and its attempt fails. */
+export class ProcessGuardError extends Error {
+  override readonly name = "ProcessGuardError";
+  readonly code = "process-guarded";
+
+  constructor(what: string) {
+    super(
+      `${what} would end or change the process of every observer beside this one: it is refused, and this attempt fails`,
+    );
+  }
+}
+
+const realExit = process.exit.bind(process);
+let isExiting = false;
+
+/** For the slot itself, while any author's code is under way: `process.exit` asks for `process.reallyExit`, which is guarded too. */
+export function exitSlot(code: number): never {
+  isExiting = true;
+  return realExit(code);
+}
+
+/**
+ * Refuses, to handlers and to the files that they stand in, what ends or changes the whole process: `exit`, `reallyExit`,
+ * `abort`, `chdir`, `kill` of itself or of its group. Node's own work, which belongs to no handler, passes.
+ *
+ * @param isLoading whether observer files are being loaded: until then nobody owns their code
+ */
+export function guardProcess(isLoading: () => boolean): void {
+  const guarded = process as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const guard = (name: string, concerns: (...args: unknown[]) => boolean = () => true): void => {
+    const original = guarded[name];
+    if (original === undefined) return;
+    guarded[name] = (...args: unknown[]) => {
+      const owner = currentOwner();
+      if (isExiting || (owner === undefined && !isLoading()) || !concerns(...args)) return original.apply(process, args);
+      const error = new ProcessGuardError(`process.${name}(${args.map(String).join(", ")})`);
+      owner?.uncaught(error); // also where the handler catches what is thrown here
+      throw error;
+    };
+  };
+  for (const name of ["exit", "reallyExit", "abort", "chdir"]) guard(name);
+  const self = new Set([process.pid, -process.pid, 0, -1]);
+  guard("kill", (pid, signal) => self.has(Number(pid)) && signal !== 0);
+}

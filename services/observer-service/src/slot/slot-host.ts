@@ -1,0 +1,124 @@
+import type { ErrorText, RunId } from "@unacked/contracts";
+import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome } from "@unacked/sdk";
+import type { TraceContext, Tracing } from "@unacked/tracing";
+import { sendableText, thrownText } from "../error-text.ts";
+import type { Attempt, AttemptedRun, AttemptHost } from "../wire/attempt.ts";
+import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
+import { startAttempt } from "./attempt.ts";
+import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
+import { asHandler, wordOf } from "./task-handler.ts";
+import { WireLog } from "./wire-log.ts";
+import { WireOutput } from "./wire-output.ts";
+
+/** A start of a handler here. */
+interface SlotRun extends AttemptedRun {
+  readonly attempt: number;
+  readonly traceContext: TraceContext | undefined;
+  /** As it was thrown, for the signal's reason. */
+  uncaught?: unknown;
+  /** Of a task: what it returned, as JSON. */
+  output?: string;
+}
+
+/**
+ * Runs handlers for the keeper. Comes in: starts, aborts, answers to emits. Guarantees: each start is answered by exactly one
+ * `bad-params` or `settled`, for as long as this process lives; when it dies the keeper knows, and starts its handlers elsewhere.
+ */
+export class SlotHost {
+  readonly #types: ObserverTypes;
+  readonly #tasks: TaskTypes;
+  readonly #send: (message: FromSlot) => void;
+  readonly #log: WireLog;
+  readonly #output: WireOutput;
+  readonly #host: AttemptHost<SlotRun>;
+  readonly #running = new Map<number, { run: SlotRun; attempt: Attempt }>();
+
+  constructor(parts: {
+    types: ObserverTypes;
+    tasks: TaskTypes;
+    send: (message: FromSlot) => void;
+    logLevel: string;
+    stopTimeoutMs: number;
+    tracing: Tracing | undefined;
+  }) {
+    this.#types = parts.types;
+    this.#tasks = parts.tasks;
+    this.#send = parts.send;
+    this.#log = new WireLog(parts.send, parts.logLevel);
+    this.#output = new WireOutput(parts.send);
+    this.#host = this.#hostOfAttempts(parts.stopTimeoutMs, parts.tracing);
+  }
+
+  take(message: Exclude<ToSlot, { kind: "load" | "end" | "collect" }>): void {
+    switch (message.kind) {
+      case "begin":
+        return this.#begin(message);
+      case "abort": {
+        const { cause } = message;
+        const running = this.#running.get(message.attempt);
+        if (cause.kind !== "uncaught") return running?.attempt.abort(cause);
+        return running?.attempt.abort(cause, running.run.uncaught ?? asError(cause.error));
+      }
+      case "emitted":
+        return this.#output.answered(message.emit, message.error);
+      case "logged":
+        return this.#log.written(message.lines);
+      default:
+        return message satisfies never;
+    }
+  }
+
+  /** The lease is gone, and the keeper could not say so. */
+  abortAll(): void {
+    for (const { attempt } of [...this.#running.values()]) attempt.abort({ kind: "lease-lost" });
+  }
+
+  #begin({ attempt, runId, observerId, name, type, labels, params, taskAttempt, traceContext }: Begin): void {
+    const definition = taskAttempt === undefined ? this.#types.get(type) : this.#tasks.get(type);
+    if (definition === undefined) return this.#refuse(attempt, `this slot does not have the type ${type}`);
+    const parsed = parseParams(definition, params);
+    if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
+    const start = { observerId, name, type, labels } as AttemptedRun["start"];
+    const run: SlotRun = { attempt, start, runId: runId as RunId, log: this.#log.of(attempt), traceContext };
+    const keep = (output: string) => void (run.output = output);
+    const handler = isTaskDefinition(definition) ? asHandler(definition, taskAttempt ?? 1, keep) : definition;
+    this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, handler, parsed.params) });
+  }
+
+  #refuse(attempt: number, problem: string): void {
+    this.#send({ kind: "bad-params", attempt, error: { name: "InvalidParams", message: sendableText(problem, 16_384) } });
+  }
+
+  #hostOfAttempts(stopTimeoutMs: number, tracing: Tracing | undefined): AttemptHost<SlotRun> {
+    return {
+      publish: (run, eventJson) => this.#output.emit(run.attempt, eventJson),
+      stopTimeoutMs,
+      tracing: tracing && {
+        within: ({ traceContext }, act) => (traceContext === undefined ? act() : tracing.within(traceContext, act)),
+        idsInside: () => tracing.activeIds(),
+      },
+      // The keeper keeps what a handler says last; it sees lines and values pass.
+      tailOf: ({ attempt }) => ({
+        line: () => undefined,
+        value: () => undefined,
+        thrown: (what, error) => this.#send({ kind: "thrown", attempt, what, error }),
+      }),
+      onSettled: (run, outcome) => this.#settled(run, outcome),
+      onUncaught: (run, error) => {
+        run.uncaught ??= error;
+        this.#send({ kind: "uncaught", attempt: run.attempt, error: thrownText(error) });
+      },
+      onStuck: () => undefined, // the keeper counts for itself: this process may not be able to
+    };
+  }
+
+  #settled(run: SlotRun, outcome: RunOutcome): void {
+    this.#running.delete(run.attempt);
+    const error = outcome.outcome === "completed" || outcome.error === undefined ? undefined : thrownText(outcome.error);
+    const word = wordOf(outcome, run.output);
+    this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
+  }
+}
+
+/** Of what nobody threw here: the keeper ends the attempt, as its time is up. */
+const asError = ({ name, message }: ErrorText): Error => Object.assign(new Error(message), { name });

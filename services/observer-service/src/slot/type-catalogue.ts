@@ -1,0 +1,36 @@
+import type { ObserverTypeInfo } from "@unacked/contracts";
+import { paramsJsonSchema } from "@unacked/sdk";
+import { sendableText } from "../error-text.ts";
+import type { TaskTypeEntry } from "../wire/messages.ts";
+import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
+
+/** A type whose params have no JSON Schema, and why. */
+export interface Unannounced {
+  readonly type: string;
+  readonly reason: string;
+}
+
+/** The types as they are announced. A schema that has no JSON form is announced as one that accepts everything. */
+export function describeTypes(types: ObserverTypes): { infos: ObserverTypeInfo[]; unannounced: Unannounced[] } {
+  const unannounced: Unannounced[] = [];
+  const infos = [...types.values()].map((definition) => {
+    const { type, description = "" } = definition;
+    const { schema, reason } = paramsJsonSchema(definition);
+    if (reason !== undefined) unannounced.push({ type, reason });
+    return { type, description: sendableText(description, 1_000), paramsSchema: schema };
+  });
+  return { infos, unannounced };
+}
+
+/** The same of task types, with what the keeper keeps to. */
+export function describeTasks(tasks: TaskTypes): { entries: TaskTypeEntry[]; unannounced: Unannounced[] } {
+  const unannounced: Unannounced[] = [];
+  const entries = [...tasks.values()].map((definition) => {
+    const { type, description = "", retry, timeoutMs } = definition;
+    const { schema, reason } = paramsJsonSchema(definition);
+    if (reason !== undefined) unannounced.push({ type, reason });
+    const info = { type, description: sendableText(description, 1_000), paramsSchema: schema };
+    return { ...info, retry, ...(timeoutMs !== undefined && { timeoutMs }) };
+  });
+  return { entries, unannounced };
+}

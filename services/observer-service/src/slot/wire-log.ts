@@ -1,0 +1,83 @@
+import type { LogLevel } from "@unacked/contracts";
+import type { AttemptedRun } from "../wire/attempt.ts";
+import type { FromSlot } from "../wire/messages.ts";
+
+/** Lines that may be on their way at once; the keeper says when they are written. What is more is dropped, and counted. */
+const CREDIT = 2_000;
+const TELL_DROPPED_MS = 1_000;
+const SEVERITY: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50 };
+
+/** The lines of all handlers of a slot, on their way to the keeper, who writes them. A flood costs its own lines alone. */
+export class WireLog {
+  readonly #send: (message: FromSlot) => void;
+  readonly #level: string;
+  #credit = CREDIT;
+  readonly #dropped = new Map<number, number>();
+
+  constructor(send: (message: FromSlot) => void, level: string) {
+    this.#send = send;
+    this.#level = level;
+  }
+
+  /** For one attempt: as much of a logger as handlers need. */
+  of(attempt: number): AttemptedRun["log"] {
+    return new AttemptLog(this, attempt) as unknown as AttemptedRun["log"];
+  }
+
+  /** So many lines have been written. */
+  written(lines: number): void {
+    this.#credit += lines;
+  }
+
+  isEnabled(level: string): boolean {
+    return (SEVERITY[level] ?? 0) >= (SEVERITY[this.#level] ?? 0);
+  }
+
+  write(attempt: number, level: LogLevel, fields: object, message: string): void {
+    if (!this.isEnabled(level)) return;
+    if (this.#credit <= 0) return this.#drop(attempt);
+    this.#credit -= 1;
+    this.#send({ kind: "log", attempt, level, message, isHandlers: !("event" in fields), fields: { ...fields } });
+  }
+
+  #drop(attempt: number): void {
+    if (this.#dropped.size === 0) setTimeout(() => this.#tellDropped(), TELL_DROPPED_MS).unref();
+    this.#dropped.set(attempt, (this.#dropped.get(attempt) ?? 0) + 1);
+  }
+
+  #tellDropped(): void {
+    for (const [attempt, lines] of this.#dropped) this.#send({ kind: "lines-dropped", attempt, lines });
+    this.#dropped.clear();
+  }
+}
+
+/** There is one for each of thousands, hence methods rather than functions of its own. */
+class AttemptLog {
+  readonly #log: WireLog;
+  readonly #attempt: number;
+
+  constructor(log: WireLog, attempt: number) {
+    this.#log = log;
+    this.#attempt = attempt;
+  }
+
+  isLevelEnabled(level: string): boolean {
+    return this.#log.isEnabled(level);
+  }
+
+  debug(fields: object, message: string): void {
+    this.#log.write(this.#attempt, "debug", fields, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#log.write(this.#attempt, "info", fields, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#log.write(this.#attempt, "warn", fields, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#log.write(this.#attempt, "error", fields, message);
+  }
+}

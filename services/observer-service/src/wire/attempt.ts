@@ -1,0 +1,79 @@
+import type { ErrorText, RunId, StartObserver } from "@unacked/contracts";
+import type { LogLevel, RunOutcome } from "@unacked/sdk";
+import type { Span, TraceContext, TraceIds } from "@unacked/tracing";
+import type { Log } from "../log.ts";
+import type { StopCause } from "./stop-cause.ts";
+
+/** What a keeper and whatever runs handlers for it, here or in a slot, have agreed upon. */
+
+/** The run that an attempt is one of. */
+export interface AttemptedRun {
+  readonly start: Pick<StartObserver, "observerId" | "name" | "type" | "labels">;
+  readonly runId: RunId;
+  /** Carries the observer and the run already. */
+  readonly log: Pick<Log, LogLevel | "isLevelEnabled">;
+  readonly trace?: RunTrace;
+}
+
+/** How a handler is part of its run's trace. */
+export interface AttemptTracing<Run> {
+  within<Result>(run: Run, act: () => Result): Result;
+  /** For a line that the handler writes. */
+  idsInside(run: Run): TraceIds | undefined;
+}
+
+/** Takes what a handler says, to be given to those who ask what its run has said last. */
+export interface AttemptTail {
+  line(level: LogLevel, message: string, fields: object | undefined): void;
+  /** @param json already written as JSON */
+  value(json: string): void;
+  /** Why an attempt failed, where the handler itself need not have said anything. */
+  thrown(what: string, error: ErrorText): void;
+}
+
+/** What the end of a task's handler says beside its outcome. */
+export interface TaskWord {
+  /** Of what completed: JSON. */
+  readonly output?: string | undefined;
+  /** To try again would not help. */
+  readonly isFinal?: boolean | undefined;
+}
+
+/** What all attempts of a service share: there are many thousands of them, and each asks here. */
+export interface AttemptHost<Run extends AttemptedRun> {
+  /** Publishes what the handler emitted, written as JSON; resolves when it is confirmed. */
+  publish(run: Run, eventJson: string, wanted?: AbortSignal): Promise<void>;
+  readonly stopTimeoutMs: number;
+  /** Undefined: nothing is traced. */
+  readonly tracing: AttemptTracing<Run> | undefined;
+  /** Keeps what the handler says; asked for when it says something. */
+  tailOf(run: Run): AttemptTail;
+  /** The handler is over; called exactly once. */
+  onSettled(run: Run, outcome: RunOutcome, ofTask?: TaskWord): void;
+  /** An error that nobody caught came out of the running handler. */
+  onUncaught(run: Run, error: unknown): void;
+  /** It was told to end `stopTimeoutMs` ago and has not settled. */
+  onStuck(run: Run): void;
+}
+
+/** One start of a handler. The handler's own code is only ever entered through here. */
+export interface Attempt {
+  /**
+   * The first call aborts the handler's signal; `error` becomes the cause of its reason. A later one that says that the
+   * lease is lost ends the handler's emits.
+   */
+  abort(cause: StopCause, error?: unknown): void;
+}
+
+/** What a traced run has of its trace. */
+export interface RunTrace {
+  /** Where the message, or the order to start over, comes from. */
+  cause: TraceContext | undefined;
+  /** The start of the handler that runs, or ran last. */
+  start?: Span;
+  /** What the manager is told next follows from this. */
+  telling?: TraceContext | undefined;
+}
+
+/** For a line about a run. */
+export const traceIdsOf = ({ trace }: { readonly trace?: RunTrace }): TraceIds | undefined => trace?.start?.ids;

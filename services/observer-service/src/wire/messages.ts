@@ -1,0 +1,129 @@
+import type { BrokenFile, ErrorText, LogLevel, ObserverTypeInfo, TaskTypeInfo } from "@unacked/contracts";
+import type { Isolation, Permissions, TaskDefinition } from "@unacked/sdk";
+import type { TraceContext } from "@unacked/tracing";
+import type { TaskWord } from "./attempt.ts";
+import type { StopCause } from "./stop-cause.ts";
+
+/** The descriptors of a slot beyond stdin, stdout and stderr, which stay the author's. */
+export const WIRE_FD = 3;
+/** Its other end is held by the keeper alone: its end is the keeper's. Watched by a thread that no handler can block. */
+export const LIFELINE_FD = 4;
+
+/** How often a slot tells how late its event loop is. */
+export const LAG_TELL_MS = 2_000;
+
+/** What a handler is started with; all that a slot ever learns of an observer. */
+export interface Begin {
+  kind: "begin";
+  /** Names this start of a handler on this pipe. */
+  attempt: number;
+  runId: string;
+  observerId: string;
+  name: string;
+  type: string;
+  labels: Readonly<Record<string, string>>;
+  params: unknown;
+  /** Only of a task: how often it has been tried, this time included. */
+  taskAttempt?: number | undefined;
+  /** The span of its start, of which all that the handler does is a part; only where runs are traced. */
+  traceContext?: TraceContext | undefined;
+}
+
+/** What a slot is: all of it is known before its first handler. */
+export interface Load {
+  kind: "load";
+  dir: string;
+  permissions: Permissions;
+  stopTimeoutMs: number;
+  logLevel: string;
+  /** 0: a blocked event loop is not looked for. */
+  stuckMs: number;
+  /** Whose slot it is, for the traces of its handlers. */
+  service: { serviceId: string; serviceName: string; pool: string; version: string };
+}
+
+/** Keeper → slot. Trusted: the slot has no other parent. */
+export type ToSlot =
+  | Load
+  | Begin
+  | { kind: "abort"; attempt: number; cause: StopCause }
+  /** The answer to an emit: confirmed, or why not. */
+  | { kind: "emitted"; attempt: number; emit: number; error?: { name: string; message: string; code?: string } }
+  /** So many lines of log have been written, and as many more may come. */
+  | { kind: "logged"; lines: number }
+  /** Let go of what nobody has any more: memory is short, and it may look fuller than it is. */
+  | { kind: "collect" }
+  /** Nothing more comes: send what has been traced, and end. */
+  | { kind: "end"; limitMs: number };
+
+/** What the folder of observers holds. */
+export interface Catalogue {
+  readonly types: readonly ObserverTypeInfo[];
+  /** Types whose params have no JSON Schema, and why. */
+  readonly unannounced: readonly { type: string; reason: string }[];
+  /** Files whose type does not exist under these permissions, and why. */
+  readonly notOffered: readonly { file: string; problem: string }[];
+  /** Files that cost their own types, and nothing else. */
+  readonly broken: readonly BrokenFile[];
+  /** Types of tasks. */
+  readonly tasks: readonly TaskTypeEntry[];
+}
+
+/** A task type: what is announced of it, and what the keeper keeps to. */
+export interface TaskTypeEntry extends TaskTypeInfo, Pick<TaskDefinition, "retry" | "timeoutMs"> {}
+
+/** The same with what the types ask for, of those that ask for some. */
+export interface LoadedFolder extends Catalogue {
+  readonly isolation: readonly ({ type: string } & Isolation)[];
+}
+
+/** Slot → keeper. The keeper decodes it (keeper/slots/slot-messages.ts): handlers share the process that sends it. */
+export type FromSlot =
+  | ({ kind: "loaded" } & LoadedFolder)
+  | { kind: "not-loaded"; problem: string }
+  | { kind: "bad-params"; attempt: number; error: ErrorText }
+  | ({
+      kind: "settled";
+      attempt: number;
+      outcome: "completed" | "stopped" | "failed";
+      error?: ErrorText | undefined;
+    } & TaskWord)
+  /** For the last lines of its run: what was thrown, and what became of it. */
+  | { kind: "thrown"; attempt: number; what: string; error: ErrorText }
+  /** An error that nobody caught came out of the running handler. */
+  | { kind: "uncaught"; attempt: number; error: ErrorText }
+  | { kind: "emit"; attempt: number; emit: number; json: string }
+  | {
+      kind: "log";
+      attempt: number;
+      level: LogLevel;
+      message: string;
+      /** By the handler, with its fields; else by the host of the handler, about it. */
+      isHandlers: boolean;
+      fields?: Record<string, unknown> | undefined;
+    }
+  /** Lines of this attempt that were not sent, as too many waited. */
+  | { kind: "lines-dropped"; attempt: number; lines: number }
+  /** By how much its event loop was late at the worst since it told last; its memory, where there is no /proc to look it up. */
+  | { kind: "lag"; lagMs: number; memoryBytes?: number | undefined }
+  /** An error that belongs to no handler: the slot ends itself next. */
+  | { kind: "unattributed"; error: ErrorText };
+
+/** Keeper → watchdog, on the lifeline: until when the lease holds, by the clock that all processes of a host share. */
+export interface LeaseWord {
+  /** `process.hrtime.bigint()` as text; null: nothing runs that a lease would have to hold for. */
+  deadlineNs: string | null;
+  /** What a handler has after the deadline before its slot is ended. */
+  graceMs: number;
+}
+
+/** Watchdog → keeper, on the lifeline: that it is there, every second; and that the main thread does not turn. */
+export type WatchdogWord = { kind: "alive" } | Stuck;
+
+export interface Stuck {
+  kind: "stuck";
+  forMs: number;
+  /** Of the handler that ran when the main thread was asked; absent where it did not answer. */
+  runId?: string | undefined;
+  stack?: string | undefined;
+}

@@ -1,0 +1,69 @@
+import type { ErrorText, RunStopReason } from "@unacked/contracts";
+import type { StopCode } from "@unacked/sdk";
+
+/**
+ * Why a run is made to end before its handler ended by itself. `superseded` is no cause: a run that still holds its
+ * message answers RunHeld, and one that does not has lost its lease. Nor is `taken-back`: that is the lease, of all.
+ */
+export type StopCause =
+  | { kind: "uncaught"; error: ErrorText }
+  | { kind: "restarted" }
+  /** It begins again elsewhere in this service, through no fault of its own. */
+  | { kind: "moved"; why: string }
+  | { kind: "draining" }
+  | { kind: "stopped" | Exclude<RunStopReason, "superseded" | "taken-back"> }
+  | { kind: "lease-lost" };
+
+/** A later cause takes over from an earlier one only if it is stronger; among equals the first one stays. */
+export function isStronger(later: StopCause, earlier: StopCause): boolean {
+  return strength(later) > strength(earlier);
+}
+
+/** Neither its handler nor a successor goes on with its message. */
+export const endsForGood = ({ kind }: StopCause): boolean => kind !== "uncaught" && kind !== "moved" && kind !== "restarted";
+
+function strength(cause: StopCause): number {
+  switch (cause.kind) {
+    case "uncaught":
+      return 1;
+    case "moved":
+      return 2;
+    case "restarted":
+      return 3;
+    case "draining":
+      return 4;
+    case "stopped":
+    case "duplicate":
+    case "obsolete":
+    case "not-wanted":
+    case "unknown":
+      return 5;
+    case "lease-lost":
+      return 6;
+    default:
+      return cause satisfies never;
+  }
+}
+
+/** What the handler sees as the code of its signal's reason. */
+export function stopCodeOf(cause: StopCause): StopCode {
+  switch (cause.kind) {
+    case "uncaught":
+      return "failed";
+    case "duplicate":
+    case "obsolete":
+      return "superseded";
+    case "not-wanted":
+    case "unknown":
+      return "stopped";
+    case "moved":
+      return "restarted";
+    case "restarted":
+    case "draining":
+    case "stopped":
+    case "lease-lost":
+      return cause.kind;
+    default:
+      return cause satisfies never;
+  }
+}

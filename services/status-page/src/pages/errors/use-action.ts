@@ -1,0 +1,21 @@
+import { useState } from "react";
+import { sayFailure, useNotices } from "../../shell/notices.tsx";
+
+/** Does something, one at a time, and says what became of it. `action` resolves to what is said when it went well. */
+export function useAction(onDone: () => void): { isBusy: boolean; run: (action: () => Promise<string>) => void } {
+  const [isBusy, setBusy] = useState(false);
+  const { say } = useNotices();
+  const run = (action: () => Promise<string>) => {
+    setBusy(true);
+    action()
+      .then(
+        (text) => say("done", text),
+        (error: unknown) => say("refused", sayFailure(error)),
+      )
+      .finally(() => {
+        setBusy(false);
+        onDone();
+      });
+  };
+  return { isBusy, run };
+}

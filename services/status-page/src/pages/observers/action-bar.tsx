@@ -1,0 +1,90 @@
+import { useState } from "react";
+import { useLive, useSignal } from "../../live/use-live.ts";
+import { ActionButton } from "../../parts/action-button.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { sayMany } from "../../parts/say.ts";
+import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import type { Selection } from "../../store/selection.ts";
+import { type Action, allows } from "../../store/statuses.ts";
+import { type ActionReport, doToMany } from "../../wire/actions.ts";
+import css from "./action-bar.module.css";
+
+const ACTIONS: Record<Action, { verb: string; done: string; text: string }> = {
+  stop: { verb: "Stop", done: "being stopped", text: "Each is stopped for good and deleted; its name is free again then." },
+  "force-stop": {
+    verb: "Force stop",
+    done: "deleted",
+    text: "These have not started, or nobody answers for them. They are deleted at once; a run that still appears is stopped.",
+  },
+  restart: {
+    verb: "Restart",
+    done: "being restarted",
+    text: "Each run is stopped and a new one begins, with all its attempts.",
+  },
+};
+
+/** What can be done with the chosen ones; its place is kept while none is chosen, so that nothing moves. */
+export function ActionBar({ selection, onDone }: { selection: Selection; onDone: () => void }) {
+  const { observers } = useLive();
+  useSignal(observers.changed);
+  const [asked, setAsked] = useState<Action | null>(null);
+  const { say } = useNotices();
+  const chosen = [...selection.ids].flatMap((id) => observers.index.get(id) ?? []);
+  const fitFor = (action: Action) => chosen.filter(({ status }) => allows(status, action)).map(({ id }) => id);
+
+  const run = async (action: Action, ids: string[]) => {
+    try {
+      const report = await doToMany(action, ids, (id) => observers.index.get(id)?.name ?? id);
+      tell(say, action, report);
+      onDone();
+    } catch (error) {
+      say("refused", `${ACTIONS[action].verb} failed: ${sayFailure(error)}`);
+    }
+    setAsked(null);
+  };
+
+  const ids = asked === null ? [] : fitFor(asked);
+  return (
+    <div className={css.bar} role="group" aria-label="Chosen observers" data-empty={chosen.length === 0}>
+      <span className="figures" role="status">
+        {chosen.length === 0 ? "None chosen" : `${sayMany(chosen.length, "observer")} chosen`}
+      </span>
+      {(Object.keys(ACTIONS) as Action[]).map((action) => {
+        const count = fitFor(action).length;
+        if (action === "force-stop" && count === 0) return null;
+        return (
+          <ActionButton
+            key={action}
+            call={action === "restart" ? "restartObservers" : "stopObservers"}
+            size="compact-sm"
+            variant="default"
+            disabled={count === 0}
+            onClick={() => setAsked(action)}
+          >
+            {ACTIONS[action].verb} {count > 0 && count < chosen.length ? count : ""}
+          </ActionButton>
+        );
+      })}
+      {asked !== null && (
+        <ConfirmDialog
+          title={`${ACTIONS[asked].verb} ${sayMany(ids.length, "observer")}?`}
+          verb={ACTIONS[asked].verb}
+          isDangerous={asked !== "restart"}
+          onConfirm={() => run(asked, ids)}
+          onClose={() => setAsked(null)}
+        >
+          <p>{ACTIONS[asked].text}</p>
+          {chosen.length > ids.length && <p>{sayMany(chosen.length - ids.length, "other")} cannot be, as they are now.</p>}
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}
+
+function tell(say: (tone: "done" | "refused", text: string) => void, action: Action, report: ActionReport): void {
+  if (report.accepted > 0) say("done", `${sayMany(report.accepted, "observer")} ${ACTIONS[action].done}.`);
+  for (const [title, { count, remedy, names }] of report.refused) {
+    const more = count > names.length ? " …" : "";
+    say("refused", `${sayMany(count, "observer")} refused: ${title} (${names.join(", ")}${more}). ${remedy}`);
+  }
+}

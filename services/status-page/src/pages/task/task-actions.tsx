@@ -1,0 +1,56 @@
+import type { TaskView } from "@unacked/contracts";
+import { useState } from "react";
+import { ActionButton } from "../../parts/action-button.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { useNotices } from "../../shell/notices.tsx";
+import { canCancel, canRetry } from "../../store/task-looks.ts";
+import { call } from "../../wire/call.ts";
+import css from "./task.module.css";
+
+const ACTIONS = {
+  retryTask: {
+    verb: "Run it again",
+    done: "is due now",
+    text: "It is due at once, with all its attempts. What it did before is not taken back.",
+  },
+  cancelTask: {
+    verb: "Cancel it",
+    done: "is being cancelled",
+    text: "What has not begun never runs; a running handler is told to end.",
+  },
+} as const;
+
+export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => void }) {
+  const [asked, setAsked] = useState<keyof typeof ACTIONS | null>(null);
+  const { say } = useNotices();
+  const possible = [
+    ...(canRetry(task) ? (["retryTask"] as const) : []),
+    ...(canCancel(task) ? (["cancelTask"] as const) : []),
+  ];
+  const run = async (action: keyof typeof ACTIONS) => {
+    await call(action, { path: { taskId: task.id } });
+    say("done", `The task ${ACTIONS[action].done}.`);
+    setAsked(null);
+    onDone();
+  };
+  return (
+    <div className={css.actions}>
+      {possible.map((action) => (
+        <ActionButton key={action} call={action} size="compact-md" variant="default" onClick={() => setAsked(action)}>
+          {ACTIONS[action].verb}
+        </ActionButton>
+      ))}
+      {asked !== null && (
+        <ConfirmDialog
+          title={`${ACTIONS[asked].verb}?`}
+          verb={ACTIONS[asked].verb}
+          isDangerous={asked === "cancelTask"}
+          onConfirm={() => run(asked)}
+          onClose={() => setAsked(null)}
+        >
+          <p>{ACTIONS[asked].text}</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}

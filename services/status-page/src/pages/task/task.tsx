@@ -1,0 +1,112 @@
+import type { TaskView } from "@unacked/contracts";
+import { isTaskOver } from "@unacked/contracts";
+import { Fragment, type ReactNode } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
+import { useShownNow } from "../../live/use-now.ts";
+import { Blank, Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { sayCount, sayDuration } from "../../parts/say.ts";
+import { Stack } from "../../parts/stack.tsx";
+import { TaskMark } from "../../parts/status-mark.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Link } from "../../shell/navigation.tsx";
+import { ranMs, shortId, TASK_LOOKS } from "../../store/task-looks.ts";
+import css from "./task.module.css";
+import { TaskActions } from "./task-actions.tsx";
+
+const LOOK_EVERY_MS = 1_000;
+
+/** All that is known of one task. */
+export default function Task({ id }: { id: string }) {
+  const nowMs = useShownNow(LOOK_EVERY_MS);
+  const { data: task, failure, reload } = useAnswer("getTask", { path: { taskId: id } }, nowMs);
+  if (task === null && failure?.code === "task-not-found")
+    return (
+      <>
+        <h1>Task</h1>
+        <Blank title="There is no such task">
+          <p>It never was, or it ended so long ago that it is forgotten.</p>
+          <p>
+            <Link href="/tasks">To the tasks</Link>
+          </p>
+        </Blank>
+      </>
+    );
+  if (task === null && failure !== null) return <Failure what="The task" failure={failure} onRetry={reload} />;
+  if (task === null) return <Pending label="Reading the task" height="20rem" />;
+  return (
+    <>
+      <div className={css.head}>
+        <h1>
+          {task.type} <code>{shortId(task.id)}</code>
+        </h1>
+        <TaskMark task={task} />
+        <TaskActions task={task} onDone={reload} />
+      </div>
+      <dl className={`panel ${css.facts}`}>
+        {factsOf(task, nowMs).map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      {task.lastError !== null && (
+        <section aria-labelledby="error" className={css.section}>
+          <h2 id="error">What it said last</h2>
+          <p className={css.error}>
+            {task.lastError.name}: {task.lastError.message}
+          </p>
+          <Stack of={`${task.lastError.name}: ${task.lastError.message}`} stack={task.lastError.stack} />
+        </section>
+      )}
+      <Json name="Params" value={task.params} />
+      {isTaskOver(task.status) && task.status === "Completed" && <Json name="Result" value={task.output} />}
+    </>
+  );
+}
+
+function Json({ name, value }: { name: string; value: unknown }) {
+  return (
+    <section aria-label={name} className={css.section}>
+      <h2>{name}</h2>
+      {/* Focusable, as a long one scrolls. */}
+      <pre className={`panel ${css.json}`} tabIndex={0} role="group" aria-label={`${name} as JSON`}>
+        {JSON.stringify(value, null, 2)}
+      </pre>
+    </section>
+  );
+}
+
+const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
+  "due-time": "the time at which it is due",
+  paused: "somebody to start its type again: it is paused",
+  "max-running": "one of its type to end: as many run as may",
+  rate: "the next second: as many of its type have started as may",
+  service: "a service of its pool that has its type",
+  turn: "its turn: all task workers are busy, or kept for others",
+  worker: "the next free task worker: it is in the queue",
+};
+
+function factsOf(task: TaskView, nowMs: number): [string, ReactNode][] {
+  const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;
+  const tookMs = ranMs(task, nowMs);
+  const time = (name: string, at: string | null): [string, ReactNode][] =>
+    at === null ? [] : [[name, <Time key={name} at={at} isExact />]];
+  return [
+    ["Status", `${status}: ${TASK_LOOKS[status].meaning}${cancelling ? "; its handler has been told to end" : ""}`],
+    ...(task.waitsFor === null ? [] : [["Waits for", WAITS[task.waitsFor]] satisfies [string, ReactNode]]),
+    ["Runs on", service === null ? "on no service yet" : service.name],
+    ["Pool", pool],
+    ["Priority", sayCount(priority)],
+    ...time("Created", createdAt),
+    ...time("Due", dueAt),
+    ...time("Started", startedAt),
+    ...time("Ended", endedAt),
+    ...(tookMs === null ? [] : [["Ran for", sayDuration(tookMs)] satisfies [string, ReactNode]]),
+    ["Failed attempts", `${sayCount(task.failures)}${task.maxAttempts === null ? "" : ` of ${sayCount(task.maxAttempts)}`}`],
+    ["Interruptions", sayCount(task.interruptions)],
+    ["Sent", `${sayCount(task.sends)} times`],
+    ["Id", <code key="id">{id}</code>],
+  ];
+}

@@ -1,0 +1,71 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
+import { useShownNow } from "../../live/use-now.ts";
+import { Blank, Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { sayCount } from "../../parts/say.ts";
+import { navigate, useSearch } from "../../shell/navigation.tsx";
+import { addressOfTasks, isNarrowed, queryOf, type TaskFilter, taskFilterOf } from "../../store/task-filter.ts";
+import { TaskFilterBar } from "./task-filter-bar.tsx";
+import { TaskTable } from "./task-table.tsx";
+import css from "./tasks.module.css";
+
+const LOOK_EVERY_MS = 2_000;
+const PAGE = 100;
+/** What one call answers at most. */
+const MOST = 1_000;
+
+/** Jobs that end: what waits, what runs, what became of the others. The newest first. */
+export default function Tasks() {
+  const filter = taskFilterOf(useSearch());
+  const [limit, setLimit] = useState(PAGE);
+  const nowMs = useShownNow(LOOK_EVERY_MS);
+  const { data, failure, reload } = useAnswer("listTasks", { query: queryOf(filter, limit) }, nowMs);
+  const narrow = (change: Partial<TaskFilter>) => {
+    setLimit(PAGE);
+    navigate(addressOfTasks({ ...filter, ...change }), { replace: true });
+  };
+  return (
+    <>
+      <h1>Tasks</h1>
+      <TaskFilterBar filter={filter} onChange={narrow} />
+      {data === null && failure === null && <Pending label="Reading the tasks" height="20rem" />}
+      {failure !== null && data === null && <Failure what="The tasks" failure={failure} onRetry={reload} />}
+      {data !== null && (
+        <>
+          <p className={css.count} role="status">
+            {data.total === 0
+              ? ""
+              : `${sayCount(data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
+          </p>
+          {data.items.length === 0 ? <None filter={filter} /> : <TaskTable tasks={data.items} nowMs={nowMs} />}
+          {data.nextCursor !== null && limit < MOST && (
+            <Button variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
+              Show more
+            </Button>
+          )}
+          {data.nextCursor !== null && limit >= MOST && (
+            <p className={css.count}>Older ones are not shown: narrow the list, or ask the command line.</p>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function None({ filter }: { filter: TaskFilter }) {
+  if (isNarrowed(filter))
+    return (
+      <Blank title="No task is like that">
+        <p>What has ended is forgotten after some days.</p>
+      </Blank>
+    );
+  return (
+    <Blank title="There are no tasks yet">
+      <p>
+        A task is a job that ends: <code>unacked run TYPE key=value</code>, or <code>POST /api/v1/tasks</code>.
+      </p>
+    </Blank>
+  );
+}

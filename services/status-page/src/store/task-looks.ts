@@ -1,0 +1,30 @@
+import { isTaskOver, type TaskStatus, type TaskView } from "@unacked/contracts";
+import type { Tone } from "./statuses.ts";
+
+/** In the order in which they are shown. A status that the contracts gain is missing here, and does not compile. */
+export const TASK_LOOKS: Record<TaskStatus, { tone: Tone; sign: string; meaning: string }> = {
+  Running: { tone: "good", sign: "●", meaning: "its handler runs" },
+  Sent: { tone: "wait", sign: "◑", meaning: "is on its way to a service" },
+  Ready: { tone: "wait", sign: "◔", meaning: "is due, and waits for a task worker" },
+  Scheduled: { tone: "wait", sign: "◷", meaning: "is not due yet" },
+  Failed: { tone: "bad", sign: "✕", meaning: "its attempts are used up, or nothing could mend it" },
+  Cancelled: { tone: "over", sign: "○", meaning: "somebody has cancelled it" },
+  Completed: { tone: "over", sign: "✓", meaning: "its handler returned" },
+};
+
+export const TASK_SHOWN = Object.keys(TASK_LOOKS) as TaskStatus[];
+
+/** Its beginning is the time at which it was made, which others share. */
+export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-6)}`;
+
+export const canCancel = ({ status, cancelling }: TaskView): boolean => !isTaskOver(status) && !cancelling;
+
+/** Again with all its attempts, or at once instead of when it is due. */
+export const canRetry = ({ status }: TaskView): boolean =>
+  status === "Failed" || status === "Cancelled" || status === "Scheduled";
+
+/** How long its last attempt has run, or ran; null before the first. */
+export function ranMs({ startedAt, endedAt, status }: TaskView, nowMs: number): number | null {
+  if (startedAt === null || (endedAt === null && status !== "Running")) return null;
+  return Math.max(0, (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt));
+}

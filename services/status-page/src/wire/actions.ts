@@ -1,0 +1,62 @@
+import type { ObserverId, ObserverView, ServiceView } from "@unacked/contracts";
+import type { Action } from "../store/statuses.ts";
+import { call } from "./call.ts";
+
+/** What became of one action on many. */
+export interface ActionReport {
+  accepted: number;
+  /** By what the manager said against them; the first few names of each. */
+  refused: Map<string, { count: number; remedy: string; names: string[] }>;
+}
+
+const AT_ONCE = 1_000;
+const NAMED = 3;
+
+/**
+ * Stops or restarts observers, a thousand a call. Rejects with CallError when a call fails as a whole; what was accepted before
+ * stays so, and shows in the list.
+ */
+export async function doToMany(
+  action: Action,
+  ids: readonly string[],
+  nameOf: (id: string) => string,
+): Promise<ActionReport> {
+  const report: ActionReport = { accepted: 0, refused: new Map() };
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE);
+    const body = { ids: some as ObserverId[] };
+    const answer = await (action === "restart"
+      ? call("restartObservers", { body })
+      : call("stopObservers", { body: { ...body, force: action === "force-stop" } }));
+    if (!("results" in answer)) throw new Error("the manager counted what was named");
+    const { results } = answer;
+    for (const result of results) {
+      if (!("problem" in result)) report.accepted += 1;
+      else note(report, result.problem, nameOf(result.ref));
+    }
+  }
+  return report;
+}
+
+function note({ refused }: ActionReport, { title, remedy }: { title: string; remedy: string }, name: string): void {
+  const known = refused.get(title) ?? { count: 0, remedy, names: [] };
+  const names = known.names.length < NAMED ? [...known.names, name] : known.names;
+  refused.set(title, { count: known.count + 1, remedy, names });
+}
+
+/** Resolves to the observer as it is now. Rejects with CallError. */
+export function doToOne(action: Action, id: string): Promise<ObserverView> {
+  switch (action) {
+    case "stop":
+      return call("deleteObserver", { path: { ref: id } });
+    case "force-stop":
+      return call("deleteObserver", { path: { ref: id }, query: { force: true } });
+    case "restart":
+      return call("restartObserver", { path: { ref: id } });
+    default:
+      return action satisfies never;
+  }
+}
+
+/** Resolves when the order stands; the service follows it a little later. Rejects with CallError. */
+export const drainService = (id: string): Promise<ServiceView> => call("drainService", { path: { service: id } });

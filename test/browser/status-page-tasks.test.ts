@@ -1,0 +1,104 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { violationsOf } from "../support/browser/accessibility.ts";
+import { launchBrowser, NARROW, openPage, POLL, untilLive, WIDE } from "../support/browser/browser.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+let system: System;
+let browser: Browser;
+let page: Page;
+let tasks: Tasks;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([freshSystem(), launchBrowser()]);
+  await system.startManager();
+  await system.startService("worker", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "4" } });
+  tasks = new Tasks(system);
+  ({ page } = await openPage(browser, `${system.url}/tasks`));
+  await untilLive(page);
+});
+afterAll(() => system?.close());
+
+const row = (id: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name: short(id) }) });
+const short = (id: string) => `${id.slice(0, 8)}…${id.slice(-6)}`;
+
+const firstOf = async (status: string): Promise<string> =>
+  (await tasks.list(`status=${status}`)).items[0]?.id ?? expect.fail(`no task is ${status}`);
+
+test("without tasks the page says how to have one", async () => {
+  await page.getByText("There are no tasks yet").waitFor();
+  await page.getByText("unacked run TYPE key=value").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+});
+
+test("tasks come, run and end while one looks, with what they said last", async () => {
+  const failed = await tasks.create({ isFinal: true });
+  const running = await tasks.create({ ms: 600_000 });
+  const scheduled = await tasks.create({}, { startAt: new Date(Date.now() + 3_600_000).toISOString() });
+  await row(running.id).getByText("Running").waitFor();
+  await row(failed.id).getByText("Failed").waitFor();
+  await row(failed.id).getByText("NonRetryableError: it will never do").waitFor();
+  await row(scheduled.id).getByText("Scheduled").waitFor();
+  await page.getByText("3 of 3").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.setViewportSize(NARROW);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.setViewportSize(WIDE);
+});
+
+test("the list is narrowed by status, type and id, and the address keeps it", async () => {
+  await page.getByLabel("Status").selectOption("Failed");
+  await page.getByText("1 of 1").waitFor();
+  expect(new URL(page.url()).search).toBe("?status=Failed");
+  await page.reload();
+  await untilLive(page);
+  await page.getByText("1 of 1").waitFor();
+  await page.getByLabel("Type").fill("nothing");
+  await page.getByText("No task is like that").waitFor();
+  await page.getByLabel("Type").fill("");
+  await page.getByLabel("Status").selectOption("");
+  const id = await firstOf("Running");
+  await page.getByLabel("Id begins with").fill(id);
+  await page.getByText("1 of 1").waitFor();
+  await row(id).waitFor();
+  await page.getByLabel("Id begins with").fill("");
+});
+
+test("by the keyboard alone one comes to a task, and cancels it", async () => {
+  const id = await firstOf("Running");
+  await page.getByRole("link", { name: short(id) }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: `work ${short(id)}` }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/tasks/${id}`);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Cancel it" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Cancel it?" });
+  await dialog.getByRole("button", { name: "Cancel it" }).press("Enter");
+  await page.getByText("Cancelled: somebody has cancelled it").waitFor();
+  expect((await tasks.get(id)).status).toBe("Cancelled");
+});
+
+test("a failed task shows its error with its stack, and runs again when it is told to", async () => {
+  const id = await firstOf("Failed");
+  await page.goto(`${system.url}/tasks/${id}`);
+  await page.getByText("NonRetryableError: it will never do").waitFor();
+  await page.getByText("Stack").click();
+  await page.getByRole("group", { name: "Stack" }).getByText("work.ts").waitFor();
+  await page.getByRole("group", { name: "Params as JSON" }).getByText('"isFinal": true').waitFor();
+  const { sends } = await tasks.get(id);
+  await page.getByRole("button", { name: "Run it again" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Run it again" }).click();
+  await expect.poll(async () => (await tasks.get(id)).sends, POLL).toBe(sends + 1);
+  await page.getByText(`${sends + 1} times`).waitFor();
+});
+
+test("a result is shown, and an address of no task says so", async () => {
+  const { id } = await tasks.create({ answer: { deep: [1, "two"] } });
+  await tasks.get(id, "20s");
+  await page.goto(`${system.url}/tasks/${id}`);
+  await page.getByRole("group", { name: "Result as JSON" }).getByText('"two"').waitFor();
+  await page.goto(`${system.url}/tasks/00000000-0000-4000-8000-000000000000`);
+  await page.getByText("There is no such task").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+});

@@ -1,0 +1,59 @@
+import type { ObserverView } from "@unacked/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { slotsOf } from "../support/processes/process-tree.ts";
+import { shortOrFull } from "../support/runs/counts.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+
+const ONCE = { maxAttempts: 1, delaysMs: [100], resetAfterMs: 600_000 };
+const BOXED = shortOrFull(8, 50);
+/** Two that all share, the spare, two that are kept for suspects. */
+const OTHERS = 5;
+
+describe("a type that asks for a process for each of its observers", { timeout: 60_000 }, () => {
+  let system: System;
+
+  beforeAll(async () => {
+    system = await freshSystem({ env: { SLOTS: "2", MAX_SLOTS: String(BOXED + OTHERS), STOP_TIMEOUT_MS: "2000" } });
+    await system.startManager();
+    await system.startService("a", { workers: 100, env: { OBSERVERS_DIR: "test/fixtures/poison" } });
+  }, 60_000);
+  afterAll(() => system.close());
+
+  const create = async (name: string, growMb = 0): Promise<string> => {
+    const { body } = await system.call<ObserverView>("POST", "/api/v1/observers", {
+      name,
+      type: "boxed",
+      params: { growMb },
+      retry: ONCE,
+    });
+    return body.id;
+  };
+  const statuses = async (ids: string[]) => (await system.observers(ids)).map(({ status }) => status);
+  const waiting = () => system.service("a").lines.filter((line) => line.includes('"event":"no-slot"'));
+
+  it("gives them one each; one that takes more than it may fails alone, and is told why", async () => {
+    await system.createMany("neighbour", 5);
+    const ids = await Promise.all(Array.from({ length: BOXED - 1 }, (_, i) => create(`boxed-${i}`)));
+    const tooLarge = await create("too-large", 100);
+    await system.untilStatus(ids, "Processing");
+    await system.untilStatus([tooLarge], "Failed", 20_000);
+    expect((await system.get(tooLarge)).lastError).toMatchObject({
+      name: "MemoryLimitError",
+      message: expect.stringMatching(/its slot took \d+ MiB, of 64 that it may/),
+    });
+    for (const id of ids) expect((await system.get(id)).attempts).toBe(1);
+    expect(waiting()).toEqual([]);
+  });
+
+  it("lets those wait, and says why, for which there is no slot; they begin when there is one", async () => {
+    const more = await Promise.all(Array.from({ length: 6 }, (_, i) => create(`late-${i}`)));
+    await eventually(() => expect(waiting().length).toBeGreaterThan(0));
+    expect(waiting()[0]).toContain(`its type asks for one of its own: there may be ${BOXED + OTHERS} (MAX_SLOTS)`);
+    expect(slotsOf(system.service("a").pid).length).toBeLessThanOrEqual(BOXED + OTHERS);
+    expect(await statuses(more)).toContain("Created");
+    for (let i = 0; i < BOXED - 1; i += 1)
+      expect((await system.call("DELETE", `/api/v1/observers/boxed-${i}`)).status).toBe(202);
+    await system.untilStatus(more, "Processing", 20_000);
+  });
+});

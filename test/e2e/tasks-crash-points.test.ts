@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+const KILLED = { code: null, signal: "SIGKILL" };
+const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" };
+
+/** The crash table of docs/decisions/0011-tasks.md. */
+describe("a process that dies between two steps of a task", { timeout: 90_000 }, () => {
+  let system: System;
+  let tasks: Tasks;
+  beforeEach(async () => {
+    system = await freshSystem();
+    tasks = new Tasks(system);
+  });
+  afterEach(() => system.close());
+
+  const ofManager: [string, CrashPoint, { sends: number }][] = [
+    ["commits the claim and dies before it publishes", "publish unacked.tasks", { sends: 2 }],
+    ["has published and dies before the confirm", "confirm unacked.tasks", { sends: 1 }],
+    ["applies the end and dies before it acks", "ack unacked.events", { sends: 1 }],
+  ];
+  test.each(ofManager)("manager: it %s; the task ends once, and has run once", async (_, point, { sends }) => {
+    const doomed = await system.startManager({ env: diesAt(point, 0, point.startsWith("ack") ? "TaskEnded" : "") });
+    await system.startService("worker-1", { env: ENV });
+    const { id } = await tasks.create();
+    expect(await doomed.exited).toEqual(KILLED);
+    await system.startManager();
+    await expectEnd(id, sends);
+  });
+
+  async function expectEnd(id: string, sends: number): Promise<void> {
+    await tasks.untilStatus(id, "Completed");
+    expect(await tasks.get(id)).toMatchObject({ sends, failures: 0 });
+    expect(tasks.runs().get(id)).toBe(1);
+    expect((await tasks.list("limit=10")).items.map((task) => task.id)).toEqual([id]);
+    await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
+  }
+
+  const ofService: [string, CrashPoint, number][] = [
+    ["is about to tell the end", "publish unacked.events", 2],
+    ["has told the end and dies before the confirm", "confirm unacked.events", 2],
+    ["has the confirm of the end and dies before the ack", "ack unacked.tasks", 0],
+  ];
+  test.each(ofService)("service: it %s; the task ends once, and runs once more at most", async (_, point, after) => {
+    await system.startManager();
+    const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt(point, after) } });
+    const { id } = await tasks.create({ ms: 200 });
+    expect(await doomed.exited).toEqual(KILLED);
+    await system.startService("worker-2", { env: ENV });
+    await tasks.untilStatus(id, "Completed");
+    await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
+    expect((await tasks.list("limit=10")).items.map(({ status }) => status)).toEqual(["Completed"]);
+    expect(tasks.runs().get(id)).toBeLessThanOrEqual(2);
+    const { items } = (await system.call<{ items: unknown[] }>("GET", "/api/v1/errors")).body;
+    expect(items).toEqual([]);
+  });
+});

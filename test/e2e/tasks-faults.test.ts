@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { runStatement } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+const SERVICES = ["worker-1", "worker-2", "worker-3"];
+const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "10" };
+
+describe("tasks on three services", { timeout: 180_000 }, () => {
+  let system: System;
+
+  beforeAll(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    await Promise.all(SERVICES.map((name) => system.startService(name, { env: ENV })));
+  });
+  afterAll(() => system.close());
+
+  test("ten thousand tasks run once each, and end once each", async () => {
+    const tasks = new Tasks(system);
+    const beganMs = performance.now();
+    const ids = await tasks.createMany(10_000);
+    await tasks.untilAllOver(120_000);
+    const tookS = (performance.now() - beganMs) / 1_000;
+    console.log(`10,000 tasks in ${tookS.toFixed(1)} s: ${Math.round(10_000 / tookS)} a second`);
+    const runs = tasks.runs();
+    expect(new Set(ids).size).toBe(10_000);
+    expect(ids.filter((id) => runs.get(id) !== 1)).toEqual([]);
+    expect(runs.size).toBe(10_000);
+    const completed = await tasks.idsOf("Completed");
+    expect(completed).toHaveLength(10_000);
+    expect(new Set(completed).size).toBe(10_000);
+  });
+
+  test("tasks of a service that is killed run elsewhere at once, and each ends once in the books", async () => {
+    const tasks = new Tasks(system);
+    const before = new Set(await tasks.idsOf("Completed"));
+    const ids: string[] = [];
+    for (const name of ["worker-1", "worker-2", "worker-1"]) {
+      const alreadyRun = tasks.runs().size;
+      ids.push(...(await tasks.createMany(400, { ms: 50 })));
+      await eventually(() => expect(tasks.runs().size).toBeGreaterThan(alreadyRun + 50));
+      await system.service(name).kill("SIGKILL");
+      await system.startService(name, { env: ENV });
+    }
+    await tasks.untilAllOver();
+    const completed = (await tasks.idsOf("Completed")).filter((id) => !before.has(id));
+    expect(completed.toSorted()).toEqual(ids.toSorted());
+    const more = [...tasks.runs()].filter(([, count]) => count > 1);
+    // No more than the killed services had at once.
+    expect(more.length).toBeLessThanOrEqual(3 * 10);
+    console.log(`${more.length} of 1,200 tasks ran more than once over three kill -9`);
+  });
+
+  test("a task of a killed service runs elsewhere within a second, its crash counted; after the third it is Failed", async () => {
+    const tasks = new Tasks(system);
+    const { id } = await tasks.create({ ms: 600_000 });
+    for (let crash = 0; crash < 3; crash += 1) {
+      const { service } = await tasks.untilStatus(id, "Running");
+      const name = service?.name ?? expect.fail("it runs nowhere");
+      const killedMs = performance.now();
+      await system.service(name).kill("SIGKILL");
+      const moved = await eventually(async () => {
+        const task = await tasks.get(id);
+        expect(task.interruptions).toBe(crash + 1);
+        return task;
+      });
+      console.log(`heard of elsewhere ${Math.round(performance.now() - killedMs)} ms after kill -9`);
+      expect(moved.status).toBe(crash < 2 ? "Running" : "Failed");
+      await system.startService(name, { env: ENV });
+    }
+    expect((await tasks.get(id)).lastError?.name).toBe("TaskCrashesError");
+    // The fourth was told to end: its worker is free for others.
+    await eventually(() => expect(tasks.runs().get(id)).toBe(4));
+    await tasks.createMany(60);
+    await tasks.untilAllOver();
+  });
+
+  test("a service that is drained gives its tasks back: no interruption, and none is lost", async () => {
+    const tasks = new Tasks(system);
+    const ids = await tasks.createMany(30, { ms: 5_000 });
+    await eventually(async () => expect((await tasks.list("status=Running&limit=100")).items).toHaveLength(30));
+    await system.service("worker-3").kill("SIGTERM");
+    await system.startService("worker-3", { env: ENV });
+    await tasks.untilAllOver();
+    for (const id of ids) expect(await tasks.get(id)).toMatchObject({ status: "Completed", interruptions: 0 });
+  });
+
+  test("tasks go on while there is no manager, and are in the books when there is one again", async () => {
+    const tasks = new Tasks(system);
+    const ids = await tasks.createMany(30, { ms: 1_500 });
+    await eventually(async () => expect((await tasks.list("status=Running&limit=100")).items).toHaveLength(30));
+    await system.managers.at(-1)?.kill("SIGKILL");
+    await eventually(() => expect(tasks.runs().size).toBe(30));
+    await system.startManager();
+    await tasks.untilAllOver();
+    const runs = tasks.runs();
+    for (const id of ids) {
+      expect((await tasks.get(id)).status).toBe("Completed");
+      expect(runs.get(id)).toBe(1);
+    }
+  });
+
+  test("a task queue that is purged loses no task", async () => {
+    const tasks = new Tasks(system);
+    await tasks.createMany(30, { ms: 25_000 });
+    await eventually(async () => expect((await tasks.list("status=Running&limit=100")).items).toHaveLength(30));
+    const waiting = await tasks.createMany(20);
+    const sent = await eventually(async () => {
+      const { items } = await tasks.list("status=Sent");
+      expect(items.length).toBeGreaterThan(0);
+      return items.map(({ id }) => id);
+    });
+    const inQueue = async () => (await system.management.queue("unacked.tasks.default")).ready;
+    await eventually(async () => expect(await inQueue()).toBeGreaterThanOrEqual(sent.length));
+    await system.management.purge("unacked.tasks.default");
+    await tasks.untilAllOver(120_000);
+    for (const id of [...sent, ...waiting]) expect((await tasks.get(id)).status).toBe("Completed");
+    for (const id of sent) expect(await tasks.get(id)).toMatchObject({ sends: 2 });
+    const runs = tasks.runs();
+    expect(waiting.filter((id) => runs.get(id) !== 1)).toEqual([]);
+  });
+
+  test("a task whose end was lost on the way can be cancelled", async () => {
+    const tasks = new Tasks(system);
+    const { id } = await tasks.create({ ms: 600_000 }, { startAt: new Date(Date.now() + 3_600_000).toISOString() });
+    // As the books are when the message with the end could not be read: it runs, on a living service that knows nothing of it.
+    await runStatement(
+      system.env.DATABASE_URL as string,
+      `UPDATE tasks SET status = 'Running', send_id = gen_random_uuid(), run_id = gen_random_uuid(), started_at = now(),
+         sent_at = now() - interval '20 minutes', service_id = s.id, service_generation = s.generation
+       FROM services s WHERE tasks.id = '${id}' AND s.state = 'Alive'`,
+    );
+    expect((await system.call("DELETE", `/api/v1/tasks/${id}`)).status).toBe(202);
+    await runStatement(
+      system.env.DATABASE_URL as string,
+      `UPDATE tasks SET cancel_requested_at = now() - interval '61 seconds' WHERE id = '${id}'`,
+    );
+    await tasks.untilStatus(id, "Cancelled");
+    expect(tasks.runs().get(id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,200 @@
+import type { AuditPage, TaskTypeList, TaskTypeView } from "@unacked/contracts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { mostInASecond } from "../support/acts/rates.ts";
+import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
+import { eventually } from "../support/eventually.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
+import { proves } from "../support/runs/counts.ts";
+import { queryRows } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { Tasks } from "../support/system/tasks.ts";
+
+const FULL = proves("tasks");
+const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+
+let system: System;
+let tasks: Tasks;
+
+/** Every claim, whatever becomes of its task. */
+const KEEP_CLAIMS = [
+  "CREATE TABLE claims (type text, at timestamptz)",
+  `CREATE FUNCTION keep_claim() RETURNS trigger LANGUAGE plpgsql AS
+     'BEGIN INSERT INTO claims VALUES (NEW.type, NEW.sent_at); RETURN NULL; END'`,
+  `CREATE TRIGGER keep_claims AFTER UPDATE ON tasks FOR EACH ROW
+     WHEN (NEW.status = 'Sent' AND OLD.status = 'Ready') EXECUTE FUNCTION keep_claim()`,
+];
+
+const run = <Row extends object>(sql: string) => queryRows<Row>(system.env.DATABASE_URL as string, sql);
+
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+  for (const statement of KEEP_CLAIMS) await run(statement);
+  await Promise.all(["one", "two"].map((name) => system.startService(name, { env: ENV })));
+});
+afterAll(() => system.close());
+beforeEach(async () => {
+  tasks = new Tasks(system);
+  await limit({ paused: false, maxRunning: null, minRunning: 0, ratePerSecond: null });
+});
+
+async function limit(change: object, type = "span"): Promise<TaskTypeView> {
+  const { status, body } = await system.call<TaskTypeView>("PATCH", `/api/v1/task-types/${type}`, change);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+const createSpans = (count: number, ms: number) => tasks.createMany(count, { ms }, { type: "span" });
+
+test("No more than seven run at once where so many may, by their own acts", async () => {
+  await limit({ maxRunning: 7 });
+  const count = FULL ? 1_000 : 100;
+  await createSpans(count, 20);
+  await tasks.untilAllOver(120_000);
+  const spans = readSpans(tasks.dir);
+  expect(spans).toHaveLength(count);
+  expect(mostAtOnce(spans)).toBe(7);
+});
+
+test("The limit is changed while they run: it holds from its answer on, and what there is room for starts at once", async () => {
+  await limit({ maxRunning: 2 });
+  await createSpans(60, 50);
+  await eventually(() => expect(readSpans(tasks.dir).length).toBeGreaterThan(5));
+  await limit({ maxRunning: 9 });
+  await eventually(() => expect(mostAtOnce(readSpans(tasks.dir))).toBe(9), { what: "nine at once" });
+  await limit({ paused: true });
+  const atNs = process.hrtime.bigint();
+  await eventually(async () => expect((await tasks.list("status=Sent,Running")).items).toEqual([]));
+  const { items, total } = await tasks.list("status=Ready&limit=5");
+  expect(total).toBeGreaterThan(0);
+  expect(items.map(({ waitsFor }) => waitsFor)).toContain("paused");
+  expect(readSpans(tasks.dir).filter(({ fromNs }) => fromNs > atNs + 2_000_000_000n)).toEqual([]);
+  await limit({ paused: false });
+  await tasks.untilAllOver();
+});
+
+test("A type with a minimum is served while many of another wait that last for long", async () => {
+  const waiting = FULL ? 1_000_000 : 20_000;
+  await limit({ minRunning: 2 }, "kept");
+  await run(
+    `INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
+     SELECT gen_random_uuid(), 'span', '{"dir": "${tasks.dir}", "ms": 1500}', 'default', 100, now(), 'Ready'
+     FROM generate_series(1, ${waiting})`,
+  );
+  // 20 workers, two of which are kept.
+  await eventually(async () => expect((await tasks.list("status=Running&type=span")).total).toBe(18));
+  const took: number[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    const { id, createdAt } = await tasks.create({}, { type: "kept", params: {} });
+    const { startedAt } = await tasks.get(id, "20s");
+    took.push(Date.parse(startedAt ?? "") - Date.parse(createdAt));
+  }
+  const sorted = took.toSorted((a, b) => a - b);
+  process.stdout.write(
+    `kept for: ${waiting} others waiting, started after ${sorted[10]} ms (p50), ${sorted[19]} ms (most)\n`,
+  );
+  expect((await tasks.list("status=Running&type=span")).total).toBe(18);
+  // Whoever had to wait for one of the others would have waited for a second.
+  expect(sorted[10]).toBeLessThan(FULL ? 100 : 700);
+  await run("DELETE FROM tasks WHERE status = 'Ready'");
+  await run("VACUUM ANALYZE tasks"); // a million dead rows at once are nobody's case
+  await tasks.untilAllOver();
+  await limit({ minRunning: 0 }, "kept");
+}, 180_000);
+
+test("No second holds more starts than the rate allows, and none is made up for after the manager was killed", async () => {
+  const [rate, seconds] = [50, FULL ? 30 : 6];
+  await limit({ ratePerSecond: rate });
+  await run("TRUNCATE claims");
+  await createSpans(rate * (seconds + 10), 0);
+  const count = async () => (await run<{ count: number }>("SELECT count(*)::int AS count FROM claims"))[0]?.count ?? 0;
+  await eventually(async () => expect(await count()).toBeGreaterThan(0));
+  const [began] = await run<{ at: Date }>("SELECT min(at) AS at FROM claims");
+  await eventually(
+    async () => {
+      const [row] = await run<{ over: boolean }>(
+        `SELECT clock_timestamp() > '${began?.at.toISOString()}'::timestamptz + interval '${seconds} seconds' AS over`,
+      );
+      expect(row?.over).toBe(true);
+    },
+    { timeoutMs: 60_000 },
+  );
+  const within = `SELECT count(*)::int AS count FROM claims WHERE at < '${began?.at.toISOString()}'::timestamptz + interval '${seconds} seconds'`;
+  const claimed = (await run<{ count: number }>(within))[0]?.count ?? 0;
+  await system.managers.at(-1)?.kill("SIGKILL");
+  await system.startManager();
+  await tasks.untilAllOver(60_000);
+  const rows = await run<{ micros: string }>("SELECT extract(epoch FROM at) * 1000000 AS micros FROM claims");
+  const most = mostInASecond(rows.map(({ micros }) => Number(micros)));
+  process.stdout.write(`${rate} a second: ${claimed} in ${seconds} s, at most ${most} in any second\n`);
+  expect(most).toBeLessThanOrEqual(rate);
+  // What was claimed and not published when the manager was killed was claimed once more.
+  expect(rows.length).toBeGreaterThanOrEqual(rate * (seconds + 10));
+  expect(rows.length).toBeLessThanOrEqual(rate * (seconds + 11));
+  expect(claimed).toBeGreaterThanOrEqual(rate * seconds * (FULL ? 0.98 : 0.8)); // a busy machine wakes late
+}, 120_000);
+
+test("Why a task waits is said, and who limited its type", async () => {
+  await limit({ maxRunning: 1 });
+  const [first = "", second = ""] = await createSpans(2, 3_000);
+  await tasks.untilStatus(first, "Running");
+  expect(await tasks.get(second)).toMatchObject({ status: "Ready", waitsFor: "max-running" });
+  const elsewhere = await tasks.create({}, { type: "span", pool: "nowhere" });
+  expect(elsewhere).toMatchObject({ status: "Ready", waitsFor: "service" });
+  const later = await tasks.create({ ms: 0 }, { type: "span", startAt: "2999-01-01T00:00:00Z" });
+  expect(later.waitsFor).toBe("due-time");
+  const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  expect((await unacked("describe", "task", second)).out).toMatch(/Waits for: +max-running/);
+  expect(await unacked("limit", "span", "--max-running", "none", "--rate", "50", "--pause")).toMatchObject({ code: 0 });
+  expect((await tasks.get(second)).waitsFor).toBe("paused");
+  const { body } = await system.call<TaskTypeList>("GET", "/api/v1/task-types");
+  expect(body.items).toMatchObject([
+    { type: "kept", paused: false, services: 2 },
+    { type: "span", paused: true, maxRunning: null, ratePerSecond: 50, inFlight: 1, services: 2 },
+  ]);
+  expect((await unacked("get", "task-types")).out).toMatch(/span +paused +1 +- +- +50 +2/);
+  const refused = await unacked("limit", "span", "--min-running", "9", "--max-running", "8");
+  expect(refused.err).toContain("9 are more than maxRunning allows (8)");
+  expect((await unacked("limit", "spam", "--pause")).err).toContain("No such task type");
+  const { body: audit } = await system.call<AuditPage>("GET", "/api/v1/audit?action=task-type.change&limit=1");
+  expect(audit.items).toMatchObject([
+    { targets: [{ kind: "task-type", id: "span" }], details: { maxRunning: null, ratePerSecond: 50, paused: true } },
+  ]);
+  for (const { id } of [later, elsewhere]) await system.call("DELETE", `/api/v1/tasks/${id}`);
+  await limit({ paused: false });
+  await tasks.untilAllOver();
+});
+
+/** So many are in flight at most where nothing is limited: 20 workers, and ten times as many ahead of them. */
+const MOST_IN_FLIGHT = 220;
+
+test.runIf(FULL)(
+  "A limit that is never reached costs less than half as much again, and how much is printed",
+  async () => {
+    const doneIn = async (maxRunning: number | null): Promise<number> => {
+      await limit({ paused: true, maxRunning }, "kept");
+      await tasks.createMany(10_000, {}, { type: "kept", params: {} });
+      const beganMs = performance.now();
+      await limit({ paused: false }, "kept");
+      await tasks.untilAllOver(120_000);
+      return performance.now() - beganMs;
+    };
+    const took: { free: number[]; limited: number[] } = { free: [], limited: [] };
+    await doneIn(null); // so that it is known how short they are
+    for (let i = 0; i < 5; i += 1) {
+      took.free.push(await doneIn(null));
+      took.limited.push(await doneIn(MOST_IN_FLIGHT));
+    }
+    const atWorkers = await doneIn(20);
+    const middle = (all: number[]): number => all.toSorted((a, b) => a - b)[2] as number;
+    const [free, limited] = [middle(took.free), middle(took.limited)];
+    const cost = Math.round((limited / free - 1) * 1_000) / 10;
+    process.stdout.write(
+      `10,000 that do nothing: ${Math.round(free)} ms; limited to ${MOST_IN_FLIGHT}, all that may be in flight: ${Math.round(limited)} ms (${cost} %); to the 20 workers: ${Math.round(atWorkers)} ms\n`,
+    );
+    expect(limited).toBeLessThan(free * 1.5); // figures are for those who read them: a machine that does much else is slow now and then
+    await limit({ maxRunning: null }, "kept");
+  },
+  600_000,
+);

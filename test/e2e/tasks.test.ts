@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+let system: System;
+let tasks: Tasks;
+
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+  await system.startService("worker", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "4", STOP_TIMEOUT_MS: "1000" } });
+  tasks = new Tasks(system);
+});
+
+afterAll(() => system.close());
+
+test("A task runs and its result can be waited for", async () => {
+  const { id, status } = await tasks.create({ answer: { deep: [1, "two"] } });
+  expect(status).toBe("Ready");
+  const done = await tasks.get(id, "20s");
+  expect(done).toMatchObject({
+    status: "Completed",
+    output: { answer: { deep: [1, "two"] }, attempt: 1 },
+    failures: 0,
+    interruptions: 0,
+    sends: 1,
+    service: { name: "worker" },
+    lastError: null,
+  });
+  expect(tasks.runs().get(id)).toBe(1);
+});
+
+test("An attempt that fails is followed by another after its delay", async () => {
+  const { id } = await tasks.create({ failures: 2 });
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", failures: 2, sends: 3, output: { attempt: 3 } });
+});
+
+test("With its attempts used up a task is Failed, with the error of the last one and where it was thrown", async () => {
+  const { id } = await tasks.create({ failures: 99 });
+  const failed = await tasks.get(id, "20s");
+  expect(failed).toMatchObject({
+    status: "Failed",
+    failures: 3,
+    lastError: { name: "TypeError", message: "attempt 3 fails" },
+  });
+  expect(failed.lastError?.stack).toContain("work.ts");
+});
+
+test("Its creator may say how often it is tried", async () => {
+  const { id } = await tasks.create({ failures: 99 }, { maxAttempts: 1 });
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Failed", failures: 1, sends: 1 });
+});
+
+test("An error that will not pass is not tried again", async () => {
+  const { id } = await tasks.create({ isFinal: true });
+  expect(await tasks.get(id, "20s")).toMatchObject({
+    status: "Failed",
+    failures: 1,
+    lastError: { name: "NonRetryableError" },
+  });
+});
+
+test.each([false, true])("An attempt that takes longer than it may has failed (deaf: %s)", async (deaf) => {
+  const { id } = await tasks.create({}, { type: "slow", params: { deaf } });
+  expect(await tasks.get(id, "20s")).toMatchObject({
+    status: "Failed",
+    failures: 1,
+    lastError: { name: "TaskTimeoutError" },
+  });
+});
+
+test("Params that its type does not take are refused at once, and so is a type that nobody has", async () => {
+  const wrong = await system.call("POST", "/api/v1/tasks", { type: "work", params: { dir: 7 } });
+  expect(wrong).toMatchObject({ status: 422, body: { code: "invalid-body", errors: [{ pointer: "/params/dir" }] } });
+  const unknown = await system.call("POST", "/api/v1/tasks", { type: "wrok" });
+  expect(unknown).toMatchObject({ status: 422, body: { code: "unknown-type", knownTypes: ["slow", "work"] } });
+});
+
+test("A request with an id of its own is safe to repeat, also when the task is over", async () => {
+  const id = "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41";
+  const request = { id, type: "work", params: { dir: tasks.dir, answer: 7 } };
+  expect((await system.call("POST", "/api/v1/tasks", request)).status).toBe(201);
+  await tasks.get(id, "20s");
+  expect(await system.call("POST", "/api/v1/tasks", request)).toMatchObject({ status: 200, body: { status: "Completed" } });
+  const other = await system.call("POST", "/api/v1/tasks", { ...request, params: { dir: tasks.dir, answer: 8 } });
+  expect(other).toMatchObject({ status: 409, body: { code: "id-taken" } });
+  expect(tasks.runs().get(id)).toBe(1);
+});
+
+test("What is scheduled starts when it is due, and not before", async () => {
+  const startAt = new Date(Date.now() + 1_500).toISOString();
+  const { id, status } = await tasks.create({}, { startAt });
+  expect(status).toBe("Scheduled");
+  const done = await tasks.get(id, "20s");
+  expect(done.status).toBe("Completed");
+  expect(Date.parse(done.startedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(startAt) - 20);
+});
+
+test("A task is cancelled in each of its states, and never runs after that", async () => {
+  const scheduled = await tasks.create({}, { startAt: "2099-01-01T00:00:00Z" });
+  const running = await Promise.all(Array.from({ length: 4 }, () => tasks.create({ ms: 600_000 })));
+  for (const { id } of running) await tasks.untilStatus(id, "Running");
+  const waiting = await tasks.createMany(40);
+  const sent = await eventually(async () => {
+    const { items } = await tasks.list("status=Sent");
+    expect(items.length).toBeGreaterThan(0);
+    return items.map(({ id }) => id);
+  });
+  const ready = (await tasks.list("status=Ready")).items.map(({ id }) => id);
+  expect(ready.length).toBeGreaterThan(0);
+  const cancel = (id: string) => system.call("DELETE", `/api/v1/tasks/${id}`);
+  for (const id of [scheduled.id, ...ready, ...sent])
+    expect(await cancel(id)).toMatchObject({ status: 202, body: { status: "Cancelled" } });
+  for (const { id } of running) expect(await cancel(id)).toMatchObject({ status: 202, body: { cancelling: true } });
+  for (const { id } of running) expect((await tasks.get(id, "20s")).status).toBe("Cancelled");
+  expect(await cancel(scheduled.id)).toMatchObject({ status: 409, body: { code: "task-over" } });
+  await tasks.untilAllOver();
+  const last = await tasks.create(); // all workers are free again, and what was Sent has been refused
+  expect((await tasks.get(last.id, "20s")).status).toBe("Completed");
+  const runs = tasks.runs();
+  expect([...ready, ...sent].filter((id) => runs.has(id))).toEqual([]);
+  expect(waiting.filter((id) => (runs.get(id) ?? 0) > 1)).toEqual([]);
+});
+
+test("The more urgent task overtakes all that waits", async () => {
+  const running = await Promise.all(Array.from({ length: 4 }, () => tasks.create({ ms: 1_000 })));
+  for (const { id } of running) await tasks.untilStatus(id, "Running");
+  const waiting = await tasks.createMany(50, { ms: 50 });
+  const { id } = await tasks.create({}, { priority: 10 });
+  const urgent = await tasks.get(id, "20s");
+  const left = await tasks.list(`status=Ready,Sent,Running&limit=100`);
+  expect(left.items.length).toBeGreaterThan(30); // one window: 4 workers and one more
+  await tasks.untilAllOver();
+  expect(urgent.status).toBe("Completed");
+  const completed = new Set(await tasks.idsOf("Completed"));
+  expect(waiting.filter((one) => !completed.has(one))).toEqual([]);
+});
+
+test("A task that failed for good runs again when it is told to, with all its attempts", async () => {
+  const { id } = await tasks.create({ failures: 3 });
+  expect((await tasks.get(id, "20s")).status).toBe("Failed");
+  const again = await system.call("POST", `/api/v1/tasks/${id}/retry`);
+  expect(again).toMatchObject({ status: 202, body: { status: "Ready", failures: 0 } });
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Failed", failures: 3 });
+  const { id: done } = await tasks.create();
+  await tasks.get(done, "20s");
+  expect(await system.call("POST", `/api/v1/tasks/${done}/retry`)).toMatchObject({
+    status: 409,
+    body: { code: "task-not-retryable" },
+  });
+});
+
+test("A task that ends its slot each time is Failed after three of them, and its service goes on", async () => {
+  const { id } = await tasks.create({ kills: true });
+  const failed = await tasks.get(id, "40s");
+  expect(failed).toMatchObject({ status: "Failed", failures: 0, interruptions: 3, lastError: { name: "SlotEndedError" } });
+  const { id: after } = await tasks.create();
+  expect((await tasks.get(after, "20s")).status).toBe("Completed");
+}, 60_000);
+
+test("Lists are filtered and go on where a page ended", async () => {
+  const { items, total, isTotalExact, nextCursor } = await tasks.list("status=Completed&type=work&limit=2");
+  expect(items).toHaveLength(2);
+  expect(isTotalExact).toBe(true);
+  expect(total).toBeGreaterThan(2);
+  const next = await tasks.list(`status=Completed&type=work&limit=2&cursor=${nextCursor}`);
+  expect(next.items.map(({ id }) => id)).not.toContain(items[1]?.id);
+  const [first] = items;
+  expect((await tasks.list(`q=${first?.id.slice(0, 20)}`)).items.map(({ id }) => id)).toContain(first?.id);
+  expect((await tasks.list("type=nobodys")).total).toBe(0);
+});
+
+test("The command line runs a task and prints its result, lists and describes", async () => {
+  const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  const done = await unacked("run", "work", `dir=${tasks.dir}`, "answer=seven", "--wait");
+  expect(done).toMatchObject({ code: 0, err: "" });
+  expect(JSON.parse(done.out)).toEqual({ answer: "seven", attempt: 1 });
+  const failed = await unacked("run", "work", `dir=${tasks.dir}`, "isFinal=true", "--wait");
+  expect(failed.code).toBe(1);
+  expect(failed.err).toContain("NonRetryableError: it will never do");
+  const [id = ""] = (await unacked("get", "tasks", "--filter", "status=Failed", "--limit", "1", "-o", "name")).out.split(
+    "\n",
+  );
+  const described = await unacked("describe", "task", id);
+  expect(described.out).toContain("NonRetryableError: it will never do");
+});
+
+test("Prometheus sees tasks by type and pool, how many workers they want, and how they ended", async () => {
+  const before = (await scrape(system.url)).value("unacked_manager_tasks_ended_total", { status: "Completed" }) ?? 0;
+  expect(before).toBeGreaterThan(0);
+  const ids = await tasks.createMany(6, { ms: 2_000 });
+  await eventually(async () => {
+    const metrics = await scrape(system.url);
+    expect(metrics.value("unacked_tasks", { type: "work", status: "Running" })).toBe(4);
+    expect(metrics.value("unacked_task_workers", { pool: "default" })).toBe(4);
+    expect(metrics.value("unacked_task_workers_desired", { pool: "default" })).toBe(6);
+    expect(metrics.value("unacked_task_oldest_ready_seconds", { pool: "default" })).toBeGreaterThanOrEqual(0);
+  });
+  for (const id of ids) expect((await tasks.get(id, "20s")).status).toBe("Completed");
+  const after = (await scrape(system.url)).value("unacked_manager_tasks_ended_total", { status: "Completed" });
+  expect(after).toBe(before + 6);
+});

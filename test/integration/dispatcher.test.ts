@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import { Publisher, SupervisedConnection } from "@unacked/broker";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { AmqpCommandSender } from "../../services/observer-manager/src/adapters/amqp/commands/command-sender.ts";
+import { WorkQueues } from "../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
+import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
+import { Dispatcher } from "../../services/observer-manager/src/operations/commands/dispatcher.ts";
+import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
+import { brokerSettings } from "../support/broker/broker-client.ts";
+import type { Management } from "../support/broker/management.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog, putObserver, useBooks } from "../support/servers/books.ts";
+import { freshVhost } from "../support/servers/servers.ts";
+
+const books = useBooks();
+let amqpUrl: string;
+let management: Management;
+beforeAll(async () => {
+  ({ amqpUrl, management } = await freshVhost());
+});
+
+/** As a manager has it, but on a vhost in which nobody has declared the state queue. */
+async function startDispatcher() {
+  const log = keptLog();
+  const sent: string[] = [];
+  // Of the very classes that the sender knows their errors by.
+  const connection = new SupervisedConnection(brokerSettings(amqpUrl), {
+    build: async (session) => {
+      for (const name of ["unacked.start", "unacked.service", "unacked.events"])
+        await session.declareExchange({ name, type: "direct" });
+    },
+  });
+  const publisher = new Publisher(brokerSettings(amqpUrl));
+  onTestFinished(() => Promise.all([connection.close(), publisher.close()]).then(() => undefined));
+  connection.start();
+  publisher.start();
+  await connection.up();
+  const sender = new AmqpCommandSender({
+    publisher,
+    workQueues: new WorkQueues(() => connection.session, "classic", log),
+    managerId: randomUUID(),
+    log,
+    tracing: undefined,
+  });
+  const tally = {
+    applied() {},
+    putAside() {},
+    sent: (kind: string, outcome: string) => void sent.push(`${kind} ${outcome}`),
+  };
+  const store = new PostgresCommandStore(books.dataSource, new FreshStarts());
+  const dispatcher = new Dispatcher(store, sender, log, tally);
+  dispatcher.start();
+  onTestFinished(() => dispatcher.stop());
+  return { sent };
+}
+
+const command = (columns: Record<string, unknown>) =>
+  books.dataSource.query(
+    `INSERT INTO commands (${Object.keys(columns).join(", ")}) VALUES (${Object.keys(columns).map((_, i) => `$${i + 1}`)})`,
+    Object.values(columns),
+  );
+
+test("a death that cannot be certified is tried again, and what went out beside it is not sent twice by that", async () => {
+  const id = await putObserver(books.dataSource);
+  await command({ kind: "start", observer_id: id, revision: 1 });
+  await command({ kind: "probe", service_id: randomUUID(), generation: 1 }); // of a connection whose queue is gone
+  const { sent } = await startDispatcher();
+  await eventually(() => expect(sent.filter((one) => one.startsWith("probe")).length).toBeGreaterThan(2));
+  const kinds = await books.dataSource.query("SELECT kind FROM commands");
+  const { total } = await management.queue("unacked.work.default");
+  expect({ kinds, starts: total }).toEqual({ kinds: [{ kind: "probe" }], starts: 1 });
+});
+
+test("what is confirmed while its claim is being renewed is settled all the same, and not sent again", async () => {
+  await books.dataSource.query("DELETE FROM commands");
+  // A renewal that takes its time: the database is busy.
+  await books.dataSource.query(`CREATE FUNCTION slow_renewal() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$`);
+  await books.dataSource.query(`CREATE TRIGGER slow_renewal BEFORE UPDATE ON commands FOR EACH ROW
+    WHEN (OLD.claim_id = NEW.claim_id) EXECUTE FUNCTION slow_renewal()`);
+  onTestFinished(() => books.dataSource.query("DROP FUNCTION slow_renewal CASCADE"));
+  await command({ kind: "probe", service_id: randomUUID(), generation: 1 });
+  const store = new PostgresCommandStore(books.dataSource, new FreshStarts());
+  const renewing = new Promise<void>((resolve) => {
+    const renew = store.renew.bind(store);
+    store.renew = (...claim) => {
+      // In the middle of it, the broker confirms.
+      setTimeout(resolve, 200);
+      return renew(...claim);
+    };
+  });
+  const settled = new Promise<void>((resolve) => {
+    const settle = store.settle.bind(store);
+    store.settle = (...claim) => settle(...claim).finally(resolve);
+  });
+  const sender = { ready: async () => undefined, send: () => renewing.then(() => ["sent" as const]) };
+  const tally = { applied() {}, putAside() {}, sent() {} };
+  const dispatcher = new Dispatcher(store, sender, keptLog(), tally);
+  dispatcher.start();
+  onTestFinished(() => dispatcher.stop());
+  await settled;
+  expect(await books.dataSource.query("SELECT kind FROM commands")).toEqual([]);
+});

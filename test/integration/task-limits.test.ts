@@ -1,0 +1,186 @@
+import type { ChangeTaskType } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
+import { PostgresTaskLimitStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import { TaskTypeDesk } from "../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
+import { mostInASecond } from "../support/acts/rates.ts";
+import { proves } from "../support/runs/counts.ts";
+import { keptLog, openBooks, SOMEBODY, type TestBooks } from "../support/servers/books.ts";
+import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
+
+/* The claim alone, on a real database: several managers at once, none of them a process of its own. */
+
+let books: TestBooks;
+let db: DataSource;
+let types: TaskTypeDesk;
+let queue: PostgresTaskQueueStore;
+
+beforeAll(async () => {
+  books = await openBooks();
+  db = books.dataSource;
+  types = new TaskTypeDesk({ store: new PostgresTaskLimitStore(db), wake: () => undefined });
+  queue = new PostgresTaskQueueStore(db);
+});
+afterAll(() => books.close());
+beforeEach(() => db.query("TRUNCATE tasks, task_types, task_services"));
+
+const limit = async (type: string, change: ChangeTaskType) =>
+  expect(await types.changeTaskType(type, change, SOMEBODY)).toMatchObject({ kind: "changed" });
+
+/** With the window's size, as many workers. */
+const claim = async (size: number, pool = "default") =>
+  (await queue.claim(pool, { window: size, workers: size })).tasks.map(({ task }) => task.type);
+
+const inFlight = async (type: string): Promise<number> => {
+  const [row] = await db.query("SELECT count(*)::int AS count FROM tasks WHERE type = $1 AND status = 'Sent'", [type]);
+  return row.count;
+};
+
+/** A manager of its own on the same database. */
+async function otherManager(): Promise<PostgresTaskQueueStore> {
+  const own = await createDataSource({ databaseUrl: books.databaseUrl, poolSize: 1, log: keptLog() }).initialize();
+  onTestFinished(() => own.destroy());
+  return new PostgresTaskQueueStore(own);
+}
+
+test("No limit is exceeded by managers that claim for several pools at once", async () => {
+  const pools = ["one", "two", "three"];
+  for (const pool of pools) await putReady(db, 300, { pool });
+  await limit("work", { maxRunning: 7 });
+  let most = 0;
+  let ended = 0;
+  const work = async (pool: string): Promise<void> => {
+    const manager = await otherManager();
+    while (ended < 500) {
+      await manager.claim(pool, { window: 20, workers: 20 });
+      most = Math.max(most, await inFlight("work"));
+      const gone = await db.query(
+        "WITH gone AS (DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE status = 'Sent' LIMIT 3 FOR UPDATE SKIP LOCKED) RETURNING id) SELECT id FROM gone",
+      );
+      ended += gone.length;
+    }
+  };
+  await Promise.all([...pools, ...pools].map(work));
+  expect(most).toBe(7);
+});
+
+test("What a pool has in flight is exact too when several managers claim for it at once", async () => {
+  await putReady(db, 500);
+  await limit("work", { maxRunning: 1_000 });
+  const managers = await Promise.all(Array.from({ length: 4 }, otherManager));
+  for (let round = 0; round < 20; round += 1) {
+    await Promise.all(managers.map((manager) => manager.claim("default", { window: 10 + round, workers: 10 })));
+    expect(await inFlight("work")).toBeLessThanOrEqual(10 + round);
+  }
+  expect(await inFlight("work")).toBeGreaterThanOrEqual(28);
+});
+
+test("A limit holds from its answer on, whatever is claimed just then", async () => {
+  const managers = await Promise.all(["one", "two"].map(async (pool) => ({ pool, manager: await otherManager() })));
+  for (let round = 0; round < 20; round += 1) {
+    await db.query("TRUNCATE tasks, task_types");
+    for (const { pool } of managers) await putReady(db, 200, { pool });
+    let answered = false;
+    const claimed = managers.map(async ({ pool, manager }) => {
+      for (let window = 1; !answered; window += 1) await manager.claim(pool, { window, workers: window });
+    });
+    await limit("work", { paused: true });
+    const before = await inFlight("work");
+    answered = true;
+    await Promise.all(claimed);
+    expect(await inFlight("work")).toBe(before);
+  }
+});
+
+test("A type that is paused, or at its limit, leaves its place to the others, in their order", async () => {
+  await putReady(db, 100, { type: "paused", priority: 9 });
+  await putReady(db, 100, { type: "few", priority: 5 });
+  await putReady(db, 2, { type: "urgent", priority: 7 });
+  await putReady(db, 100, { type: "plain" });
+  await limit("paused", { paused: true });
+  await limit("few", { maxRunning: 3 });
+  expect(await claim(8)).toEqual(["urgent", "urgent", "few", "few", "few", "plain", "plain", "plain"]);
+  await limit("paused", { paused: false });
+  expect(await claim(10)).toEqual(["paused", "paused"]);
+});
+
+test("Where nobody is limited the order is the same", async () => {
+  await putReady(db, 3, { type: "b", priority: 1 });
+  await putReady(db, 3, { type: "a" });
+  await limit("b", { maxRunning: 100 });
+  expect(await claim(5)).toEqual(["b", "b", "b", "a", "a"]);
+});
+
+test("Workers are kept for a type with a minimum, and it has them although others are more urgent", async () => {
+  await putTaskService(db, { types: ["kept", "work"] });
+  await putReady(db, 1_000, { type: "work", priority: 100 });
+  await putReady(db, 1, { type: "kept" });
+  await limit("kept", { minRunning: 3 });
+  const first = await claim(10);
+  expect(first.filter((type) => type === "work")).toHaveLength(7);
+  expect(first.filter((type) => type === "kept")).toHaveLength(1);
+  await putReady(db, 5, { type: "kept" });
+  expect(await claim(10)).toEqual(["kept", "kept"]);
+  expect(await claim(10)).toEqual([]);
+});
+
+test("More than all workers but one are kept for nobody, and none where no service has the type", async () => {
+  await putTaskService(db, { types: ["kept", "work"] });
+  await putReady(db, 100);
+  await limit("work", { paused: false, maxRunning: 1_000 });
+  await db.query("INSERT INTO task_types (type, paused, min_running) VALUES ('elsewhere', false, 5), ('kept', false, 50)");
+  expect(await claim(10)).toEqual(["work"]);
+});
+
+test("No second holds more claims than the rate allows, whoever claims, and hardly less", async () => {
+  const [rate, seconds] = proves("tasks") ? [50, 30] : [50, 6];
+  const pools = ["one", "two"];
+  for (const pool of pools) await putReady(db, 2_000, { pool });
+  await limit("work", { ratePerSecond: rate });
+  const endMs = performance.now() + seconds * 1_000;
+  const work = async (pool: string): Promise<void> => {
+    const manager = await otherManager();
+    while (performance.now() < endMs) {
+      const { nextRoomInMs } = await manager.claim(pool, { window: 2_000, workers: 2_000 });
+      expect(nextRoomInMs).not.toBeNull(); // or it would not be woken
+      await new Promise((resolve) => setTimeout(resolve, Math.max(1, nextRoomInMs ?? 0)));
+    }
+  };
+  await Promise.all(pools.map(work));
+  const rows = await db.query("SELECT extract(epoch FROM sent_at) * 1e6 AS micros FROM tasks WHERE status = 'Sent'");
+  const times: number[] = rows.map(({ micros }: { micros: string }) => Number(micros));
+  const most = mostInASecond(times);
+  process.stdout.write(`claims at ${rate} a second: ${times.length} in ${seconds} s, at most ${most} in any second\n`);
+  expect(most).toBe(rate);
+  expect(times.length).toBeGreaterThanOrEqual(rate * seconds * 0.96);
+});
+
+test("A pause is not caught up with", async () => {
+  await putReady(db, 100);
+  await limit("work", { ratePerSecond: 10 });
+  expect(await claim(100)).toHaveLength(10);
+  await db.query("UPDATE task_types SET claimed_at = ARRAY(SELECT at - interval '1 hour' FROM unnest(claimed_at) AS at)");
+  expect(await claim(100)).toHaveLength(10);
+  expect(await claim(100)).toHaveLength(0);
+});
+
+test("Rows of a type without room are not looked at", async () => {
+  const count = proves("tasks") ? 1_000_000 : 50_000;
+  await putReady(db, count, { type: "throttled", priority: 10 });
+  await putReady(db, 1_000, { type: "work" });
+  await db.query("ANALYZE tasks");
+  await limit("throttled", { maxRunning: 7 });
+  expect(await claim(107)).toHaveLength(107);
+  const plan: { "QUERY PLAN": string }[] = await db.query(`EXPLAIN (ANALYZE, BUFFERS) ${CLAIM}`, ["default", 207, 207]);
+  const text = plan.map((row) => row["QUERY PLAN"]).join("\n");
+  const [, buffers] = /Buffers: shared hit=(\d+)/.exec(text) ?? [];
+  const [, timeMs] = /Execution Time: ([\d.]+)/.exec(text) ?? [];
+  process.stdout.write(`a claim of 100 beside ${count} throttled rows: ${timeMs} ms, ${buffers} buffers\n`);
+  if (proves("tasks")) process.stdout.write(`${text}\n`);
+  expect(await inFlight("work")).toBe(200);
+  expect(text).not.toMatch(/Seq Scan on tasks/);
+  expect(Number(buffers)).toBeLessThan(5_000); // 100 tasks in six indexes; 50,000 rows alone are more
+});

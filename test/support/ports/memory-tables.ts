@@ -1,0 +1,55 @@
+import type { ObserverId, RunId, ServiceId } from "@unacked/contracts";
+import type {
+  Command,
+  CommandKey,
+  ObserverBook,
+  RunBook,
+  ServiceBook,
+} from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { ActionDone } from "../../../services/observer-manager/src/operations/access/audit.ts";
+import type {
+  KeptEvent,
+  NewError,
+  UnknownRun,
+} from "../../../services/observer-manager/src/operations/books/books-store.ts";
+import type { NewObserver } from "../../../services/observer-manager/src/operations/observers/new-observer.ts";
+
+/** An observer's row. The mark changes with each write, as `changed_xid` does. */
+export interface ObserverRow extends ObserverBook {
+  name: string;
+  mark: number;
+  content: Partial<NewObserver>;
+}
+
+/** What the tables of the books hold. */
+export interface Tables {
+  observers: Map<ObserverId, ObserverRow>;
+  runs: Map<RunId, RunBook>;
+  services: Map<ServiceId, ServiceBook>;
+  commands: Map<string, Command>;
+  errors: NewError[];
+  kept: KeptEvent[];
+  actions: ActionDone[];
+  unknownRuns: Map<RunId, UnknownRun>;
+  writes: number;
+}
+
+/** The columns of an observer that was created just now. */
+export const NEW: Omit<ObserverBook, "id"> = {
+  status: "Created",
+  revision: 1,
+  epoch: 0,
+  currentRunId: null,
+  attempts: 0,
+  lastError: null,
+  nextAttemptInMs: null,
+  unchangedForMs: 0,
+};
+
+/** What there can be only one of. */
+export const keyOf = (command: CommandKey | Command): string =>
+  "runId" in command
+    ? `${command.kind} ${command.runId}`
+    : "observerId" in command
+      ? `${command.kind} ${command.observerId}`
+      : `${command.kind} ${command.serviceId} ${command.generation}`;

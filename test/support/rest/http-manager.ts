@@ -1,0 +1,153 @@
+import { join } from "node:path";
+import { beforeEach, onTestFinished } from "vitest";
+import { KnownCallers } from "../../../services/observer-manager/src/adapters/access/known-callers.ts";
+import type { HttpAccess } from "../../../services/observer-manager/src/adapters/http/server/app.ts";
+import {
+  type HttpServer,
+  startHttpServer,
+} from "../../../services/observer-manager/src/adapters/http/server/http-server.ts";
+import { PostgresBooksStore } from "../../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
+import { PostgresChangeLog } from "../../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
+import { createDataSource } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { checkDatabase } from "../../../services/observer-manager/src/adapters/postgres/connection/database-check.ts";
+import { describeDatabaseError } from "../../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
+import { Notifications } from "../../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
+import { PostgresLogPlaces } from "../../../services/observer-manager/src/adapters/postgres/logs/log-places.ts";
+import { postgresReads } from "../../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
+import { PostgresServiceStore } from "../../../services/observer-manager/src/adapters/postgres/services/service-store.ts";
+import { PostgresTaskStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTaskBulkStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-bulk-store.ts";
+import { PostgresTaskDays } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskLimitStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
+import { PostgresTypeDirectory } from "../../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
+import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
+import { FreshStarts } from "../../../services/observer-manager/src/operations/commands/fresh-starts.ts";
+import { ErrorDesk } from "../../../services/observer-manager/src/operations/errors/error-desk.ts";
+import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
+import { LogDesk } from "../../../services/observer-manager/src/operations/logs/log-desk.ts";
+import type { ManagerApi } from "../../../services/observer-manager/src/operations/manager-api.ts";
+import { ObserverLifecycle } from "../../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
+import { ServiceDesk } from "../../../services/observer-manager/src/operations/services/service-desk.ts";
+import { TaskDesk } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
+import { TaskTypeDesk } from "../../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
+import { TaskWaits } from "../../../services/observer-manager/src/operations/tasks/task-waits.ts";
+import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
+import { ROOT } from "../processes/processes.ts";
+import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/books.ts";
+import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
+import { expectAnswers } from "./watched-answers.ts";
+
+/** A manager without its broker side: HTTP, lifecycle, reads and changes are the real ones, on a real database. */
+export interface HttpManager {
+  url: string;
+  server: HttpServer;
+  lines: LogLine[];
+  /** Whether creates are accepted: a manager says so once it has caught up with the state queue. */
+  setReady(ready: boolean): void;
+  call(method: string, path: string, options?: CallOptions): Promise<Called>;
+  close(): Promise<void>;
+}
+
+/** Closed at the end of the test that opened it. `change` replaces parts of what HTTP is given, `access` of who may come in. */
+export async function startHttpManager(
+  databaseUrl: string,
+  change: (api: ManagerApi) => ManagerApi = (api) => api,
+  access: Partial<HttpAccess> = {},
+): Promise<HttpManager> {
+  const log = keptLog();
+  const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();
+  const notifications = new Notifications({ url: databaseUrl }, log);
+  const changes = new ChangeHub(new PostgresChangeLog(dataSource), notifications.of("unacked_changes"), log);
+  const reads = postgresReads(dataSource, async () => null);
+  const types = new TypeCheck(new PostgresTypeDirectory(dataSource));
+  let ready = true;
+  const store = new PostgresBooksStore(dataSource);
+  const told = { isReady: () => ready, committed: () => undefined };
+  const lifecycle = new ObserverLifecycle({ store, types, freshStarts: new FreshStarts(), log, ...told });
+  const errors = new ErrorDesk({ store, types, ...told });
+  const services = new ServiceDesk({ store: new PostgresServiceStore(dataSource), ...told });
+  // There is no broker to ask by.
+  const logs = new LogDesk({ places: new PostgresLogPlaces(dataSource), reader: { ask: async () => "no-broker" } });
+  const readiness = async () => {
+    const checks = { database: await checkDatabase(dataSource), stateConsumer: { ok: ready, detail: "of the test" } };
+    return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+  };
+  await new PostgresTaskDays(dataSource).makeAhead();
+  const taskStore = new PostgresTaskStore(dataSource);
+  const waits = new TaskWaits(taskStore, log);
+  const bulk = new PostgresTaskBulkStore(dataSource);
+  const ofTasks = { store: taskStore, types: taskStore, bulk, waits, wake: () => undefined, cancelled: () => undefined };
+  const tasks = new TaskDesk(ofTasks);
+  const taskTypes = new TaskTypeDesk({ store: new PostgresTaskLimitStore(dataSource), wake: () => undefined });
+  const api = change({ lifecycle, errors, services, logs, tasks, taskTypes, reads, changes, readiness });
+  const metrics = { contentType: "text/plain", render: () => Promise.resolve(""), answered: () => undefined };
+  const server = await startHttpServer({
+    port: 0,
+    api,
+    log,
+    version: "0.0.0",
+    pageFolder: join(ROOT, "services/status-page/dist"),
+    describeError: describeDatabaseError,
+    metrics,
+    access: { ...accessOfAnybody(log), ...access },
+  });
+  expectAnswers();
+  notifications.start();
+  const close = async () => {
+    logs.close();
+    waits.close();
+    await Promise.all([changes.close(), server.close()]);
+    await notifications.close();
+    if (dataSource.isInitialized) await dataSource.destroy();
+  };
+  onTestFinished(close);
+  const call = (method: string, path: string, options?: CallOptions) => callHttp(`${server.url}${path}`, method, options);
+  return { url: server.url, server, lines: log.lines, setReady: (value) => (ready = value), call, close };
+}
+
+interface EachTest {
+  /** Tables that are empty when a test begins. */
+  emptied?: string;
+  /** Puts the rows that every test begins with. */
+  rows?: (books: TestBooks) => Promise<unknown>;
+  access?: () => Partial<HttpAccess>;
+}
+
+/** The file's own books, and for each of its tests a manager on them. */
+export function useHttpManager({ emptied, rows, access }: EachTest = {}): { books: TestBooks; manager: HttpManager } {
+  const books = useBooks(emptied);
+  let current: HttpManager;
+  beforeEach(async () => {
+    await rows?.(books);
+    current = await startHttpManager(books.databaseUrl, undefined, access?.());
+  });
+  const manager: HttpManager = {
+    get url() {
+      return current.url;
+    },
+    get server() {
+      return current.server;
+    },
+    get lines() {
+      return current.lines;
+    },
+    setReady: (ready) => current.setReady(ready),
+    call: (method, path, options) => current.call(method, path, options),
+    close: () => current.close(),
+  };
+  return { books, manager };
+}
+
+/** As with no setting given. */
+function accessOfAnybody(log: Log): HttpAccess {
+  return {
+    callers: new KnownCallers({}, log),
+    metricsAccess: "open",
+    allowedHosts: [],
+    corsOrigins: [],
+    trustedProxies: [],
+    tls: undefined,
+    requestsPerMinute: 0,
+    failuresPerMinute: 30,
+  };
+}

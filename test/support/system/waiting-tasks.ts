@@ -1,0 +1,31 @@
+import type { Queryable } from "../servers/books.ts";
+
+const PUT = `
+  INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
+  SELECT gen_random_uuid(), $1, '{}', $2, $3, now() - (500000 - n) * interval '1 millisecond', 'Ready'
+  FROM generate_series(1, $4::int) AS n`;
+
+/** A statement may last for ten seconds. */
+const AT_ONCE = 100_000;
+
+/** Tasks that are Ready, straight into the books. The first of them are due first. */
+export async function putReady(
+  books: Queryable,
+  count: number,
+  { type = "work", pool = "default", priority = 0 }: { type?: string; pool?: string; priority?: number } = {},
+): Promise<void> {
+  for (let left = count; left > 0; left -= AT_ONCE) await books.query(PUT, [type, pool, priority, Math.min(AT_ONCE, left)]);
+}
+
+const SERVICE = `
+  INSERT INTO task_services (id, generation, name, pool, workers, draining, types)
+  VALUES (gen_random_uuid(), 1, 'a-service', $1, $2, false, $3)`;
+
+/** A service with task workers, that is heard of for 20 s. */
+export async function putTaskService(
+  books: Queryable,
+  { pool = "default", workers = 10, types = ["work"] }: { pool?: string; workers?: number; types?: string[] } = {},
+): Promise<void> {
+  const infos = types.map((type) => ({ type, description: "", paramsSchema: {} }));
+  await books.query(SERVICE, [pool, workers, JSON.stringify(infos)]);
+}

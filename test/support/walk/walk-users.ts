@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { eventually } from "../eventually.ts";
+import type { Answer, ObserverOrProblem, System } from "../system/system.ts";
+import { behaviour, type WalkModel, type WalkObserver } from "./walk-model.ts";
+import type { Manner } from "./walk-steps.ts";
+
+/** What users do in a walk, and what they were answered: the model learns from the answers alone. */
+export class WalkUsers {
+  readonly #system: System;
+  readonly #model: WalkModel;
+  /** No more wanted at once than this. */
+  readonly #most: number;
+
+  constructor(system: System, model: WalkModel, most: number) {
+    this.#system = system;
+    this.#model = model;
+    this.#most = most;
+  }
+
+  async create(manner: Manner): Promise<void> {
+    const { observers, wanted } = this.#model;
+    if (wanted.length >= this.#most) return;
+    const name = `${manner}-${observers.length}`;
+    const one: WalkObserver = { id: randomUUID(), name, manner, created: "asked", stopped: "no" };
+    observers.push(one);
+    await this.#askToCreate(one);
+  }
+
+  async stop(one: WalkObserver | undefined, force: boolean): Promise<void> {
+    if (one === undefined) return;
+    one.stopped = "asked";
+    await this.#askToStop(one, force);
+  }
+
+  async restart(one: WalkObserver | undefined): Promise<void> {
+    if (one === undefined) return;
+    const answer = await ask(() => this.#system.call("POST", `/api/v1/observers/${one.id}/restart`));
+    if (answer !== undefined) expect([202, 409], JSON.stringify(answer.body)).toContain(answer.status);
+  }
+
+  /** Everything that was not answered is asked again until it is. */
+  async askAgain(timeoutMs: number): Promise<void> {
+    const untilAnswered = (one: WalkObserver) =>
+      eventually(
+        async () => {
+          if (one.created === "asked") await this.#askToCreate(one);
+          if (one.created === "yes" && one.stopped === "asked") await this.#askToStop(one);
+          expect([one.created, one.stopped]).not.toContain("asked");
+        },
+        { timeoutMs, what: `an answer about ${one.name}` },
+      );
+    await Promise.all(this.#model.unanswered.map(untilAnswered));
+  }
+
+  async #askToCreate(one: WalkObserver): Promise<void> {
+    const { params, ...more } = behaviour(one.manner);
+    const answer = await ask(() => this.#system.create(one.name, params, { ...more, id: one.id, whenFull: "queue" }));
+    if (answer === undefined) return;
+    expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status);
+    one.created = "yes";
+  }
+
+  async #askToStop(one: WalkObserver, force = false): Promise<void> {
+    const path = `/api/v1/observers/${one.id}${force ? "?force=true" : ""}`;
+    const answer = await ask(() => this.#system.call<ObserverOrProblem>("DELETE", path));
+    if (answer === undefined) return;
+    const { status, body } = answer;
+    if (status === 409) expect(["not-activated", "already-deleting", "already-deleted"]).toContain(body.code);
+    else expect([200, 202], JSON.stringify(body)).toContain(status);
+    one.stopped = body.code === "not-activated" ? "no" : "yes";
+  }
+}
+
+/** Undefined: nobody answered, or nobody could just then. Any other refusal is for the caller to judge. */
+async function ask<T>(call: () => Promise<Answer<T>>): Promise<Answer<T> | undefined> {
+  let answer: Answer<T>;
+  try {
+    answer = await call();
+  } catch {
+    return undefined; // the manager is away, or died over it
+  }
+  return answer.status === 503 ? undefined : answer;
+}

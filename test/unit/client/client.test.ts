@@ -1,0 +1,157 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CallError, Client, contractDecoder, trustingDecoder, Wire } from "@unacked/client";
+import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
+import { afterEach, describe, expect, test } from "vitest";
+import { observerView } from "../cli/views.ts";
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function clientOf(answer: RequestListener, parts: { retries?: number; timeoutMs?: number } = {}): Promise<Client> {
+  server = createServer(answer);
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const { timeoutMs = 5_000, ...rest } = parts;
+  return new Client({ wire: new Wire({ url: `http://127.0.0.1:${port}`, timeoutMs }), decoder: contractDecoder, ...rest });
+}
+
+type Answered = Parameters<RequestListener>[1];
+
+const json = (response: Answered, value: unknown, status = 200, type = "application/json") =>
+  void response.writeHead(status, { "content-type": type }).end(JSON.stringify(value));
+
+const problem = (response: Answered, code: ProblemCode, more: object = {}) =>
+  json(
+    response,
+    { ...PROBLEMS[code], type: "urn:x", detail: "of this case", code, requestId: "r", ...more },
+    PROBLEMS[code].status,
+    "application/problem+json",
+  );
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = "";
+  for await (const piece of request) text += String(piece);
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+describe("a call", () => {
+  test("goes to its place with path, query and body, and its answer has the contract's shape", async () => {
+    const seen: unknown[] = [];
+    const client = await clientOf((request, response) => {
+      void bodyOf(request).then((body) => {
+        seen.push([request.method, request.url, body]);
+        json(response, observerView());
+      });
+    });
+    const input = { path: { ref: "a/b c" }, query: { force: true } };
+    expect((await client.call("deleteObserver", input)).name).toBe(observerView().name);
+    await client.call("createObserver", { body: { name: "n", type: "t" } });
+    expect(seen).toEqual([
+      ["DELETE", "/api/v1/observers/a%2Fb%20c?force=true", undefined],
+      ["POST", "/api/v1/observers", { name: "n", type: "t" }],
+    ]);
+  });
+
+  test("that is answered by nothing has no answer", async () => {
+    const client = await clientOf((_request, response) => void response.writeHead(204).end());
+    expect(await client.call("deleteError", { path: { errorId: "1" } })).toBeUndefined();
+  });
+
+  test("is made again where the manager says later, and then fails as it was told", async () => {
+    let asked = 0;
+    const client = await clientOf(
+      (_request, response) => {
+        asked += 1;
+        if (asked === 2) json(response, observerView());
+        else problem(response, "not-ready");
+      },
+      { retries: 1 },
+    );
+    await client.call("getObserver", { path: { ref: "x" } });
+    expect(asked).toBe(2);
+    const failure = await client.call("getObserver", { path: { ref: "x" } }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: "refused", code: "not-ready", status: 503 });
+    expect(asked).toBe(4);
+  });
+
+  test.each([
+    ["a create without an id, which would be another one", { name: "n", type: "t" }, 1],
+    ["one with an id, as it is safe to repeat", { name: "n", type: "t", id: "0190b7c8-0000-7000-8000-000000000001" }, 3],
+  ])("is made again only where that is safe: %s", async (_what, body, times) => {
+    let asked = 0;
+    const client = await clientOf((request) => {
+      asked += 1;
+      request.socket.destroy();
+    });
+    await expect(client.call("createObserver", { body: body as never })).rejects.toMatchObject({ kind: "unreachable" });
+    expect(asked).toBe(times);
+  });
+
+  test("ends with its signal, by the signal's reason", async () => {
+    const client = await clientOf(() => undefined);
+    const leaving = new AbortController();
+    const call = client.call("getStats", {}, leaving.signal);
+    leaving.abort(new Error("gone home"));
+    await expect(call).rejects.toThrow("gone home");
+  });
+
+  test("says what is no manager, what sends elsewhere, and what answers too late", async () => {
+    const answers: RequestListener[] = [
+      (_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+      (_request, response) => void response.writeHead(302, { location: "https://else.example/" }).end(),
+      (_request, response) => json(response, { items: 1 }),
+      () => undefined,
+    ];
+    const kinds = ["not-unacked", "redirected", "misshapen", "timed-out"];
+    for (const [i, answer] of answers.entries()) {
+      const client = await clientOf(answer, { retries: 0, timeoutMs: 200 });
+      const failure = await client.call("listTypes", {}).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(CallError);
+      expect((failure as CallError).kind).toBe(kinds[i]);
+      server?.closeAllConnections();
+      server?.close();
+    }
+  });
+});
+
+test("a list comes page by page, up to so many rows", async () => {
+  const asked: (string | undefined)[] = [];
+  const client = await clientOf((request, response) => {
+    asked.push(request.url?.split("?")[1]);
+    json(response, { items: [observerView(), observerView()], total: 9, nextCursor: `c${asked.length}` });
+  });
+  let rows = 0;
+  for await (const { items } of client.pages("listObservers", { status: ["Failed", "Created"] }, { limit: 5 }))
+    rows += items.length;
+  expect(rows).toBe(6);
+  expect(asked).toEqual([
+    "status=Failed&status=Created&limit=5",
+    "status=Failed&status=Created&limit=3&cursor=c1",
+    "status=Failed&status=Created&limit=1&cursor=c2",
+  ]);
+});
+
+test("what an observer says is followed to its end, over a break, and nothing twice", async () => {
+  const from: unknown[] = [];
+  const client = await clientOf((request, response) => {
+    from.push(request.headers["last-event-id"]);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const entry = { kind: "emit", seq: from.length, at: "2026-01-01T00:00:00.000Z", cut: false, value: 1 };
+    response.write(`event: entry\nid: e${from.length}\ndata: ${JSON.stringify(entry)}\n\nevent: of-tomorrow\ndata: {}\n\n`);
+    response.end(from.length < 2 ? "" : 'event: end\ndata: {"status":"Completed"}\n\nevent: entry\ndata: {}\n\n');
+  });
+  const names: string[] = [];
+  for await (const { name } of client.logs("x", { limit: 3 }, AbortSignal.timeout(10_000))) names.push(name);
+  expect(names).toEqual(["entry", "lost", "entry", "end"]);
+  expect(from).toEqual([undefined, "e1"]);
+});
+
+test("a page of its manager's own version takes answers as they are, and problems by their code", async () => {
+  const client = await clientOf((_request, response) => problem(response, "observer-not-found"));
+  const trusting = new Client({ wire: new Wire({ url: client.url }), decoder: trustingDecoder });
+  await expect(trusting.call("getObserver", { path: { ref: "x" } })).rejects.toMatchObject({ code: "observer-not-found" });
+});

@@ -1,0 +1,137 @@
+import { newObserverId, newServiceId } from "@unacked/contracts";
+import { describe, expect, it, vi } from "vitest";
+import type {
+  Claim,
+  CommandSender,
+  CommandStore,
+  DueCommand,
+  SendOutcome,
+  Settled,
+} from "../../../services/observer-manager/src/operations/commands/command-store.ts";
+import { Dispatcher } from "../../../services/observer-manager/src/operations/commands/dispatcher.ts";
+import { Dying } from "../../support/ports/dying.ts";
+
+const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
+const tally = { applied() {}, putAside() {}, sent() {} };
+
+/** As the table of commands behaves (docs/decisions/0009), without a table: a clock that only `claimsRunOut` moves. */
+class Commands implements CommandStore {
+  readonly rows = new Map<string, { command: DueCommand; claim: string | null; isDue: boolean }>();
+  #claims = 0;
+
+  add(command: DueCommand): void {
+    this.rows.set(command.id, { command, claim: null, isDue: true });
+  }
+
+  claimsRunOut(): void {
+    for (const row of this.rows.values()) row.claim = null;
+  }
+
+  async claimDue(): Promise<Claim> {
+    this.#claims += 1;
+    const id = `claim-${this.#claims}`;
+    const due = [...this.rows.values()].filter((row) => row.isDue && row.claim === null);
+    for (const row of due) row.claim = id;
+    return { id, due: due.map(({ command }) => command) };
+  }
+
+  async renew(): Promise<void> {}
+
+  async settle({ id }: Claim, settled: Settled[]): Promise<void> {
+    for (const one of settled) {
+      const row = this.rows.get(one.id);
+      if (row?.claim !== id) continue;
+      if (one.keep) Object.assign(row, { claim: null, isDue: false });
+      else this.rows.delete(one.id);
+    }
+  }
+
+  async nextDueInMs(): Promise<number | null> {
+    return null;
+  }
+}
+
+class Broker implements CommandSender {
+  readonly sent: string[] = [];
+  readonly outcome: SendOutcome;
+
+  constructor(outcome: SendOutcome = "sent") {
+    this.outcome = outcome;
+  }
+
+  async ready(): Promise<void> {}
+
+  async send(due: DueCommand[]): Promise<SendOutcome[]> {
+    this.sent.push(...due.map(({ id }) => id));
+    return due.map(() => this.outcome);
+  }
+}
+
+const STOP: DueCommand = { id: "stop", sentCount: 0, kind: "stop", observerId: newObserverId(), revision: 1 };
+const PROBE: DueCommand = { id: "probe", sentCount: 0, kind: "probe", serviceId: newServiceId(), generation: 1 };
+const UNWANTED: DueCommand = { id: "unwanted", sentCount: 0, kind: "start", start: null };
+
+describe("a dispatcher", () => {
+  const steps = [1, 2, 3].flatMap((at) => (["before", "after"] as const).map((when) => [when, at] as const));
+
+  it.each(steps)("that dies %s its step %i leaves a successor that sends each, at most once more", async (when, at) => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    for (const command of [STOP, PROBE, UNWANTED]) commands.add(command);
+    const process = new Dying(at, when);
+    const first = new Dispatcher(
+      process.port<CommandStore>(commands, ["nextDueInMs"]),
+      process.port<CommandSender>(broker, ["ready"]),
+      log,
+      tally,
+    );
+    first.start();
+    await process.died;
+
+    commands.claimsRunOut();
+    const successor = new Dispatcher(commands, broker, log, tally);
+    successor.start();
+    // A stop waits for its answer; the probe and the start that nobody wants any more are done.
+    await vi.waitFor(() =>
+      expect([...commands.rows.values()]).toMatchObject([{ command: STOP, claim: null, isDue: false }]),
+    );
+    await successor.stop();
+    const wasSettled = when === "after" && at === 3;
+    const wasSent = wasSettled || at === 3 || (when === "after" && at === 2);
+    expect(broker.sent.filter((id) => id === "stop").length).toBe(wasSent && !wasSettled ? 2 : 1);
+    expect(broker.sent.filter((id) => id === "probe").length).toBe(wasSent && !wasSettled ? 2 : 1);
+    expect(broker.sent).not.toContain("unwanted");
+  });
+
+  it("keeps what was not sent, and what a held-up pool has to wait for; what a dead generation was told is done", async () => {
+    for (const [outcome, left] of [
+      ["failed", ["stop-run"]],
+      ["held-up", ["stop-run"]],
+      ["gone", []],
+    ] as const) {
+      const [commands, broker] = [new Commands(), new Broker(outcome)];
+      commands.add({ ...PROBE, id: "stop-run", kind: "drain" });
+      const dispatcher = new Dispatcher(commands, broker, log, tally);
+      dispatcher.start();
+      await vi.waitFor(() => expect([...commands.rows.values()].every(({ isDue }) => !isDue)).toBe(true));
+      await dispatcher.stop();
+      expect([...commands.rows.keys()], outcome).toEqual(left);
+    }
+  });
+
+  it("whose database goes away after sending sends nothing twice: it writes down what was sent once it is back", async () => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    commands.add(PROBE);
+    const settle = commands.settle.bind(commands);
+    let failures = 0;
+    commands.settle = async (claim, settled) => {
+      failures += 1;
+      if (failures === 1) throw new Error("the database is away");
+      return settle(claim, settled);
+    };
+    const dispatcher = new Dispatcher(commands, broker, log, tally);
+    dispatcher.start();
+    await vi.waitFor(() => expect(commands.rows.size).toBe(0), { timeout: 5_000 });
+    await dispatcher.stop();
+    expect([broker.sent, failures]).toEqual([["probe"], 2]);
+  });
+});

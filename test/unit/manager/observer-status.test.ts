@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { OBSERVER_STATUSES, type ObserverStatus, traitsOf } from "@unacked/contracts";
+import { describe, expect, test } from "vitest";
+import { decide, type ObserverInput } from "../../../services/observer-manager/src/domain/observers/observer-machine.ts";
+
+const MIGRATIONS = new URL("../../../services/observer-manager/src/adapters/postgres/migrations/", import.meta.url);
+const goes = (status: ObserverStatus, input: ObserverInput) => decide(status, input).kind === "go";
+
+describe.each(OBSERVER_STATUSES)("the traits of %s", (status) => {
+  const { run, stop, canRestart } = traitsOf(status);
+
+  test("say of stops and restarts what the machine decides", () => {
+    const decided = goes(status, "delete") ? "gently" : goes(status, "force-delete") ? "by-force" : "no";
+    expect(stop).toBe(decided);
+    expect(canRestart).toBe(decide(status, "restart").kind !== "refuse");
+  });
+
+  test("say of its run what the machine makes of one that appears, and of one that is lost", () => {
+    const met = decide(status, "run-current");
+    const lost = decide(status, "run-lost");
+    expect(met.kind === "ignore").toBe(run === "none");
+    if (met.kind === "go") expect(traitsOf(met.to).run).toBe(run === "ending" ? "ending" : "current");
+    if (run === "current") expect(lost.kind === "go" && traitsOf(lost.to).run).toBe("awaited");
+  });
+
+  test("are those of the constraints of the books", () => {
+    const books = readFileSync(new URL("0001-books.ts", MIGRATIONS), "utf8").replaceAll(/\s+/g, " ");
+    const listed = (constraint: RegExp) => constraint.exec(books)?.[1]?.includes(`'${status}'`);
+    expect(listed(/CONSTRAINT status_is_known CHECK \(status IN \(([^)]*)\)/)).toBe(true);
+    expect(listed(/CONSTRAINT running_has_a_run CHECK \(status NOT IN \(([^)]*)\)/)).toBe(run === "current");
+    expect(listed(/\(current_run_id IS NULL OR status IN \(([^)]*)\)/)).toBe(run === "current" || run === "ending");
+  });
+});

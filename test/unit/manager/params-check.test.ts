@@ -1,0 +1,50 @@
+import { defineObserver, paramsIssuesText, paramsJsonSchema, parseParams } from "@unacked/sdk";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { checkParams } from "../../../services/observer-manager/src/domain/types/params-check.ts";
+
+const definition = defineObserver({
+  type: "words",
+  params: z.strictObject({
+    everyMs: z.int().min(10).default(1_000),
+    url: z.string().max(20),
+    mode: z.enum(["fast", "slow"]).optional(),
+    list: z.array(z.string()).optional(),
+    "a/b": z.strictObject({ deep: z.boolean() }).optional(),
+  }),
+  run: async () => undefined,
+});
+const { schema } = paramsJsonSchema(definition);
+
+describe("params that are wrong", () => {
+  test.each([
+    [{ url: "x", colour: 1 }],
+    [{ url: "x", everyMs: 5 }],
+    [{ url: "x", everyMs: "often" }],
+    [{}],
+    [{ url: "x".repeat(21), mode: "slowly" }],
+    [{ url: "x", list: [1, "a", null] }],
+    [{ url: "x", "a/b": { deep: 1, deeper: 2 } }],
+    [[]],
+    [null],
+  ])("are told by the manager in the words of the service: %j", (params) => {
+    const asked = checkParams({ ...schema }, params).map(({ pointer = "", message }) => ({ pointer, message }));
+    const parsed = parseParams(definition, params);
+    if (parsed.ok) throw new Error("they are right");
+    expect(asked).toEqual(parsed.issues.map(({ pointer, message }) => ({ pointer: `/params${pointer}`, message })));
+    expect(paramsIssuesText(parsed.issues)).not.toMatch(/must (?:not|be|have)/i);
+  });
+
+  test("that are unknown are named each: there is no such param", () => {
+    expect(checkParams({ ...schema }, { url: "x", one: 1, two: 2 })).toEqual([
+      { pointer: "/params/one", message: "there is no such param" },
+      { pointer: "/params/two", message: "there is no such param" },
+    ]);
+  });
+
+  test("are told somehow, where a schema says what only JSON Schema can say; one that is broken takes everything", () => {
+    const onlyThere = { type: "object", dependentRequired: { a: ["b"] } };
+    expect(checkParams(onlyThere, { a: 1 })).toEqual([{ pointer: "/params/b", message: expect.any(String) }]);
+    expect(checkParams({ type: "no such type" }, { a: 1 })).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import type { RunId, SendId, ServiceId, TaskEvent, TaskEventBatch, TaskId } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import { newsOf } from "../../../services/observer-manager/src/domain/tasks/task-words.ts";
+import { windowOf } from "../../../services/observer-manager/src/domain/tasks/window.ts";
+
+const task = { taskId: "task" as TaskId, sendId: "send" as SendId };
+const started = (runId: string): TaskEvent => ({ kind: "TaskStarted", ...task, runId: runId as RunId, at: 10 });
+const released = (runId: string): TaskEvent => ({ kind: "TaskReleased", ...task, runId: runId as RunId, at: 20 });
+const ended = (runId: string, outcome: "completed" | "failed" = "completed"): TaskEvent => ({
+  ...{ kind: "TaskEnded", ...task, runId: runId as RunId, at: 30, startedAt: 10, outcome },
+});
+const returned = (isRedelivered: boolean): TaskEvent => ({ kind: "TaskReturned", ...task, at: 25, isRedelivered });
+let seq = 0;
+const batch = (service: string, ...events: TaskEvent[]): TaskEventBatch => ({
+  ...{ kind: "TaskEventBatch", serviceId: service as ServiceId, serviceName: service, pool: "default", generation: 1 },
+  ...{ seq: ++seq, events },
+});
+const wordOf = (...batches: TaskEventBatch[]) => newsOf(batches).words[0];
+
+describe("what services say of one send of a task", () => {
+  it("is its end, whatever came before", () => {
+    expect(wordOf(batch("a", started("1"), ended("1")))).toMatchObject({
+      runId: "1",
+      interruptions: 0,
+      end: { runId: "1" },
+    });
+  });
+
+  it("is its first end, whichever run told it", () => {
+    const word = wordOf(batch("a", started("1")), batch("b", started("2"), ended("2")), batch("a", ended("1", "failed")));
+    expect(word).toMatchObject({ end: { runId: "2", outcome: "completed" }, by: { serviceId: "b" } });
+  });
+
+  it("counts a crash where another service has the message of a run that has not ended", () => {
+    expect(wordOf(batch("a", started("1")), batch("b", started("2")))).toMatchObject({ interruptions: 1, crashes: 1 });
+  });
+
+  it("counts an interruption, and no crash, where it begins again on the same service", () => {
+    expect(wordOf(batch("a", started("1"), started("2")))).toMatchObject({ interruptions: 1, crashes: 0, runId: "2" });
+  });
+
+  it("counts nothing where it was released before it began elsewhere", () => {
+    const word = wordOf(batch("a", started("1"), released("1")), batch("b", started("2")));
+    expect(word).toMatchObject({ interruptions: 0, crashes: 0, runId: "2", released: "1" });
+  });
+
+  it("is a return where nobody has it any more, and an end all the same where one was told", () => {
+    expect(wordOf(batch("a", returned(false)))).toMatchObject({ returned: { isRedelivered: false }, interruptions: 0 });
+    expect(wordOf(batch("b", returned(true)), batch("a", ended("1")))).toMatchObject({ end: { runId: "1" } });
+  });
+
+  it("counts a crash where a bundle comes back of a service that had begun", () => {
+    const word = wordOf(batch("a", started("1")), batch("b", returned(true)));
+    expect(word).toMatchObject({ interruptions: 1, crashes: 1, runId: undefined, returned: { isRedelivered: true } });
+    const given = wordOf(batch("a", started("1"), returned(false)));
+    expect(given).toMatchObject({ interruptions: 0, crashes: 0 });
+  });
+
+  it("passes over a release of a run that is not the current one", () => {
+    expect(wordOf(batch("b", started("2")), batch("a", released("1")))).toMatchObject({ runId: "2", released: undefined });
+  });
+});
+
+describe("the window", () => {
+  it("is nothing without workers, a quarter more than they are at rest, and eleven times as many at most", () => {
+    expect(windowOf(0, 1_000)).toBe(0);
+    expect(windowOf(10, 0)).toBe(13);
+    expect(windowOf(10, 500)).toBe(60);
+    expect(windowOf(10, 1_000_000)).toBe(110);
+  });
+});

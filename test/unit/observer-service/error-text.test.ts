@@ -1,0 +1,41 @@
+import { ErrorText, MAX_STACK } from "@unacked/contracts";
+import { describe, expect, test } from "vitest";
+import { errorText, thrownText } from "../../../services/observer-service/src/error-text.ts";
+
+const withStack = (message: string, stack: unknown, more: object = {}) => ({ name: "Error", message, stack, ...more });
+
+describe("what was thrown, as data", () => {
+  test("has the positions of its stack, and of the message nothing a second time", () => {
+    const stack = "Error: one\n    at two\n    at f (/a.ts:1:2)\n    at async /b.ts:3:4";
+    expect(thrownText(withStack("one\n    at two", stack))).toEqual({
+      name: "Error",
+      message: "one\n    at two",
+      stack: "at f (/a.ts:1:2)\nat async /b.ts:3:4",
+    });
+    // Its message was changed after it was made.
+    expect(thrownText(withStack("while reading: one", "Error: one\n    at f (/a.ts:1:2)")).stack).toBe("at f (/a.ts:1:2)");
+    expect(thrownText(withStack("", "Error\n    at f (/a.ts:1:2)")).stack).toBe("at f (/a.ts:1:2)");
+    const real = new RangeError("r");
+    expect(thrownText(real).stack?.split("\n")[0]).toContain("error-text.test.ts:");
+  });
+
+  test("has none where there is none, or what is called so is no stack", () => {
+    const getter = Object.defineProperty(new Error("x"), "stack", {
+      get: () => {
+        throw new Error("not me");
+      },
+    });
+    for (const thrown of [undefined, "text", withStack("x", undefined), withStack("x", 7), withStack("x", "secret"), getter])
+      expect(thrownText(thrown)).toEqual(errorText(thrown));
+  });
+
+  test("can be sent whatever it is: whole lines within the bound, no NUL, no half of a character", () => {
+    const line = (n: number) => `    at f (/a\0\ud800.ts:${n}:1)`;
+    const long = thrownText(withStack("x", `Error: x\n${Array.from({ length: 2_000 }, (_, n) => line(n)).join("\n")}`));
+    expect(ErrorText.parse(long)).toEqual(long);
+    expect(long.stack?.length).toBeGreaterThan(MAX_STACK - 100);
+    expect(long.stack).toMatch(/:1\)$/);
+    expect(long.stack).not.toMatch(/[\0\ud800]/);
+    expect(thrownText(withStack("x", `Error: x\n    at ${"y".repeat(100_000)}`)).stack).toBeUndefined();
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { freeMemoryBytes, memoryInUse } from "../../../services/observer-service/src/machine/memory.ts";
+import { DEFAULT_COST_BYTES, RunCost } from "../../../services/observer-service/src/machine/run-cost.ts";
+
+const MIB = 2 ** 20;
+const files = (content: Record<string, string>) => (path: string) => content[path];
+const MEMINFO = { "/proc/meminfo": "MemTotal:       4096 kB\nMemAvailable:   3072 kB\n" };
+
+describe("memory that is in use", () => {
+  test("is the control group's of version 2, less the cache that can be dropped", () => {
+    const read = files({
+      ...MEMINFO,
+      "/proc/self/cgroup": "0::/a/b\n",
+      "/sys/fs/cgroup/a/memory.max": "1000\n",
+      "/sys/fs/cgroup/a/memory.current": "900\n",
+      "/sys/fs/cgroup/a/memory.stat": "anon 100\ninactive_file 300\nactive_file 400\n",
+      "/sys/fs/cgroup/a/b/memory.max": "500\n",
+      "/sys/fs/cgroup/a/b/memory.current": "400\n",
+      "/sys/fs/cgroup/a/b/memory.stat": "inactive_file 0\n",
+    });
+    expect(memoryInUse(7, read)).toEqual({ usedBytes: 400, limitBytes: 500, of: "its control group" });
+    expect(freeMemoryBytes(read)).toBe(100);
+  });
+  test("is the control group's of version 1", () => {
+    const read = files({
+      ...MEMINFO,
+      "/proc/self/cgroup": "4:memory:/a\n",
+      "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+      "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": "1000\n",
+      "/sys/fs/cgroup/memory/a/memory.usage_in_bytes": "700\n",
+      "/sys/fs/cgroup/memory/a/memory.stat": "inactive_file 1\ntotal_inactive_file 200\n",
+    });
+    expect(memoryInUse(7, read)).toMatchObject({ usedBytes: 500, limitBytes: 1_000 });
+    expect(freeMemoryBytes(read)).toBe(500);
+  });
+  test("is its own of what the machine has left where nothing limits it: a machine that others fill does not count", () => {
+    expect(memoryInUse(MIB, files(MEMINFO))).toMatchObject({ usedBytes: MIB, limitBytes: 4 * MIB });
+    expect(freeMemoryBytes(files(MEMINFO))).toBe(3 * MIB);
+  });
+  test("is not known without /proc", () => {
+    expect(memoryInUse(1, () => undefined)).toBeUndefined();
+    expect(freeMemoryBytes(() => undefined)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe("what an observer takes", () => {
+  const folder = (): string => mkdtempSync(join(tmpdir(), "run-cost-"));
+
+  test("is believed at once when it is more than was thought, and slowly when it is less", () => {
+    const cost = new RunCost(undefined, "a");
+    expect(cost.bytes).toBe(DEFAULT_COST_BYTES);
+    cost.note(2, 2_000 * MIB); // two tell nothing
+    cost.note(4, 4 * MIB); // nor do four that it is less
+    expect(cost.bytes).toBe(DEFAULT_COST_BYTES);
+    cost.note(4, 40 * MIB);
+    expect(cost.bytes).toBe(10 * MIB);
+    cost.note(20, 20 * MIB);
+    expect(cost.bytes).toBeCloseTo(9.1 * MIB, 0);
+  });
+  test("is kept for the next start, each service's for itself", () => {
+    const dir = join(folder(), "made");
+    const cost = new RunCost(dir, "a");
+    cost.note(10, 200 * MIB);
+    cost.keep();
+    expect(new RunCost(dir, "a").bytes).toBe(20 * MIB);
+    expect(new RunCost(dir, "b").bytes).toBe(DEFAULT_COST_BYTES);
+    expect(JSON.parse(readFileSync(join(dir, "run-cost-a.json"), "utf8"))).toEqual({ bytesPerObserver: 20 * MIB });
+  });
+  test.each(["", "{", "[]", '{"bytesPerObserver":"x"}', '{"bytesPerObserver":-5}', '{"bytesPerObserver":1}'])(
+    "is guessed where what was kept is %j",
+    (text) => {
+      const dir = folder();
+      writeFileSync(join(dir, "run-cost-a.json"), text);
+      expect(new RunCost(dir, "a").bytes).toBe(DEFAULT_COST_BYTES);
+    },
+  );
+  test("is not kept in a folder that cannot be written, and that harms nobody", () => {
+    const cost = new RunCost("/proc/nowhere", "a");
+    cost.note(10, 200 * MIB);
+    cost.keep();
+    expect(cost.bytes).toBe(20 * MIB);
+  });
+});

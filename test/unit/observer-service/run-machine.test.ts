@@ -1,0 +1,198 @@
+import { RetryPolicy } from "@unacked/contracts";
+import { describe, expect, test } from "vitest";
+import {
+  NEW_RUN,
+  type RunEffect,
+  type RunInput,
+  type RunState,
+  stepRun,
+} from "../../../services/observer-service/src/keeper/runs/run-machine.ts";
+import type { StopCause } from "../../../services/observer-service/src/wire/stop-cause.ts";
+
+const policy = RetryPolicy.parse({ maxAttempts: 2, delaysMs: [100], resetAfterMs: 5_000 });
+const error = { name: "Error", message: "no" };
+const failed: RunInput = { kind: "settled", how: { kind: "failed", error }, random: 0.5 };
+const completed: RunInput = { kind: "settled", how: { kind: "completed" }, random: 0.5 };
+const turn: RunInput = { kind: "turn" };
+const moved: RunInput = { kind: "stop", cause: { kind: "moved", why: "its slot took too much" } };
+const stop = (kind: Exclude<StopCause["kind"], "uncaught" | "moved">): RunInput => ({ kind: "stop", cause: { kind } });
+const uncaught: RunInput = { kind: "stop", cause: { kind: "uncaught", error } };
+
+/** Feeds the inputs one after the other; the effects of the last one, and the state after it. */
+function live(...inputs: RunInput[]): { state: RunState; effects: RunEffect[]; all: RunEffect[] } {
+  let state = NEW_RUN;
+  let effects: RunEffect[] = [];
+  const all: RunEffect[] = [];
+  for (const input of inputs) {
+    ({ state, effects } = stepRun(state, input, policy));
+    all.push(...effects);
+  }
+  return { state, effects, all };
+}
+
+const endOf = (effects: RunEffect[]) =>
+  effects.flatMap((effect) => (effect.kind === "end" ? [{ ...effect.fact, settlement: effect.settlement }] : []));
+
+describe("a run whose handler goes with its slot", () => {
+  const interrupted: RunInput = { kind: "interrupted", why: "its slot ended (SIGKILL)" };
+
+  test("leaves its message and its failures to a new run, and counts none for it", () => {
+    expect(live(turn, interrupted).effects).toEqual([
+      { kind: "restart", failures: 0, interruption: "its slot ended (SIGKILL)" },
+    ]);
+    expect(live(turn, failed, { kind: "retry-due" }, interrupted).effects).toEqual([
+      { kind: "restart", failures: 1, interruption: "its slot ended (SIGKILL)" },
+    ]);
+    const successor = stepRun({ phase: "waiting", failures: 1 }, turn, policy);
+    expect(successor.effects[0]).toEqual({ kind: "tell", fact: { kind: "RunStarted", attempt: 2 } });
+    const second = stepRun(successor.state, failed, policy);
+    expect(second.effects).toMatchObject([{ kind: "report", reason: "retries-used-up" }]);
+  });
+  test("that is told to move does so when its handler has settled, and a stop is stronger", () => {
+    const restart = { kind: "restart", failures: 1, interruption: "its slot took too much" };
+    expect(live(turn, failed, { kind: "retry-due" }, moved, completed).effects).toEqual([restart]);
+    expect(live(turn, failed, { kind: "retry-due" }, moved, interrupted).effects).toEqual([restart]);
+    expect(live(turn, failed, moved).effects).toEqual([]); // no handler runs
+    expect(endOf(live(turn, moved, stop("stopped"), completed).effects)).toEqual([
+      { kind: "RunStopped", reason: "stopped", settlement: "ack" },
+    ]);
+  });
+  test("ends as it was told to, where it was", () => {
+    expect(endOf(live(turn, stop("stopped"), interrupted).effects)).toEqual([
+      { kind: "RunStopped", reason: "stopped", settlement: "ack" },
+    ]);
+    expect(endOf(live(turn, stop("lease-lost"), interrupted).effects)).toEqual([
+      { kind: "RunReleased", reason: "lease-lost", settlement: "leave" },
+    ]);
+  });
+  test("fails that attempt, where its own error has ended it", () => {
+    expect(live(turn, uncaught, interrupted).effects[0]).toMatchObject({ kind: "tell", fact: { kind: "RunRetrying" } });
+  });
+  test("fails for good where its slot says that its params do not pass", () => {
+    expect(live(turn, { kind: "bad-params", error }).effects).toEqual([
+      { kind: "report", reason: "bad-params", fact: { kind: "RunFailed", attempts: 0, error } },
+    ]);
+  });
+});
+
+describe("a run that nobody stops", () => {
+  test("tells its start, then starts its handler", () => {
+    expect(live(turn).effects).toEqual([
+      { kind: "tell", fact: { kind: "RunStarted", attempt: 1 } },
+      { kind: "start-handler" },
+    ]);
+  });
+  test("completes when its handler returns, and its message is acked", () => {
+    expect(endOf(live(turn, completed).effects)).toEqual([{ kind: "RunCompleted", settlement: "ack" }]);
+  });
+  test("waits after a failed attempt, then starts the second one and watches its health", () => {
+    expect(live(turn, failed).effects).toEqual([
+      { kind: "tell", fact: { kind: "RunRetrying", attempt: 1, error, delayMs: 100 } },
+      { kind: "wait-to-retry", delayMs: 100 },
+    ]);
+    expect(live(turn, failed, { kind: "retry-due" }).effects).toEqual([
+      { kind: "tell", fact: { kind: "RunStarted", attempt: 2 } },
+      { kind: "start-handler" },
+      { kind: "watch-health", afterMs: 5_000 },
+    ]);
+  });
+  test("reports before it says that it failed, when its attempts are used up", () => {
+    const inputs = [turn, failed, { kind: "retry-due" }, failed] as const;
+    expect(live(...inputs).effects).toEqual([
+      { kind: "report", reason: "retries-used-up", fact: { kind: "RunFailed", attempts: 2, error } },
+    ]);
+    expect(endOf(live(...inputs, { kind: "reported" }).effects)).toEqual([
+      { kind: "RunFailed", attempts: 2, error, settlement: "ack" },
+    ]);
+  });
+  test("gets its attempts back when it was well for long enough", () => {
+    const well = live(turn, failed, { kind: "retry-due" }, { kind: "well" });
+    expect(well.effects).toEqual([{ kind: "tell", fact: { kind: "RunStarted", attempt: 1 } }]);
+    expect(stepRun(well.state, failed, policy).state).toEqual({ phase: "backing-off", failures: 1 });
+  });
+  test("with bad params fails for good without a start", () => {
+    const inputs = [{ kind: "bad-params", error }, { kind: "reported" }] as const;
+    expect(live(...inputs).all.map((effect) => effect.kind)).toEqual(["report", "end"]);
+    expect(endOf(live(...inputs).all)).toEqual([{ kind: "RunFailed", attempts: 0, error, settlement: "ack" }]);
+  });
+});
+
+describe("a run that is told to end", () => {
+  test.each([
+    ["stopped", { kind: "RunStopped", reason: "stopped", settlement: "ack" }],
+    ["obsolete", { kind: "RunStopped", reason: "obsolete", settlement: "ack" }],
+    ["duplicate", { kind: "RunStopped", reason: "duplicate", settlement: "ack" }],
+    ["not-wanted", { kind: "RunStopped", reason: "not-wanted", settlement: "ack" }],
+    ["draining", { kind: "RunReleased", reason: "draining", settlement: "requeue" }],
+    ["lease-lost", { kind: "RunReleased", reason: "lease-lost", settlement: "leave" }],
+  ] as const)("as %s ends only when its handler has settled, however that was", (cause, end) => {
+    expect(live(turn, stop(cause)).effects).toEqual([{ kind: "abort-handler", cause: { kind: cause } }]);
+    for (const how of [completed, failed]) expect(endOf(live(turn, stop(cause), how).effects)).toEqual([end]);
+    expect(endOf(live(turn, failed, stop(cause)).effects)).toEqual([end]);
+  });
+  test("as restarted leaves its message to a new run", () => {
+    expect(live(turn, stop("restarted"), failed).effects).toEqual([{ kind: "restart", failures: 0 }]);
+    expect(live(turn, failed, stop("restarted")).effects).toEqual([{ kind: "restart", failures: 0 }]);
+  });
+  test("before its turn waits for it, so that its end is not told while an older run of the observer still acts", () => {
+    expect(live(stop("stopped")).effects).toEqual([]);
+    expect(endOf(live(stop("stopped"), turn).effects)).toEqual([
+      { kind: "RunStopped", reason: "stopped", settlement: "ack" },
+    ]);
+  });
+  test("before its turn is let go at once by a drain or a lost lease", () => {
+    expect(endOf(live(stop("draining")).effects)).toMatchObject([{ settlement: "requeue" }]);
+    expect(endOf(live(stop("lease-lost")).effects)).toMatchObject([{ settlement: "leave" }]);
+    expect(endOf(live(stop("stopped"), stop("lease-lost")).effects)).toMatchObject([{ settlement: "leave" }]);
+  });
+  test("by a lost lease is never acked, whatever it was told before", () => {
+    for (const before of ["stopped", "restarted", "draining"] as const) {
+      expect(endOf(live(turn, stop(before), stop("lease-lost"), completed).effects)).toMatchObject([
+        { kind: "RunReleased", settlement: "leave" },
+      ]);
+    }
+    const reporting = [turn, failed, { kind: "retry-due" }, failed, stop("lease-lost")] as const;
+    expect(endOf(live(...reporting).effects)).toMatchObject([{ kind: "RunReleased", settlement: "leave" }]);
+  });
+  test("by a lost lease tells its handler of that, whatever it was told before: what it emits ends with the lease", () => {
+    const abort = { kind: "abort-handler", cause: { kind: "lease-lost" } };
+    expect(live(turn, stop("stopped"), stop("lease-lost")).effects).toEqual([abort]);
+  });
+  test("follows the stronger cause: a stop outdoes a drain, a drain a restart, and the first of two stops stays", () => {
+    expect(endOf(live(turn, stop("draining"), stop("stopped"), completed).effects)).toMatchObject([{ kind: "RunStopped" }]);
+    expect(endOf(live(turn, stop("restarted"), stop("draining"), completed).effects)).toMatchObject([
+      { kind: "RunReleased" },
+    ]);
+    expect(endOf(live(turn, stop("stopped"), stop("obsolete"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
+    expect(endOf(live(turn, stop("stopped"), stop("restarted"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
+  });
+  test("ignores everything once it is over", () => {
+    for (const late of [
+      turn,
+      failed,
+      stop("stopped"),
+      stop("lease-lost"),
+      { kind: "retry-due" },
+      { kind: "well" },
+      { kind: "reported" },
+    ] as const) {
+      expect(live(turn, completed, late)).toMatchObject({ state: { phase: "over" }, effects: [] });
+    }
+  });
+});
+
+describe("an error that nobody caught", () => {
+  test("ends the attempt, which is retried once the handler has settled", () => {
+    expect(live(turn, uncaught).effects).toMatchObject([{ kind: "abort-handler" }]);
+    expect(live(turn, uncaught, completed).state).toEqual({ phase: "backing-off", failures: 1 });
+  });
+  test("counts as one failed attempt, however many follow it", () => {
+    expect(live(turn, uncaught, uncaught, failed).state).toEqual({ phase: "backing-off", failures: 1 });
+  });
+  test("is shown as a retry when the handler does not settle, since it cannot be started again", () => {
+    expect(live(turn, uncaught, { kind: "stuck" }).effects).toMatchObject([
+      { kind: "tell", fact: { kind: "RunRetrying", attempt: 1 } },
+    ]);
+    expect(live(turn, stop("stopped"), { kind: "stuck" }).effects).toEqual([]);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { fateOf, fateOfInterrupted, timeIsUp } from "../../../services/observer-service/src/keeper/tasks/task-end.ts";
+import type { StopCause } from "../../../services/observer-service/src/wire/stop-cause.ts";
+
+const limits = {
+  failures: 0,
+  maxAttempts: undefined,
+  retry: { maxAttempts: 3, initialMs: 100, factor: 2, maxMs: 1_000, jitter: 0 },
+};
+const completed = { outcome: { outcome: "completed" }, word: { output: "1" }, cause: undefined } as const;
+const failed = { outcome: { outcome: "failed", error: new TypeError("no") }, word: {}, cause: undefined } as const;
+const stopped = (cause: StopCause) => ({ outcome: { outcome: "stopped" }, word: {}, cause }) as const;
+
+describe("the end of a task's attempt", () => {
+  it("completes it with its result, also if it was told to end meanwhile, but not without a lease", () => {
+    expect(fateOf(completed, limits, 0.5)).toEqual({ kind: "end", fact: { outcome: "completed", output: "1" } });
+    expect(fateOf({ ...completed, cause: { kind: "stopped" } }, limits, 0.5)).toMatchObject({
+      fact: { outcome: "completed" },
+    });
+    expect(fateOf({ ...completed, cause: { kind: "lease-lost" } }, limits, 0.5)).toEqual({ kind: "release", isOurs: false });
+  });
+
+  it("is tried again after a delay that grows, until its attempts are used up", () => {
+    expect(fateOf(failed, limits, 0.5)).toMatchObject({ fact: { outcome: "failed", retryInMs: 100 } });
+    expect(fateOf(failed, { ...limits, failures: 1 }, 0.5)).toMatchObject({ fact: { retryInMs: 200 } });
+    expect(fateOf(failed, { ...limits, failures: 2 }, 0.5)).toMatchObject({ fact: { retryInMs: null } });
+    expect(fateOf(failed, { ...limits, maxAttempts: 1 }, 0.5)).toMatchObject({ fact: { retryInMs: null } });
+    expect(fateOf({ ...failed, word: { isFinal: true } }, limits, 0.5)).toMatchObject({ fact: { retryInMs: null } });
+  });
+
+  it("has failed when its time was up, also if its slot had to be ended for that", () => {
+    const cause: StopCause = { kind: "uncaught", error: timeIsUp(50) };
+    expect(fateOf(stopped(cause), limits, 0.5)).toMatchObject({ fact: { error: { name: "TaskTimeoutError" } } });
+    expect(fateOfInterrupted(cause, limits, 0.5)).toMatchObject({ fact: { error: { name: "TaskTimeoutError" } } });
+  });
+
+  it.each([
+    [{ kind: "draining" }, { kind: "release", isOurs: true }],
+    [{ kind: "lease-lost" }, { kind: "release", isOurs: false }],
+    [{ kind: "stopped" }, { kind: "end", fact: { outcome: "cancelled" } }],
+    [{ kind: "obsolete" }, { kind: "drop" }],
+    [{ kind: "moved", why: "room" }, { kind: "again" }],
+  ] satisfies [StopCause, object][])("follows what it was told: %o", (cause, fate) => {
+    expect(fateOf(stopped(cause), limits, 0.5)).toEqual(fate);
+  });
+
+  it("begins again when its slot went through no fault of its own, and has crashed when it was alone in it", () => {
+    expect(fateOfInterrupted(undefined, limits, 0.5)).toEqual({ kind: "again" });
+    const error = Object.assign(new Error("it ended"), { name: "SlotEndedError" });
+    expect(fateOf({ ...failed, outcome: { outcome: "failed", error } }, limits, 0.5)).toMatchObject({
+      fact: { outcome: "crashed" },
+    });
+  });
+
+  it("has failed where its result did not arrive as JSON", () => {
+    expect(fateOf({ ...completed, word: { output: "{" } }, limits, 0.5)).toMatchObject({
+      fact: { outcome: "failed", retryInMs: null },
+    });
+  });
+});
