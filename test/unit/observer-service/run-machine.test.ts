@@ -110,6 +110,14 @@ describe("a run that nobody stops", () => {
     expect(well.effects).toEqual([{ kind: "tell", fact: { kind: "RunStarted", attempt: 1 } }]);
     expect(stepRun(well.state, failed, policy).state).toEqual({ phase: "backing-off", failures: 1 });
   });
+  test("that waits for a slot of its own before it begins says so, and begins when it has one", () => {
+    const why = "no slot is free";
+    expect(live({ kind: "no-room", why })).toMatchObject({
+      state: { phase: "waiting", failures: 0 },
+      effects: [{ kind: "tell", fact: { kind: "RunRetrying", error: { name: "NoSlotError", message: why }, delayMs: 0 } }],
+    });
+    expect(live({ kind: "no-room", why }, turn).effects).toContainEqual({ kind: "start-handler" });
+  });
   test("with bad params fails for good without a start", () => {
     const inputs = [{ kind: "bad-params", error }, { kind: "reported" }] as const;
     expect(live(...inputs).all.map((effect) => effect.kind)).toEqual(["report", "end"]);

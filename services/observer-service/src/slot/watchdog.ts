@@ -57,7 +57,9 @@ function obey({ deadlineNs, graceMs }: LeaseWord): void {
   end = setTimeout(endGroup, Math.max(0, leftMs) + graceMs);
 }
 
-setInterval(() => writer.send({ kind: "alive" }), ALIVE_EVERY_MS);
+const tellAlive = () => writer.send({ kind: "alive" });
+tellAlive();
+setInterval(tellAlive, ALIVE_EVERY_MS);
 
 let seen = Atomics.load(ticks, 0);
 let silentTicks = 0;

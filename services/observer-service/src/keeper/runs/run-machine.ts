@@ -107,6 +107,7 @@ function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, po
     return started(failures, failures === 0 ? [] : [{ kind: "watch-health", afterMs: policy.resetAfterMs }]);
   }
   if (input.kind === "bad-params") return failedForGood("bad-params", 0, input.error);
+  if (input.kind === "no-room") return { state, effects: [{ kind: "tell", fact: noRoom(state.failures, input.why) }] };
   if (input.kind !== "stop") return ignored(state);
   const { cause } = input;
   // Nothing runs yet, so there is nothing to restart.
@@ -155,9 +156,10 @@ function stepBackingOff(state: RunState & { phase: "backing-off" }, input: RunIn
   return finished(input.cause, state.failures, undefined);
 }
 
-const noRoom = (attempt: number, message: string): RunFact => ({
+/** The books should not call it well. The message knows no attempt before the first. */
+const noRoom = (failures: number, message: string): RunFact => ({
   kind: "RunRetrying",
-  attempt,
+  attempt: Math.max(1, failures),
   error: { name: "NoSlotError", message },
   delayMs: 0,
 });

@@ -162,7 +162,10 @@ export class Runner {
 
   /** It has not begun: it asks again for its turn, in which it may also be told to end. */
   #waitForRoom(run: LiveRun, why: string): void {
-    if (!run.waitsForRoom) run.log.warn({ event: "no-slot", why }, "the observer waits for a slot");
+    if (!run.waitsForRoom) {
+      run.log.warn({ event: "no-slot", why }, "the observer waits for a slot");
+      this.#apply(run, { kind: "no-room", why });
+    }
     run.waitsForRoom = true;
     setTimeout(() => this.#giveTurn(run), NO_ROOM_PAUSE_MS);
   }

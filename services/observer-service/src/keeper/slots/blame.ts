@@ -1,5 +1,5 @@
 import type { Log } from "../../log.ts";
-import { judge, type SuspectGroup, type Verdict } from "./suspicion.ts";
+import { groupOfOne, judge, type SuspectGroup, type Verdict } from "./suspicion.ts";
 
 /** Without a death for so long nobody is suspected any more. */
 const SUSPICION_LAPSES_MS = 600_000;
@@ -86,13 +86,19 @@ export class Blame {
     return verdict;
   }
 
-  /** Their slot grew over its limit. @returns those of them that were in another one that did, not long ago */
-  noteRecycled(observers: readonly string[], nowMs = performance.now()): string[] {
+  /**
+   * Their slot grew over its limit, and they begin again elsewhere. Those that were in another one that did, not long ago, are
+   * suspects: where many slots grow, nearly all innocents come to be in two. So a single one is only kept by itself.
+   */
+  noteRecycled(observers: readonly string[], nowMs = performance.now()): void {
     for (const [observer, atMs] of this.#recycledAtMs)
       if (nowMs - atMs > RECYCLED_LATELY_MS) this.#recycledAtMs.delete(observer);
     const again = observers.filter((observer) => this.#recycledAtMs.has(observer));
     for (const observer of observers) this.#recycledAtMs.set(observer, nowMs);
-    return again;
+    const [only, ...others] = again;
+    if (only === undefined) return;
+    if (others.length > 0) this.suspect(again);
+    else this.#keepApart(groupOfOne(only));
   }
 
   /** These are suspected no more. */

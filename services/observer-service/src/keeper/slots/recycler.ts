@@ -51,8 +51,7 @@ export class Recycler {
     if (!over.isFar && !mayEmptyOne()) return;
     this.#tell(slot, over, placed);
     const observers = placed.map(({ run }) => run.start.observerId);
-    const again = blame.noteRecycled(observers);
-    if (again.length > 0) blame.suspect(again);
+    blame.noteRecycled(observers);
     if (over.isFar) {
       retire(slot, reason);
       return endSlot(slot, reason);

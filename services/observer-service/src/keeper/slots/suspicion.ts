@@ -17,6 +17,16 @@ export type Verdict =
 
 let lastGroup = 0;
 
+/** So many deaths an observer that is kept by itself may be near before it is left alone again. */
+const ROUNDS_BY_ITSELF = 3;
+
+/** Of one observer: it did nothing that is known, and if it does, nobody else will have been there. */
+export const groupOfOne = (observer: string): SuspectGroup => ({
+  id: (lastGroup += 1),
+  members: [observer],
+  roundsLeft: ROUNDS_BY_ITSELF,
+});
+
 /**
  * A slot has died with these observers in it, and nobody is named. Halving finds one culprit among n in log2 n rounds; three
  * more are for deaths that did not come every time.
