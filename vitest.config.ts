@@ -1,4 +1,5 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+import { findKubectl } from "./scripts/setup/kubectl-program.mjs";
 import { SlowFirst } from "./test/support/runs/slow-first.ts";
 
 const servers = {
@@ -27,6 +28,10 @@ const cluster = {
   },
 };
 
+/** They look at what `kubectl kustomize` makes of k8s/; the last line of `npm test` says where they were left out. */
+const ofManifests = ["test/**/deploy-{kubernetes,dev-overlay,production,network-policies,paths}.test.ts"];
+const exclude = [...configDefaults.exclude, ...(findKubectl() === null ? ofManifests : [])];
+
 /**
  * Two projects, so that the pure tests need not wait for a broker and a database. Real servers and processes that are
  * killed for real: half of the time they wait, so that two cores carry three files at a time without flicker.
@@ -39,12 +44,13 @@ export default defineConfig({
     teardownTimeout: 30_000,
     projects: [
       // They take milliseconds; the limit is for a machine that does much else.
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 30_000, isolate: false } },
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], exclude, testTimeout: 30_000, isolate: false } },
       {
         test: {
           ...servers,
           name: "servers",
           include: ["test/{integration,e2e,browser}/**/*.test.ts"],
+          exclude,
         },
       },
       ...(process.env.WITH_CLUSTER === undefined ? [] : [cluster]),

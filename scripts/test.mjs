@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { say } from "./progress.mjs";
 import { whyNoCluster } from "./servers/cluster/cluster.mjs";
+import { findKubectl, provideKubectl, WHY_NO_KUBECTL } from "./setup/kubectl-program.mjs";
 import { provideNetworkPrograms } from "./setup/network-programs.mjs";
 import { runShown } from "./test/run-shown.mjs";
 import { runVitest } from "./test/run-vitest.mjs";
@@ -45,6 +46,8 @@ async function whyNoClusterHere() {
 
 let isInterrupted = false; // Ctrl-C means all of them
 const tallies = [await runCheck()];
+const ofManifests = words.length === 0 || words.some((word) => word.includes("deploy"));
+if (ofManifests) await provideKubectl();
 if (ofOthers.length > 0 || ofCluster.length === 0) tallies.push(await runTests(ofOthers));
 const whyNot = withCluster && !isInterrupted ? await whyNoClusterHere() : "";
 if (withCluster && !isInterrupted && whyNot === "") {
@@ -52,5 +55,6 @@ if (withCluster && !isInterrupted && whyNot === "") {
   tallies.push(await runTests(ofCluster, ["--project", "cluster"]));
 }
 const total = tallies.reduce(sumOf);
-say(lastLineOf(total, whyNot));
+const noKubectl = ofManifests && findKubectl() === null ? WHY_NO_KUBECTL : "";
+say(lastLineOf(total, { "the tests of test/cluster": whyNot, "those of k8s/": noKubectl }));
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -36,12 +36,13 @@ export const sumOf = (a, b) => ({
 });
 
 /**
- * The last line of the output: `N passed, N failed`, the skipped if there are any, and why there was no cluster.
+ * The last line of the output: `N passed, N failed`, the skipped if there are any, and which files were left out, and why.
  *
  * @param {Tally} tally
- * @param {string} [whyNoCluster] "": there was one, or none was asked for
+ * @param {Record<string, string>} [whyNot] by what they are; "": they were not left out, or not asked for
  */
-export function lastLineOf({ passed, failed, skipped }, whyNoCluster = "") {
-  const cluster = whyNoCluster === "" ? "" : `; test/cluster was skipped: ${whyNoCluster}`;
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}${cluster}`;
+export function lastLineOf({ passed, failed, skipped }, whyNot = {}) {
+  const leftOut = Object.entries(whyNot).filter(([, why]) => why !== "");
+  const told = leftOut.map(([what, why]) => `; ${what} were skipped: ${why}`).join("");
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}${told}`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Manifest, readKustomization } from "../support/deploy/kustomization.ts";
+import type { Manifest } from "../support/deploy/kustomization.ts";
 import { type Listener, mayTalk, type Talker } from "../support/deploy/network-policies.ts";
-import { dev, type Overlay, ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
+import { dev, type Overlay, ofKind, production, withIdentityProvider, workloadsOf } from "../support/deploy/overlays.ts";
 
 const program = (name: string): Talker => ({ labels: { "app.kubernetes.io/name": name } });
 const from = (namespace: string): Talker => ({ labels: {}, namespace });
@@ -73,7 +73,7 @@ const outside = (address: string, port: number): Listener => ({ address, port })
 const PRIVATE = ["10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.168.0.1", "fd00::1", "fe80::1"];
 
 describe("who may talk to the world", () => {
-  const withProvider = readKustomization("k8s/components/identity-provider", structuredClone(production.manifests));
+  const withProvider = withIdentityProvider();
   const reach = (manifests: Manifest[], who: Talker, address: string, port: number) =>
     mayTalk(manifests, who, outside(address, port));
 

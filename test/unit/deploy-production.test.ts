@@ -11,8 +11,7 @@ import { ServiceSettings } from "../../services/observer-service/src/settings.ts
 import { environmentOf } from "../support/deploy/dockerfile.ts";
 import { ingressPathsOf, isServedBy } from "../support/deploy/ingress.ts";
 import { apiFlaws } from "../support/deploy/kubernetes-api.ts";
-import { readKustomization } from "../support/deploy/kustomization.ts";
-import { ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
+import { ofKind, production, withIdentityProvider, workloadsOf } from "../support/deploy/overlays.ts";
 import {
   configurationOf,
   mountedSecrets,
@@ -139,7 +138,7 @@ describe("the ingress", () => {
 });
 
 describe("the component of an identity provider", () => {
-  const manifests = readKustomization("k8s/components/identity-provider", structuredClone(production.manifests));
+  const manifests = withIdentityProvider();
   const manager = manifests.find(({ kind }) => kind === "Deployment") as unknown as Workload;
 
   it("is such as the API takes, and gives the manager settings that it has, and addresses of one host", () => {

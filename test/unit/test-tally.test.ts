@@ -27,6 +27,8 @@ describe("the last line of npm test", () => {
   test("is that of all its runs, and says why there was no cluster", () => {
     const total = [tallyOf(REPORT, 0), tallyOf({ ...REPORT, numPassedTests: 2, numFailedTests: 1 }, 1)].reduce(sumOf);
     expect(lastLineOf(total)).toBe("7 passed, 1 failed");
-    expect(lastLineOf(total, "it needs root")).toBe("7 passed, 1 failed; test/cluster was skipped: it needs root");
+    expect(lastLineOf(total, { "the tests of test/cluster": "it needs root", "those of k8s/": "" })).toBe(
+      "7 passed, 1 failed; the tests of test/cluster were skipped: it needs root",
+    );
   });
 });

@@ -1,13 +1,13 @@
-import { type Manifest, readKustomization, readManifests, renderKustomization } from "./kustomization.ts";
+import { type Manifest, readManifests, renderKustomization, withoutHashes, withReadableSecrets } from "./kustomization.ts";
 import { WORKLOAD_KINDS, type Workload } from "./workloads.ts";
 
 export interface Overlay {
   name: string;
   namespace: string;
-  /** As the files say; names bear no hashes. */
+  /** Names bear no hashes, and Secrets are to be read. */
   manifests: Manifest[];
-  /** As kubectl makes them; undefined where there is no kubectl. */
-  rendered: Manifest[] | undefined;
+  /** As kubectl makes them. */
+  rendered: Manifest[];
   /** Secrets that somebody else brings: a person, or an operator. */
   brought: Manifest[];
 }
@@ -31,17 +31,20 @@ const ofPostgresOperator = [
 /** Of cert-manager, for a Certificate that an authority signs. */
 const ofCertManager = secret("rabbitmq-tls", { "tls.crt": "PEM", "tls.key": "PEM", "ca.crt": "PEM" });
 
-const overlay = (name: string, namespace: string, brought: Manifest[]): Overlay => ({
-  name,
-  namespace,
-  brought,
-  manifests: readKustomization(`k8s/overlays/${name}`),
-  rendered: renderKustomization(`k8s/overlays/${name}`),
-});
+const readable = (rendered: Manifest[]) => withReadableSecrets(withoutHashes(rendered));
+
+function overlay(name: string, namespace: string, brought: Manifest[]): Overlay {
+  const rendered = renderKustomization(`k8s/overlays/${name}`);
+  return { name, namespace, brought, rendered, manifests: readable(rendered) };
+}
+
+export const base = readable(renderKustomization("k8s/base"));
 
 export const dev = overlay("dev", "unacked-dev", []);
 export const production = overlay("production", "unacked", [...example, ...ofPostgresOperator, ofCertManager]);
-if (dev.rendered === undefined) console.warn("there is no kubectl: the kustomizations are checked by their files alone");
+/** The production overlay of those who sign in by an identity provider. */
+export const withIdentityProvider = (): Manifest[] =>
+  readable(renderKustomization("k8s/overlays/production", "k8s/components/identity-provider"));
 
 export const ofKind = ({ manifests }: Overlay, kind: string): Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
