@@ -36,8 +36,10 @@ export const AuditEntry = z
       name: z.string(),
       role: Role,
       authentication: z
-        .enum([...AUTHENTICATIONS, "broker"])
-        .describe("`broker`: no caller but the service of that name, whose message made the manager act"),
+        .enum([...AUTHENTICATIONS, "broker", "database"])
+        .describe(
+          "`broker`: no caller but the service of that name, whose message made the manager act · `database`: a role of PostgreSQL, by unacked_create_task",
+        ),
       address: z.string().describe("where the call came from; of a service, its id"),
     }),
     action: AuditedAction,

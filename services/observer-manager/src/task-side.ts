@@ -13,7 +13,7 @@ import { TaskTypeDesk } from "./operations/tasks/task-type-desk.ts";
 import { TaskWaits } from "./operations/tasks/task-waits.ts";
 
 export interface TaskSideParts extends TaskBrokerSettings {
-  database: Pick<DatabaseSide, "tasks" | "errors">;
+  database: Pick<DatabaseSide, "tasks" | "errors" | "notifications">;
   tally: TaskTally;
   retentionMs: number;
   /** The books have read what services said of themselves. */
@@ -43,6 +43,7 @@ export class TaskSide {
       this.#dispatcher.cancelNow();
     };
     this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, log });
+    database.notifications("unacked_tasks").onWake(wake);
     this.#waits = new TaskWaits(store, log);
     this.desk = new TaskDesk({
       store,

@@ -13,6 +13,7 @@ import { NotConsuming0013 } from "../migrations/0013-not-consuming.ts";
 import { Tasks0014 } from "../migrations/0014-tasks.ts";
 import { TaskLimits0015 } from "../migrations/0015-task-limits.ts";
 import { TaskKeys0016 } from "../migrations/0016-task-keys.ts";
+import { CreateTask0017 } from "../migrations/0017-create-task.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -70,6 +71,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       Tasks0014,
       TaskLimits0015,
       TaskKeys0016,
+      CreateTask0017,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

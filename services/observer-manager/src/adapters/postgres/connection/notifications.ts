@@ -9,9 +9,9 @@ import type { DatabaseAddress } from "./ssl-mode.ts";
 
 /**
  * Every transaction that changes what clients see sends `NOTIFY unacked_changes`, one that writes a command
- * `NOTIFY unacked_commands`, both without a payload.
+ * `NOTIFY unacked_commands`; `unacked_create_task` sends `unacked_tasks`. All without a payload.
  */
-export type Channel = "unacked_changes" | "unacked_commands";
+export type Channel = "unacked_changes" | "unacked_commands" | "unacked_tasks";
 
 const RETRIES = { firstMs: 100, maxMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 5_000;

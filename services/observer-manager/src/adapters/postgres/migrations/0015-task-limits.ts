@@ -28,10 +28,7 @@ const UP = [
    BEGIN
      RETURN QUERY
        SELECT t.pool, t.type, count(*)::integer FROM tasks t
-       WHERE t.status IN ('Sent', 'Running') AND t.pool = of_pool GROUP BY 1, 2
-       UNION ALL
-       SELECT t.pool, t.type, count(*)::integer FROM tasks t
-       WHERE t.status IN ('Sent', 'Running') AND t.pool <> of_pool AND t.type = ANY(of_types) AND cardinality(of_types) > 0
+       WHERE t.status IN ('Sent', 'Running') AND (t.pool = of_pool OR (cardinality(of_types) > 0 AND t.type = ANY(of_types)))
        GROUP BY 1, 2;
    END $$`,
 ];

@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import type { AuditPage, TaskView } from "@unacked/contracts";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readSpans } from "../support/acts/spans.ts";
+import { eventually } from "../support/eventually.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { Tasks } from "../support/system/tasks.ts";
+
+/* An application creates tasks in its own transactions, as a role that may do nothing else in the books. */
+
+const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const ROLE = "the_shop";
+
+let system: System;
+let tasks: Tasks;
+let shop: pg.Client;
+let books: pg.Client;
+
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+  await system.startService("one", { env: ENV });
+  const url = new URL(String(system.env.DATABASE_URL));
+  books = new pg.Client({ connectionString: url.href });
+  await books.connect();
+  await books.query(`DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${ROLE}') THEN CREATE ROLE ${ROLE} LOGIN PASSWORD 'secret'; END IF;
+  END $$`);
+  // docs/tasks.md, from your own transaction
+  await books.query(`GRANT EXECUTE ON FUNCTION unacked_create_task TO ${ROLE}`);
+  await books.query(`CREATE TABLE orders (id int PRIMARY KEY)`);
+  await books.query(`GRANT ALL ON orders TO ${ROLE}`);
+  Object.assign(url, { username: ROLE, password: "secret" });
+  shop = new pg.Client({ connectionString: url.href });
+  await shop.connect();
+});
+afterAll(async () => {
+  await shop?.end();
+  await books?.end();
+  await system.close();
+});
+beforeEach(() => {
+  tasks = new Tasks(system);
+});
+
+const params = (more: object = {}) => JSON.stringify({ dir: tasks.dir, ms: 0, version: 1, ...more });
+
+/** @param more arguments by name, as SQL */
+async function create(more = "", value = params()): Promise<{ task_id: string; outcome: string }> {
+  const { rows } = await shop.query(`SELECT * FROM unacked_create_task('span', $1${more === "" ? "" : `, ${more}`})`, [
+    value,
+  ]);
+  return rows[0];
+}
+
+const find = async (id: string) => (await system.call<TaskView>("GET", `/api/v1/tasks/${id}`)).body;
+const refused = (sql: string, values: unknown[] = []) =>
+  shop.query(sql, values).then(
+    () => expect.fail("it was taken"),
+    (error: pg.DatabaseError) => error,
+  );
+
+test("What is rolled back was never there; what commits, with an order, has started within 50 ms", async () => {
+  await shop.query("BEGIN");
+  await shop.query("INSERT INTO orders VALUES (1)");
+  const never = await create();
+  await shop.query("ROLLBACK");
+  const tookMs: number[] = [];
+  for (let i = 2; i <= 21; i += 1) {
+    await shop.query("BEGIN");
+    await shop.query("INSERT INTO orders VALUES ($1)", [i]);
+    const { task_id: id, outcome } = await create("", params({ version: i }));
+    expect(outcome).toBe("created");
+    await shop.query("COMMIT");
+    const committedNs = process.hrtime.bigint();
+    expect(await tasks.get(id, "30s")).toMatchObject({ status: "Completed", params: { version: i } });
+    const span = readSpans(tasks.dir).find(({ version }) => version === i) ?? expect.fail("it has not run");
+    tookMs.push(Number(span.fromNs - committedNs) / 1e6);
+  }
+  const sorted = tookMs.toSorted((a, b) => a - b);
+  process.stdout.write(
+    `from the commit to the handler: p50 ${sorted[10]?.toFixed(1)} ms, at most ${sorted.at(-1)?.toFixed(1)}\n`,
+  );
+  expect(sorted[10]).toBeLessThan(50);
+  expect((await system.call("GET", `/api/v1/tasks/${never.task_id}`)).status).toBe(404);
+  expect(readSpans(tasks.dir)).toHaveLength(20);
+});
+
+test("A role that may execute it may do nothing else, and others may not even that", async () => {
+  for (const sql of [
+    "SELECT * FROM tasks",
+    "DELETE FROM tasks",
+    "SELECT * FROM audit",
+    "UPDATE task_types SET paused = true",
+  ])
+    expect(await refused(sql)).toMatchObject({ code: "42501" });
+  await books.query(`REVOKE EXECUTE ON FUNCTION unacked_create_task FROM ${ROLE}`);
+  expect(await refused("SELECT unacked_create_task('span')")).toMatchObject({ code: "42501" });
+  await books.query(`GRANT EXECUTE ON FUNCTION unacked_create_task TO ${ROLE}`);
+});
+
+test("Its search path is its own: a table of the caller's in the place of ours is not looked at", async () => {
+  await shop.query("CREATE TEMP TABLE tasks (LIKE orders)");
+  await shop.query("SET search_path = pg_temp, public");
+  const { task_id: id } = await create("start_at => '2999-01-01'");
+  expect(await find(id)).toMatchObject({ status: "Scheduled" });
+  await shop.query("DROP TABLE pg_temp.tasks");
+  await shop.query("RESET search_path");
+});
+
+test("Each is in the audit trail, with the role that did it", async () => {
+  const { task_id: id } = await create("start_at => '2999-01-01'");
+  const { body } = await system.call<AuditPage>("GET", "/api/v1/audit?action=task.create&limit=1");
+  expect(body.items[0]).toMatchObject({
+    actor: { name: ROLE, role: "operator", authentication: "database" },
+    targets: [{ kind: "task", id }],
+    requestId: expect.stringMatching(/^transaction \d+$/),
+  });
+});
+
+describe("an id", () => {
+  test("makes it safe to repeat, also when the task is over, and is refused to another", async () => {
+    const id = randomUUID();
+    const withId = `id => '${id}'`;
+    expect(await create(withId)).toEqual({ task_id: id, outcome: "created" });
+    expect((await create(withId)).outcome).toBe("exists");
+    expect((await tasks.get(id, "30s")).status).toBe("Completed");
+    expect((await create(withId)).outcome).toBe("exists");
+    expect(readSpans(tasks.dir)).toHaveLength(1);
+    const error = await refused(`SELECT unacked_create_task('other', '{}', id => '${id}')`);
+    expect(error).toMatchObject({ code: "23505", constraint: "tasks_pkey" });
+  });
+
+  test("or a key needs READ COMMITTED, as an older snapshot cannot see what has moved", async () => {
+    for (const more of [`id => '${randomUUID()}'`, "key => 'k'"]) {
+      await shop.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+      expect(await refused(`SELECT unacked_create_task('span', '{}', ${more})`)).toMatchObject({
+        code: "0A000",
+        message: expect.stringContaining("READ COMMITTED"),
+      });
+      await shop.query("ROLLBACK");
+    }
+    await shop.query("BEGIN ISOLATION LEVEL SERIALIZABLE");
+    expect((await create("start_at => '2999-01-01'")).outcome).toBe("created");
+    await shop.query("COMMIT");
+  });
+});
+
+test("A key has its four ways, as by REST", async () => {
+  const withKey = (onConflict: string) => `key => 'one', start_at => '2999-01-01', on_conflict => '${onConflict}'`;
+  const first = await create(withKey("reject"));
+  expect(await refused("SELECT unacked_create_task('span', '{}', key => 'one')")).toMatchObject({
+    code: "23505",
+    constraint: "tasks_key",
+    message: expect.stringContaining(first.task_id),
+  });
+  expect(await create(withKey("return"))).toEqual({ ...first, outcome: "returned" });
+  expect(await create(withKey("replace"), params({ version: 2 }))).toEqual({ ...first, outcome: "replaced" });
+  expect(await find(first.task_id)).toMatchObject({ params: { version: 2 }, status: "Scheduled" });
+  expect(await create(withKey("queue-latest"), params({ version: 3 }))).toEqual({ ...first, outcome: "queued" });
+  expect(await find(first.task_id)).toMatchObject({ params: { version: 2 }, runsAgain: true });
+  await create("key => 'one', on_conflict => 'replace'", params({ version: 4 }));
+  await eventually(() => expect(readSpans(tasks.dir).map(({ version }) => version)).toEqual([4]));
+});
+
+test.each([
+  ["type", "'no blanks', '{}'"],
+  ["type", "NULL, '{}'"],
+  ["params", "'span', NULL"],
+  ["params", `'span', jsonb_build_array(repeat('x', 300000))`],
+  ["params", `'span', (repeat('[', 70) || repeat(']', 70))::jsonb`],
+  ["params", `'span', '{"a": [1e400]}'`],
+  ["params", `'span', '{"a": {"__proto__": 1}}'`],
+  ["pool", "'span', '{}', pool => 'no.dots'"],
+  ["priority", "'span', '{}', priority => 2000"],
+  ["key", "'span', '{}', key => ''"],
+  ["on_conflict", "'span', '{}', on_conflict => 'whatever'"],
+  ["start_at", "'span', '{}', start_at => 'infinity'"],
+  ["max_attempts", "'span', '{}', max_attempts => 0"],
+])("What REST would refuse is refused: %s, %s", async (what, args) => {
+  const error = await refused(`SELECT unacked_create_task(${args})`);
+  expect(error).toMatchObject({ code: "22023", message: expect.stringContaining(`unacked_create_task: ${what}: `) });
+});
+
+test("A type that nobody has waits, and nobody's transaction fails for it", async () => {
+  const { rows } = await shop.query("SELECT * FROM unacked_create_task('nobodys')");
+  expect(await find(rows[0].task_id)).toMatchObject({ status: "Ready", waitsFor: "service" });
+});
