@@ -1,4 +1,4 @@
-import { defineTask, isTaskDefinition, NonRetryableError, runTask, SdkError, sleep } from "@unacked/sdk";
+import { defineTask, isTaskDefinition, isTaskPostponed, NonRetryableError, runTask, SdkError, sleep } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
@@ -42,5 +42,51 @@ describe("a task in memory", () => {
     expect(wrong({ timeoutMs: 0 })).toThrow("timeoutMs");
     expect(wrong({ isolation: { runsPerSlot: 0 } })).toThrow("isolation");
     expect(wrong({ output: "text" })).toThrow("output");
+    const emergency = { fromAttempt: 2, run: async () => null };
+    expect(wrong({ emergency })).not.toThrow();
+    expect(wrong({ emergency: { ...emergency, fromAttempt: 1 } })).toThrow("fromAttempt");
+    expect(wrong({ emergency, retry: { maxAttempts: 1 } })).toThrow("fromAttempt");
+    expect(wrong({ emergency: { fromAttempt: 2 } })).toThrow("emergency");
+  });
+
+  const wait = defineTask({
+    type: "wait",
+    params: z.object({ when: z.unknown(), swallow: z.boolean().default(false) }),
+    async run({ params: { when, swallow }, postpone }) {
+      try {
+        return postpone(when as number, "not yet");
+      } catch (thrown) {
+        if (!swallow || !isTaskPostponed(thrown)) throw thrown;
+      }
+      return "ignored";
+    },
+  });
+
+  it.each([false, true])("shows that it was postponed (swallowed: %s)", async (swallow) => {
+    const error = await runTask(wait, { params: { when: 60_000, swallow } }).catch((thrown: unknown) => thrown);
+    expect(isTaskPostponed(error)).toBe(true);
+    expect(error).toMatchObject({ postponement: { inMs: 60_000, reason: "not yet" } });
+  });
+
+  it.each([[-5], [0]])("takes what is past as now: %s", async (when) => {
+    await expect(runTask(wait, { params: { when } })).rejects.toMatchObject({ postponement: { inMs: 0 } });
+  });
+
+  it.each([["soon"], [Number.NaN], [Number.POSITIVE_INFINITY], [400 * 86_400_000], [new Date("no")], [undefined]])(
+    "says what is wrong with a time to be postponed to: %s",
+    async (when) => {
+      await expect(runTask(wait, { params: { when } })).rejects.toMatchObject({ code: "invalid-option" });
+    },
+  );
+
+  it("runs its emergency handler from that attempt on", async () => {
+    const task = defineTask({
+      type: "x",
+      params: z.object({}),
+      run: async () => "first",
+      emergency: { fromAttempt: 3, run: async ({ attempt }) => `second ${attempt}` },
+    });
+    expect(await runTask(task, { attempt: 2 })).toBe("first");
+    expect(await runTask(task, { attempt: 3 })).toBe("second 3");
   });
 });

@@ -47,13 +47,28 @@ export function describeTask(task: TaskView, look: Look): string {
   const fields: [string, string][] = [
     ["Id", task.id],
     ["Type", task.type],
-    ["Status", look.paint(stateColour(task.status), task.status) + (task.cancelling ? ", being cancelled" : "")],
-    ...(task.waitsFor === null ? [] : [["Waits for", task.waitsFor] as [string, string]]),
+    [
+      "Status",
+      look.paint(stateColour(task.status), task.status) +
+        (task.cancelling ? ", being cancelled" : "") +
+        (task.completedBy === "emergency" ? ", by its emergency handler" : ""),
+    ],
+    ...(task.waitsFor === null
+      ? []
+      : [
+          ["Waits for", task.postponedFor === null ? task.waitsFor : `${task.waitsFor}: ${task.postponedFor}`] as [
+            string,
+            string,
+          ],
+        ]),
     ["Service", service === null ? "-" : `${service.name} (${service.id})`],
     ["Pool", task.pool],
     ...(task.key === null ? [] : [["Key", `${task.key}${task.runsAgain ? ", newer params wait" : ""}`] as [string, string]]),
     ["Priority", String(task.priority)],
-    ["Attempts", `${task.failures} failed, ${task.interruptions} interrupted, sent ${task.sends} times`],
+    [
+      "Attempts",
+      `${task.failures} failed, ${task.interruptions} interrupted, sent ${task.sends} times${task.postpones === 0 ? "" : `, put off ${task.postpones} times`}`,
+    ],
     ["Due", task.dueAt],
     ["Created", moment(task.createdAt, look.nowMs)],
   ];

@@ -3,7 +3,7 @@ import { timestamp } from "./bounds.ts";
 import { DEFAULT_POOL, PoolName, TaskId, TypeName } from "./ids.ts";
 import { ProblemDetails } from "./problem-details.ts";
 import { MAX_BULK } from "./rest-bulk.ts";
-import { TASK_WAITS, TaskStatusName } from "./task-states.ts";
+import { COMPLETED_BY, TASK_WAITS, TaskStatusName } from "./task-states.ts";
 import { Stack } from "./withheld.ts";
 
 /** What the REST API answers with: ISO 8601, UTC, milliseconds. */
@@ -61,7 +61,7 @@ export const TaskView = z
       .enum(TASK_WAITS)
       .nullable()
       .describe(
-        "why it has not started: `due-time`, its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
+        "why it has not started: `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
       ),
     cancelling: z.boolean().describe("somebody has cancelled it, and its handler has not ended yet"),
     runsAgain: z.boolean().describe("newer params of its key wait: it runs once more, with these, when its run ends"),
@@ -70,10 +70,16 @@ export const TaskView = z
     failures: z.int().describe("attempts that failed"),
     interruptions: z.int().describe("attempts that ended through no fault of the handler: its slot or service went"),
     sends: z.int().describe("how often it was put into the queue"),
+    postpones: z.int().describe("how often its handler has put it off: neither failures nor interruptions"),
+    postponedFor: z.string().nullable().describe("the reason that its handler gave, while it waits for that"),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
     startedAt: Timestamp.nullable().describe("of the last attempt"),
     endedAt: Timestamp.nullable(),
     output: anyJson().describe("what its handler returned; null before"),
+    completedBy: z
+      .enum(COMPLETED_BY)
+      .nullable()
+      .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough"),
     lastError: TaskError.nullable(),
     createdAt: Timestamp,
   })

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
 import { ErrorText } from "./events.ts";
 import { PoolName, RunId, SendId, ServiceId, ServiceName, TaskId, TypeName } from "./ids.ts";
-import { TASK_OUTCOMES } from "./task-states.ts";
+import { COMPLETED_BY, TASK_OUTCOMES } from "./task-states.ts";
 
 /** How long what a task returns may be, as JSON in UTF-8. */
 export const MAX_TASK_OUTPUT_BYTES = 65_536;
@@ -33,6 +33,15 @@ const attempt = { taskId: TaskId, sendId: SendId, runId: RunId, at: wallClockMs 
 export const TaskStarted = z.object({ kind: z.literal("TaskStarted"), ...attempt });
 export type TaskStarted = z.infer<typeof TaskStarted>;
 
+/** When the handler wants its task to go on: after so long, or at a time. */
+export const TaskPostponement = z.object({
+  inMs: wallClockMs.optional(),
+  at: wallClockMs.optional(),
+  /** Empty: it gave none. */
+  reason: shownText(1_000).default(""),
+});
+export type TaskPostponement = z.infer<typeof TaskPostponement>;
+
 /** Its message is acked once this is confirmed. */
 export const TaskEnded = z.object({
   kind: z.literal("TaskEnded"),
@@ -44,6 +53,10 @@ export const TaskEnded = z.object({
   error: ErrorText.optional(),
   /** Of what failed: when it is to be tried again; null: not any more. */
   retryInMs: z.int().min(0).max(MAX_INT4).nullable().optional(),
+  /** Of what was postponed. */
+  postponement: TaskPostponement.optional(),
+  /** Of what completed; absent: `handler`. */
+  completedBy: z.enum(COMPLETED_BY).optional(),
 });
 export type TaskEnded = z.infer<typeof TaskEnded>;
 

@@ -24,6 +24,7 @@ export { isObserverStopped, ObserverStopped, type StopCode, stopCodes } from "./
 export { type ParamsIssue, type ParamsResult, paramsIssuesText, parseParams } from "./params.ts";
 export { type JsonSchema, type ParamsJsonSchema, paramsJsonSchema } from "./params-json-schema.ts";
 export { everythingPermitted, type Permissions } from "./permissions.ts";
+export { isTaskPostponed, type Postponement, Postponing, TaskPostponed } from "./postpone.ts";
 export {
   isNotOffered,
   type NotOffered,
@@ -36,6 +37,9 @@ export { type RunOutcome, settleRun } from "./run-outcome.ts";
 export { SdkError, type SdkErrorCode } from "./sdk-error.ts";
 export {
   defineTask,
+  type Emergency,
+  handlerOf,
+  isEmergencyAttempt,
   isTaskDefinition,
   type TaskContext,
   type TaskDefinition,

@@ -28,6 +28,21 @@ export type TaskContext<P = unknown> = {
   readonly attempt: number;
   /** UUID; the same in every attempt: a key by which others can tell repeats of what this task does to them. */
   readonly taskId: string;
+  /**
+   * Ends this run without a failure: the task is Scheduled until then, and what was used up are no attempts. Throws, so that nothing
+   * behind it is done; `return ctx.postpone(…)` says the same to the compiler. What the handler does after that is ignored.
+   * @param when ms from the end of this run, or a Date; what is past is now; a year at most (else `invalid-option`)
+   * @param reason shown with the task for as long as it waits
+   */
+  postpone(when: number | Date, reason?: string): never;
+};
+
+/** Another way to do it, once the first has failed often enough. */
+export type Emergency<P = unknown, R = unknown> = {
+  /** From this attempt on it runs instead of `run`: from 2 to what `retry` allows. Interruptions are no attempts. */
+  readonly fromAttempt: number;
+  /** As `run`. Returning completes the task, marked as completed by this handler; throwing is a failed attempt as any. */
+  run(ctx: TaskContext<P>): Promise<R>;
 };
 
 /** What `defineTask` is given. */
@@ -48,6 +63,8 @@ export type TaskDraft<S extends z.ZodType, O extends z.ZodType> = {
    * (its process died just before its end was written down), so what it does to others should bear a repeat.
    */
   run(ctx: TaskContext<z.output<S>>): Promise<z.input<O>>;
+  /** Runs instead when `run` has failed often enough: a slower way, say, or a note to somebody. */
+  readonly emergency?: Emergency<z.output<S>, z.input<O>>;
 };
 
 /** A task type: what `defineTask` gives and a service loads. Frozen. */
@@ -60,6 +77,7 @@ export type TaskDefinition<P = unknown, R = unknown> = {
   readonly timeoutMs?: number;
   readonly isolation?: Isolation;
   run(ctx: TaskContext<P>): Promise<R>;
+  readonly emergency?: Emergency<P, R>;
 };
 
 const DEFAULT_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };
@@ -81,7 +99,7 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>
 ): TaskDefinition<z.output<S>, z.input<O>> {
   if (typeof draft !== "object" || draft === null)
     throw new SdkError("invalid-definition", "defineTask takes an object with type, params and run");
-  const { type, description, params, output, retry = {}, timeoutMs, isolation, run } = draft;
+  const { type, description, params, output, retry = {}, timeoutMs, isolation, run, emergency } = draft;
   if (typeof type !== "string" || !typePattern.test(type))
     throw new SdkError("invalid-type", `a task's type is 1–64 of A–Z a–z 0–9 . _ - but this one is ${JSON.stringify(type)}`);
   const wrong = (what: string) => new SdkError("invalid-definition", `task type ${type}: ${what}`);
@@ -95,6 +113,9 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>
   if (wrongIsolation !== undefined) throw wrong(`isolation${wrongIsolation}`);
   if (timeoutMs !== undefined && !isWithin(timeoutMs, 1, LONGEST_MS))
     throw wrong(`timeoutMs is not a number from 1 to ${LONGEST_MS}`);
+  const maxAttempts = retry.maxAttempts ?? DEFAULT_RETRY.maxAttempts;
+  if (emergency !== undefined && !isEmergency(emergency, maxAttempts))
+    throw wrong(`emergency is not { fromAttempt: a whole number from 2 to ${maxAttempts} (its attempts), run }`);
 
   const definition: TaskDefinition<z.output<S>, z.input<O>> = {
     type,
@@ -105,6 +126,9 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(isolation !== undefined && { isolation: Object.freeze({ ...isolation }) }),
     run: (ctx) => run.call(draft, ctx),
+    ...(emergency !== undefined && {
+      emergency: Object.freeze({ fromAttempt: emergency.fromAttempt, run: (ctx) => emergency.run(ctx) }),
+    }),
   };
   return Object.freeze(Object.defineProperty(definition, brand, { value: shapeVersion }));
 }
@@ -120,6 +144,20 @@ function flawOf(retry: TaskRetry): string | undefined {
     return "retry.maxAttempts is not a whole number";
   return undefined;
 }
+
+const isEmergency = (emergency: unknown, maxAttempts: number): boolean => {
+  if (typeof emergency !== "object" || emergency === null) return false;
+  const { fromAttempt, run } = emergency as Partial<Emergency>;
+  return Number.isInteger(fromAttempt) && isWithin(fromAttempt, 2, maxAttempts) && typeof run === "function";
+};
+
+/** Who does this attempt. */
+export function handlerOf<P, R>(definition: TaskDefinition<P, R>, attempt: number): Pick<TaskDefinition<P, R>, "run"> {
+  return isEmergencyAttempt(definition, attempt) ? (definition.emergency ?? definition) : definition;
+}
+
+export const isEmergencyAttempt = ({ emergency }: Pick<TaskDefinition, "emergency">, attempt: number): boolean =>
+  emergency !== undefined && attempt >= emergency.fromAttempt;
 
 const isWithin = (value: unknown, least: number, most: number): boolean =>
   typeof value === "number" && value >= least && value <= most;

@@ -3,8 +3,9 @@ import type { LoggedLine } from "./harness.ts";
 import type { LogLevel, ObserverLog } from "./observer-context.ts";
 import { ObserverStopped } from "./observer-stopped.ts";
 import { paramsIssuesText, parseParams } from "./params.ts";
+import { Postponing, TaskPostponed } from "./postpone.ts";
 import { SdkError } from "./sdk-error.ts";
-import { isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
+import { handlerOf, isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
 import { outputJson } from "./task-output.ts";
 
 export type TaskRunOptions = {
@@ -23,7 +24,8 @@ export type TaskRunOptions = {
 /**
  * One attempt of a task in memory, with no broker and no service: for tests of a handler. Resolves with the result as it would be kept
  * (after its schema and JSON); rejects as the attempt fails: with what the handler threw, with `invalid-params` or `invalid-output`,
- * or with the signal's reason when `timeoutMs` is over or the signal aborts.
+ * or with the signal's reason when `timeoutMs` is over or the signal aborts. A handler that postpones its task rejects with
+ * `TaskPostponed`, whatever it does after that. From `emergency.fromAttempt` on the emergency handler runs.
  */
 export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: TaskRunOptions = {}): Promise<R> {
   if (!isTaskDefinition(definition)) throw new SdkError("invalid-definition", "runTask takes what defineTask gave");
@@ -39,20 +41,27 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
     timeoutMs === undefined
       ? undefined
       : setTimeout(() => ending.abort(new ObserverStopped("failed", `it took longer than ${timeoutMs} ms`)), timeoutMs);
+  const { attempt = 1 } = options;
+  const postponing = new Postponing();
   try {
-    const value = await definition.run({
+    const value = await handlerOf(definition, attempt).run({
       params: parsed.params,
       signal: ending.signal,
       log: logTo(options.onLog),
-      attempt: options.attempt ?? 1,
+      attempt,
       taskId: options.taskId ?? randomUUID(),
+      postpone: postponing.postpone,
     });
     ending.signal.throwIfAborted();
-    return JSON.parse(outputJson(definition, value)) as R;
+    if (postponing.asked === undefined) return JSON.parse(outputJson(definition, value)) as R;
+  } catch (thrown) {
+    if (postponing.asked === undefined) throw thrown;
   } finally {
     clearTimeout(timer);
     outer?.removeEventListener("abort", abort);
   }
+  ending.signal.throwIfAborted();
+  throw new TaskPostponed(postponing.asked);
 }
 
 function logTo(onLog: TaskRunOptions["onLog"]): ObserverLog {

@@ -14,7 +14,7 @@ import { startAttempt } from "./slot/attempt.ts";
 import type { LoadedObservers } from "./slot/load-observers.ts";
 import { asHandler, wordOf } from "./slot/task-handler.ts";
 import { describeTasks, describeTypes } from "./slot/type-catalogue.ts";
-import type { Attempt } from "./wire/attempt.ts";
+import type { Attempt, TaskWord } from "./wire/attempt.ts";
 import type { Catalogue } from "./wire/messages.ts";
 
 /** `SLOTS=0`: handlers run in the process that holds the lease. One that blocks, leaks or exits ends the service, and the next. */
@@ -52,11 +52,11 @@ export class LocalHandlers implements Handlers, SlotsView {
     const definition = this.#types.get(run.start.type) as ObserverDefinition | TaskDefinition; // or no run had been accepted
     const params = parsed.ok ? parsed.params : undefined;
     if (!isTaskDefinition(definition)) return startAttempt(host, run, definition, params);
-    let output: string | undefined;
-    const handler = asHandler(definition, run.taskAttempt ?? 1, (json) => {
-      output = json;
+    let kept: TaskWord | undefined;
+    const handler = asHandler(definition, run.taskAttempt ?? 1, (word) => {
+      kept = word;
     });
-    const onSettled: HandlerHost["onSettled"] = (of, outcome) => host.onSettled(of, outcome, wordOf(outcome, output));
+    const onSettled: HandlerHost["onSettled"] = (of, outcome) => host.onSettled(of, outcome, wordOf(outcome, kept));
     return startAttempt({ ...host, onSettled }, run, handler, params);
   }
 

@@ -57,4 +57,23 @@ describe("the end of a task's attempt", () => {
       fact: { outcome: "failed", retryInMs: null },
     });
   });
+
+  it("is postponed where its handler says so, unless its time was up, it was cancelled, or its lease is lost", () => {
+    const postponement = { inMs: 5, reason: "" };
+    const late = { outcome: { outcome: "completed" }, word: { postponement } } as const;
+    const fact = { outcome: "postponed", postponement };
+    expect(fateOf({ ...late, cause: undefined }, limits, 0.5)).toEqual({ kind: "end", fact });
+    expect(fateOf({ ...late, cause: { kind: "draining" } }, limits, 0.5)).toEqual({ kind: "end", fact });
+    expect(fateOf({ ...late, cause: { kind: "lease-lost" } }, limits, 0.5)).toEqual({ kind: "release", isOurs: false });
+    const stop = { ...late, outcome: { outcome: "stopped" } } as const;
+    expect(fateOf({ ...stop, cause: { kind: "stopped" } }, limits, 0.5)).toMatchObject({ fact: { outcome: "cancelled" } });
+    const cause: StopCause = { kind: "uncaught", error: timeIsUp(50) };
+    expect(fateOf({ ...stop, cause }, limits, 0.5)).toMatchObject({ fact: { outcome: "failed" } });
+  });
+
+  it("says when its emergency handler completed it", () => {
+    const word = { output: "1", isEmergency: true };
+    expect(fateOf({ ...completed, word }, limits, 0.5)).toMatchObject({ fact: { completedBy: "emergency" } });
+    expect(fateOf(completed, limits, 0.5)).not.toHaveProperty("fact.completedBy");
+  });
 });

@@ -2,7 +2,7 @@ import type { ErrorText, RunId } from "@unacked/contracts";
 import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome } from "@unacked/sdk";
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
-import type { Attempt, AttemptedRun, AttemptHost } from "../wire/attempt.ts";
+import type { Attempt, AttemptedRun, AttemptHost, TaskWord } from "../wire/attempt.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import { startAttempt } from "./attempt.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
@@ -16,8 +16,8 @@ interface SlotRun extends AttemptedRun {
   readonly traceContext: TraceContext | undefined;
   /** As it was thrown, for the signal's reason. */
   uncaught?: unknown;
-  /** Of a task: what it returned, as JSON. */
-  output?: string;
+  /** Of a task: what its handler has come to. */
+  word?: TaskWord;
 }
 
 /**
@@ -80,7 +80,7 @@ export class SlotHost {
     if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
     const start = { observerId, name, type, labels } as AttemptedRun["start"];
     const run: SlotRun = { attempt, start, runId: runId as RunId, log: this.#log.of(attempt), traceContext };
-    const keep = (output: string) => void (run.output = output);
+    const keep = (word: TaskWord) => void (run.word = word);
     const handler = isTaskDefinition(definition) ? asHandler(definition, taskAttempt ?? 1, keep) : definition;
     this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, handler, parsed.params) });
   }
@@ -115,7 +115,7 @@ export class SlotHost {
   #settled(run: SlotRun, outcome: RunOutcome): void {
     this.#running.delete(run.attempt);
     const error = outcome.outcome === "completed" || outcome.error === undefined ? undefined : thrownText(outcome.error);
-    const word = wordOf(outcome, run.output);
+    const word = wordOf(outcome, run.word);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
   }
 }

@@ -1,31 +1,47 @@
 import {
+  handlerOf,
+  isEmergencyAttempt,
   isNonRetryable,
   type ObserverDefinition,
   outputJson,
+  type Postponement,
+  Postponing,
   type RunOutcome,
   SdkError,
   type TaskDefinition,
 } from "@unacked/sdk";
 import type { TaskWord } from "../wire/attempt.ts";
 
-/** One attempt of a task, in the form in which handlers are entered. @param keep told what it returned, checked, as JSON */
-export function asHandler(definition: TaskDefinition, attempt: number, keep: (output: string) => void): ObserverDefinition {
+/** One attempt of a task, in the form in which handlers are entered. @param keep told what its end is to say, checked */
+export function asHandler(definition: TaskDefinition, attempt: number, keep: (word: TaskWord) => void): ObserverDefinition {
   const { type, params } = definition;
+  const emergency = isEmergencyAttempt(definition, attempt) ? { isEmergency: true } : {};
   return {
     type,
     params,
     async run({ params: given, signal, log, observer }) {
-      const value = await definition.run({ params: given, signal, log, attempt, taskId: observer.id });
-      if (!signal.aborted) keep(outputJson(definition, value));
+      const postponing = new Postponing();
+      try {
+        const context = { params: given, signal, log, attempt, taskId: observer.id, postpone: postponing.postpone };
+        const value = await handlerOf(definition, attempt).run(context);
+        if (postponing.asked === undefined && !signal.aborted) keep({ ...emergency, output: outputJson(definition, value) });
+      } catch (thrown) {
+        if (postponing.asked === undefined) throw thrown;
+      }
+      if (postponing.asked !== undefined) keep({ postponement: toWire(postponing.asked) });
     },
   };
 }
 
-/** What its end says beside the outcome; nothing of an observer's. */
-export function wordOf(outcome: RunOutcome, output: string | undefined): TaskWord {
-  if (outcome.outcome === "completed") return output === undefined ? {} : { output };
+/** What its end says beside the outcome; nothing of an observer's. @param kept by its handler */
+export function wordOf(outcome: RunOutcome, kept: TaskWord | undefined): TaskWord {
+  if (kept?.postponement !== undefined) return kept;
+  if (outcome.outcome === "completed") return kept ?? {};
   return outcome.outcome === "failed" && isFinal(outcome.error) ? { isFinal: true } : {};
 }
+
+const toWire = ({ reason, ...when }: Postponement): NonNullable<TaskWord["postponement"]> =>
+  "at" in when ? { at: when.at.getTime(), reason } : { inMs: when.inMs, reason };
 
 const isFinal = (error: Error): boolean =>
   isNonRetryable(error) || (error instanceof SdkError && error.code === "invalid-output");

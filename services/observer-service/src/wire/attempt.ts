@@ -1,4 +1,4 @@
-import type { ErrorText, RunId, StartObserver } from "@unacked/contracts";
+import type { ErrorText, RunId, StartObserver, TaskEnded } from "@unacked/contracts";
 import type { LogLevel, RunOutcome } from "@unacked/sdk";
 import type { Span, TraceContext, TraceIds } from "@unacked/tracing";
 import type { Log } from "../log.ts";
@@ -37,6 +37,10 @@ export interface TaskWord {
   readonly output?: string | undefined;
   /** To try again would not help. */
   readonly isFinal?: boolean | undefined;
+  /** It has not completed: it goes on later. */
+  readonly postponement?: TaskEnded["postponement"];
+  /** Its emergency handler ran. */
+  readonly isEmergency?: boolean | undefined;
 }
 
 /** What all attempts of a service share: there are many thousands of them, and each asks here. */

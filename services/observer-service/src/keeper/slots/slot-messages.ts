@@ -1,4 +1,11 @@
-import { BrokenFile, ErrorText, MAX_TASK_OUTPUT_BYTES, ObserverTypeInfo, TaskTypeInfo } from "@unacked/contracts";
+import {
+  BrokenFile,
+  ErrorText,
+  MAX_TASK_OUTPUT_BYTES,
+  ObserverTypeInfo,
+  TaskPostponement,
+  TaskTypeInfo,
+} from "@unacked/contracts";
 import { z } from "zod";
 import type { FromSlot, WatchdogWord } from "../../wire/messages.ts";
 
@@ -34,6 +41,8 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
     error: ErrorText.optional(),
     output: z.string().max(MAX_TASK_OUTPUT_BYTES).optional(),
     isFinal: z.boolean().optional(),
+    postponement: TaskPostponement.optional(),
+    isEmergency: z.boolean().optional(),
   }),
   z.object({ kind: z.literal("thrown"), attempt, what: z.string().max(1_000), error: ErrorText }),
   z.object({ kind: z.literal("uncaught"), attempt, error: ErrorText }),

@@ -7,7 +7,7 @@ import type { StopCause } from "../../wire/stop-cause.ts";
 
 /** What becomes of a task's message, and what is told: an end, a release, or that it begins again here. */
 export type TaskFate =
-  | { kind: "end"; fact: Pick<TaskEnded, "outcome" | "output" | "error" | "retryInMs"> }
+  | { kind: "end"; fact: Pick<TaskEnded, "outcome" | "output" | "error" | "retryInMs" | "postponement" | "completedBy"> }
   /** It goes back to the queue; after a lost lease it is not ours to give. */
   | { kind: "release"; isOurs: boolean }
   | { kind: "again" }
@@ -32,13 +32,16 @@ export interface TaskLimits {
 
 /** The handler has settled. @param random from 0 up to 1 */
 export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits, random: number): TaskFate {
+  // It has done what it could: whoever goes on with it need not begin again. But its time may be up, or nobody want it any more.
+  if (word.postponement !== undefined && (cause === undefined || !ENDS_WORK.has(cause.kind)))
+    return { kind: "end", fact: { outcome: "postponed", postponement: word.postponement } };
   // It was over before it heard of it.
   const isDone = outcome.outcome === "completed" && cause?.kind !== "lease-lost";
   if (cause !== undefined && !isDone) return fateOfInterrupted(cause, limits, random);
   switch (outcome.outcome) {
     case "completed":
       return isJson(word.output)
-        ? { kind: "end", fact: { outcome: "completed", output: word.output } }
+        ? { kind: "end", fact: { outcome: "completed", output: word.output, ...(word.isEmergency && BY_EMERGENCY) } }
         : failed(NOT_JSON, limits, random, true);
     case "failed": {
       const error = thrownText(outcome.error);
@@ -68,6 +71,13 @@ export const timeIsUp = (timeoutMs: number): ErrorText => ({
   name: "TaskTimeoutError",
   message: `the handler has not settled within ${timeoutMs} ms (timeoutMs)`,
 });
+
+const BY_EMERGENCY = { completedBy: "emergency" } as const;
+
+/** Causes that a handler's wish to go on later does not outlive. */
+const ENDS_WORK: ReadonlySet<StopCause["kind"]> = new Set([
+  ...(["uncaught", "lease-lost", "stopped", "not-wanted", "unknown", "obsolete", "duplicate"] as const),
+]);
 
 /** What slots say of the run that ended one: it was alone in it, or blocked it. */
 const ENDS_SLOTS: ReadonlySet<string> = new Set(["SlotEndedError", "HandlerBlockedError"]);

@@ -1,4 +1,4 @@
-import type { SendId, StartTask, TaskEvent, TaskId } from "@unacked/contracts";
+import type { SendId, StartTask, TaskEnded, TaskEvent, TaskId } from "@unacked/contracts";
 import { thrownText } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
@@ -23,9 +23,7 @@ export interface TaskRunnerParts {
   readonly takenBack: (generation: number) => void;
   readonly stopTimeoutMs: number;
   readonly log: Log;
-  readonly onEnded?: (
-    how: "completed" | "failed" | "cancelled" | "crashed" | "unknown-type" | "released" | "returned",
-  ) => void;
+  readonly onEnded?: (how: TaskEnded["outcome"] | "released" | "returned") => void;
 }
 
 /** Cancelled sends whose messages have yet to come are remembered: so many, the oldest goes first. */

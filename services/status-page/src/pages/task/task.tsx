@@ -80,6 +80,7 @@ function Json({ name, value }: { name: string; value: unknown }) {
 
 const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
   "due-time": "the time at which it is due",
+  postponed: "the time until which its handler has put it off",
   paused: "somebody to start its type again: it is paused",
   "max-running": "one of its type to end: as many run as may",
   rate: "the next second: as many of its type have started as may",
@@ -88,14 +89,20 @@ const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
   worker: "the next free task worker: it is in the queue",
 };
 
+const waitText = ({ waitsFor, postponedFor }: TaskView): string =>
+  `${waitsFor === null ? "" : WAITS[waitsFor]}${postponedFor === null ? "" : `: ${postponedFor}`}`;
+
+const meaningOf = ({ status, completedBy }: TaskView): string =>
+  completedBy === "emergency" ? "its emergency handler returned" : TASK_LOOKS[status].meaning;
+
 function factsOf(task: TaskView, nowMs: number): [string, ReactNode][] {
   const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;
   const tookMs = ranMs(task, nowMs);
   const time = (name: string, at: string | null): [string, ReactNode][] =>
     at === null ? [] : [[name, <Time key={name} at={at} isExact />]];
   return [
-    ["Status", `${status}: ${TASK_LOOKS[status].meaning}${cancelling ? "; its handler has been told to end" : ""}`],
-    ...(task.waitsFor === null ? [] : [["Waits for", WAITS[task.waitsFor]] satisfies [string, ReactNode]]),
+    ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
+    ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies [string, ReactNode]]),
     ["Runs on", service === null ? "on no service yet" : service.name],
     ["Pool", pool],
     ["Priority", sayCount(priority)],
@@ -106,6 +113,9 @@ function factsOf(task: TaskView, nowMs: number): [string, ReactNode][] {
     ...(tookMs === null ? [] : [["Ran for", sayDuration(tookMs)] satisfies [string, ReactNode]]),
     ["Failed attempts", `${sayCount(task.failures)}${task.maxAttempts === null ? "" : ` of ${sayCount(task.maxAttempts)}`}`],
     ["Interruptions", sayCount(task.interruptions)],
+    ...(task.postpones === 0
+      ? []
+      : [["Put off by its handler", `${sayCount(task.postpones)} times`] satisfies [string, ReactNode]]),
     ["Sent", `${sayCount(task.sends)} times`],
     ["Id", <code key="id">{id}</code>],
   ];

@@ -14,6 +14,7 @@ import { Tasks0014 } from "../migrations/0014-tasks.ts";
 import { TaskLimits0015 } from "../migrations/0015-task-limits.ts";
 import { TaskKeys0016 } from "../migrations/0016-task-keys.ts";
 import { CreateTask0017 } from "../migrations/0017-create-task.ts";
+import { TaskStories0018 } from "../migrations/0018-task-stories.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -72,6 +73,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskLimits0015,
       TaskKeys0016,
       CreateTask0017,
+      TaskStories0018,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

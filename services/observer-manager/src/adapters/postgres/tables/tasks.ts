@@ -24,6 +24,8 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   lastError: nullable("jsonb", "last_error"),
   createdAt: column("timestamptz", "created_at"),
   key: nullable("text"),
+  /** What few have: `postpones`, `postponedFor`, `completedBy`. */
+  story: nullable("jsonb"),
 };
 
 /** What is not over (docs/decisions/0011-tasks.md). */

@@ -151,10 +151,13 @@ function viewOfNew(
     failures: 0,
     interruptions: 0,
     sends: 0,
+    postpones: 0,
+    postponedFor: null,
     service: null,
     startedAt: null,
     endedAt: null,
     output: null,
+    completedBy: null,
     lastError: null,
     createdAt: row.created_at.toISOString(),
   };

@@ -152,6 +152,15 @@ const parametersOfEnds = (words: TaskWord[]): unknown[] => [
   words.map((w) => w.end?.outcome),
   words.map((w) => w.end?.output ?? null),
   words.map((w) => (w.end?.error === undefined ? null : JSON.stringify(w.end.error))),
-  words.map((w) => w.end?.retryInMs ?? null),
+  words.map((w) => w.end?.retryInMs ?? w.end?.postponement?.inMs ?? null),
   words.map((w) => Math.max(0, (w.end?.at ?? 0) - (w.end?.startedAt ?? 0))),
+  words.map((w) => noteOf(w)),
 ];
+
+/** Nothing of nearly all. */
+function noteOf({ end }: TaskWord): string | null {
+  if (end?.outcome === "completed" && end.completedBy === "emergency") return '{"completedBy":"emergency"}';
+  if (end?.outcome !== "postponed") return null;
+  const { reason = "", at } = end.postponement ?? {};
+  return JSON.stringify({ postponedFor: reason, ...(at !== undefined && { at }) });
+}

@@ -22,11 +22,20 @@ export interface TaskRow {
   last_error: TaskView["lastError"];
   created_at: Date;
   key: string | null;
+  story: TaskStory | null;
   runs_again: boolean;
 }
 
+/** Of few. */
+export interface TaskStory {
+  postpones?: number;
+  /** Why it was put off; empty: for no reason that was given. Gone when it has run again. */
+  postponedFor?: string;
+  completedBy?: "emergency";
+}
+
 const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
-  service_name, started_at, created_at, key`;
+  service_name, started_at, created_at, key, story`;
 
 /** Of `tasks`; where a stack would be too much. */
 export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, NULL::timestamptz AS ended_at,
@@ -51,6 +60,8 @@ export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
 /** @param standing needed of what is Ready */
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
+  const { postpones = 0, postponedFor, completedBy = "handler" } = row.story ?? {};
+  const isPostponed = status === "Scheduled" && postponedFor !== undefined;
   return {
     id,
     type,
@@ -59,7 +70,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     key: row.key,
     priority,
     status,
-    waitsFor: waitOf(status, standing),
+    waitsFor: isPostponed ? "postponed" : waitOf(status, standing),
     cancelling,
     runsAgain: row.runs_again,
     dueAt: row.due_at.toISOString(),
@@ -67,10 +78,13 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     failures,
     interruptions,
     sends,
+    postpones,
+    postponedFor: isPostponed ? postponedFor || null : null,
     service: row.service_id === null ? null : { id: row.service_id, name: row.service_name ?? "" },
     startedAt: row.started_at?.toISOString() ?? null,
     endedAt: row.ended_at?.toISOString() ?? null,
     output: row.output === null ? null : fromJson(row.output),
+    completedBy: status === "Completed" ? completedBy : null,
     lastError: row.last_error,
     createdAt: row.created_at.toISOString(),
   };

@@ -26,10 +26,13 @@ export const READY = {
   failures: 0,
   interruptions: 0,
   sends: 0,
+  postpones: 0,
+  postponedFor: null,
   service: null,
   startedAt: null,
   endedAt: null,
   output: null,
+  completedBy: null,
   lastError: null,
   createdAt: "2026-11-20T09:00:00.000Z",
 } satisfies TaskView;
@@ -43,6 +46,7 @@ export const COMPLETED = {
   startedAt: "2026-11-20T09:00:00.012Z",
   endedAt: "2026-11-20T09:00:00.431Z",
   output: { bytes: 10_240 },
+  completedBy: "handler",
 } satisfies TaskView;
 
 export const CREATED = { ...READY, outcome: "created" } satisfies CreatedTask;
@@ -53,6 +57,7 @@ export const TASK_RUNNING = {
   status: "Running",
   endedAt: null,
   output: null,
+  completedBy: null,
 } satisfies TaskView;
 
 export const QUEUED = { ...TASK_RUNNING, key: "logo", runsAgain: true, outcome: "queued" } satisfies CreatedTask;
@@ -67,12 +72,31 @@ export const TASK_TO_RETRY = {
   lastError: { name: "TypeError", message: "fetch failed" },
 } satisfies TaskView;
 
+export const TASK_POSTPONED = {
+  ...READY,
+  status: "Scheduled",
+  waitsFor: "postponed",
+  sends: 1,
+  postpones: 1,
+  postponedFor: "the shop is closed",
+  dueAt: "2026-11-21T08:00:00.000Z",
+} satisfies TaskView;
+
+export const TASK_COMPLETED_IN_EMERGENCY = {
+  ...COMPLETED,
+  failures: 3,
+  sends: 4,
+  completedBy: "emergency",
+  lastError: { name: "TypeError", message: "fetch failed" },
+} satisfies TaskView;
+
 export const TASK_FAILED = {
   ...COMPLETED,
   status: "Failed",
   failures: 10,
   sends: 10,
   output: null,
+  completedBy: null,
   lastError: { name: "TypeError", message: "fetch failed" },
 } satisfies TaskView;
 

@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli } from "../support/processes/unacked-cli.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+let system: System;
+let tasks: Tasks;
+const ENV = { OBSERVERS_DIR: HANDLER_TASKS_DIR, TASK_WORKERS: "4" };
+
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+  await system.startService("worker", { env: ENV });
+  tasks = new Tasks(system);
+});
+
+afterAll(() => system.close());
+
+const later = (params: object) => tasks.create({}, { type: "later", params: { dir: tasks.dir, ...params } });
+const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+test("A handler puts its task off: it waits, says why and until when, and goes on then with all its attempts", async () => {
+  const at = soon(2_500);
+  const { id } = await later({ at, reason: "the shop is closed" });
+  const waiting = await tasks.untilStatus(id, "Scheduled");
+  expect(waiting).toMatchObject({
+    waitsFor: "postponed",
+    postponedFor: "the shop is closed",
+    postpones: 1,
+    dueAt: at,
+    failures: 0,
+    interruptions: 0,
+    lastError: null,
+  });
+  const { out } = await runCli(["describe", "task", id], { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  expect(out).toContain("postponed: the shop is closed");
+  const done = await tasks.get(id, "20s");
+  // It may be tried once, so that a failure would have been its end.
+  expect(done).toMatchObject({ status: "Completed", output: { runs: 2, attempt: 1 }, postpones: 1, postponedFor: null });
+  expect(done).toMatchObject({ failures: 0, interruptions: 0, sends: 2, completedBy: "handler" });
+  expect(Date.parse(done.startedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(at) - 20);
+});
+
+test("What a handler does after it has put its task off is ignored", async () => {
+  const { id } = await later({ inMs: 300, isDeaf: true });
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", failures: 0, lastError: null, postpones: 1 });
+});
+
+test("What is past is at once", async () => {
+  const { id } = await later({ at: "2020-01-01T00:00:00Z" });
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", output: { runs: 2 } });
+});
+
+test.each([
+  ["tomorrow", 'postpone: it takes ms from now, or a valid Date, and was given "tomorrow"'],
+  [Date.parse("2099-01-01"), "is more than a year; a time is given as a Date"],
+])("A bad value is an error in the handler: %s", async (inMs, message) => {
+  const { id } = await later({ inMs });
+  const failed = await tasks.get(id, "20s");
+  expect(failed).toMatchObject({ status: "Failed", failures: 1, lastError: { name: "SdkError" } });
+  expect(failed.lastError?.message).toContain(message);
+  expect(failed.lastError?.stack).toContain("later.ts");
+});
+
+test("What is put off can be cancelled, and run at once", async () => {
+  const one = await later({ inMs: 3_600_000 });
+  await tasks.untilStatus(one.id, "Scheduled");
+  const cancelled = await system.call("DELETE", `/api/v1/tasks/${one.id}`);
+  expect(cancelled).toMatchObject({ status: 202, body: { status: "Cancelled", waitsFor: null } });
+  const other = await later({ inMs: 3_600_000 });
+  await tasks.untilStatus(other.id, "Scheduled");
+  await system.call("POST", `/api/v1/tasks/${other.id}/retry`);
+  expect(await tasks.get(other.id, "20s")).toMatchObject({ status: "Completed", output: { runs: 2 } });
+});
+
+test("Whoever was told to cancel has not put off anything", async () => {
+  const { id } = await later({ inMs: 1, ms: 600_000 });
+  await tasks.untilStatus(id, "Running");
+  await system.call("DELETE", `/api/v1/tasks/${id}`);
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Cancelled", postpones: 0 });
+});
+
+const secondWay = (params: object, more: object = {}) =>
+  tasks.create({}, { type: "second-way", params: { dir: tasks.dir, ...params }, ...more });
+const waysOf = (id: string) =>
+  readFileSync(join(tasks.dir, `${id}.ways`), "utf8")
+    .trim()
+    .split("\n");
+
+test("From its attempt on the emergency handler runs instead, and what it completes says so", async () => {
+  const { id } = await secondWay({});
+  expect(await tasks.get(id, "20s")).toMatchObject({
+    status: "Completed",
+    completedBy: "emergency",
+    output: { way: "second", attempt: 3 },
+    failures: 2,
+  });
+  expect(waysOf(id)).toEqual(["first 1", "first 2", "second 3"]);
+  const { out } = await runCli(["describe", "task", id], { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  expect(out).toContain("Completed, by its emergency handler");
+});
+
+test("An emergency handler that fails is tried again until the attempts are used up", async () => {
+  const { id } = await secondWay({ failures: 1 });
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", completedBy: "emergency", failures: 3 });
+  const { id: lost } = await secondWay({ failures: 9 });
+  expect(await tasks.get(lost, "20s")).toMatchObject({
+    status: "Failed",
+    completedBy: null,
+    failures: 5,
+    lastError: { message: "the second way fails, attempt 5" },
+  });
+  expect(waysOf(lost)).toEqual(["first 1", "first 2", "second 3", "second 4", "second 5"]);
+});
+
+test("An interruption is no attempt: the emergency comes no earlier for it", async () => {
+  const { id } = await secondWay({ kills: true });
+  expect(await tasks.get(id, "40s")).toMatchObject({ status: "Completed", completedBy: "emergency", failures: 2 });
+  expect(waysOf(id)).toEqual(["first 1", "first 1", "first 2", "second 3"]);
+}, 60_000);
