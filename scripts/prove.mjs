@@ -17,7 +17,8 @@ Proves a promise on all its cases and with full counts, which takes too long for
   --release RELEASE      the RabbitMQ of this Debian: bookworm (3.10), trixie (4.0), sid (4.3 or later). Default: the installed one
   slots                  what observers may do to their process, and what it costs others: every poison for a minute,
                          culprits among 200, a slot killed every second under 1,000, 150 rounds of faults. About an hour
-  tasks                  limits of task types, beside a million others and for half a minute each. Some minutes
+  tasks                  100,000 on five services that are killed; twenty writers to one key; limits of types, beside a
+                         million others and for half a minute each. A quarter of an hour
   --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
   --only TEXT            only the cases with this in their names
 `;
@@ -26,7 +27,10 @@ Proves a promise on all its cases and with full counts, which takes too long for
 const SUBJECTS = {
   partitions: { project: "cluster", files: ["test/cluster/partitions.test.ts"] },
   slots: { project: "servers", files: ["test/e2e/slots-"] },
-  tasks: { project: "servers", files: ["test/e2e/tasks-limits", "test/integration/task-limits"] },
+  tasks: {
+    project: "servers",
+    files: ["test/e2e/tasks-limits", "test/e2e/tasks-keys", "test/e2e/tasks-none-lost", "test/integration/task-limits"],
+  },
 };
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");

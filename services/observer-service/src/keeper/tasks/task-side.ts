@@ -35,6 +35,8 @@ export class TaskSide {
   /** How long tasks take decides how many travel together: that a type is short is told at once. */
   readonly #paces = new Paces(() => this.tellAlive());
   #draining = false;
+  /** It has had a session: before that nobody knows it, and there is no generation to speak of. */
+  #hasBegun = false;
 
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
@@ -53,6 +55,7 @@ export class TaskSide {
     if (this.workers === 0) return;
     const { identity, queueType, declaresTopology, publisher, log } = this.#parts;
     this.sender.enterGeneration(session.generation);
+    this.#hasBegun = true;
     const told = new Promise<void>((resolve) => this.#tellWorkers(resolve));
     const known = new AbortController();
     await Promise.race([told, publisher.blocked(known.signal)]);
@@ -73,7 +76,7 @@ export class TaskSide {
 
   /** Every few seconds: by it the manager knows how many tasks to send. */
   tellAlive(): void {
-    if (this.workers > 0) this.#tellWorkers();
+    if (this.workers > 0 && this.#hasBegun) this.#tellWorkers();
   }
 
   cancel({ targets }: CancelTasks): void {

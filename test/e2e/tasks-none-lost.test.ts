@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Postgres } from "../../scripts/servers/postgres.mjs";
+import { eventually } from "../support/eventually.ts";
+import { proves } from "../support/runs/counts.ts";
+import {
+  freshDatabase,
+  freshVhost,
+  type PrivateBroker,
+  privateBroker,
+  privatePostgres,
+} from "../support/servers/servers.ts";
+import { System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+const FULL = proves("tasks");
+const COUNT = FULL ? 100_000 : 10_000;
+const SERVICES = ["worker-1", "worker-2", "worker-3", "worker-4", "worker-5"];
+const WORKERS = 20;
+const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: String(WORKERS), SLOTS: "1" };
+const KILL_EVERY_MS = 2_000;
+const SAID_WITHIN_MS = 900_000;
+
+/** A hundred task workers; each slot writes the ids that it runs into a file of its own. */
+describe(`${COUNT} tasks on ${SERVICES.length} services`, { timeout: 2 * SAID_WITHIN_MS }, () => {
+  let broker: PrivateBroker;
+  let database: Postgres;
+  let system: System;
+
+  beforeAll(async () => {
+    [broker, database] = await Promise.all([privateBroker(), privatePostgres()]);
+    const { amqpUrl, management } = await freshVhost(broker);
+    const { databaseUrl } = await freshDatabase(database);
+    system = new System({ amqpUrl, databaseUrl, management });
+    await system.startManager();
+    for (const name of SERVICES) await system.startService(name, { env: ENV });
+  }, 180_000);
+  afterAll(() => system?.close());
+
+  /** By what the books say of each that was made here: how many, and how often they ran. */
+  async function account(tasks: Tasks, ids: string[]): Promise<{ completed: number; twice: string[] }> {
+    const completed = (await tasks.idsOf("Completed")).filter((id) => wanted.has(id));
+    const runs = tasks.runs();
+    expect([...runs.keys()].filter((id) => !wanted.has(id))).toEqual([]);
+    expect(ids.filter((id) => !runs.has(id))).toEqual([]);
+    expect(new Set(completed).size).toBe(completed.length);
+    return { completed: completed.length, twice: ids.filter((id) => (runs.get(id) ?? 0) > 1) };
+  }
+  let wanted = new Set<string>();
+
+  async function create(tasks: Tasks): Promise<string[]> {
+    const ids = await tasks.createMany(COUNT, { ms: 5 });
+    wanted = new Set(ids);
+    expect(wanted.size).toBe(COUNT);
+    return ids;
+  }
+
+  test("without faults each runs once, and ends once", async () => {
+    const tasks = new Tasks(system);
+    const ids = await create(tasks);
+    await tasks.untilAllOver(SAID_WITHIN_MS);
+    expect(await account(tasks, ids)).toEqual({ completed: COUNT, twice: [] });
+  });
+
+  test(`with a service killed every ${KILL_EVERY_MS / 1_000} s, and manager, broker and database once: each ends once, and only what was interrupted runs again`, async () => {
+    const tasks = new Tasks(system);
+    const ids = await create(tasks);
+    const done = () => tasks.runs().size / COUNT;
+    const others: [number, string, () => Promise<unknown>][] = [
+      [
+        0.25,
+        "manager",
+        () =>
+          system.managers
+            .at(-1)
+            ?.kill("SIGKILL")
+            .then(() => system.startManager()) ?? Promise.reject(),
+      ],
+      [0.5, "broker", () => broker.kill().then(() => broker.start())],
+      [0.75, "database", () => database.kill().then(() => database.start())],
+    ];
+    let kills = 0;
+    for (let i = 0; done() < 1; i += 1) {
+      const name = SERVICES[i % SERVICES.length] as string;
+      await system.service(name).kill("SIGKILL");
+      kills += 1;
+      const again = await system.startService(name, { env: ENV, untilKnown: false });
+      await Promise.all([again.waitForEvent("consuming-tasks"), sleep(KILL_EVERY_MS)]);
+      if (done() < (others[0]?.[0] ?? 1)) continue;
+      const [, what, kill] = others.shift() as (typeof others)[0];
+      console.log(`${what} killed at ${Math.round(done() * 100)} %`);
+      await kill();
+    }
+    expect(others.map(([, what]) => what)).toEqual([]);
+    await eventually(async () => expect((await system.call("GET", "/readyz")).status).toBe(200), { timeoutMs: 60_000 });
+    await tasks.untilAllOver(SAID_WITHIN_MS);
+    const { completed, twice } = await account(tasks, ids);
+    expect(completed).toBe(COUNT);
+    const interrupted = new Set<string>();
+    for (const id of twice) if ((await tasks.get(id)).interruptions > 0) interrupted.add(id);
+    console.log(
+      `${COUNT} tasks, ${kills} services killed: ${twice.length} ran more than once, ${interrupted.size} of them as interrupted in the books`,
+    );
+    // The others had run on what was killed and were not told of; no more than that can have been under way there.
+    expect(twice.length).toBeLessThanOrEqual((kills + SERVICES.length) * WORKERS);
+    const { items } = (await system.call<{ items: unknown[] }>("GET", "/api/v1/errors")).body;
+    expect(items).toEqual([]);
+  });
+});
