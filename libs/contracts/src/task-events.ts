@@ -2,6 +2,7 @@ import { z } from "zod";
 import { count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
 import { ErrorText } from "./events.ts";
 import { PoolName, RunId, SendId, ServiceId, ServiceName, TaskId, TypeName } from "./ids.ts";
+import { MAX_BUNDLE } from "./start-task.ts";
 import { COMPLETED_BY, TASK_OUTCOMES } from "./task-states.ts";
 
 /** How long what a task returns may be, as JSON in UTF-8. */
@@ -15,6 +16,8 @@ export const TaskTypeInfo = z.object({
   paramsSchema: keptJsonSchema,
   /** How long its tasks run here, in ms: most of the last hundred (95 of 100) at most so long. Absent: too few have. */
   p95Ms: z.number().min(0).optional(),
+  /** So many of its tasks are given to one call; absent: one. */
+  batch: count(1).max(MAX_BUNDLE).optional(),
 });
 export type TaskTypeInfo = z.infer<typeof TaskTypeInfo>;
 

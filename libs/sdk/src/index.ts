@@ -1,4 +1,5 @@
 export { type Backoff, type BackoffOptions, backoff } from "./backoff.ts";
+export { type BatchContext, type BatchedTask, type BatchOutcome, type BatchResult, batchOutcomes } from "./batch.ts";
 export {
   type HarnessOptions,
   type HarnessRun,

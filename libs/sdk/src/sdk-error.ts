@@ -8,6 +8,7 @@
  * - `emit-after-end`: `emit` was called by a run that had ended
  * - `event-not-json`: the value given to `emit` cannot be written as JSON
  * - `invalid-output`: what a task returned is no JSON, does not pass its schema, or is too long
+ * - `no-result`: a handler of batches returned nothing for this task
  * - `event-not-seen`: the harness waited for an event that did not come
  * - `not-offered`: the harness was given a restricted type, and permissions under which there is none
  */
@@ -19,6 +20,7 @@ export type SdkErrorCode =
   | "emit-after-end"
   | "event-not-json"
   | "invalid-output"
+  | "no-result"
   | "event-not-seen"
   | "not-offered";
 

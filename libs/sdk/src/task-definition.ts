@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { BackoffOptions } from "./backoff.ts";
+import { type BatchContext, type BatchedTask, type BatchResult, batchOutcomes } from "./batch.ts";
 import type { ObserverLog } from "./observer-context.ts";
 import { type Isolation, isolationFlaw, isSchema, typePattern } from "./observer-definition.ts";
 import { SdkError } from "./sdk-error.ts";
@@ -45,8 +46,13 @@ export type Emergency<P = unknown, R = unknown> = {
   run(ctx: TaskContext<P>): Promise<R>;
 };
 
+/** How many tasks one call takes, at most. */
+const MAX_BATCH = 100;
+
 /** What `defineTask` is given. */
-export type TaskDraft<S extends z.ZodType, O extends z.ZodType> = {
+export type TaskDraft<S extends z.ZodType, O extends z.ZodType> = TaskTraits<S, O> & (OneByOne<S, O> | InBatches<S, O>);
+
+type TaskTraits<S extends z.ZodType, O extends z.ZodType> = {
   /** The name under which tasks of this type are created: 1–64 of `A–Z a–z 0–9 . _ -`, unique on a service, also among observers. */
   readonly type: string;
   readonly description?: string;
@@ -55,9 +61,12 @@ export type TaskDraft<S extends z.ZodType, O extends z.ZodType> = {
   /** Checks what the handler returns; at most 64 KiB as JSON. Absent: any JSON, or nothing. */
   readonly output?: O;
   readonly retry?: TaskRetry;
-  /** An attempt that takes longer is aborted, and has failed; its slot is ended if it does not settle. Default: any time. */
+  /** An attempt (of a batch: a call) that takes longer is aborted, and has failed; its slot is ended if it does not settle. Default: any time. */
   readonly timeoutMs?: number;
   readonly isolation?: Isolation;
+};
+
+type OneByOne<S extends z.ZodType, O extends z.ZodType> = {
   /**
    * The job. Returning completes the task, throwing is a failed attempt that the retry policy answers. It may run more than once
    * (its process died just before its end was written down), so what it does to others should bear a repeat.
@@ -65,6 +74,20 @@ export type TaskDraft<S extends z.ZodType, O extends z.ZodType> = {
   run(ctx: TaskContext<z.output<S>>): Promise<z.input<O>>;
   /** Runs instead when `run` has failed often enough: a slower way, say, or a note to somebody. */
   readonly emergency?: Emergency<z.output<S>, z.input<O>>;
+  readonly batch?: undefined;
+  readonly runBatch?: undefined;
+};
+
+type InBatches<S extends z.ZodType, O extends z.ZodType> = {
+  /** So many tasks at most are given to one call, 1 to 100. What waits goes at once: no call waits until it is full. */
+  readonly batch: { readonly size: number };
+  /**
+   * The job, of many. One result for each task; one that is left out has failed, and if it throws all have. May be given one task alone:
+   * there is no other, or what it was in before has ended its slot.
+   */
+  runBatch(tasks: readonly BatchedTask<z.output<S>>[], ctx: BatchContext): Promise<readonly BatchResult<z.input<O>>[]>;
+  readonly run?: undefined;
+  readonly emergency?: undefined;
 };
 
 /** A task type: what `defineTask` gives and a service loads. Frozen. */
@@ -76,8 +99,11 @@ export type TaskDefinition<P = unknown, R = unknown> = {
   readonly retry: { readonly [Key in keyof TaskRetry]-?: number };
   readonly timeoutMs?: number;
   readonly isolation?: Isolation;
+  /** Of one task; also where the type takes batches. */
   run(ctx: TaskContext<P>): Promise<R>;
   readonly emergency?: Emergency<P, R>;
+  readonly batch?: { readonly size: number };
+  runBatch?(tasks: readonly BatchedTask<P>[], ctx: BatchContext): Promise<unknown>;
 };
 
 const DEFAULT_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };
@@ -99,14 +125,15 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>
 ): TaskDefinition<z.output<S>, z.input<O>> {
   if (typeof draft !== "object" || draft === null)
     throw new SdkError("invalid-definition", "defineTask takes an object with type, params and run");
-  const { type, description, params, output, retry = {}, timeoutMs, isolation, run, emergency } = draft;
+  const { type, description, params, output, retry = {}, timeoutMs, isolation, emergency, batch } = draft;
   if (typeof type !== "string" || !typePattern.test(type))
     throw new SdkError("invalid-type", `a task's type is 1–64 of A–Z a–z 0–9 . _ - but this one is ${JSON.stringify(type)}`);
   const wrong = (what: string) => new SdkError("invalid-definition", `task type ${type}: ${what}`);
   if (description !== undefined && typeof description !== "string") throw wrong("description is not a text");
   if (!isSchema(params)) throw wrong("params is not a zod schema, for example z.object({})");
   if (output !== undefined && !isSchema(output)) throw wrong("output is not a zod schema, for example z.object({})");
-  if (typeof run !== "function") throw wrong("run is not a function");
+  const wrongHandler = handlerFlaw(draft);
+  if (wrongHandler !== undefined) throw wrong(wrongHandler);
   const flaw = flawOf(retry);
   if (flaw !== undefined) throw wrong(flaw);
   const wrongIsolation = isolation === undefined ? undefined : isolationFlaw(isolation);
@@ -125,7 +152,8 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>
     retry: Object.freeze({ ...DEFAULT_RETRY, ...retry }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(isolation !== undefined && { isolation: Object.freeze({ ...isolation }) }),
-    run: (ctx) => run.call(draft, ctx),
+    ...(draft.runBatch === undefined ? { run: (ctx) => draft.run(ctx) } : inBatches(draft)),
+    ...(batch !== undefined && { batch: Object.freeze({ size: batch.size }) }),
     ...(emergency !== undefined && {
       emergency: Object.freeze({ fromAttempt: emergency.fromAttempt, run: (ctx) => emergency.run(ctx) }),
     }),
@@ -143,6 +171,36 @@ function flawOf(retry: TaskRetry): string | undefined {
   if (retry.maxAttempts !== undefined && !Number.isInteger(retry.maxAttempts))
     return "retry.maxAttempts is not a whole number";
   return undefined;
+}
+
+/** Beside the others, as a file in JavaScript may say anything. */
+function handlerFlaw(draft: object): string | undefined {
+  const { run, emergency, batch, runBatch } = draft as { [key: string]: unknown; batch?: { size?: unknown } | null };
+  if (batch === undefined && runBatch === undefined) return typeof run === "function" ? undefined : "run is not a function";
+  if (typeof runBatch !== "function") return "runBatch is not a function";
+  if (run !== undefined || emergency !== undefined) return "runBatch goes with neither run nor emergency";
+  const size = typeof batch === "object" ? batch?.size : undefined;
+  if (!Number.isInteger(size) || !isWithin(size, 1, MAX_BATCH))
+    return `batch is not { size: a whole number from 1 to ${MAX_BATCH} }`;
+  return undefined;
+}
+
+/** Of one task alone: a batch of one. */
+function inBatches<P, R>(draft: {
+  runBatch(tasks: readonly BatchedTask<P>[], ctx: BatchContext): Promise<unknown>;
+}): Pick<TaskDefinition<P, R>, "runBatch" | "run"> {
+  return {
+    runBatch: (tasks, ctx) => draft.runBatch(tasks, ctx),
+    async run({ params, attempt, taskId, signal, log }) {
+      const task = { params, attempt, taskId, signal };
+      const returned = await draft.runBatch([task], { signal, log });
+      const strange = (id: string) =>
+        log.warn("runBatch returned a result for a task that it was not given", { taskId: id });
+      const outcome = batchOutcomes([task], returned, strange).get(taskId);
+      if (outcome !== undefined && "error" in outcome) throw outcome.error;
+      return outcome?.output as R;
+    },
+  };
 }
 
 const isEmergency = (emergency: unknown, maxAttempts: number): boolean => {

@@ -26,6 +26,11 @@ export function thrownText(thrown: unknown): ErrorText {
   return stack === "" ? error : { ...error, stack };
 }
 
+/** An error that was thrown elsewhere, in the form that V8 would give it. */
+export function asError({ name, message, stack = "" }: ErrorText): Error {
+  return Object.assign(new Error(message), { name, stack: `${name}: ${message}\n${stack.replaceAll(/^\s*/gm, "    ")}` });
+}
+
 /** As Node would print it, with name and message: for the service's own log. */
 export function stackOf(thrown: unknown): string | undefined {
   return isErrorLike(thrown) ? textOf(() => thrown.stack) || undefined : undefined;

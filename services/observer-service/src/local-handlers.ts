@@ -10,11 +10,12 @@ import {
 import { sendableText } from "./error-text.ts";
 import type { HandledRun, HandlerHost, Handlers } from "./keeper/runs/handlers.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "./keeper/slots/slot-history.ts";
-import { startAttempt } from "./slot/attempt.ts";
+import { startAttempt, stopReason } from "./slot/attempt.ts";
+import { BatchHandler } from "./slot/batch-handler.ts";
 import type { LoadedObservers } from "./slot/load-observers.ts";
 import { asHandler, wordOf } from "./slot/task-handler.ts";
 import { describeTasks, describeTypes } from "./slot/type-catalogue.ts";
-import type { Attempt, TaskWord } from "./wire/attempt.ts";
+import type { Attempt, MemberWord, TaskWord } from "./wire/attempt.ts";
 import type { Catalogue } from "./wire/messages.ts";
 
 /** `SLOTS=0`: handlers run in the process that holds the lease. One that blocks, leaks or exits ends the service, and the next. */
@@ -35,6 +36,7 @@ export class LocalHandlers implements Handlers, SlotsView {
   }
 
   checkParams(run: HandledRun): ErrorText | undefined {
+    if (run.members !== undefined) return undefined; // each for itself, when it starts
     const parsed = this.#parse(run);
     this.#checked.set(run, parsed);
     if (parsed.ok) return undefined;
@@ -52,6 +54,7 @@ export class LocalHandlers implements Handlers, SlotsView {
     const definition = this.#types.get(run.start.type) as ObserverDefinition | TaskDefinition; // or no run had been accepted
     const params = parsed.ok ? parsed.params : undefined;
     if (!isTaskDefinition(definition)) return startAttempt(host, run, definition, params);
+    if (run.members !== undefined) return startBatch(host, run, definition);
     let kept: TaskWord | undefined;
     const handler = asHandler(definition, run.taskAttempt ?? 1, (word) => {
       kept = word;
@@ -103,4 +106,19 @@ export class LocalHandlers implements Handlers, SlotsView {
       ? { ok: false, issues: [{ pointer: "", message: `there is no type ${start.type} here` }] }
       : parseParams(definition, start.params);
   }
+}
+
+function startBatch(host: HandlerHost, run: HandledRun, definition: TaskDefinition): Attempt {
+  const members = new Map<string, MemberWord>();
+  const batch = new BatchHandler({
+    definition,
+    members: run.members ?? [],
+    tell: (taskId, word) => void members.set(taskId, word),
+  });
+  const onSettled: HandlerHost["onSettled"] = (of, outcome) => host.onSettled(of, outcome, { members });
+  const attempt = startAttempt({ ...host, onSettled }, run, batch.definition, null);
+  return {
+    abort: (cause, error) => attempt.abort(cause, error),
+    abortMember: (taskId, cause) => batch.abort(taskId, stopReason(cause, undefined)),
+  };
 }

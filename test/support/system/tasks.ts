@@ -9,7 +9,7 @@ import type { System } from "./system.ts";
 
 /** Task types for tests: `work` and `slow`. */
 export const TASKS_DIR = join(ROOT, "test/fixtures/tasks");
-/** Those that ask for more than to run: `later`, `second-way`. */
+/** Those that ask for more than to run: `later`, `second-way`, `gather`. */
 export const HANDLER_TASKS_DIR = join(ROOT, "test/fixtures/handler-tasks");
 
 /** Tasks of one system, as their users see them, and what they did. */
@@ -30,6 +30,11 @@ export class Tasks {
     });
     expect(status, JSON.stringify(body)).toBe(201);
     return body;
+  }
+
+  /** Whatever is answered. */
+  createAny(request: object): Promise<{ status: number; body: unknown }> {
+    return this.#system.call("POST", "/api/v1/tasks", request);
   }
 
   createMany(count: number, params: object = {}, more: object = {}): Promise<string[]> {

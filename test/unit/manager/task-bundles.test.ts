@@ -6,7 +6,8 @@ const task = (id: string, type: string, more: Partial<StartTask> = {}): StartTas
   ...{ taskId: id as TaskId, sendId: `send-${id}` as SendId, type, params: {}, pool: "default", failures: 0 },
   ...more,
 });
-const first = (one: StartTask) => ({ task: one, isFirstSend: true });
+const first = (one: StartTask) => ({ task: one, isFirstSend: true, isUnhurt: true });
+const pace = (p95Ms: number | undefined, batchSize: number | null = null) => ({ p95Ms: p95Ms ?? null, batchSize });
 const ids = (bundles: readonly (readonly StartTask[])[]) => bundles.map((bundle) => bundle.map(({ taskId }) => taskId));
 
 test("a bundle is worked off in a tenth of a second by one worker alone, and holds a hundred at most", () => {
@@ -15,16 +16,33 @@ test("a bundle is worked off in a tenth of a second by one worker alone, and hol
 
 test("tasks of one short type travel together, in their order; others, and unknown ones, alone", () => {
   const claimed = [first(task("1", "short")), first(task("2", "long")), first(task("3", "short")), first(task("4", "new"))];
-  const bundles = bundlesOf([...claimed, first(task("5", "short"))], (type) => ({ short: 50, long: 5_000 })[type]);
+  const bundles = bundlesOf([...claimed, first(task("5", "short"))], (type) => pace({ short: 50, long: 5_000 }[type]));
   expect(ids(bundles)).toEqual([["1", "3"], ["2"], ["4"], ["5"]]);
 });
 
 test("what was sent before, or has ended a slot or a service, travels alone", () => {
   const claimed = [
     first(task("1", "short")),
-    { task: task("2", "short"), isFirstSend: false },
+    { task: task("2", "short"), isFirstSend: false, isUnhurt: true },
     first(task("3", "short", { alone: true })),
     first(task("4", "short")),
   ];
-  expect(ids(bundlesOf(claimed, () => 1))).toEqual([["1", "4"], ["2"], ["3"]]);
+  expect(ids(bundlesOf(claimed, () => pace(1)))).toEqual([["1", "4"], ["2"], ["3"]]);
+});
+
+test("of a type that takes batches so many go together as a call takes, known as short or not; what was interrupted goes alone", () => {
+  const claimed = ["1", "2", "3", "4"].map((id) => first(task(id, "many")));
+  const hurt = { ...first(task("5", "many")), isUnhurt: false };
+  const triedBefore = { ...first(task("6", "many", { failures: 1 })), isFirstSend: false };
+  const bundles = bundlesOf([...claimed, hurt, triedBefore], () => pace(undefined, 3));
+  expect(ids(bundles)).toEqual([["1", "2", "3"], ["4", "6"], ["5"]]);
+});
+
+test("what is large travels in more messages", () => {
+  const params = "x".repeat(900_000);
+  const claimed = ["1", "2", "3", "4"].map((id) => first(task(id, "short", { params })));
+  expect(ids(bundlesOf(claimed, () => pace(1)))).toEqual([
+    ["1", "2"],
+    ["3", "4"],
+  ]);
 });

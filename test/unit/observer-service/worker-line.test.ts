@@ -7,12 +7,12 @@ const run = (name: string): TaskRun => ({ task: { taskId: name } as unknown as S
 const nameOf = ({ task }: TaskRun): string => task.taskId;
 let began: string[] = [];
 let givenUp: string[] = [];
-let line: WorkerLine;
+let line: WorkerLine<TaskRun>;
 
 beforeEach(() => {
   vi.useFakeTimers();
   [began, givenUp] = [[], []];
-  line = new WorkerLine({
+  line = new WorkerLine<TaskRun>({
     workers: 2,
     begin: (one) => began.push(nameOf(one)),
     giveUp: (one) => {

@@ -145,7 +145,7 @@ function identityOf({ observerId: id, name, type, labels }: AttemptedRun["start"
 }
 
 /** Without a stack: it would show the inside of this service, and takes longer than all else when thousands are stopped. */
-function stopReason(cause: StopCause, error: unknown): ObserverStopped {
+export function stopReason(cause: StopCause, error: unknown): ObserverStopped {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

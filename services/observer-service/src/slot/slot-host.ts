@@ -1,10 +1,11 @@
 import type { ErrorText, RunId } from "@unacked/contracts";
-import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome } from "@unacked/sdk";
+import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type TaskDefinition } from "@unacked/sdk";
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
-import type { Attempt, AttemptedRun, AttemptHost, TaskWord } from "../wire/attempt.ts";
+import type { Attempt, AttemptedRun, AttemptHost, MemberWord, TaskWord } from "../wire/attempt.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
-import { startAttempt } from "./attempt.ts";
+import { startAttempt, stopReason } from "./attempt.ts";
+import { BatchHandler } from "./batch-handler.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
 import { asHandler, wordOf } from "./task-handler.ts";
 import { WireLog } from "./wire-log.ts";
@@ -18,6 +19,7 @@ interface SlotRun extends AttemptedRun {
   uncaught?: unknown;
   /** Of a task: what its handler has come to. */
   word?: TaskWord;
+  batch?: BatchHandler;
 }
 
 /**
@@ -59,6 +61,8 @@ export class SlotHost {
         if (cause.kind !== "uncaught") return running?.attempt.abort(cause);
         return running?.attempt.abort(cause, running.run.uncaught ?? asError(cause.error));
       }
+      case "abort-member":
+        return this.#running.get(message.attempt)?.run.batch?.abort(message.taskId, stopReason(message.cause, undefined));
       case "emitted":
         return this.#output.answered(message.emit, message.error);
       case "logged":
@@ -73,16 +77,25 @@ export class SlotHost {
     for (const { attempt } of [...this.#running.values()]) attempt.abort({ kind: "lease-lost" });
   }
 
-  #begin({ attempt, runId, observerId, name, type, labels, params, taskAttempt, traceContext }: Begin): void {
+  #begin(begin: Begin): void {
+    const { attempt, runId, observerId, name, type, labels, params, taskAttempt, members, traceContext } = begin;
     const definition = taskAttempt === undefined ? this.#types.get(type) : this.#tasks.get(type);
     if (definition === undefined) return this.#refuse(attempt, `this slot does not have the type ${type}`);
-    const parsed = parseParams(definition, params);
-    if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
     const start = { observerId, name, type, labels } as AttemptedRun["start"];
     const run: SlotRun = { attempt, start, runId: runId as RunId, log: this.#log.of(attempt), traceContext };
+    if (members !== undefined && isTaskDefinition(definition)) return this.#beginBatch(run, definition, members);
+    const parsed = parseParams(definition, params);
+    if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
     const keep = (word: TaskWord) => void (run.word = word);
     const handler = isTaskDefinition(definition) ? asHandler(definition, taskAttempt ?? 1, keep) : definition;
     this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, handler, parsed.params) });
+  }
+
+  #beginBatch(run: SlotRun, definition: TaskDefinition, members: NonNullable<Begin["members"]>): void {
+    const { attempt } = run;
+    const tell = (taskId: string, word: MemberWord) => this.#send({ kind: "result", attempt, taskId, ...word });
+    run.batch = new BatchHandler({ definition, members, tell });
+    this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, run.batch.definition, null) });
   }
 
   #refuse(attempt: number, problem: string): void {

@@ -43,5 +43,6 @@ export function wordOf(outcome: RunOutcome, kept: TaskWord | undefined): TaskWor
 const toWire = ({ reason, ...when }: Postponement): NonNullable<TaskWord["postponement"]> =>
   "at" in when ? { at: when.at.getTime(), reason } : { inMs: when.inMs, reason };
 
-const isFinal = (error: Error): boolean =>
+/** To try again would not help. */
+export const isFinal = (error: Error): boolean =>
   isNonRetryable(error) || (error instanceof SdkError && error.code === "invalid-output");

@@ -26,11 +26,16 @@ export function describeTypes(types: ObserverTypes): { infos: ObserverTypeInfo[]
 export function describeTasks(tasks: TaskTypes): { entries: TaskTypeEntry[]; unannounced: Unannounced[] } {
   const unannounced: Unannounced[] = [];
   const entries = [...tasks.values()].map((definition) => {
-    const { type, description = "", retry, timeoutMs } = definition;
+    const { type, description = "", retry, timeoutMs, batch } = definition;
     const { schema, reason } = paramsJsonSchema(definition);
     if (reason !== undefined) unannounced.push({ type, reason });
     const info = { type, description: sendableText(description, 1_000), paramsSchema: schema };
-    return { ...info, retry, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return {
+      ...info,
+      retry,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(batch !== undefined && { batch: batch.size }),
+    };
   });
   return { entries, unannounced };
 }

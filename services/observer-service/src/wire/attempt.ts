@@ -41,6 +41,22 @@ export interface TaskWord {
   readonly postponement?: TaskEnded["postponement"];
   /** Its emergency handler ran. */
   readonly isEmergency?: boolean | undefined;
+  /** Of a batch: what was told of its tasks. */
+  readonly members?: ReadonlyMap<string, MemberWord> | undefined;
+}
+
+/** A task of a batch, as its handler is started with it. */
+export interface BatchMember {
+  readonly taskId: string;
+  readonly params: unknown;
+  readonly attempt: number;
+}
+
+/** What became of a task of a batch: its result as JSON, or why it failed. */
+export interface MemberWord {
+  readonly output?: string | undefined;
+  readonly error?: ErrorText | undefined;
+  readonly isFinal?: boolean | undefined;
 }
 
 /** What all attempts of a service share: there are many thousands of them, and each asks here. */
@@ -67,6 +83,8 @@ export interface Attempt {
    * lease is lost ends the handler's emits.
    */
   abort(cause: StopCause, error?: unknown): void;
+  /** Only of a batch: aborts the signal of this one, and of no other. */
+  abortMember?(taskId: string, cause: StopCause): void;
 }
 
 /** What a traced run has of its trace. */

@@ -1,7 +1,7 @@
 import type { BrokenFile, ErrorText, LogLevel, ObserverTypeInfo, TaskTypeInfo } from "@unacked/contracts";
 import type { Isolation, Permissions, TaskDefinition } from "@unacked/sdk";
 import type { TraceContext } from "@unacked/tracing";
-import type { TaskWord } from "./attempt.ts";
+import type { BatchMember, MemberWord, TaskWord } from "./attempt.ts";
 import type { StopCause } from "./stop-cause.ts";
 
 /** The descriptors of a slot beyond stdin, stdout and stderr, which stay the author's. */
@@ -25,6 +25,8 @@ export interface Begin {
   params: unknown;
   /** Only of a task: how often it has been tried, this time included. */
   taskAttempt?: number | undefined;
+  /** Only of a batch: its tasks. */
+  members?: readonly BatchMember[] | undefined;
   /** The span of its start, of which all that the handler does is a part; only where runs are traced. */
   traceContext?: TraceContext | undefined;
 }
@@ -47,6 +49,8 @@ export type ToSlot =
   | Load
   | Begin
   | { kind: "abort"; attempt: number; cause: StopCause }
+  /** One task of a batch is to end; the others go on. */
+  | { kind: "abort-member"; attempt: number; taskId: string; cause: StopCause }
   /** The answer to an emit: confirmed, or why not. */
   | { kind: "emitted"; attempt: number; emit: number; error?: { name: string; message: string; code?: string } }
   /** So many lines of log have been written, and as many more may come. */
@@ -87,7 +91,9 @@ export type FromSlot =
       attempt: number;
       outcome: "completed" | "stopped" | "failed";
       error?: ErrorText | undefined;
-    } & TaskWord)
+    } & Omit<TaskWord, "members">)
+  /** What became of a task of a batch; before `settled`. */
+  | ({ kind: "result"; attempt: number; taskId: string } & MemberWord)
   /** For the last lines of its run: what was thrown, and what became of it. */
   | { kind: "thrown"; attempt: number; what: string; error: ErrorText }
   /** An error that nobody caught came out of the running handler. */

@@ -2,37 +2,69 @@ import { MAX_BUNDLE, type StartTask } from "@unacked/contracts";
 
 /** So long the last of a bundle waits, where one worker alone works it off. */
 const BUNDLE_MS = 100;
+/** Well below what brokers take as one message, and a slot as one frame. */
+const MAX_BYTES = 2_097_152;
 
 /** What travels in one message: of one type, in the order in which they were claimed. */
 export type Bundle = readonly [StartTask, ...StartTask[]];
 
+export interface Claimed {
+  task: StartTask;
+  /** It was never sent before. */
+  isFirstSend: boolean;
+  /** Nothing that it was in was ever interrupted. */
+  isUnhurt: boolean;
+}
+
+/** What is known of a type in a pool. */
+export interface TypePace {
+  /** How long its tasks take; null: too few have run. */
+  p95Ms: number | null;
+  /** So many are given to one call; null: one. */
+  batchSize: number | null;
+}
+
+interface Open {
+  tasks: [StartTask, ...StartTask[]];
+  bytes: number;
+}
+
 /**
  * Short tasks travel together: a message costs more than they do. Alone goes what was sent before (it may be what ends services)
- * and what is of a type of which too little is known.
- * @param p95MsOf how long tasks of a type take
+ * and what is of a type of which too little is known. Of a type that takes batches so many travel together as one call takes, as
+ * often as they are sent; alone goes what was interrupted.
  */
-export function bundlesOf(
-  claimed: readonly { task: StartTask; isFirstSend: boolean }[],
-  p95MsOf: (type: string) => number | undefined,
-): Bundle[] {
-  const bundles: [StartTask, ...StartTask[]][] = [];
-  const open = new Map<string, [StartTask, ...StartTask[]]>();
-  for (const { task, isFirstSend } of claimed) {
-    const size = isFirstSend && task.alone !== true ? bundleSize(p95MsOf(task.type)) : 1;
+export function bundlesOf(claimed: readonly Claimed[], paceOf: (type: string) => TypePace | undefined): Bundle[] {
+  const bundles: Open["tasks"][] = [];
+  const open = new Map<string, Open>();
+  for (const one of claimed) {
+    const { task } = one;
+    const size = sizeFor(one, paceOf(task.type));
+    const bytes = size > 1 ? JSON.stringify(task.params).length : 0;
     const bundle = size > 1 ? open.get(task.type) : undefined;
-    if (bundle !== undefined && bundle.length < size) {
-      bundle.push(task);
+    if (bundle !== undefined && bundle.tasks.length < size && bundle.bytes + bytes <= MAX_BYTES) {
+      bundle.tasks.push(task);
+      bundle.bytes += bytes;
       continue;
     }
-    const fresh: [StartTask] = [task];
-    bundles.push(fresh);
-    if (size > 1) open.set(task.type, fresh);
+    const tasks: [StartTask] = [task];
+    bundles.push(tasks);
+    if (size > 1) open.set(task.type, { tasks, bytes });
   }
   return bundles;
 }
 
+/** It may be given to one call with others of its type. */
+export const isBatched = ({ task, isUnhurt }: Claimed, pace: TypePace | undefined): boolean =>
+  pace?.batchSize != null && isUnhurt && task.alone !== true;
+
+function sizeFor(claimed: Claimed, pace: TypePace | undefined): number {
+  if (pace?.batchSize != null) return isBatched(claimed, pace) ? pace.batchSize : 1;
+  return claimed.isFirstSend && claimed.task.alone !== true ? bundleSize(pace?.p95Ms) : 1;
+}
+
 /** How many tasks that take so long travel together. */
-export function bundleSize(p95Ms: number | undefined): number {
-  if (p95Ms === undefined) return 1;
+export function bundleSize(p95Ms: number | null | undefined): number {
+  if (p95Ms == null) return 1;
   return Math.max(1, Math.min(MAX_BUNDLE, Math.floor(BUNDLE_MS / Math.max(p95Ms, 0.001))));
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Bundle, bundlesOf } from "../../domain/tasks/bundles.ts";
+import { type Bundle, bundlesOf, type Claimed, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
 import { windowOf } from "../../domain/tasks/window.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
@@ -27,7 +27,9 @@ export class TaskDispatcher {
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   readonly #underWay = new Set<Promise<void>>();
   readonly #rates = new Map<string, Rate>();
-  #paces = new Map<string, number>();
+  #paces = new Map<string, TypePace>();
+  /** By pool: the types that take batches, and how many a call takes. */
+  #batches = new Map<string, Map<string, number>>();
   #pacesAtMs = Number.NEGATIVE_INFINITY;
   #cancelsAtMs = 0;
 
@@ -85,20 +87,42 @@ export class TaskDispatcher {
     for (const { pool, workers } of await store.waitingPools()) {
       const rate = this.#rates.get(pool) ?? new Rate();
       this.#rates.set(pool, rate);
-      const size = { window: windowOf(workers, rate.perS), workers };
-      const { tasks: claimed, nextRoomInMs, keepsWorkers } = await store.claim(pool, size);
+      const batches = this.#batches.get(pool) ?? NO_BATCHES;
+      const size = { window: windowOf(workers, rate.perS), workers, batches };
+      const { tasks, nextRoomInMs, keepsWorkers } = await store.claim(pool, size);
       if (nextRoomInMs !== null) nextRoomAtMs = Math.min(nextRoomAtMs, performance.now() + nextRoomInMs);
-      rate.add(claimed.length);
-      count += claimed.length;
-      if (claimed.length === 0) continue;
+      rate.add(tasks.length);
+      count += tasks.length;
+      if (tasks.length === 0) continue;
+      const claimed = batches.size === 0 ? tasks : await this.#withCompanions(pool, tasks, batches);
       // Not awaited: what the broker has yet to confirm is Sent, and in the window.
-      const paceOf = (type: string) => (keepsWorkers ? undefined : this.#paces.get(paceKey(pool, type)));
+      const paceOf = (type: string) => {
+        const pace = this.#paces.get(paceKey(pool, type));
+        return pace && keepsWorkers ? { ...pace, p95Ms: null } : pace;
+      };
       for (const bundle of bundlesOf(claimed, paceOf)) {
         const sending = this.#send(bundle).finally(() => this.#underWay.delete(sending));
         this.#underWay.add(sending);
       }
     }
     return { claimed: count, nextRoomAtMs };
+  }
+
+  /** Each of a type that takes batches stands for a call: the others that it takes go with it. */
+  async #withCompanions(pool: string, claimed: Claimed[], batches: ReadonlyMap<string, number>): Promise<Claimed[]> {
+    const all = [...claimed];
+    for (const [type, size] of batches) {
+      const calls = claimed.filter((one) => one.task.type === type && isBatched(one, this.#paces.get(paceKey(pool, type))));
+      const [first] = calls;
+      if (first === undefined || size === 1) continue;
+      try {
+        all.push(...(await this.#parts.store.claimCompanions(pool, first.task, calls.length * (size - 1))));
+      } catch (error) {
+        // What is claimed is to be sent, with companions or without.
+        this.#parts.log.warn({ err: error, pool, type }, "a batch goes without the others that it has room for");
+      }
+    }
+    return all;
   }
 
   async #send(bundle: Bundle): Promise<void> {
@@ -116,7 +140,11 @@ export class TaskDispatcher {
     if (performance.now() - this.#pacesAtMs < PACES_EVERY_MS) return;
     this.#pacesAtMs = performance.now();
     const paces = await this.#parts.store.paces();
-    this.#paces = new Map(paces.map(({ pool, type, p95Ms }) => [paceKey(pool, type), p95Ms]));
+    this.#paces = new Map(paces.map((pace) => [paceKey(pace.pool, pace.type), pace]));
+    this.#batches.clear();
+    for (const { pool, type, batchSize } of paces)
+      if (batchSize !== null)
+        this.#batches.set(pool, (this.#batches.get(pool) ?? new Map<string, number>()).set(type, batchSize));
   }
 
   async #cancelDue(): Promise<void> {
@@ -126,6 +154,8 @@ export class TaskDispatcher {
     if (due.length > 0) await this.#parts.sender.cancel(due);
   }
 }
+
+const NO_BATCHES: ReadonlyMap<string, number> = new Map();
 
 const paceKey = (pool: string, type: string): string => `${pool} ${type}`;
 

@@ -8,6 +8,7 @@ import type {
   TaskStatus,
   TaskView,
 } from "@unacked/contracts";
+import type { Claimed, TypePace } from "../../domain/tasks/bundles.ts";
 import type { TaskNews } from "../../domain/tasks/task-words.ts";
 import type { Action } from "../access/audit.ts";
 
@@ -34,11 +35,7 @@ export interface TaskLedgerStore {
   apply(news: TaskNews): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }>;
 }
 
-export interface ClaimedTask {
-  task: StartTask;
-  /** It was never sent before. */
-  isFirstSend: boolean;
-}
+export type ClaimedTask = Claimed;
 
 export interface TaskQueueStore {
   /** Makes Ready what is due. @returns how many */
@@ -47,17 +44,20 @@ export interface TaskQueueStore {
   nextDueInMs(): Promise<number | null>;
   /** Workers of services that live and do not drain, by pool; only of pools in which something is Ready. */
   waitingPools(): Promise<{ pool: string; workers: number }[]>;
-  /** How long tasks of a type take in a pool, where its services have seen enough of them. */
-  paces(): Promise<{ pool: string; type: string; p95Ms: number }[]>;
+  /** How long tasks of a type take in a pool, where its services have seen enough of them, and how many they give to one call. */
+  paces(): Promise<({ pool: string; type: string } & TypePace)[]>;
   /**
-   * Claims so many that `window` are Sent or Running, as far as the limits of their types allow; none while another manager claims
+   * Claims so many that `window` are Sent or Running, as far as the limits of their types allow; a call for many (of the types in
+   * `batches`, with how many it takes) counts as one; none while another manager claims
    * in this pool. @returns also when a type that its rate holds back may go on (null: none is), and whether workers are kept for a
    * type: then no task may wait in the line of a worker while another is free
    */
   claim(
     pool: string,
-    size: { window: number; workers: number },
+    size: { window: number; workers: number; batches?: ReadonlyMap<string, number> },
   ): Promise<{ tasks: ClaimedTask[]; nextRoomInMs: number | null; keepsWorkers: boolean }>;
+  /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
+  claimCompanions(pool: string, task: StartTask, count: number): Promise<ClaimedTask[]>;
   /** Ready again, with all that was before: their messages were certainly not taken. */
   giveBack(sent: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
   /** Of tasks that somebody has cancelled while they ran: those whose service has not been told for some seconds. */

@@ -1,5 +1,5 @@
 import type { ErrorText } from "@unacked/contracts";
-import type { Attempt, AttemptedRun, AttemptHost } from "../../wire/attempt.ts";
+import type { Attempt, AttemptedRun, AttemptHost, BatchMember } from "../../wire/attempt.ts";
 import type { Catalogue } from "../../wire/messages.ts";
 
 /** A run whose handler is started here: of an observer (live-run.ts), or of a task (keeper/tasks). */
@@ -7,6 +7,8 @@ export interface HandledRun extends AttemptedRun {
   readonly start: AttemptedRun["start"] & { readonly params: unknown; readonly retry: { readonly resetAfterMs: number } };
   /** Only of a task: how often it has been tried, this time included. */
   readonly taskAttempt?: number;
+  /** Only of a batch of tasks. */
+  readonly members?: readonly BatchMember[];
 }
 
 /** What a run learns of its handler, beyond what its attempt does. */

@@ -1,5 +1,6 @@
+import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
-import { asError, type Placed, type Reason, writeLine } from "./placed.ts";
+import { type Placed, type Reason, writeLine } from "./placed.ts";
 import type { Placement } from "./placement.ts";
 import type { Slot } from "./slot.ts";
 import type { LoadedMessage } from "./slot-pool.ts";
@@ -44,8 +45,13 @@ export class AttemptMessages {
             outcome: message.outcome,
             ...(message.error && { error: asError(message.error) }),
           } as never,
-          message,
+          { ...message, members: placed.results },
         );
+      case "result": {
+        const { taskId, output, error, isFinal } = message;
+        placed.results ??= new Map();
+        return void placed.results.set(taskId, { output, error, isFinal });
+      }
       case "uncaught":
         return host.onUncaught(run, asError(message.error));
       case "thrown":

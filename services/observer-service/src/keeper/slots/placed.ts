@@ -1,5 +1,5 @@
 import type { ErrorText, LogLevel } from "@unacked/contracts";
-import type { Attempt } from "../../wire/attempt.ts";
+import type { Attempt, MemberWord } from "../../wire/attempt.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost } from "../runs/handlers.ts";
 import type { Slot } from "./slot.ts";
@@ -18,6 +18,8 @@ export interface Placed extends Attempt {
   cause: StopCause | undefined;
   stopTimer: NodeJS.Timeout | undefined;
   calmTimer: NodeJS.Timeout | undefined;
+  /** Of a batch: what was told of its tasks so far. */
+  results?: Map<string, MemberWord>;
 }
 
 /** Why a slot was ended, or ended itself, where that is known. */
@@ -38,11 +40,6 @@ export type Reason =
 export function clearTimers({ stopTimer, calmTimer }: Placed): void {
   clearTimeout(stopTimer);
   clearTimeout(calmTimer);
-}
-
-/** An error that was thrown elsewhere, in the form that V8 would give it. */
-export function asError({ name, message, stack = "" }: ErrorText): Error {
-  return Object.assign(new Error(message), { name, stack: `${name}: ${message}\n${stack.replaceAll(/^\s*/gm, "    ")}` });
 }
 
 /** Writes a line that a handler has logged in its slot. */

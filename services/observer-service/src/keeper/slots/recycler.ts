@@ -1,6 +1,7 @@
+import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { Blame } from "./blame.ts";
-import { asError, type Placed, type Reason } from "./placed.ts";
+import type { Placed, Reason } from "./placed.ts";
 import type { Slot } from "./slot.ts";
 import type { SlotHistory } from "./slot-history.ts";
 import { type OverLimit, overText } from "./slot-memory.ts";

@@ -1,7 +1,8 @@
+import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { Stuck } from "../../wire/messages.ts";
 import type { Blame } from "./blame.ts";
-import { asError, clearTimers, type Reason } from "./placed.ts";
+import { clearTimers, type Reason } from "./placed.ts";
 import type { Placement } from "./placement.ts";
 import { endText, type Slot } from "./slot.ts";
 import type { NotedDeath, SlotHistory } from "./slot-history.ts";

@@ -108,6 +108,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       stopTimer: undefined,
       calmTimer: undefined,
       abort: (cause) => this.#abort(placed, cause),
+      abortMember: (taskId, cause) => placed.slot?.process.send({ kind: "abort-member", attempt: placed.id, taskId, cause }),
     };
     this.#place(placed);
     return placed;
@@ -157,7 +158,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     const slot = this.#placement.place(placed);
     if (slot === undefined) return;
     const { observerId, name, type, labels, params } = placed.run.start;
-    const { runId, trace, taskAttempt } = placed.run;
+    const { runId, trace, taskAttempt, members } = placed.run;
     const traceContext = trace?.start?.context;
     slot.process.send({
       kind: "begin",
@@ -169,6 +170,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       labels,
       params,
       taskAttempt,
+      ...(members !== undefined && { members }),
       traceContext,
     });
     if (this.#blame.isGuilty(observerId)) this.#watchCalm(placed, placed.run.start.retry.resetAfterMs);

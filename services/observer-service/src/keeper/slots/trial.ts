@@ -1,6 +1,7 @@
+import { asError } from "../../error-text.ts";
 import type { HandledRun } from "../runs/handlers.ts";
 import type { Blame } from "./blame.ts";
-import { asError, type Placed, type Reason } from "./placed.ts";
+import type { Placed, Reason } from "./placed.ts";
 import { endText, type Slot } from "./slot.ts";
 import { deathOf } from "./slot-death.ts";
 import type { NotedDeath } from "./slot-history.ts";

@@ -1,6 +1,6 @@
 import { type ErrorText, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
 import type { RunOutcome } from "@unacked/sdk";
-import { sendableText, thrownText } from "../../error-text.ts";
+import { asError, sendableText, thrownText } from "../../error-text.ts";
 import type { TaskWord } from "../../wire/attempt.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
@@ -61,6 +61,23 @@ export const fateOfInterrupted = (cause: StopCause | undefined, limits: TaskLimi
   if (cause === undefined) return { kind: "again" };
   return cause.kind === "uncaught" ? failed(cause.error, limits, random, false) : fateOfStopped(cause);
 };
+
+/**
+ * Of one of many in a call: what was told of it, else what became of the whole. That ended its slot, or blocked it: whose fault
+ * it was is found when they are sent again one by one.
+ */
+export function memberEnd(outcome: RunOutcome, { members, isFinal }: TaskWord, taskId: string): Omit<AttemptEnd, "cause"> {
+  const told = members?.get(taskId);
+  if (told?.error !== undefined)
+    return { outcome: { outcome: "failed", error: asError(told.error) }, word: { isFinal: told.isFinal } };
+  if (told !== undefined) return { outcome: { outcome: "completed" }, word: { output: told.output } };
+  if (outcome.outcome === "completed") return { outcome: { outcome: "failed", error: asError(NO_RESULT) }, word: {} };
+  if (outcome.outcome === "failed" && ENDS_SLOTS.has(outcome.error.name))
+    return { outcome: { outcome: "stopped" }, word: {} };
+  return { outcome, word: { isFinal } };
+}
+
+const NO_RESULT: ErrorText = { name: "NoResult", message: "nothing was told of this task of a batch" };
 
 export const badParams = (error: ErrorText): TaskFate => ({
   kind: "end",

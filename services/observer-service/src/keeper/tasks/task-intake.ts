@@ -5,7 +5,7 @@ import { ownMessage, partsOf } from "./task-message.ts";
 import type { TaskRunner } from "./task-runner.ts";
 
 export interface TaskIntakeParts extends ErrorWay {
-  readonly runner: Pick<TaskRunner, "accept" | "giveBack">;
+  readonly runner: Pick<TaskRunner, "accept" | "acceptBundle" | "giveBack">;
   readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
 }
 
@@ -45,7 +45,7 @@ export class TaskIntake {
     const isOld = delivery.redelivered || delivery.deliveryCount > 0;
     const part = partsOf(delivery, tasks.length);
     if (isOld) return runner.giveBack(tasks, part);
-    for (const task of tasks) runner.accept(task, part);
+    runner.acceptBundle(tasks, part);
   }
 
   #takeMarker(delivery: Delivery): void {

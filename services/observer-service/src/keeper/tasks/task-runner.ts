@@ -5,7 +5,8 @@ import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { isStronger, type StopCause } from "../../wire/stop-cause.ts";
 import type { HandlerHost, Handlers } from "../runs/handlers.ts";
 import type { Paces } from "./paces.ts";
-import { badParams, fateOf, fateOfInterrupted, type TaskFate, type TaskLimits, timeIsUp } from "./task-end.ts";
+import { TaskBatch } from "./task-batch.ts";
+import { badParams, fateOf, fateOfInterrupted, memberEnd, type TaskFate, type TaskLimits, timeIsUp } from "./task-end.ts";
 import type { TaskMessage } from "./task-message.ts";
 import { TaskRun } from "./task-run.ts";
 import { WorkerLine } from "./worker-line.ts";
@@ -39,24 +40,36 @@ const NO_TAIL = { line: () => undefined, value: () => undefined, thrown: () => u
 export class TaskRunner {
   readonly #parts: TaskRunnerParts;
   readonly #host: HandlerHost<TaskRun>;
+  readonly #batchHost: HandlerHost<TaskBatch>;
   /** By task: the first runs, others (of another send) wait for it. */
   readonly #runs = new Map<TaskId, TaskRun[]>();
   /** Cancelled before their message came here; it may have gone elsewhere. In the order of the orders. */
   readonly #cancelled = new Set<SendId>();
   /** Whose message has yet to be acked. */
   readonly #held = new Map<TaskRun, SendId>();
-  readonly #line: WorkerLine;
+  /** Those that are one of many in a call. */
+  readonly #batches = new Map<TaskRun, TaskBatch>();
+  readonly #line: WorkerLine<TaskRun | TaskBatch>;
   #watchers: (() => void)[] = [];
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
-    const giveUp = (run: TaskRun): void => this.#end(run, { kind: "return", isRedelivered: false });
-    this.#line = new WorkerLine({ workers: parts.workers, begin: (run) => this.#begin(run), giveUp });
-    this.#host = {
+    this.#line = new WorkerLine<TaskRun | TaskBatch>({
+      workers: parts.workers,
+      begin: (one) => (one instanceof TaskBatch ? this.#beginBatch(one) : this.#begin(one)),
+      giveUp: (one) => {
+        for (const run of runsOf(one)) this.#end(run, { kind: "return", isRedelivered: false });
+      },
+    });
+    const common = {
       publish: () => Promise.reject(new Error("a task has no emit")),
       stopTimeoutMs: parts.stopTimeoutMs,
       tracing: undefined,
       tailOf: () => NO_TAIL,
+    };
+    this.#batchHost = { ...common, ...this.#endsOfBatches() };
+    this.#host = {
+      ...common,
       onSettled: (run, outcome, word = {}) => {
         if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
         this.#end(run, fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random()));
@@ -85,6 +98,28 @@ export class TaskRunner {
   }
 
   accept(task: StartTask, message: TaskMessage): void {
+    const run = this.#admit(task, message);
+    if (run !== undefined) this.#line.enter(run);
+  }
+
+  /** Tasks that came together: one call for many, where their type takes batches. */
+  acceptBundle(tasks: readonly StartTask[], message: TaskMessage): void {
+    const [first] = tasks;
+    const size = first && this.#parts.types.get(first.type)?.batch;
+    if (first === undefined || size === undefined) {
+      for (const task of tasks) this.accept(task, message);
+      return;
+    }
+    const runs = tasks.flatMap((task) => this.#admit(task, message) ?? []);
+    for (let i = 0; i < runs.length; i += size) {
+      const batch = new TaskBatch(first.type, runs.slice(i, i + size), this.#parts.log);
+      for (const run of batch.left) this.#batches.set(run, batch);
+      this.#line.enter(batch);
+    }
+  }
+
+  /** @returns it, if it is to begin when a worker is free; not what is here already, is not wanted, or waits for another of its task */
+  #admit(task: StartTask, message: TaskMessage): TaskRun | undefined {
     const run = new TaskRun(task, message, this.#parts.log);
     const known = this.#runs.get(task.taskId) ?? [];
     const same = known.find((one) => one.task.sendId === task.sendId && this.#parts.holds(one.message.generation));
@@ -92,13 +127,17 @@ export class TaskRunner {
       // The same message once more: the broker has taken it back. Another one of the same send: there is no need of it.
       if (message.deliveryCount > same.message.deliveryCount) this.#parts.takenBack(message.generation);
       else message.settle("ack");
-      return;
+      return undefined;
     }
     this.#held.set(run, task.sendId);
-    if (this.#cancelled.delete(task.sendId)) return this.#tell(run, { kind: "end", fact: { outcome: "cancelled" } });
+    if (this.#cancelled.delete(task.sendId)) {
+      this.#tell(run, { kind: "end", fact: { outcome: "cancelled" } });
+      return undefined;
+    }
     this.#runs.set(task.taskId, [...known, run]);
-    if (known.length === 0) return this.#line.enter(run);
+    if (known.length === 0) return run;
     for (const one of known) this.#stop(one, { kind: "obsolete" });
+    return undefined;
   }
 
   /** A bundle that was given out before: the books know what of it is still to be done. */
@@ -145,7 +184,7 @@ export class TaskRunner {
   }
 
   endForCertain(generation: number): boolean {
-    return this.#parts.handlers.endForCertain(this.#unsettled(generation));
+    return this.#parts.handlers.endForCertain(this.#unsettled(generation).map((run) => this.#batches.get(run) ?? run));
   }
 
   #unsettled(generation: number): TaskRun[] {
@@ -153,7 +192,7 @@ export class TaskRunner {
   }
 
   #begin(run: TaskRun): void {
-    const { handlers, types, events, holds } = this.#parts;
+    const { handlers, types, holds } = this.#parts;
     if (!holds(run.message.generation)) return this.#end(run, { kind: "release", isOurs: false });
     const type = types.get(run.task.type);
     run.startedAt = Date.now();
@@ -163,19 +202,65 @@ export class TaskRunner {
     if (wrong !== undefined) return this.#end(run, badParams(wrong));
     if (run.task.alone === true) handlers.keepAlone(run);
     handlers.noRoomFor(run); // makes room; where there is none it waits in the slots' own line
-    const { taskId, sendId } = run.task;
-    events.tell({ kind: "TaskStarted", taskId, sendId, runId: run.runId, at: run.startedAt });
-    run.isRunning = true;
+    this.#tellStarted(run);
     run.attempt = handlers.start(this.#host, run);
     const { timeoutMs } = type;
     if (timeoutMs === undefined) return;
     run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }
 
+  #beginBatch(batch: TaskBatch): void {
+    const { handlers, types, holds } = this.#parts;
+    for (const run of [...batch.left]) {
+      if (!holds(run.message.generation)) this.#end(run, { kind: "release", isOurs: false });
+      else this.#tellStarted(run);
+    }
+    if (batch.left.size === 0) return;
+    handlers.noRoomFor(batch);
+    batch.attempt = handlers.start(this.#batchHost, batch);
+    const timeoutMs = types.get(batch.start.type)?.timeoutMs;
+    if (timeoutMs === undefined) return;
+    batch.timer = setTimeout(() => this.#stopBatch(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
+  }
+
+  #tellStarted(run: TaskRun): void {
+    const { taskId, sendId } = run.task;
+    run.startedAt = Date.now();
+    run.isRunning = true;
+    this.#parts.events.tell({ kind: "TaskStarted", taskId, sendId, runId: run.runId, at: run.startedAt });
+  }
+
+  #stopBatch(batch: TaskBatch, cause: StopCause): void {
+    for (const run of [...batch.left]) this.#stop(run, cause);
+  }
+
+  /** What becomes of a call becomes of each of its tasks that has not ended, unless something was told of it. */
+  #endsOfBatches(): Omit<HandlerHost<TaskBatch>, "publish" | "stopTimeoutMs" | "tracing" | "tailOf"> {
+    const endEach = (batch: TaskBatch, fateOfOne: (run: TaskRun) => TaskFate): void => {
+      for (const run of [...batch.left]) this.#end(run, fateOfOne(run));
+    };
+    return {
+      onSettled: (batch, outcome, word = {}) =>
+        endEach(batch, (run) => {
+          const end = { ...memberEnd(outcome, word, run.task.taskId), cause: run.cause };
+          return fateOf(end, this.#limitsOf(run), Math.random());
+        }),
+      onUncaught: (batch, error) => this.#stopBatch(batch, { kind: "uncaught", error: thrownText(error) }),
+      onStuck: (batch) => batch.log.warn({ event: "task-ignores-abort" }, "the handler of a batch ignores its abort"),
+      onBadParams: (batch, error) => endEach(batch, () => badParams(error)),
+      onInterrupted: (batch, { detail }) => {
+        batch.log.warn({ event: "task-interrupted", why: detail }, "the tasks of a batch go back, to be sent one by one");
+        endEach(batch, (run) => fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random()));
+      },
+      onMoved: (batch, { detail: why }) => this.#stopBatch(batch, { kind: "moved", why }),
+    };
+  }
+
   #stop(run: TaskRun, cause: StopCause): void {
     if (run.cause !== undefined && !isStronger(cause, run.cause)) return;
     run.cause = cause;
-    if (run.isRunning) return run.attempt?.abort(cause);
+    const batch = this.#batches.get(run);
+    if (run.isRunning) return batch === undefined ? run.attempt?.abort(cause) : batch.stop(run, cause);
     // It waits for another one of its task to settle.
     this.#end(run, fateOfInterrupted(cause, this.#limitsOf(run), Math.random()));
   }
@@ -189,13 +274,23 @@ export class TaskRunner {
   #end(run: TaskRun, fate: TaskFate): void {
     clearTimeout(run.timer);
     run.isRunning = false;
-    if (fate.kind === "again" && this.#parts.holds(run.message.generation)) return this.#again(run);
+    const batch = this.#batches.get(run);
+    const isAgain = fate.kind === "again" && this.#parts.holds(run.message.generation);
+    if (isAgain && batch === undefined) return this.#again(run);
     // It cannot go back to the queue alone.
     const isPart = run.message.isShared && fate.kind === "release" && fate.isOurs;
-    this.#tell(run, isPart ? { kind: "return", isRedelivered: false } : fate);
-    this.#parts.handlers.forget(run);
-    this.#line.leave(run);
+    // Of a batch that was interrupted nobody knows who it was: each of it goes on alone.
+    this.#tell(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
+    this.#batches.delete(run);
+    if (batch === undefined) this.#leave(run);
+    else if (batch.left.delete(run) && batch.left.size === 0) this.#leave(batch);
     this.#remove(run);
+  }
+
+  #leave(one: TaskRun | TaskBatch): void {
+    clearTimeout(one.timer);
+    this.#parts.handlers.forget(one);
+    this.#line.leave(one);
   }
 
   #tell(run: TaskRun, fate: TaskFate): void {
@@ -264,6 +359,8 @@ export class TaskRunner {
     });
   }
 }
+
+const runsOf = (one: TaskRun | TaskBatch): TaskRun[] => (one instanceof TaskBatch ? [...one.left] : [one]);
 
 /** Of a type that this service does not have: nothing of it fails here. */
 const NO_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };

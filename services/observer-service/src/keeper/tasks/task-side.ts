@@ -111,9 +111,10 @@ export class TaskSide {
 
   #tellWorkers(onConfirmed?: () => void): void {
     const { tasks } = this.#parts.handlers.catalogue;
-    const types = tasks.map(({ type, description, paramsSchema }) => {
+    const types = tasks.map(({ type, description, paramsSchema, batch }) => {
       const p95Ms = this.#paces.p95Ms(type);
-      return { type, description, paramsSchema, ...(p95Ms !== undefined && { p95Ms }) };
+      const known = { ...(p95Ms !== undefined && { p95Ms }), ...(batch !== undefined && { batch }) };
+      return { type, description, paramsSchema, ...known };
     });
     this.sender.tell({ kind: "TaskWorkers", workers: this.workers, draining: this.#draining, types }, onConfirmed);
   }

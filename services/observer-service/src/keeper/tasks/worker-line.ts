@@ -1,29 +1,27 @@
-import type { TaskRun } from "./task-run.ts";
-
 /** Of what has waited for so long, another service may have the turn. */
 const PATIENCE_MS = 1_000;
 
 /**
- * The task workers, and who waits for one: of a bundle more may come than there are. First come, first served. Guarantees: no more
+ * The task workers, and who waits for one: a task, or a batch of them. Of a bundle more may come than there are. First come, first served. Guarantees: no more
  * than `workers` have one at a time; who has waited for a second is given up, and told so.
  */
-export class WorkerLine {
+export class WorkerLine<Run extends object> {
   readonly #workers: number;
-  readonly #begin: (run: TaskRun) => void;
-  readonly #giveUp: (run: TaskRun) => void;
-  readonly #busy = new Set<TaskRun>();
+  readonly #begin: (run: Run) => void;
+  readonly #giveUp: (run: Run) => void;
+  readonly #busy = new Set<Run>();
   /** In the order in which they came; since when, in ms of `performance.now()`. */
-  readonly #waiting = new Map<TaskRun, number>();
+  readonly #waiting = new Map<Run, number>();
   #isLooking = false;
 
-  constructor(parts: { workers: number; begin: (run: TaskRun) => void; giveUp: (run: TaskRun) => void }) {
+  constructor(parts: { workers: number; begin: (run: Run) => void; giveUp: (run: Run) => void }) {
     this.#workers = parts.workers;
     this.#begin = parts.begin;
     this.#giveUp = parts.giveUp;
   }
 
   /** Begins at once, or when a worker is free. */
-  enter(run: TaskRun): void {
+  enter(run: Run): void {
     if (this.#busy.size < this.#workers) {
       this.#busy.add(run);
       return this.#begin(run);
@@ -35,7 +33,7 @@ export class WorkerLine {
   }
 
   /** Whether it waits or has a worker: it needs none any more. */
-  leave(run: TaskRun): void {
+  leave(run: Run): void {
     this.#waiting.delete(run);
     if (!this.#busy.delete(run)) return;
     const [next] = this.#waiting.keys();
@@ -45,7 +43,7 @@ export class WorkerLine {
   }
 
   /** Its worker goes on with this one. */
-  handOver(run: TaskRun, next: TaskRun): void {
+  handOver(run: Run, next: Run): void {
     this.#busy.delete(run);
     this.#busy.add(next);
   }

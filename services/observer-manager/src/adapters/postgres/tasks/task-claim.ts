@@ -18,6 +18,14 @@ const LOCK_SPACE = 7_027;
 const APART = "interval '5 milliseconds'";
 const ORDER = "priority DESC, due_at, id";
 
+/** Of the types of $4 with batches of $5: as how many calls their tasks are in flight. */
+const CALLS = `
+    LEFT JOIN (
+      SELECT type, sum(ceil(n::numeric / size))::int AS calls FROM (
+        SELECT t.type, b.size, count(*) AS n FROM unnest($4::text[], $5::int[]) AS b (type, size) JOIN tasks t USING (type)
+        WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') GROUP BY t.type, b.size, t.sent_at) rounds
+      GROUP BY type) c ON c.type = f.type AND f.pool = $1`;
+
 /**
  * Takes $2 (the window) less what is in flight of pool $1, which has $3 workers. One statement, which waits for nobody but another
  * claim, so that a manager that is frozen holds nothing up (docs/decisions/0011-tasks.md, limits).
@@ -29,7 +37,17 @@ const ORDER = "priority DESC, due_at, id";
  * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
-export const CLAIM = `
+export const CLAIM = claimOf("f.count");
+
+/**
+ * The same where types of this pool take batches ($4: these, $5: how many tasks one call takes): a call takes one worker, however
+ * many tasks it has. What was claimed together, by its `sent_at`, makes as few calls as it can.
+ */
+export const CLAIM_CALLS = claimOf("coalesce(c.calls, f.count)");
+
+/** @param weight how many workers the tasks of a type take that are in flight */
+function claimOf(weight: "f.count" | "coalesce(c.calls, f.count)"): string {
+  return `
   WITH RECURSIVE mine AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
   ), limits AS MATERIALIZED (
@@ -40,12 +58,13 @@ export const CLAIM = `
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, coalesce(array_agg(type), '{}') AS types, (SELECT is_mine FROM mine) AS is_mine FROM limits
   ), flight AS MATERIALIZED (
-    SELECT f.* FROM locked, unacked_tasks_in_flight(CASE WHEN locked.is_mine THEN $1 END, locked.types) f
+    SELECT f.*, ${weight} AS weight
+    FROM locked CROSS JOIN unacked_tasks_in_flight(CASE WHEN locked.is_mine THEN $1 END, locked.types) f${weight === "f.count" ? "" : CALLS}
   ), wants AS MATERIALIZED (
     SELECT l.*, locked.at, ${claimsLately("l", "locked.at")} AS lately,
       (SELECT max(c) FROM unnest(l.claimed_at) c) > locked.at - ${APART} AS is_too_soon,
       (SELECT coalesce(sum(f.count), 0) FROM flight f WHERE f.type = l.type)::int AS everywhere,
-      (SELECT coalesce(sum(f.count), 0) FROM flight f WHERE f.type = l.type AND f.pool = $1)::int AS here,
+      (SELECT coalesce(sum(f.weight), 0) FROM flight f WHERE f.type = l.type AND f.pool = $1)::int AS here,
       CASE WHEN l.paused OR l.min_running = 0 OR NOT ${isServed("$1", "l.type")} THEN 0 ELSE l.min_running END AS wanted
     FROM limits l, locked
   ), types AS MATERIALIZED (
@@ -58,7 +77,7 @@ export const CLAIM = `
     SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0,
         CASE WHEN sums.kept = 0 THEN $2::int ELSE $3::int - sums.kept + sums.used END - sums.in_flight) END::int AS room, sums.kept
     FROM locked, LATERAL (SELECT
-      (SELECT coalesce(sum(count), 0) FROM flight WHERE pool = $1) AS in_flight,
+      (SELECT coalesce(sum(weight), 0) FROM flight WHERE pool = $1) AS in_flight,
       (SELECT coalesce(sum(kept), 0) FROM types) AS kept,
       (SELECT coalesce(sum(least(here, kept)), 0) FROM types) AS used) sums
   ), plain AS MATERIALIZED (
@@ -89,7 +108,7 @@ export const CLAIM = `
           SELECT id FROM candidates WHERE is_kept
           UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
         FOR UPDATE SKIP LOCKED))
-    RETURNING id, send_id, type, params, failures, max_attempts, crashes, sends, priority, due_at
+    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || t.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -111,5 +130,44 @@ export const CLAIM = `
       WHERE since >= rate_per_second) used_up
   )
   SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
+         interruptions = 0 AS unhurt,
          next.ms AS "nextRoomInMs", (SELECT kept > 0 FROM pool) AS "keepsWorkers"
   FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`;
+}
+
+/**
+ * $3 more of type $2, to travel with those that were claimed just before, of which $4 is one: with them they make the calls that the
+ * window had room for. The limits of the type hold as ever, and are counted as in CLAIM. Index: tasks_ready_of_type.
+ */
+export const CLAIM_COMPANIONS = `
+  WITH mine AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
+  ), limits AS MATERIALIZED (
+    SELECT l.* FROM task_types l WHERE (SELECT is_mine FROM mine) AND l.type = $2 FOR UPDATE OF l
+  ), locked AS MATERIALIZED (
+    SELECT clock_timestamp() AS at, (SELECT is_mine FROM mine) AS is_mine, (SELECT count(*) FROM limits) AS limited
+  ), flight AS MATERIALIZED (
+    SELECT coalesce(sum(f.count), 0)::int AS count
+    FROM locked, unacked_tasks_in_flight($1, ARRAY[$2]) f WHERE locked.limited > 0 AND f.type = $2
+  ), room AS MATERIALIZED (
+    SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0, least($3::int, (
+      SELECT CASE WHEN l.paused THEN 0 ELSE least(l.max_running - flight.count, l.rate_per_second - ${claimsLately("l", "locked.at")}) END
+      FROM limits l, flight))) END AS room
+    FROM locked
+  ), claimed AS (
+    UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1,
+      sent_at = coalesce((SELECT sent_at FROM tasks WHERE id = $4), (SELECT at FROM locked))
+    WHERE id = ANY(ARRAY(
+      SELECT id FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' AND interruptions = 0 AND crashes = 0
+      ORDER BY ${ORDER} LIMIT (SELECT room FROM room) FOR UPDATE SKIP LOCKED))
+    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at
+  ), counted AS (
+    UPDATE task_types l SET (claimed_at, claimed) = (
+      SELECT coalesce(array_agg(c.at), '{}') || locked.at, coalesce(array_agg(c.count), '{}') || n.count
+      FROM unnest(t.claimed_at, t.claimed) AS c (at, count) WHERE c.at > locked.at - interval '1 second')
+    FROM limits t, locked, (SELECT count(*)::int AS count FROM claimed) n
+    WHERE l.type = t.type AND t.rate_per_second IS NOT NULL AND n.count > 0
+  )
+  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
+         interruptions = 0 AS unhurt
+  FROM claimed ORDER BY ${ORDER}`;

@@ -1,6 +1,7 @@
+import type { StartTask } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
-import { CLAIM, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { CLAIM, CLAIM_CALLS, CLAIM_COMPANIONS, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /** Index: tasks_scheduled. */
 const PROMOTE = `
@@ -23,8 +24,10 @@ const WAITING_POOLS = `
 
 /** A handful of rows. */
 const PACES = `
-  SELECT s.pool, t->>'type' AS type, max((t->>'p95Ms')::float8) AS "p95Ms"
-  FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} AND t->'p95Ms' IS NOT NULL GROUP BY 1, 2`;
+  SELECT s.pool, t->>'type' AS type, max((t->>'p95Ms')::float8) AS "p95Ms",
+    CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
+  FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2
+  HAVING bool_or(t ? 'p95Ms' OR t ? 'batch')`;
 
 const GIVE_BACK = `
   UPDATE tasks t SET status = 'Ready', send_id = NULL
@@ -46,6 +49,7 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
   taskId: ClaimedTask["task"]["taskId"] | null;
   maxAttempts: number | null;
   alone: boolean;
+  unhurt: boolean;
   sends: number;
   nextRoomInMs: number | null;
   keepsWorkers: boolean;
@@ -76,20 +80,19 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return this.#dataSource.query(PACES);
   }
 
-  async claim(pool: string, { window, workers }: { window: number; workers: number }): ReturnType<TaskQueueStore["claim"]> {
-    const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [pool, window, workers]);
-    const tasks = rows.flatMap((row): ClaimedTask[] => {
-      const { taskId, sendId, type, params, failures, maxAttempts, alone, sends } = row;
-      if (taskId === null) return [];
-      const task = { taskId, sendId, pool, type, params, failures };
-      return [
-        {
-          task: { ...task, ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) },
-          isFirstSend: sends === 1,
-        },
-      ];
-    });
+  async claim(pool: string, size: Parameters<TaskQueueStore["claim"]>[1]): ReturnType<TaskQueueStore["claim"]> {
+    const { window, workers, batches } = size;
+    const parameters = [pool, window, workers];
+    const rows =
+      batches === undefined || batches.size === 0
+        ? await this.#dataSource.query<ClaimRow[]>(CLAIM, parameters)
+        : await this.#dataSource.query<ClaimRow[]>(CLAIM_CALLS, [...parameters, [...batches.keys()], [...batches.values()]]);
+    const tasks = claimedOf(pool, rows);
     return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, keepsWorkers: rows[0]?.keepsWorkers ?? false };
+  }
+
+  async claimCompanions(pool: string, { type, taskId }: StartTask, count: number): Promise<ClaimedTask[]> {
+    return claimedOf(pool, await this.#dataSource.query<ClaimRow[]>(CLAIM_COMPANIONS, [pool, type, count, taskId]));
   }
 
   async giveBack(sent: Parameters<TaskQueueStore["giveBack"]>[0]): Promise<void> {
@@ -99,4 +102,13 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   takeCancelsDue(limit: number): Promise<UnwantedAttempt[]> {
     return this.#dataSource.query(CANCELS_DUE, [limit]);
   }
+}
+
+function claimedOf(pool: string, rows: ClaimRow[]): ClaimedTask[] {
+  return rows.flatMap(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt: isUnhurt }) => {
+    if (taskId === null) return [];
+    const task = { taskId, sendId, pool, type, params, failures };
+    const wishes = { ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) };
+    return [{ task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt }];
+  });
 }

@@ -1,0 +1,65 @@
+import type { ObserverLog } from "./observer-context.ts";
+import { SdkError } from "./sdk-error.ts";
+
+/** A task of a batch. */
+export type BatchedTask<P = unknown> = {
+  /** As the type's schema gave them back. */
+  readonly params: P;
+  /** 1 the first time; counts failures, not interruptions. */
+  readonly attempt: number;
+  /** UUID; the same in every attempt. */
+  readonly taskId: string;
+  /** Aborts when this one is cancelled, and with that of the whole batch. */
+  readonly signal: AbortSignal;
+};
+
+/** What the handler of a batch gets beside its tasks. */
+export type BatchContext = {
+  /**
+   * Aborts when the call has to end: its time is up, all of its tasks are cancelled, its service is going down or may have lost them to
+   * another; `signal.reason` is an `ObserverStopped` that says which.
+   */
+  readonly signal: AbortSignal;
+  readonly log: ObserverLog;
+};
+
+/** What became of a task of a batch: its result, or the error with which its attempt has failed. */
+export type BatchResult<R = unknown> =
+  | { readonly taskId: string; readonly output: R; readonly error?: undefined }
+  | { readonly taskId: string; readonly error: unknown };
+
+/** One of a batch, as its handler left it. */
+export type BatchOutcome = { readonly output: unknown } | { readonly error: Error };
+
+/**
+ * What a handler of batches returned, by task: one that it left out has failed, and so have all if it is no list of results (throws
+ * `invalid-output`). Of two results of one task the first counts.
+ * @param strange told of each result that belongs to no task of the batch
+ */
+export function batchOutcomes(
+  tasks: readonly Pick<BatchedTask, "taskId">[],
+  returned: unknown,
+  strange: (taskId: string) => void,
+): Map<string, BatchOutcome> {
+  if (!Array.isArray(returned))
+    throw new SdkError(
+      "invalid-output",
+      "runBatch takes care of many, and returns a list: { taskId, output } or { taskId, error } of each",
+    );
+  const outcomes = new Map<string, BatchOutcome>(tasks.map(({ taskId }) => [taskId, { error: leftOut() }]));
+  const told = new Set<string>();
+  for (const result of returned as readonly unknown[]) {
+    const { taskId, output, error } = (result ?? {}) as { taskId?: unknown; output?: unknown; error?: unknown };
+    if (typeof taskId !== "string" || !outcomes.has(taskId)) strange(String(taskId));
+    else if (!told.has(taskId)) {
+      told.add(taskId);
+      outcomes.set(taskId, error === undefined || error === null ? { output } : { error: asError(error) });
+    }
+  }
+  return outcomes;
+}
+
+const leftOut = () => new SdkError("no-result", "runBatch returned no result for this task");
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(typeof error === "string" ? error : JSON.stringify(error));

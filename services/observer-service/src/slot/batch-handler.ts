@@ -1,0 +1,78 @@
+import {
+  type BatchedTask,
+  type BatchOutcome,
+  batchOutcomes,
+  type ObserverDefinition,
+  type ObserverLog,
+  outputJson,
+  paramsIssuesText,
+  parseParams,
+  type TaskDefinition,
+} from "@unacked/sdk";
+import { sendableText, thrownText } from "../error-text.ts";
+import type { BatchMember, MemberWord } from "../wire/attempt.ts";
+import { isFinal } from "./task-handler.ts";
+
+export interface BatchHandlerParts {
+  readonly definition: TaskDefinition;
+  readonly members: readonly BatchMember[];
+  /** What became of one: its result, or why it failed. Of those of which nothing is told the whole says it. */
+  tell(taskId: string, word: MemberWord): void;
+}
+
+/** One call for many tasks, in the form in which handlers are entered. Those whose params do not pass are told of, and left out. */
+export class BatchHandler {
+  readonly #parts: BatchHandlerParts;
+  readonly #signals = new Map<string, AbortController>();
+
+  constructor(parts: BatchHandlerParts) {
+    this.#parts = parts;
+    for (const { taskId } of parts.members) this.#signals.set(taskId, new AbortController());
+  }
+
+  get definition(): ObserverDefinition {
+    const { type } = this.#parts.definition;
+    const { params } = this.#parts.definition;
+    return { type, params, run: ({ signal, log }) => this.#run(signal, log) };
+  }
+
+  /** This one is to end; the others go on. @param reason of its signal */
+  abort(taskId: string, reason: unknown): void {
+    this.#signals.get(taskId)?.abort(reason);
+  }
+
+  async #run(signal: AbortSignal, log: ObserverLog): Promise<void> {
+    const { definition, tell } = this.#parts;
+    const tasks = this.#tasks(signal);
+    if (tasks.length === 0) return;
+    const returned = await definition.runBatch?.(tasks, { signal, log });
+    if (signal.aborted) return;
+    const strange = (taskId: string) => log.warn("runBatch returned a result for a task that it was not given", { taskId });
+    for (const [taskId, outcome] of batchOutcomes(tasks, returned, strange)) tell(taskId, this.#wordOf(outcome));
+  }
+
+  #tasks(signal: AbortSignal): BatchedTask[] {
+    const { definition, members, tell } = this.#parts;
+    return members.flatMap(({ taskId, params: given, attempt }) => {
+      const parsed = parseParams(definition, given);
+      const own = this.#signals.get(taskId)?.signal ?? signal;
+      if (parsed.ok) return [{ taskId, params: parsed.params, attempt, signal: AbortSignal.any([own, signal]) }];
+      tell(taskId, {
+        error: { name: "InvalidParams", message: sendableText(paramsIssuesText(parsed.issues), 16_384) },
+        isFinal: true,
+      });
+      return [];
+    });
+  }
+
+  #wordOf(outcome: BatchOutcome): MemberWord {
+    try {
+      if ("error" in outcome) return failed(outcome.error);
+      return { output: outputJson(this.#parts.definition, outcome.output) };
+    } catch (error) {
+      return failed(error as Error); // it does not pass
+    }
+  }
+}
+
+const failed = (error: Error): MemberWord => ({ error: thrownText(error), ...(isFinal(error) && { isFinal: true }) });
