@@ -13,6 +13,8 @@ interface LimitOptions extends OutputOptions {
   rate?: string;
   pause?: boolean;
   resume?: boolean;
+  outside?: boolean;
+  inside?: boolean;
 }
 
 export function addLimit(program: Command, io: Io): void {
@@ -28,6 +30,8 @@ export function addLimit(program: Command, io: Io): void {
     .option("--rate <count>", "so many are started in a second, at most")
     .option("--pause", "start none")
     .option("--resume", "start them again")
+    .option("--outside", "its tasks are created although no service has it: they are taken by workers outside")
+    .option("--inside", "no longer")
     .addOption(outputOption())
     .action((type: string, options: LimitOptions, self: Command) => limit(openSession(io, self), type, options));
 }
@@ -37,13 +41,16 @@ async function limit({ api, io, print }: Session, type: string, options: LimitOp
   io.out(printOne(TASK_TYPE_LISTING, changed, print(options.output)));
 }
 
-function toChange({ maxRunning, minRunning, rate, pause, resume }: LimitOptions): TaskTypeChange {
+function toChange(options: LimitOptions): TaskTypeChange {
+  const { maxRunning, minRunning, rate, pause, resume, outside, inside } = options;
   if (pause === true && resume === true) throw usageFailure("--pause and --resume are opposites");
+  if (outside === true && inside === true) throw usageFailure("--outside and --inside are opposites");
   const change = {
     ...(maxRunning !== undefined && { maxRunning: toLimit("--max-running", maxRunning) }),
     ...(minRunning !== undefined && { minRunning: toLimit("--min-running", minRunning) ?? 0 }),
     ...(rate !== undefined && { ratePerSecond: toLimit("--rate", rate) }),
     ...((pause === true || resume === true) && { paused: pause === true }),
+    ...((outside === true || inside === true) && { outside: outside === true }),
   };
   if (Object.keys(change).length > 0) return change;
   throw usageFailure("Change what?", "unacked limit TYPE --max-running 7; or see: unacked get task-types");

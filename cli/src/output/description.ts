@@ -62,6 +62,7 @@ export function describeTask(task: TaskView, look: Look): string {
           ],
         ]),
     ["Service", service === null ? "-" : `${service.name} (${service.id})`],
+    ...takenBy(task.taken),
     ["Pool", task.pool],
     ...(task.key === null ? [] : [["Key", `${task.key}${task.runsAgain ? ", newer params wait" : ""}`] as [string, string]]),
     ["Priority", String(task.priority)],
@@ -79,6 +80,9 @@ export function describeTask(task: TaskView, look: Look): string {
   const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
   return `${fieldLines(fields)}${stack.join("")}${paramLines(task.params)}`;
 }
+
+const takenBy = (taken: TaskView["taken"]): [string, string][] =>
+  taken === null ? [] : [["Taken by", `${plainText(taken.by)}${taken.until === null ? "" : ` until ${taken.until}`}`]];
 
 function paramLines(params: unknown): string {
   const isEmpty = typeof params === "object" && params !== null && Object.keys(params).length === 0;

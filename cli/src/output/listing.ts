@@ -69,7 +69,7 @@ export const TASK_LISTING: Listing<TaskView> = {
     { heading: "TYPE", cell: ({ type }) => type },
     { heading: "STATUS", cell: ({ status, cancelling }) => (cancelling ? { text: "Cancelling" } : inState(status)) },
     { heading: "WAITS FOR", cell: ({ waitsFor }) => waitsFor ?? "" },
-    { heading: "SERVICE", cell: ({ service }) => service?.name ?? "" },
+    { heading: "SERVICE", cell: ({ service, taken }) => service?.name ?? (taken === null ? "" : `taken by ${taken.by}`) },
     { heading: "FAILURES", cell: ({ failures }) => String(failures), alignsRight: true },
     { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
     { heading: "PRIORITY", cell: ({ priority }) => String(priority), isWide: true, alignsRight: true },
@@ -90,6 +90,7 @@ export const TASK_TYPE_LISTING: Listing<TaskTypeView> = {
     { heading: "MIN", cell: ({ minRunning }) => limitText(minRunning || null), alignsRight: true },
     { heading: "PER SECOND", cell: ({ ratePerSecond }) => limitText(ratePerSecond), alignsRight: true },
     { heading: "SERVICES", cell: ({ services }) => String(services), alignsRight: true },
+    { heading: "OUTSIDE", cell: ({ outside }) => (outside ? "outside" : "") },
     { heading: "CHANGED", cell: ({ changedAt }, nowMs) => (changedAt === null ? "" : `${ageOf(changedAt, nowMs)} ago`) },
   ],
 };

@@ -98,6 +98,16 @@ export const PROBLEMS = {
     title: "The task is over",
     remedy: "Nothing is left to cancel; one that is Failed or Cancelled can be retried.",
   },
+  "task-not-held": {
+    status: 409,
+    title: "The task is not held by this sendId (any more)",
+    remedy: "Drop it: `detail` says what became of it. Extend the lease in time, or take with a longer leaseMs.",
+  },
+  "task-cancelling": {
+    status: 409,
+    title: "Somebody has cancelled the task",
+    remedy: "End the work and say so with fail, or with complete if it is done; its lease is not extended any more.",
+  },
   "task-not-retryable": {
     status: 409,
     title: "The task cannot be retried now",

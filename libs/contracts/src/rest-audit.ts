@@ -13,6 +13,9 @@ export const AuditedAction = z.enum([
   "task.create",
   "task.cancel",
   "task.retry",
+  "task.take",
+  "task.complete",
+  "task.fail",
   "task-type.change",
 ]);
 export type AuditedAction = z.infer<typeof AuditedAction>;

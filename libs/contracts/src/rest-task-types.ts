@@ -15,6 +15,9 @@ const LIMITS = {
     .max(100_000)
     .nullable()
     .describe("so many are started in any second at most; null: no limit"),
+  outside: z
+    .boolean()
+    .describe("it is worked outside: its tasks are created although no service has it, and wait until somebody takes them"),
 };
 
 /** PATCH /task-types/{taskType}. What is left out stays as it is. */

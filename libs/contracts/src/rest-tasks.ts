@@ -61,7 +61,7 @@ export const TaskView = z
       .enum(TASK_WAITS)
       .nullable()
       .describe(
-        "why it has not started: `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
+        "why it has not started: `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, it is worked outside and nobody has taken it (`taker`), others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
       ),
     cancelling: z.boolean().describe("somebody has cancelled it, and its handler has not ended yet"),
     runsAgain: z.boolean().describe("newer params of its key wait: it runs once more, with these, when its run ends"),
@@ -69,10 +69,14 @@ export const TaskView = z
     maxAttempts: z.int().nullable().describe("null: that of its type"),
     failures: z.int().describe("attempts that failed"),
     interruptions: z.int().describe("attempts that ended through no fault of the handler: its slot or service went"),
-    sends: z.int().describe("how often it was put into the queue"),
+    sends: z.int().describe("how often it was put into the queue, or taken"),
     postpones: z.int().describe("how often its handler has put it off: neither failures nor interruptions"),
     postponedFor: z.string().nullable().describe("the reason that its handler gave, while it waits for that"),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
+    taken: z
+      .object({ by: z.string(), until: Timestamp.nullable() })
+      .nullable()
+      .describe("who took it last to work on it outside, and until when it is theirs; `until` null: it is not any more"),
     startedAt: Timestamp.nullable().describe("of the last attempt"),
     endedAt: Timestamp.nullable(),
     output: anyJson().describe("what its handler returned; null before"),

@@ -7,9 +7,10 @@ export const TaskStatusName = z.enum(TASK_STATUSES);
 /**
  * Why a task that waits has not started. due-time: it is Scheduled · postponed: so it is, by its own handler · paused: its type is · max-running: as many of its type are Sent or
  * Running as may · rate: as many of its type were started in the last second as may · service: no living service of its pool has the
- * type · turn: all workers are busy, or kept for others · worker: it is in the queue, for the next free worker.
+ * type · taker: likewise, and its type is worked outside: somebody has to take it · turn: all workers are busy, or kept for others ·
+ * worker: it is in the queue, for the next free worker.
  */
-export const TASK_WAITS = ["due-time", "postponed", "paused", "max-running", "rate", "service", "turn", "worker"] as const;
+export const TASK_WAITS = ["due-time", "postponed", "paused", "max-running", "rate", "service", "taker", "turn", "worker"] as const;
 export type TaskWait = (typeof TASK_WAITS)[number];
 
 /**

@@ -5,12 +5,15 @@ import type { Log } from "./operations/log.ts";
 import type { TaskTally } from "./operations/tally.ts";
 import { TaskDesk } from "./operations/tasks/task-desk.ts";
 import { TaskDispatcher } from "./operations/tasks/task-dispatcher.ts";
+import { TaskLeases } from "./operations/tasks/task-leases.ts";
 import { TaskLedger } from "./operations/tasks/task-ledger.ts";
 import { TaskProver } from "./operations/tasks/task-prover.ts";
 import { TaskRetention } from "./operations/tasks/task-retention.ts";
 import type { UnwantedAttempt } from "./operations/tasks/task-store.ts";
+import { TaskTakeDesk } from "./operations/tasks/task-take-desk.ts";
 import { TaskTypeDesk } from "./operations/tasks/task-type-desk.ts";
 import { TaskWaits } from "./operations/tasks/task-waits.ts";
+import { WaitingTakers } from "./operations/tasks/waiting-takers.ts";
 
 export interface TaskSideParts extends TaskBrokerSettings {
   database: Pick<DatabaseSide, "tasks" | "errors" | "notifications">;
@@ -25,18 +28,21 @@ export interface TaskSideParts extends TaskBrokerSettings {
 export class TaskSide {
   readonly desk: TaskDesk;
   readonly typeDesk: TaskTypeDesk;
+  readonly takeDesk: TaskTakeDesk;
   readonly #parts: TaskSideParts;
   readonly #broker: TaskBroker;
   readonly #dispatcher: TaskDispatcher;
   readonly #prover: TaskProver;
   readonly #retention: TaskRetention;
   readonly #waits: TaskWaits;
+  readonly #takers: WaitingTakers;
+  readonly #leases: TaskLeases;
 
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
-    const { database, log, retentionMs, isCaughtUp } = parts;
-    const { store, queue, proofs, days, limits, bulk } = database.tasks;
-    const wake = () => this.#dispatcher.wake();
+    const { database, log, retentionMs, isCaughtUp, tally } = parts;
+    const { store, queue, proofs, days, limits, bulk, takes } = database.tasks;
+    const wake = () => this.#wake();
     this.#broker = new TaskBroker(parts);
     const cancelled = (refuse: UnwantedAttempt[]): void => {
       if (refuse.length > 0) void this.#broker.cancel(refuse);
@@ -55,6 +61,10 @@ export class TaskSide {
     });
     this.typeDesk = new TaskTypeDesk({ store: limits, wake });
     const over = (tasks: TaskId[]) => this.#waits.over(tasks);
+    this.#takers = new WaitingTakers({ store: takes, queue, log });
+    this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
+    const leased = () => this.#leases.wake();
+    this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, leased, over });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });
     this.#retention = new TaskRetention({ days, retentionMs, log });
   }
@@ -68,23 +78,32 @@ export class TaskSide {
       unwanted: (attempts) => void this.#broker.cancel(attempts),
       committed: (over) => {
         this.#waits.over(over);
-        this.#dispatcher.wake();
+        this.#wake();
       },
     });
     this.#broker.start({ ledger, errors: database.errors, days, reporter, log });
     this.#dispatcher.start();
+    this.#takers.start();
+    this.#leases.start();
     this.#prover.start();
     this.#retention.start();
   }
 
-  /** Nobody waits for an end any more. */
+  /** Nobody waits for an end any more, or for a task to take. */
   endWaits(): void {
     this.#waits.close();
+    this.#takers.close();
+  }
+
+  /** Something may be due, or there may be room. */
+  #wake(): void {
+    this.#dispatcher.wake();
+    this.#takers.wake();
   }
 
   async close(): Promise<void> {
     this.#prover.stop();
     this.#retention.stop();
-    await Promise.all([this.#dispatcher.stop(), this.#broker.close()]);
+    await Promise.all([this.#dispatcher.stop(), this.#leases.stop(), this.#broker.close()]);
   }
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { TaskId } from "@unacked/contracts";
 import { beforeEach, onTestFinished } from "vitest";
 import { KnownCallers } from "../../../services/observer-manager/src/adapters/access/known-callers.ts";
 import type { HttpAccess } from "../../../services/observer-manager/src/adapters/http/server/app.ts";
@@ -19,6 +20,8 @@ import { PostgresTaskStore } from "../../../services/observer-manager/src/adapte
 import { PostgresTaskBulkStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-bulk-store.ts";
 import { PostgresTaskDays } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskLimitStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
+import { PostgresTaskQueueStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import { PostgresTaskTakeStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
 import { PostgresTypeDirectory } from "../../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
 import { FreshStarts } from "../../../services/observer-manager/src/operations/commands/fresh-starts.ts";
@@ -29,8 +32,11 @@ import type { ManagerApi } from "../../../services/observer-manager/src/operatio
 import { ObserverLifecycle } from "../../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
 import { ServiceDesk } from "../../../services/observer-manager/src/operations/services/service-desk.ts";
 import { TaskDesk } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
+import { TaskLeases } from "../../../services/observer-manager/src/operations/tasks/task-leases.ts";
+import { TaskTakeDesk } from "../../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
 import { TaskTypeDesk } from "../../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
 import { TaskWaits } from "../../../services/observer-manager/src/operations/tasks/task-waits.ts";
+import { WaitingTakers } from "../../../services/observer-manager/src/operations/tasks/waiting-takers.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 import { ROOT } from "../processes/processes.ts";
 import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/books.ts";
@@ -76,10 +82,17 @@ export async function startHttpManager(
   const taskStore = new PostgresTaskStore(dataSource);
   const waits = new TaskWaits(taskStore, log);
   const bulk = new PostgresTaskBulkStore(dataSource);
-  const ofTasks = { store: taskStore, types: taskStore, bulk, waits, wake: () => undefined, cancelled: () => undefined };
-  const tasks = new TaskDesk(ofTasks);
-  const taskTypes = new TaskTypeDesk({ store: new PostgresTaskLimitStore(dataSource), wake: () => undefined });
-  const api = change({ lifecycle, errors, services, logs, tasks, taskTypes, reads, changes, readiness });
+  const takeStore = new PostgresTaskTakeStore(dataSource);
+  const takers = new WaitingTakers({ store: takeStore, queue: new PostgresTaskQueueStore(dataSource), log });
+  const wake = () => takers.wake();
+  const over = (ids: TaskId[]) => waits.over(ids);
+  const tally = { ended: () => undefined };
+  const leases = new TaskLeases({ store: takeStore, tally, wake, over, log });
+  const leased = () => leases.wake();
+  const tasks = new TaskDesk({ store: taskStore, types: taskStore, bulk, waits, wake, cancelled: () => undefined });
+  const taskTypes = new TaskTypeDesk({ store: new PostgresTaskLimitStore(dataSource), wake });
+  const taskTakes = new TaskTakeDesk({ store: takeStore, takers, tally, wake, leased, over });
+  const api = change({ lifecycle, errors, services, logs, tasks, taskTypes, taskTakes, reads, changes, readiness });
   const metrics = { contentType: "text/plain", render: () => Promise.resolve(""), answered: () => undefined };
   const server = await startHttpServer({
     port: 0,
@@ -93,10 +106,13 @@ export async function startHttpManager(
   });
   expectAnswers();
   notifications.start();
+  takers.start();
+  leases.start();
   const close = async () => {
     logs.close();
     waits.close();
-    await Promise.all([changes.close(), server.close()]);
+    takers.close();
+    await Promise.all([changes.close(), server.close(), leases.stop()]);
     await notifications.close();
     if (dataSource.isInitialized) await dataSource.destroy();
   };

@@ -48,6 +48,10 @@ describe("the OpenAPI document", () => {
       "post /api/v1/tasks/batch",
       "post /api/v1/tasks/cancel",
       "post /api/v1/tasks/retry",
+      "post /api/v1/tasks/take",
+      "post /api/v1/tasks/{taskId}/complete",
+      "post /api/v1/tasks/{taskId}/extend",
+      "post /api/v1/tasks/{taskId}/fail",
       "post /api/v1/tasks/{taskId}/retry",
     ]);
     const ids = operations.map(({ operationId }) => operationId);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { PoolName, TypeName } from "../ids.ts";
 import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest-bulk.ts";
 import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest-task-bulk.ts";
+import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest-task-takes.ts";
 import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.ts";
 import { CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "../rest-tasks.ts";
 import { TaskStatusName } from "../task-states.ts";
@@ -79,6 +80,30 @@ export const TASK_CALLS = {
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     answers: { 200: TaskBulkCount },
     problems: [...BODY_PROBLEMS, "cross-origin"],
+  },
+  takeTasks: {
+    access: "operator",
+    body: TakeTasks,
+    answers: { 200: TakenTasks },
+    problems: [...BODY_PROBLEMS, "cross-origin"],
+  },
+  completeTask: {
+    access: "operator",
+    body: CompleteTask,
+    answers: { 200: TaskView },
+    problems: [...BODY_PROBLEMS, "task-not-found", "task-not-held", "cross-origin"],
+  },
+  failTask: {
+    access: "operator",
+    body: FailTask,
+    answers: { 200: TaskView },
+    problems: [...BODY_PROBLEMS, "task-not-found", "task-not-held", "cross-origin"],
+  },
+  extendTask: {
+    access: "operator",
+    body: ExtendTask,
+    answers: { 200: TaskLease },
+    problems: [...BODY_PROBLEMS, "task-not-found", "task-not-held", "task-cancelling", "cross-origin"],
   },
   listTaskTypes: {
     access: "viewer",

@@ -30,17 +30,17 @@ export class TaskMetrics implements TaskTally {
     });
     this.#desired = metrics.gauge({
       name: "unacked_task_workers_desired",
-      help: "Tasks that are due or run: so many task workers would leave none waiting. For autoscalers.",
+      help: "Tasks that are due or run, but for what is worked outside: so many task workers would leave none waiting. For autoscalers.",
       labels: POOL,
     });
     this.#oldest = metrics.gauge({
       name: "unacked_task_oldest_ready_seconds",
-      help: "For how long the task that is due for longest, and not sent yet, has been due; 0 without one.",
+      help: "For how long the task that is due for longest, and not sent yet, has been due; 0 without one. Without what is worked outside.",
       labels: POOL,
     });
     this.#ended = metrics.counter({
       name: "unacked_manager_tasks_ended_total",
-      help: "Tasks that services told the end of, by how. What was cancelled before it ran is not among them.",
+      help: "Tasks that services, or workers outside, told the end of, by how. What was cancelled before it ran is not among them.",
       labels: { status: TASK_OVER_STATUSES },
     });
   }

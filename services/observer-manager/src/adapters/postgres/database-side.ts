@@ -26,6 +26,7 @@ import type {
   TaskStore,
   TaskTypeStore,
 } from "../../operations/tasks/task-store.ts";
+import type { TaskTakeStore } from "../../operations/tasks/task-take-store.ts";
 import type { TaskLimitStore } from "../../operations/tasks/task-type-desk.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";
 import { PostgresBooksStore, rethrowRefused } from "./books/postgres-books-store.ts";
@@ -55,6 +56,7 @@ import { PostgresTaskLedgerStore } from "./tasks/task-ledger-store.ts";
 import { PostgresTaskLimitStore } from "./tasks/task-limit-store.ts";
 import { PostgresTaskProofStore } from "./tasks/task-proof-store.ts";
 import { PostgresTaskQueueStore } from "./tasks/task-queue-store.ts";
+import { PostgresTaskTakeStore } from "./tasks/task-take-store.ts";
 import { PostgresTypeDirectory } from "./types/type-reads.ts";
 
 export interface DatabaseSideSettings {
@@ -90,6 +92,7 @@ export class DatabaseSide {
     readonly days: TaskDays;
     readonly limits: TaskLimitStore;
     readonly bulk: TaskBulkStore;
+    readonly takes: TaskTakeStore;
     counts(): Promise<TaskCounts>;
   };
   readonly #dataSource: DataSource;
@@ -125,6 +128,7 @@ export class DatabaseSide {
       days: new PostgresTaskDays(this.#dataSource),
       limits: new PostgresTaskLimitStore(this.#dataSource),
       bulk: new PostgresTaskBulkStore(this.#dataSource),
+      takes: new PostgresTaskTakeStore(this.#dataSource),
       counts: () => countTasks(this.#dataSource),
     };
   }

@@ -1,9 +1,15 @@
 import type { ChangeTaskType, TaskStatus, TaskTypeView, TaskWait } from "@unacked/contracts";
 
 /** What may be started of a task type. */
-export type TaskLimits = Pick<TaskTypeView, "paused" | "maxRunning" | "minRunning" | "ratePerSecond">;
+export type TaskLimits = Pick<TaskTypeView, "paused" | "maxRunning" | "minRunning" | "ratePerSecond" | "outside">;
 
-export const NO_LIMITS: TaskLimits = { paused: false, maxRunning: null, minRunning: 0, ratePerSecond: null };
+export const NO_LIMITS: TaskLimits = {
+  paused: false,
+  maxRunning: null,
+  minRunning: 0,
+  ratePerSecond: null,
+  outside: false,
+};
 
 /** What is left out of the change stays. */
 export function changedLimits(before: TaskLimits, change: ChangeTaskType): TaskLimits {
@@ -18,13 +24,19 @@ export function limitsFlaw({ maxRunning, minRunning }: TaskLimits): { pointer: s
 }
 
 export const isUnlimited = (limits: TaskLimits): boolean =>
-  !limits.paused && limits.maxRunning === null && limits.minRunning === 0 && limits.ratePerSecond === null;
+  !limits.paused &&
+  limits.maxRunning === null &&
+  limits.minRunning === 0 &&
+  limits.ratePerSecond === null &&
+  !limits.outside;
 
 /** How it stands with a type in a pool just now. */
 export interface TypeStanding {
   paused: boolean;
   /** A living service of the pool has it. */
   isServed: boolean;
+  /** It is worked outside: who has no service may take it. */
+  isOutside: boolean;
   /** As many are Sent or Running as may. */
   isFull: boolean;
   /** As many were started in the last second as may. */
@@ -37,8 +49,8 @@ export function waitOf(status: TaskStatus, standing: TypeStanding | undefined): 
   if (status === "Sent") return "worker";
   if (status !== "Ready") return null;
   if (standing?.paused) return "paused";
-  if (standing?.isServed === false) return "service";
+  if (standing?.isServed === false && !standing.isOutside) return "service";
   if (standing?.isFull) return "max-running";
   if (standing?.isFast) return "rate";
-  return "turn";
+  return standing?.isServed === false ? "taker" : "turn";
 }

@@ -137,8 +137,8 @@ export class TaskDesk implements TaskTools {
     for (const pool of pools) live.set(pool, await this.#parts.types.liveTypes(pool));
     return requests.map((request) => {
       if ("kind" in request) return request;
-      const { services = 0, types = [] } = live.get(request.pool) ?? {};
-      return services === 0 ? request : (refusalOf(request, types) ?? request);
+      const { services = 0, types = [], outside = [] } = live.get(request.pool) ?? {};
+      return services === 0 ? request : (refusalOf(request, types, outside) ?? request);
     });
   }
 
@@ -180,9 +180,11 @@ const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "key-tak
 function refusalOf(
   { type, params, pool }: CreateTask,
   types: { type: string; paramsSchema: Record<string, unknown> }[],
+  outside: string[],
 ): Refusal | undefined {
   const candidates = types.filter((info) => info.type === type);
   if (candidates.length === 0) {
+    if (outside.includes(type)) return undefined;
     const knownTypes = [...new Set(types.map((info) => info.type))].toSorted();
     const detail = `No live service of the pool "${pool}" knows the task type "${type}"`;
     return { kind: "problem", code: "unknown-type", detail, knownTypes };

@@ -84,12 +84,12 @@ export class TaskDispatcher {
     const { store } = this.#parts;
     let count = 0;
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
-    for (const { pool, workers } of await store.waitingPools()) {
+    for (const { pool, workers, types } of await store.waitingPools()) {
       const rate = this.#rates.get(pool) ?? new Rate();
       this.#rates.set(pool, rate);
       const batches = this.#batches.get(pool) ?? NO_BATCHES;
-      const size = { window: windowOf(workers, rate.perS), workers, batches };
-      const { tasks, nextRoomInMs, keepsWorkers } = await store.claim(pool, size);
+      const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
+      const { tasks, nextRoomInMs, keepsWorkers } = await store.claim(pool, asked);
       if (nextRoomInMs !== null) nextRoomAtMs = Math.min(nextRoomAtMs, performance.now() + nextRoomInMs);
       rate.add(tasks.length);
       count += tasks.length;

@@ -42,19 +42,19 @@ export interface TaskQueueStore {
   promoteDue(limit: number): Promise<number>;
   /** Until the next one is due; null when there is none. */
   nextDueInMs(): Promise<number | null>;
-  /** Workers of services that live and do not drain, by pool; only of pools in which something is Ready. */
-  waitingPools(): Promise<{ pool: string; workers: number }[]>;
+  /** Workers of services that live and do not drain, by pool, and the types that they have; only of pools in which something is Ready. */
+  waitingPools(): Promise<{ pool: string; workers: number; types: string[] }[]>;
   /** How long tasks of a type take in a pool, where its services have seen enough of them, and how many they give to one call. */
   paces(): Promise<({ pool: string; type: string } & TypePace)[]>;
   /**
-   * Claims so many that `window` are Sent or Running, as far as the limits of their types allow; a call for many (of the types in
+   * Claims so many of these types that `window` are Sent or Running, as far as the limits of their types allow; a call for many (of the types in
    * `batches`, with how many it takes) counts as one; none while another manager claims
    * in this pool. @returns also when a type that its rate holds back may go on (null: none is), and whether workers are kept for a
    * type: then no task may wait in the line of a worker while another is free
    */
   claim(
     pool: string,
-    size: { window: number; workers: number; batches?: ReadonlyMap<string, number> },
+    asked: { window: number; workers: number; types: string[]; batches?: ReadonlyMap<string, number> },
   ): Promise<{ tasks: ClaimedTask[]; nextRoomInMs: number | null; keepsWorkers: boolean }>;
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
   claimCompanions(pool: string, task: StartTask, count: number): Promise<ClaimedTask[]>;
@@ -132,8 +132,15 @@ export interface TaskBulkStore {
 }
 
 export interface TaskTypeStore {
-  /** What living services of a pool announced, each version of a type once; `services` is how many of them live. */
-  liveTypes(pool: string): Promise<{ services: number; types: { type: string; paramsSchema: Record<string, unknown> }[] }>;
+  /**
+   * What living services of a pool announced, each version of a type once; `services` is how many of them live. `outside`: types that
+   * are created all the same; left out without a service.
+   */
+  liveTypes(pool: string): Promise<{
+    services: number;
+    types: { type: string; paramsSchema: Record<string, unknown> }[];
+    outside: string[];
+  }>;
 }
 
 /** Broker side. */

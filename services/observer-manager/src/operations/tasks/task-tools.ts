@@ -1,8 +1,13 @@
 import type {
   CancelTasksRequest,
   ChangeTaskType,
+  CompleteTask,
   CreateTask,
+  ExtendTask,
+  FailTask,
   RetryTasksRequest,
+  TakenTask,
+  TakeTasks,
   TaskBulkCount,
   TaskId,
   TaskPage,
@@ -46,4 +51,15 @@ export interface TaskTypeTools {
     change: ChangeTaskType,
     by: Actor,
   ): Promise<{ kind: "changed"; type: TaskTypeView } | Refusal>;
+}
+
+/** What REST asks of tasks for workers outside. Problems, but of take: task-not-found, task-not-held. */
+export interface TaskTakeTools {
+  /** @param signal aborts when nobody is there to be told of them any more */
+  takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTask[]>;
+  /** Also: body-too-large. */
+  completeTask(id: TaskId, end: CompleteTask, by: Actor): Promise<TaskView | Refusal>;
+  failTask(id: TaskId, end: FailTask, by: Actor): Promise<TaskView | Refusal>;
+  /** Also: task-cancelling. Not in the audit trail, as it changes nothing but a time, and comes every few seconds. */
+  extendTask(id: TaskId, lease: ExtendTask): Promise<{ kind: "extended"; until: Date } | Refusal>;
 }

@@ -78,6 +78,18 @@ function Json({ name, value }: { name: string; value: unknown }) {
   );
 }
 
+const TakenBy = ({ taken: { by, until } }: { taken: NonNullable<TaskView["taken"]> }) => (
+  <>
+    taken by {by}
+    {until !== null && (
+      <>
+        {" "}
+        until <Time at={until} isExact />
+      </>
+    )}
+  </>
+);
+
 const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
   "due-time": "the time at which it is due",
   postponed: "the time until which its handler has put it off",
@@ -85,6 +97,7 @@ const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
   "max-running": "one of its type to end: as many run as may",
   rate: "the next second: as many of its type have started as may",
   service: "a service of its pool that has its type",
+  taker: "somebody to take it: no service of its pool has its type, which is worked outside",
   turn: "its turn: all task workers are busy, or kept for others",
   worker: "the next free task worker: it is in the queue",
 };
@@ -103,7 +116,7 @@ function factsOf(task: TaskView, nowMs: number): [string, ReactNode][] {
   return [
     ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
     ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies [string, ReactNode]]),
-    ["Runs on", service === null ? "on no service yet" : service.name],
+    ["Runs on", task.taken === null ? (service?.name ?? "on no service yet") : <TakenBy key="taken" taken={task.taken} />],
     ["Pool", pool],
     ["Priority", sayCount(priority)],
     ...time("Created", createdAt),

@@ -12,10 +12,21 @@ import { neededRoles, type Route } from "./route.ts";
 import { serviceRoutes, typeRoute } from "./services/service-routes.ts";
 import { taskBulkRoutes } from "./tasks/task-bulk-routes.ts";
 import { taskRoutes } from "./tasks/task-routes.ts";
+import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
 import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
 
 /** Every call of the REST API that answers with JSON. They are described before anything is asked of `api`. */
-export function apiRoutes({ lifecycle, reads, errors, services, logs, tasks, taskTypes, desk }: ApiParts): Route[] {
+export function apiRoutes({
+  lifecycle,
+  reads,
+  errors,
+  services,
+  logs,
+  tasks,
+  taskTypes,
+  taskTakes,
+  desk,
+}: ApiParts): Route[] {
   const needs = (): Record<string, Role> => neededRoles(routes);
   const routes: Route[] = [
     ...sessionRoutes(desk, needs),
@@ -25,6 +36,7 @@ export function apiRoutes({ lifecycle, reads, errors, services, logs, tasks, tas
     logRoute(logs),
     ...taskRoutes(tasks),
     ...taskBulkRoutes(tasks),
+    ...taskTakeRoutes(taskTakes),
     ...taskTypeRoutes(taskTypes),
     ...serviceRoutes(reads, services),
     statsRoute(reads),
@@ -35,6 +47,7 @@ export function apiRoutes({ lifecycle, reads, errors, services, logs, tasks, tas
   return routes;
 }
 
-interface ApiParts extends Pick<ManagerApi, "lifecycle" | "reads" | "errors" | "services" | "logs" | "tasks" | "taskTypes"> {
+interface ApiParts
+  extends Pick<ManagerApi, "lifecycle" | "reads" | "errors" | "services" | "logs" | "tasks" | "taskTypes" | "taskTakes"> {
   desk: SignInDesk;
 }

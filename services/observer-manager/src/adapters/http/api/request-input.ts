@@ -19,7 +19,10 @@ import { HttpProblem } from "./http-problem.ts";
 import type { Route, RouteRequest } from "./route.ts";
 
 /** Everything that a route takes from outside, checked. Throws HttpProblem. */
-export function readInput(route: Route, request: Request): Omit<RouteRequest, "requestId" | "by" | "isSecure"> {
+export function readInput(
+  route: Route,
+  request: Request,
+): Omit<RouteRequest, "requestId" | "by" | "isSecure" | "untilGone"> {
   return {
     ref: pathRefOf(request.params["ref"]),
     errorId: errorIdOf(request.params["errorId"]),

@@ -34,6 +34,8 @@ interface Asked {
   requestId: string;
   /** Who asks. Of a call that is open to all: nobody in particular. */
   by: Actor;
+  /** Aborts when the client has gone before it was answered. */
+  untilGone(): AbortSignal;
   /** Whether it came over TLS, as far as the proxies that are trusted say. */
   isSecure: boolean;
 }

@@ -73,7 +73,13 @@ async function answerRoute(route: Route, request: Request, response: Response): 
   const requestId = requestIdOf(response);
   const traceContext = spanOf(response)?.context;
   const by: Actor = { ...callerOf(response).identity, address: request.ip ?? "", requestId, traceContext };
-  const input = { ...readInput(route, request), requestId, by, isSecure: request.secure };
+  const input = {
+    ...readInput(route, request),
+    requestId,
+    by,
+    isSecure: request.secure,
+    untilGone: () => untilGone(response),
+  };
   const outcome = await route.handle(input);
   response.setHeader("Cache-Control", "no-store");
   if ("kind" in outcome) return sendProblem(response, outcome, requestIdOf(response));
@@ -86,6 +92,13 @@ async function answerRoute(route: Route, request: Request, response: Response): 
   for (const [name, value] of Object.entries(outcome.headers ?? {})) response.setHeader(name, value);
   if (described.schema) sendJson(response, outcome.status, body);
   else response.status(outcome.status).end();
+}
+
+function untilGone(response: Response): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  else response.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 async function* seenEvents({ events = {}, operationId }: Route, role: Role, sent: ReturnType<EventsAnswer["events"]>) {

@@ -15,6 +15,7 @@ import { TaskLimits0015 } from "../migrations/0015-task-limits.ts";
 import { TaskKeys0016 } from "../migrations/0016-task-keys.ts";
 import { CreateTask0017 } from "../migrations/0017-create-task.ts";
 import { TaskStories0018 } from "../migrations/0018-task-stories.ts";
+import { TaskTakes0019 } from "../migrations/0019-task-takes.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -74,6 +75,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskKeys0016,
       CreateTask0017,
       TaskStories0018,
+      TaskTakes0019,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

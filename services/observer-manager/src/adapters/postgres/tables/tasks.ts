@@ -26,6 +26,10 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   key: nullable("text"),
   /** What few have: `postpones`, `postponedFor`, `completedBy`. */
   story: nullable("jsonb"),
+  /** Who took it last to work on it outside; null: nobody, or a service was given it since. */
+  takenBy: nullable("text", "taken_by"),
+  /** The taking whose end was told last: told again, it is answered the same. */
+  toldSend: nullable("uuid", "told_send"),
 };
 
 /** What is not over (docs/decisions/0011-tasks.md). */
@@ -42,6 +46,8 @@ export const TasksTable = new EntitySchema({
     /** Of a newer request with its key. */
     nextParams: nullable("jsonb", "next_params"),
     cancelOrderedAt: nullable("timestamptz", "cancel_ordered_at"),
+    /** Until then it is its taker's; null: nobody outside has it. */
+    leaseUntil: nullable("timestamptz", "lease_until"),
   },
   indices: [
     { name: "tasks_ready" },
@@ -49,6 +55,7 @@ export const TasksTable = new EntitySchema({
     { name: "tasks_scheduled" },
     { name: "tasks_in_flight" },
     { name: "tasks_cancelling" },
+    { name: "tasks_leases" },
     { name: "tasks_newest" },
     { name: "tasks_of_type" },
     { name: "tasks_key", unique: true },
@@ -120,6 +127,8 @@ export const TaskTypesTable = new EntitySchema({
     /** So many workers are kept for it, in each pool that has it. */
     minRunning: column("integer", "min_running"),
     ratePerSecond: nullable("integer", "rate_per_second"),
+    /** Tasks of it are created although no service has it. */
+    outside: column("boolean"),
     /** The claims of its last second, and how many tasks each took. */
     claimedAt: { type: "timestamptz", array: true, name: "claimed_at" },
     claimed: { type: "integer", array: true },

@@ -32,7 +32,7 @@ const WHO_HAS_KEY = "SELECT id FROM tasks WHERE type = $1 AND key = $2";
 
 /** A handful of rows. */
 const LIVE_TYPES = `
-  SELECT types, count(*)::int AS services FROM task_services
+  SELECT types, count(*)::int AS services, ARRAY(SELECT type FROM task_types WHERE outside) AS outside FROM task_services
   WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`;
 
 const MICROS = "(extract(epoch FROM created_at) * 1000000)::bigint::text AS created_at_micros";
@@ -106,9 +106,17 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   }
 
   async liveTypes(pool: string): ReturnType<TaskTypeStore["liveTypes"]> {
-    type Row = { types: { type: string; paramsSchema: Record<string, unknown> }[]; services: number };
+    type Row = {
+      types: { type: string; paramsSchema: Record<string, unknown> }[];
+      services: number;
+      outside: string[];
+    };
     const rows = await this.#dataSource.query<Row[]>(LIVE_TYPES, [pool]);
-    return { services: rows.reduce((sum, row) => sum + row.services, 0), types: rows.flatMap((row) => row.types) };
+    return {
+      services: rows.reduce((sum, row) => sum + row.services, 0),
+      types: rows.flatMap((row) => row.types),
+      outside: rows[0]?.outside ?? [],
+    };
   }
 
   /** Both tables in one order; indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_by_status. */
@@ -165,7 +173,7 @@ async function whoHasKey(tx: EntityManager, { type, key }: TaskView): Promise<Ta
   return row?.id;
 }
 
-async function viewOf(db: DataSource | EntityManager, id: TaskId): Promise<TaskView | undefined> {
+export async function viewOf(db: DataSource | EntityManager, id: TaskId): Promise<TaskView | undefined> {
   const [view] = await viewsOf(db, await db.query<TaskRow[]>(FIND_ONE, [[id]]));
   return view;
 }

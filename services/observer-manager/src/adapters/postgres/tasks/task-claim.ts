@@ -1,3 +1,5 @@
+import { MAX_AUDITED_TARGETS } from "@unacked/contracts";
+
 /** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
 export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
 
@@ -17,81 +19,87 @@ const LOCK_SPACE = 7_027;
 /** Claims of a type with a rate are so far apart, so that a second of them has at most 200 entries. */
 const APART = "interval '5 milliseconds'";
 const ORDER = "priority DESC, due_at, id";
+/** When this claim was made. */
+const AT = "(SELECT at FROM locked)";
 
-/** Of the types of $4 with batches of $5: as how many calls their tasks are in flight. */
+/** What the claim for services and that of a taker differ in, as SQL. */
+interface Claimant {
+  /** Whether it may claim in pool $1 just now. */
+  isMine: string;
+  /** Of $3 workers, so many are kept for a type that wants `wanted`, and others before it `before`. */
+  kept(wanted: string, before: string): string;
+  /** How many workers the tasks `f` of a type take that are in flight; with what `calls` joins to that. */
+  sent: string;
+  calls: string;
+  /** How many in all; `in_flight`, `kept` and `used` are those of the pool's services. */
+  room: string;
+  /** What becomes of a task. */
+  set: string;
+  /** Further steps of the statement. */
+  steps: string;
+  returning: string;
+}
+
+/** Of the types of $5 with batches of $6: as how many calls their tasks are in flight. */
 const CALLS = `
     LEFT JOIN (
       SELECT type, sum(ceil(n::numeric / size))::int AS calls FROM (
-        SELECT t.type, b.size, count(*) AS n FROM unnest($4::text[], $5::int[]) AS b (type, size) JOIN tasks t USING (type)
-        WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') GROUP BY t.type, b.size, t.sent_at) rounds
+        SELECT t.type, b.size, count(*) AS n FROM unnest($5::text[], $6::int[]) AS b (type, size) JOIN tasks t USING (type)
+        WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL GROUP BY t.type, b.size, t.sent_at) rounds
       GROUP BY type) c ON c.type = f.type AND f.pool = $1`;
 
 /**
- * Takes $2 (the window) less what is in flight of pool $1, which has $3 workers. One statement, which waits for nobody but another
- * claim, so that a manager that is frozen holds nothing up (docs/decisions/0011-tasks.md, limits).
+ * Takes $2 (of a service: the window, less what is in flight) of pool $1, of the types $4. One statement, which waits for nobody but
+ * another claim, so that a manager that is frozen holds nothing up (docs/decisions/0011-tasks.md, limits).
  *
  * - `limits` locks the rows of the limited types that wait here: claims of one type, in whichever pool, come one after the other,
- *   and `unacked_tasks_in_flight`, called after that, sees what the one before has committed.
- * - Where no limit can be reached by this claim, it reads the rows in order (tasks_ready); else type by type, as many as the type
- *   has room for (tasks_ready_of_type), so that those of a type without room are not looked at.
+ *   and `unacked_tasks_held`, called after that, sees what the one before has committed.
+ * - Where no limit can be reached by this claim, and all that is next is of these types, it reads the rows in order (tasks_ready);
+ *   else type by type, as many as the type has room for (tasks_ready_of_type), so that those of a type without room, or which
+ *   nobody here has, are not looked at.
  * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
-export const CLAIM = claimOf("f.count");
-
-/**
- * The same where types of this pool take batches ($4: these, $5: how many tasks one call takes): a call takes one worker, however
- * many tasks it has. What was claimed together, by its `sent_at`, makes as few calls as it can.
- */
-export const CLAIM_CALLS = claimOf("coalesce(c.calls, f.count)");
-
-/** @param weight how many workers the tasks of a type take that are in flight */
-function claimOf(weight: "f.count" | "coalesce(c.calls, f.count)"): string {
-  return `
-  WITH RECURSIVE mine AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
+const claimFor = ({ isMine, kept, sent, calls, room, set, steps, returning }: Claimant): string => `
+  WITH mine AS MATERIALIZED (
+    SELECT ${isMine} AS is_mine
   ), limits AS MATERIALIZED (
     SELECT l.* FROM task_types l
-    WHERE (SELECT is_mine FROM mine) AND (l.min_running > 0
+    WHERE (SELECT is_mine FROM mine) AND l.type = ANY($4::text[]) AND (l.min_running > 0
       OR (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = l.type AND t.status = 'Ready' ORDER BY ${ORDER} LIMIT 1))
     ORDER BY l.type FOR UPDATE OF l
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, coalesce(array_agg(type), '{}') AS types, (SELECT is_mine FROM mine) AS is_mine FROM limits
   ), flight AS MATERIALIZED (
-    SELECT f.*, ${weight} AS weight
-    FROM locked CROSS JOIN unacked_tasks_in_flight(CASE WHEN locked.is_mine THEN $1 END, locked.types) f${weight === "f.count" ? "" : CALLS}
+    SELECT f.*, ${sent} AS sent
+    FROM locked CROSS JOIN unacked_tasks_held(CASE WHEN locked.is_mine THEN $1 END, locked.types) f${calls}
   ), wants AS MATERIALIZED (
     SELECT l.*, locked.at, ${claimsLately("l", "locked.at")} AS lately,
       (SELECT max(c) FROM unnest(l.claimed_at) c) > locked.at - ${APART} AS is_too_soon,
       (SELECT coalesce(sum(f.count), 0) FROM flight f WHERE f.type = l.type)::int AS everywhere,
-      (SELECT coalesce(sum(f.weight), 0) FROM flight f WHERE f.type = l.type AND f.pool = $1)::int AS here,
+      (SELECT coalesce(sum(f.sent), 0) FROM flight f WHERE f.type = l.type AND f.pool = $1)::int AS here,
       CASE WHEN l.paused OR l.min_running = 0 OR NOT ${isServed("$1", "l.type")} THEN 0 ELSE l.min_running END AS wanted
     FROM limits l, locked
   ), types AS MATERIALIZED (
     SELECT w.*, CASE WHEN paused OR is_too_soon THEN 0
         ELSE greatest(0, coalesce(least(max_running - everywhere, rate_per_second - lately), 1000000)) END AS room,
-      greatest(0, least(wanted, $3::int - 1 - coalesce(sum(wanted)
-        OVER (ORDER BY type ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)))::int AS kept
+      ${kept("wanted", "coalesce(sum(wanted) OVER (ORDER BY type ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)")}::int AS kept
     FROM wants w
   ), pool AS MATERIALIZED (
-    SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0,
-        CASE WHEN sums.kept = 0 THEN $2::int ELSE $3::int - sums.kept + sums.used END - sums.in_flight) END::int AS room, sums.kept
+    SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0, ${room})::int END AS room, sums.kept
     FROM locked, LATERAL (SELECT
-      (SELECT coalesce(sum(weight), 0) FROM flight WHERE pool = $1) AS in_flight,
+      (SELECT coalesce(sum(sent), 0) FROM flight WHERE pool = $1) AS in_flight,
       (SELECT coalesce(sum(kept), 0) FROM types) AS kept,
       (SELECT coalesce(sum(least(here, kept)), 0) FROM types) AS used) sums
   ), plain AS MATERIALIZED (
-    SELECT pool.kept = 0 AND NOT EXISTS (SELECT FROM types WHERE types.room < pool.room) AS is_plain FROM pool
-  ), waiting AS (
-    (SELECT t.type FROM tasks t WHERE t.pool = $1 AND t.status = 'Ready' AND NOT (SELECT is_plain FROM plain)
-     ORDER BY t.type LIMIT 1)
-    UNION ALL
-    SELECT (SELECT t.type FROM tasks t WHERE t.pool = $1 AND t.status = 'Ready' AND t.type > w.type ORDER BY t.type LIMIT 1)
-    FROM waiting w WHERE w.type IS NOT NULL
+    SELECT pool.kept = 0 AND NOT EXISTS (SELECT FROM types WHERE types.room < pool.room) AND NOT EXISTS (
+      SELECT FROM (SELECT type FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER} LIMIT (SELECT room FROM pool)) next
+      WHERE type <> ALL($4::text[])) AS is_plain
+    FROM pool
   ), rooms AS MATERIALIZED (
     SELECT w.type, greatest(0, coalesce(t.kept - t.here, 0)) AS kept,
            least(coalesce(t.room, 1000000), pool.room + greatest(0, coalesce(t.kept - t.here, 0))) AS room
-    FROM pool, waiting w LEFT JOIN types t USING (type) WHERE w.type IS NOT NULL
+    FROM pool, (SELECT DISTINCT unnest($4::text[]) AS type WHERE NOT (SELECT is_plain FROM plain)) w LEFT JOIN types t USING (type)
   ), candidates AS MATERIALIZED (
     SELECT c.id, c.priority, c.due_at, c.place <= r.kept AS is_kept
     FROM rooms r, LATERAL (
@@ -99,7 +107,7 @@ function claimOf(weight: "f.count" | "coalesce(c.calls, f.count)"): string {
       WHERE pool = $1 AND type = r.type AND status = 'Ready' ORDER BY ${ORDER} LIMIT r.room) c
     WHERE r.room > 0
   ), claimed AS (
-    UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, sent_at = (SELECT at FROM locked)
+    UPDATE tasks SET send_id = gen_random_uuid(), sends = sends + 1, sent_at = ${AT}, ${set}
     WHERE id = ANY(ARRAY(
         SELECT id FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER}
         LIMIT (SELECT CASE WHEN is_plain THEN room ELSE 0 END FROM plain, pool) FOR UPDATE SKIP LOCKED)
@@ -108,7 +116,7 @@ function claimOf(weight: "f.count" | "coalesce(c.calls, f.count)"): string {
           SELECT id FROM candidates WHERE is_kept
           UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
         FOR UPDATE SKIP LOCKED))
-    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at
+    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lease_until
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || t.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -128,12 +136,30 @@ function claimOf(weight: "f.count" | "coalesce(c.calls, f.count)"): string {
         SELECT c.at, sum(c.count) OVER (ORDER BY c.at DESC) AS since FROM unnest(claimed_at, claimed) AS c (at, count)
         WHERE c.at > now - interval '1 second') s
       WHERE since >= rate_per_second) used_up
-  )
-  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
-         interruptions = 0 AS unhurt,
-         next.ms AS "nextRoomInMs", (SELECT kept > 0 FROM pool) AS "keepsWorkers"
+  )${steps}
+  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, next.ms AS "nextRoomInMs", ${returning}
   FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`;
-}
+
+/** For the services of pool $1, which have $3 workers and the types $4, with the window $2: one manager a pool at a time. */
+const FOR_SERVICES: Claimant = {
+  isMine: `pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1))`,
+  kept: (wanted, before) => `greatest(0, least(${wanted}, $3::int - 1 - ${before}))`,
+  sent: "f.count - f.taken",
+  calls: "",
+  room: "CASE WHEN sums.kept = 0 THEN $2::int ELSE $3::int - sums.kept + sums.used END - sums.in_flight",
+  set: "status = 'Sent', taken_by = NULL",
+  steps: "",
+  returning: `max_attempts AS "maxAttempts", crashes > 0 AS alone, sends, interruptions = 0 AS unhurt,
+    (SELECT kept > 0 FROM pool) AS "keepsWorkers"`,
+};
+
+export const CLAIM = claimFor(FOR_SERVICES);
+
+/**
+ * The same where types of this pool take batches ($5: these, $6: how many tasks one call takes): a call takes one worker, however
+ * many tasks it has. What was claimed together, by its `sent_at`, makes as few calls as it can.
+ */
+export const CLAIM_CALLS = claimFor({ ...FOR_SERVICES, sent: "coalesce(c.calls, f.count - f.taken)", calls: CALLS });
 
 /**
  * $3 more of type $2, to travel with those that were claimed just before, of which $4 is one: with them they make the calls that the
@@ -155,7 +181,7 @@ export const CLAIM_COMPANIONS = `
       FROM limits l, flight))) END AS room
     FROM locked
   ), claimed AS (
-    UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1,
+    UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, taken_by = NULL,
       sent_at = coalesce((SELECT sent_at FROM tasks WHERE id = $4), (SELECT at FROM locked))
     WHERE id = ANY(ARRAY(
       SELECT id FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' AND interruptions = 0 AND crashes = 0
@@ -171,3 +197,31 @@ export const CLAIM_COMPANIONS = `
   SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
          interruptions = 0 AS unhurt
   FROM claimed ORDER BY ${ORDER}`;
+
+/** Of the time of a statement, by which leases end: shifted in tests, as all that is due. */
+const SHIFT = "(unacked_now() - now())";
+
+/**
+ * For somebody outside, named $5: $2 tasks of pool $1, of the types $4, for $3 ms. Workers of services are none of his concern, and
+ * who takes waits for no other. $6 is the action, as audit-rows writes it: in the same statement, as what is locked here must not
+ * outlast it.
+ */
+export const TAKE = claimFor({
+  isMine: "true",
+  kept: () => "0",
+  sent: "0",
+  calls: "",
+  room: "$2::int",
+  set: `status = 'Running', run_id = gen_random_uuid(), started_at = ${AT}, taken_by = $5,
+      lease_until = ${AT} + ${SHIFT} + $3::float8 * interval '1 millisecond',
+      service_id = NULL, service_generation = NULL, service_name = NULL`,
+  steps: `, recorded AS (
+    INSERT INTO audit (id, actor, role, authentication, address, request_id, deed, count, targets, details)
+    SELECT a.*, done.count, done.targets, '{}' FROM jsonb_to_record($6::jsonb)
+        AS a (id uuid, actor text, role text, authentication text, address text, request_id text, deed text),
+      (SELECT count(*)::int AS count, to_jsonb((array_agg(jsonb_build_object('kind', 'task', 'id', id, 'name', NULL)))[1:${MAX_AUDITED_TARGETS}])
+         AS targets FROM claimed) done
+    WHERE done.count > 0
+  )`,
+  returning: 'lease_until AS "leaseUntil"',
+});

@@ -154,6 +154,7 @@ function viewOfNew(
     postpones: 0,
     postponedFor: null,
     service: null,
+    taken: null,
     startedAt: null,
     endedAt: null,
     output: null,

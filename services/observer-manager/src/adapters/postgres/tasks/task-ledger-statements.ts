@@ -50,20 +50,20 @@ export const RETURNS = `
   SELECT * FROM back`;
 
 const ENDED = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-  service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story`;
+  service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story, taken_by, told_send`;
 
 export const FAILED_BY_CRASHES = `
   WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Failed', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, $2::jsonb, created_at, now(), key, story FROM gone`;
+         service_id, service_name, started_at, NULL, $2::jsonb, created_at, now(), key, story, taken_by, told_send FROM gone`;
 
 /** What is taken away by hand: of what waits, or was sent. */
 export const CANCELLED = `
   WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, last_error, created_at, now(), key, story FROM gone`;
+         service_id, service_name, started_at, NULL, last_error, created_at, now(), key, story, taken_by, told_send FROM gone`;
 
 /** And back; but not one whose key another has. Index: ended_tasks_by_id. @returns those that are */
 export const REVIVED = `
@@ -94,7 +94,8 @@ export const ENDS = `
       AS e (${STARTED}, outcome, output, error, retry_ms, took_ms, note)
   ), judged AS (
     SELECT t.id, t.type, t.params, t.next_params, t.key, t.pool, t.priority, t.due_at, t.max_attempts, t.sends, t.created_at,
-           t.cancel_requested_at, t.next_params IS NOT NULL AS has_next,
+           t.cancel_requested_at, t.next_params IS NOT NULL AS has_next, t.taken_by,
+           CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END AS told_send,
            t.last_error, t.failures + (e.outcome = 'failed')::int AS failures,
            t.interruptions + e.interruptions + ${FOLLOWED}::int + (e.outcome = 'crashed')::int AS interruptions,
            t.crashes + e.crashes + ${CRASHED}::int + (e.outcome = 'crashed')::int AS crashes,
@@ -116,7 +117,7 @@ export const ENDS = `
   ), kept AS (
     INSERT INTO ended_tasks (${ENDED})
     SELECT id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, now(), key, story
+           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, now(), key, story, taken_by, told_send
     FROM fate WHERE status IN ${OVER}
   ), going_on AS (
     UPDATE tasks t SET status = f.status, params = CASE WHEN f.has_next THEN f.next_params ELSE t.params END,

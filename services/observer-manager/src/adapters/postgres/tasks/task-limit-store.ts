@@ -13,7 +13,8 @@ import { TASK_SERVICE_LIVES } from "./task-claim.ts";
  */
 const ALONE = ["SET LOCAL idle_in_transaction_session_timeout = '2s'", "LOCK TABLE task_types IN EXCLUSIVE MODE"];
 
-const LIMITS = 'paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond"';
+const LIMITS =
+  'paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside';
 const FIND = `SELECT ${LIMITS} FROM task_types WHERE type = $1`;
 
 /** Somebody has it, or a task of it waits. Index: tasks_of_type. */
@@ -23,9 +24,9 @@ const IS_KNOWN = `
 
 const FORGET = "DELETE FROM task_types WHERE type = $1";
 const KEEP = `
-  INSERT INTO task_types (type, paused, max_running, min_running, rate_per_second) VALUES ($1, $2, $3, $4, $5)
+  INSERT INTO task_types (type, paused, max_running, min_running, rate_per_second, outside) VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (type) DO UPDATE SET paused = excluded.paused, max_running = excluded.max_running,
-    min_running = excluded.min_running, rate_per_second = excluded.rate_per_second, changed_at = now()`;
+    min_running = excluded.min_running, rate_per_second = excluded.rate_per_second, outside = excluded.outside, changed_at = now()`;
 
 /** A handful of services and limits, and what is in flight. Index: tasks_in_flight. @param which as SQL */
 const views = (which: string): string => `
@@ -35,7 +36,7 @@ const views = (which: string): string => `
   ), flight AS (
     SELECT type, count(*)::int AS count FROM tasks WHERE status IN ('Sent', 'Running') GROUP BY type)
   SELECT type, coalesce(l.paused, false) AS paused, l.max_running AS "maxRunning", coalesce(l.min_running, 0) AS "minRunning",
-    l.rate_per_second AS "ratePerSecond", coalesce(f.count, 0) AS "inFlight", coalesce(a.services, 0) AS services,
+    l.rate_per_second AS "ratePerSecond", coalesce(l.outside, false) AS outside, coalesce(f.count, 0) AS "inFlight", coalesce(a.services, 0) AS services,
     l.changed_at AS "changedAt"
   FROM (SELECT type FROM announced UNION SELECT type FROM task_types ${which}) known
   LEFT JOIN task_types l USING (type) LEFT JOIN announced a USING (type) LEFT JOIN flight f USING (type)`;
@@ -64,12 +65,14 @@ export class PostgresTaskLimitStore implements TaskLimitStore {
     const change = async (tx: EntityManager) => {
       for (const statement of ALONE) await tx.query(statement);
       const [before] = await tx.query<TaskLimits[]>(FIND, [type]);
-      if (before === undefined && !(await isKnown(tx, type))) return undefined;
       const decision = decide(before ?? NO_LIMITS);
+      // To say of a type that it is worked outside makes it known.
+      const isNew = "after" in decision && decision.after.outside;
+      if (before === undefined && !isNew && !(await isKnown(tx, type))) return undefined;
       if ("refused" in decision) return decision;
-      const { paused, maxRunning, minRunning, ratePerSecond } = decision.after;
+      const { paused, maxRunning, minRunning, ratePerSecond, outside } = decision.after;
       if (isUnlimited(decision.after)) await tx.query(FORGET, [type]);
-      else await tx.query(KEEP, [type, paused, maxRunning, minRunning, ratePerSecond]);
+      else await tx.query(KEEP, [type, paused, maxRunning, minRunning, ratePerSecond, outside]);
       await recordActions(tx, [doneToTaskType(action, type)]);
       const [row] = await tx.query<Row[]>(VIEW, [type]);
       return { view: toView(row as Row) };

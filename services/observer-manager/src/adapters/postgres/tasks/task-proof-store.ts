@@ -5,13 +5,13 @@ import { CANCELLED, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
 
 /**
  * Index: tasks_in_flight. A service that is not in the books (any more), or in another generation, has it no longer. One that is
- * should have told the end of what was cancelled a minute ago.
+ * should have told the end of what was cancelled a minute ago. What somebody outside has taken is no service's: it has its lease.
  */
 const IN_DOUBT = `
   SELECT t.pool, bool_or(t.status = 'Sent' OR s.id IS NULL OR t.cancel_requested_at < now() - interval '1 minute') AS "isUrgent"
   FROM tasks t
   LEFT JOIN services s ON s.id = t.service_id AND s.generation = t.service_generation AND s.state IN ('Alive', 'Suspect')
-  WHERE t.status IN ('Sent', 'Running') AND t.sent_at < now() - interval '15 seconds' GROUP BY t.pool`;
+  WHERE t.status IN ('Sent', 'Running') AND t.sent_at < now() - interval '15 seconds' AND t.lease_until IS NULL GROUP BY t.pool`;
 
 const FORGET = "DELETE FROM task_proofs WHERE NOT pool = ANY($1)";
 
@@ -42,7 +42,8 @@ const CONCLUDE = `
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
       interruptions = t.interruptions + (t.status = 'Running')::int
     FROM proof p
-    WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.sent_at < p.begun_at - interval '10 seconds' AND NOT t.send_id = ANY(p.held)
+    WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL
+      AND t.sent_at < p.begun_at - interval '10 seconds' AND NOT t.send_id = ANY(p.held)
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM absent`;
 

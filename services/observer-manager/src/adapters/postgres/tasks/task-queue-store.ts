@@ -17,7 +17,7 @@ const NEXT_DUE = `
 
 /** Index: tasks_ready, once a pool; without an order all rows might be read to find none. */
 const WAITING_POOLS = `
-  SELECT pool, sum(workers)::int AS workers FROM task_services s
+  SELECT pool, sum(workers)::int AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types FROM task_services s
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
   GROUP BY pool HAVING (
     SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' ORDER BY priority DESC, due_at, id LIMIT 1)`;
@@ -38,7 +38,7 @@ const GIVE_BACK = `
 const CANCELS_DUE = `
   WITH due AS (
     UPDATE tasks SET cancel_ordered_at = now() WHERE id = ANY(ARRAY(
-      SELECT id FROM tasks WHERE cancel_requested_at IS NOT NULL AND status = 'Running'
+      SELECT id FROM tasks WHERE cancel_requested_at IS NOT NULL AND status = 'Running' AND lease_until IS NULL
         AND (cancel_ordered_at IS NULL OR cancel_ordered_at < now() - interval '5 seconds')
       ORDER BY cancel_ordered_at NULLS FIRST LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING id, send_id, service_id, service_generation)
@@ -72,17 +72,18 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return row?.ms ?? null;
   }
 
-  waitingPools(): Promise<{ pool: string; workers: number }[]> {
-    return this.#dataSource.query(WAITING_POOLS);
+  async waitingPools(): ReturnType<TaskQueueStore["waitingPools"]> {
+    const rows = await this.#dataSource.query<{ pool: string; workers: number; types: string[][] }[]>(WAITING_POOLS);
+    return rows.map(({ types, ...row }) => ({ ...row, types: [...new Set(types.flat())] }));
   }
 
   paces(): ReturnType<TaskQueueStore["paces"]> {
     return this.#dataSource.query(PACES);
   }
 
-  async claim(pool: string, size: Parameters<TaskQueueStore["claim"]>[1]): ReturnType<TaskQueueStore["claim"]> {
-    const { window, workers, batches } = size;
-    const parameters = [pool, window, workers];
+  async claim(pool: string, asked: Parameters<TaskQueueStore["claim"]>[1]): ReturnType<TaskQueueStore["claim"]> {
+    const { window, workers, types, batches } = asked;
+    const parameters = [pool, window, workers, types];
     const rows =
       batches === undefined || batches.size === 0
         ? await this.#dataSource.query<ClaimRow[]>(CLAIM, parameters)

@@ -7,6 +7,7 @@ import { type TaskRow, toTaskView } from "./task-view.ts";
 /** Index: tasks_in_flight, where one of these types has a limit. */
 const STANDINGS = `
   SELECT p.pool, p.type, coalesce(l.paused, false) AS paused, ${isServed("p.pool", "p.type")} AS "isServed",
+    coalesce(l.outside, false) AS "isOutside",
     coalesce(l.max_running <= f.count, false) AS "isFull",
     coalesce(l.rate_per_second <= ${claimsLately("l", "clock_timestamp()")}, false) AS "isFast"
   FROM unnest($1::text[], $2::text[]) AS p (pool, type)

@@ -24,6 +24,8 @@ export interface TaskRow {
   key: string | null;
   story: TaskStory | null;
   runs_again: boolean;
+  taken_by: string | null;
+  lease_until: Date | null;
 }
 
 /** Of few. */
@@ -35,13 +37,14 @@ export interface TaskStory {
 }
 
 const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
-  service_name, started_at, created_at, key, story`;
+  service_name, started_at, created_at, key, story, taken_by`;
 
 /** Of `tasks`; where a stack would be too much. */
-export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, NULL::timestamptz AS ended_at,
+export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, lease_until, NULL::timestamptz AS ended_at,
   NULL::text AS output, last_error - 'stack' AS last_error`;
 /** The same of `ended_tasks`, so that both are one list. */
-export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, ended_at, output, last_error - 'stack' AS last_error`;
+export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, NULL::timestamptz AS lease_until,
+  ended_at, output, last_error - 'stack' AS last_error`;
 
 /** With the stack. */
 const withStack = (columns: string): string => columns.replace("last_error - 'stack' AS last_error", "last_error");
@@ -81,6 +84,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     postpones,
     postponedFor: isPostponed ? postponedFor || null : null,
     service: row.service_id === null ? null : { id: row.service_id, name: row.service_name ?? "" },
+    taken: row.taken_by === null ? null : { by: row.taken_by, until: row.lease_until?.toISOString() ?? null },
     startedAt: row.started_at?.toISOString() ?? null,
     endedAt: row.ended_at?.toISOString() ?? null,
     output: row.output === null ? null : fromJson(row.output),

@@ -23,6 +23,7 @@ const change = (types: TaskTypeTools) =>
     bodyExamples: {
       "At most seven at once, fifty a second": { maxRunning: 7, ratePerSecond: 50 },
       Pause: { paused: true },
+      "It is worked outside": { outside: true },
       "No limit any more": { paused: false, maxRunning: null, minRunning: 0, ratePerSecond: null },
     },
     answers: {

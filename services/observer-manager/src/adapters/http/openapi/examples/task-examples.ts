@@ -29,6 +29,7 @@ export const READY = {
   postpones: 0,
   postponedFor: null,
   service: null,
+  taken: null,
   startedAt: null,
   endedAt: null,
   output: null,

@@ -6,6 +6,7 @@ export const LIMITED_TYPE = {
   maxRunning: 7,
   minRunning: 0,
   ratePerSecond: 50,
+  outside: false,
   inFlight: 7,
   services: 2,
   changedAt: "2026-11-20T09:00:00.000Z",

@@ -1,0 +1,169 @@
+import type { SendId, TaskId, TaskStatus, TaskView } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
+import type { OverTask } from "../../../operations/tasks/task-store.ts";
+import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../operations/tasks/task-take-store.ts";
+import { recordActions } from "../access/audit-rows.ts";
+import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { viewOf } from "./postgres-task-store.ts";
+import { TAKE } from "./task-claim.ts";
+import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
+
+/** Index: tasks_ready_of_type, once a kind. */
+const WAITING = `
+  SELECT pool, type FROM unnest($1::text[], $2::text[]) AS w (pool, type)
+  WHERE (SELECT true FROM tasks t WHERE t.pool = w.pool AND t.type = w.type AND t.status = 'Ready'
+         ORDER BY priority DESC, due_at, id LIMIT 1)`;
+
+/** What is cancelled meanwhile is so when its lease is over. */
+const GIVE_BACK = `
+  UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL
+  FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
+  WHERE t.id = u.id AND t.send_id = u.send_id AND t.lease_until IS NOT NULL AND t.cancel_requested_at IS NULL`;
+
+/** Whoever comes second, an end or that of the lease, finds what the first has made of it. */
+const LOCK = `
+  SELECT status, run_id AS "runId", failures, max_attempts AS "maxAttempts", told_send = $2 AS "isTold",
+         coalesce(send_id = $2 AND lease_until IS NOT NULL, false) AS "isHeld",
+         extract(epoch FROM clock_timestamp() - started_at)::float8 * 1000 AS "tookMs"
+  FROM tasks WHERE id = $1 FOR UPDATE`;
+
+/** Index: ended_tasks_by_id. */
+const ENDED = 'SELECT status, told_send = $2 AS "isTold" FROM ended_tasks WHERE id = $1';
+
+const EXTEND = `
+  WITH held AS (
+    UPDATE tasks SET lease_until = unacked_now() + $3::float8 * interval '1 millisecond'
+    WHERE id = $1 AND send_id = $2 AND lease_until IS NOT NULL AND cancel_requested_at IS NULL RETURNING lease_until AS until)
+  SELECT until FROM held`;
+
+/** Index: tasks_leases. An interruption, and a crash: its third is its end. */
+const LEASES_OVER = `
+  WITH left_alone AS (
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, ${NEXT_IF_CANCELLED},
+      interruptions = t.interruptions + 1, crashes = t.crashes + 1
+    WHERE id = ANY(ARRAY(
+      SELECT id FROM tasks WHERE lease_until <= unacked_now() ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED))
+    RETURNING id, crashes, cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT * FROM left_alone`;
+
+/** Index: tasks_leases. */
+const NEXT_LEASE =
+  "SELECT extract(epoch FROM min(lease_until) - unacked_now())::float8 * 1000 AS ms FROM tasks WHERE lease_until IS NOT NULL";
+
+const TOO_MANY_LEASES = {
+  name: "LeasesOverError",
+  message: `${MAX_CRASHES} times who had it was gone before its end: its lease ran out, or its service ended; it is given to nobody else`,
+};
+
+/** There is always one: without a task where none was claimed. */
+interface TakeRow extends Omit<HeldTask, "id"> {
+  taskId: TaskId | null;
+  nextRoomInMs: number | null;
+}
+
+interface LockedRow {
+  status: TaskStatus;
+  runId: string;
+  failures: number;
+  maxAttempts: number | null;
+  isTold: boolean | null;
+  isHeld: boolean;
+  tookMs: number;
+}
+
+/** Tasks that workers outside have. */
+export class PostgresTaskTakeStore implements TaskTakeStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async take(
+    { pool, types, count, leaseMs }: Parameters<TaskTakeStore["take"]>[0],
+    action: Action,
+  ): ReturnType<TaskTakeStore["take"]> {
+    const parameters = [pool, count, leaseMs, types, action.by.name, JSON.stringify(toRecord(action))];
+    const rows = await this.#dataSource.query<TakeRow[]>(TAKE, parameters);
+    const tasks = rows.flatMap(({ taskId, nextRoomInMs: _, ...row }) => (taskId === null ? [] : [{ ...row, id: taskId }]));
+    return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null };
+  }
+
+  async giveBack(held: Parameters<TaskTakeStore["giveBack"]>[0]): Promise<void> {
+    await this.#dataSource.query(GIVE_BACK, [held.map(({ id }) => id), held.map(({ sendId }) => sendId)]);
+  }
+
+  waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]> {
+    return this.#dataSource.query(WAITING, [kinds.map(({ pool }) => pool), kinds.map(({ type }) => type)]);
+  }
+
+  async end(
+    { id, sendId }: { id: TaskId; sendId: SendId },
+    end: Parameters<TaskTakeStore["end"]>[1],
+    action: Action,
+  ): ReturnType<TaskTakeStore["end"]> {
+    const write = async (tx: EntityManager): ReturnType<TaskTakeStore["end"]> => {
+      const [row] = await tx.query<LockedRow[]>(LOCK, [id, sendId]);
+      if (row?.isHeld) {
+        await tx.query(ENDS, parametersOf(id, sendId, row, end(row)));
+        await recordActions(tx, [doneToTasks(action, [id])]);
+        return { kind: "ended", task: (await viewOf(tx, id)) as TaskView };
+      }
+      const now = row ?? (await tx.query<Pick<LockedRow, "status" | "isTold">[]>(ENDED, [id, sendId]))[0];
+      if (now?.isTold) return { kind: "repeated", task: (await viewOf(tx, id)) as TaskView };
+      return now === undefined ? { kind: "not-found" } : { kind: "not-held", status: now.status };
+    };
+    return await this.#dataSource.transaction(write).catch(rethrowRefused);
+  }
+
+  async extend({ id, sendId }: { id: TaskId; sendId: SendId }, leaseMs: number): ReturnType<TaskTakeStore["extend"]> {
+    const [extended] = await this.#dataSource.query<{ until: Date }[]>(EXTEND, [id, sendId, leaseMs]);
+    return extended === undefined ? this.#whyNot(id, sendId) : { kind: "extended", until: extended.until };
+  }
+
+  endLeases(limit: number): ReturnType<TaskTakeStore["endLeases"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const rows = await tx.query<{ id: TaskId; crashes: number; cancelling: boolean }[]>(LEASES_OVER, [limit]);
+      const cancelled = rows.filter(({ cancelling }) => cancelling).map(({ id }) => id);
+      const failed = rows.filter(({ cancelling, crashes }) => !cancelling && crashes >= MAX_CRASHES).map(({ id }) => id);
+      if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
+      if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_LEASES)]);
+      const over: OverTask[] = [
+        ...cancelled.map((id) => ({ id, status: "Cancelled" as const })),
+        ...failed.map((id) => ({ id, status: "Failed" as const })),
+      ];
+      return { again: rows.length - over.length, over };
+    });
+  }
+
+  async nextLeaseInMs(): Promise<number | null> {
+    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_LEASE);
+    return row?.ms ?? null;
+  }
+
+  async #whyNot(id: TaskId, sendId: SendId): Promise<NotHeld | { kind: "cancelling" }> {
+    const [row] = await this.#dataSource.query<LockedRow[]>(LOCK.replace("FOR UPDATE", ""), [id, sendId]);
+    if (row?.isHeld) return { kind: "cancelling" };
+    const now = row ?? (await this.#dataSource.query<Pick<LockedRow, "status">[]>(ENDED, [id, sendId]))[0];
+    return now === undefined ? { kind: "not-found" } : { kind: "not-held", status: now.status };
+  }
+}
+
+/** As the ledger has it of a service that told the end of a run; here there is none. */
+const parametersOf = (id: TaskId, sendId: SendId, { runId, tookMs }: LockedRow, end: TakenEnd): unknown[] => {
+  const [output, error, retryInMs] =
+    end.outcome === "completed" ? [end.output, null, null] : [null, JSON.stringify(end.error), end.retryInMs];
+  const told = [end.outcome, output, error, retryInMs, Math.max(0, tookMs), null];
+  return [id, sendId, runId, null, null, null, null, 0, 0, ...told].map((value) => [value]);
+};
+
+const toRecord = ({ id, kind, by }: Action) => ({
+  id,
+  actor: by.name,
+  role: by.role,
+  authentication: by.authentication,
+  address: by.address,
+  request_id: by.requestId,
+  deed: kind,
+});

@@ -1,0 +1,72 @@
+import type { TaskId } from "@unacked/contracts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { TaskTally } from "../tally.ts";
+import type { OverTask } from "./task-store.ts";
+import type { TaskTakeStore } from "./task-take-store.ts";
+
+const BACKSTOP_MS = 1_000;
+const LIMIT = 1_000;
+
+export interface TaskLeasesParts {
+  store: Pick<TaskTakeStore, "endLeases" | "nextLeaseInMs">;
+  tally: TaskTally;
+  /** Something may be due. */
+  wake(): void;
+  /** These are over. */
+  over(tasks: TaskId[]): void;
+  log: Log;
+}
+
+/**
+ * Ends the leases of those who have taken tasks and are gone, by the database's clock; needs no broker. Guarantees: a task is nobody
+ * else's before that. A crash leaves the lease to the next round, of any manager.
+ */
+export class TaskLeases {
+  readonly #parts: TaskLeasesParts;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: TaskLeasesParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+  }
+
+  /** A lease may end earlier than those before. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async #round(): Promise<number> {
+    this.#loop.takeWake();
+    const { store, wake, log } = this.#parts;
+    const { again, over } = await store.endLeases(LIMIT);
+    if (again + over.length > 0) {
+      log.info(
+        { event: "task-leases-over", tasks: again, over: over.length },
+        "who had taken tasks has neither ended nor extended them",
+      );
+      this.#tell(over);
+      wake();
+    }
+    if (again + over.length === LIMIT) return 0;
+    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextLeaseInMs()) ?? BACKSTOP_MS));
+  }
+
+  #tell(over: OverTask[]): void {
+    for (const { status } of over) this.#parts.tally.ended(status, 1);
+    this.#parts.over(over.map(({ id }) => id));
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "the leases of tasks that were taken could not be looked at; it is tried again");
+    return BACKSTOP_MS;
+  }
+}

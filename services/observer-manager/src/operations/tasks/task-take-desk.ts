@@ -1,0 +1,111 @@
+import {
+  type CompleteTask,
+  type ExtendTask,
+  type FailTask,
+  isTaskOver,
+  MAX_TASK_OUTPUT_BYTES,
+  TASK_OVER_STATUSES,
+  type TakenTask,
+  type TakeTasks,
+  type TaskId,
+  type TaskView,
+} from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import { failedAttempt } from "../../domain/tasks/taken-attempt.ts";
+import { newAction } from "../access/audit.ts";
+import type { Refusal } from "../refusal.ts";
+import type { TaskTally } from "../tally.ts";
+import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "./task-take-store.ts";
+import type { TaskTakeTools } from "./task-tools.ts";
+import type { WaitingTakers } from "./waiting-takers.ts";
+
+export interface TaskTakeDeskParts {
+  store: TaskTakeStore;
+  takers: WaitingTakers;
+  tally: TaskTally;
+  /** There is room for others, or something to be done again. */
+  wake(): void;
+  /** A lease has begun, or was changed. */
+  leased(): void;
+  /** These are over. */
+  over(tasks: TaskId[]): void;
+}
+
+/**
+ * Comes in: what workers outside ask and say of tasks. Guarantees: a task is one taker's until its lease is over or its end is told, and
+ * what is said by an older taking changes nothing. What a crash leaves after each step: docs/decisions/0011-tasks.md.
+ */
+export class TaskTakeDesk implements TaskTakeTools {
+  readonly #parts: TaskTakeDeskParts;
+
+  constructor(parts: TaskTakeDeskParts) {
+    this.#parts = parts;
+  }
+
+  async takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTask[]> {
+    const { store, takers, leased } = this.#parts;
+    const action = newAction("task.take", by);
+    const { tasks } = await store.take(asked, action);
+    const taken = tasks.length > 0 || asked.wait === 0 ? tasks : await takers.wait(asked, action, signal);
+    if (taken.length === 0) return [];
+    if (signal.aborted) takers.giveBack(taken);
+    leased();
+    return taken.map(toTaken);
+  }
+
+  async completeTask(id: TaskId, { sendId, output }: CompleteTask, by: Actor): Promise<TaskView | Refusal> {
+    const text = JSON.stringify(output);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > MAX_TASK_OUTPUT_BYTES) {
+      const detail = `The output has ${bytes} bytes as JSON; ${MAX_TASK_OUTPUT_BYTES} may be kept`;
+      return { kind: "problem", code: "body-too-large", detail };
+    }
+    return this.#end({ id, sendId }, () => ({ outcome: "completed", output: text }), newAction("task.complete", by));
+  }
+
+  async failTask(id: TaskId, { sendId, ...failure }: FailTask, by: Actor): Promise<TaskView | Refusal> {
+    const end = (attempts: Parameters<typeof failedAttempt>[1]): TakenEnd => ({
+      outcome: "failed",
+      ...failedAttempt(failure, attempts, Math.random()),
+    });
+    return this.#end({ id, sendId }, end, newAction("task.fail", by));
+  }
+
+  async extendTask(id: TaskId, { sendId, leaseMs }: ExtendTask): Promise<{ kind: "extended"; until: Date } | Refusal> {
+    const outcome = await this.#parts.store.extend({ id, sendId }, leaseMs);
+    if (outcome.kind === "cancelling") return { kind: "problem", code: "task-cancelling" };
+    if (outcome.kind !== "extended") return refusalOf(outcome);
+    this.#parts.leased();
+    return outcome;
+  }
+
+  async #end(...[held, end, action]: Parameters<TaskTakeStore["end"]>): Promise<TaskView | Refusal> {
+    const { store, tally, wake, over } = this.#parts;
+    const outcome = await store.end(held, end, action);
+    if (!("task" in outcome)) return refusalOf(outcome);
+    const { kind, task } = outcome;
+    if (kind === "repeated") return task;
+    const status = TASK_OVER_STATUSES.find((one) => one === task.status);
+    if (status !== undefined) tally.ended(status, 1);
+    over([task.id as TaskId].filter(() => status !== undefined));
+    wake();
+    return task;
+  }
+}
+
+const toTaken = ({ id, sendId, type, params, failures, leaseUntil }: HeldTask): TakenTask => ({
+  id,
+  sendId,
+  type,
+  params,
+  attempt: failures + 1,
+  leaseUntil: leaseUntil.toISOString(),
+});
+
+function refusalOf(outcome: NotHeld): Refusal {
+  if (outcome.kind === "not-found") return { kind: "problem", code: "task-not-found" };
+  const { status } = outcome;
+  const now = isTaskOver(status) ? `it is over (${status})` : `it goes on without this one (${status})`;
+  const detail = `The lease of this sendId ran out, or its end was told otherwise: ${now}`;
+  return { kind: "problem", code: "task-not-held", detail };
+}

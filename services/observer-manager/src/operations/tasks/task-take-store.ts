@@ -1,0 +1,56 @@
+import type { SendId, TakeTasks, TaskId, TaskStatus, TaskView } from "@unacked/contracts";
+import type { FailedAttempt } from "../../domain/tasks/taken-attempt.ts";
+import type { Action } from "../access/audit.ts";
+import type { OverTask } from "./task-store.ts";
+
+export interface HeldTask {
+  id: TaskId;
+  sendId: SendId;
+  type: string;
+  params: unknown;
+  failures: number;
+  leaseUntil: Date;
+}
+
+/** How an attempt outside ended. */
+export type TakenEnd = { outcome: "completed"; output: string } | ({ outcome: "failed" } & FailedAttempt);
+
+/** What was asked of a taking that is none (any more). */
+export type NotHeld =
+  | { kind: "not-found" }
+  /** What the task is now. */
+  | { kind: "not-held"; status: TaskStatus };
+
+/** Tasks that workers outside have, as the operations see them. */
+export interface TaskTakeStore {
+  /**
+   * Claims them as the dispatcher does, and for nobody else until the lease is over. @returns also when a type that its rate holds back
+   * may go on (null: none is)
+   */
+  take(
+    asked: Pick<TakeTasks, "types" | "pool" | "count" | "leaseMs">,
+    action: Action,
+  ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null }>;
+  /** Ready again, with all that was before: who asked for them has never had them. */
+  giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[]): Promise<void>;
+  /** Those of these types that have a task which is Ready. */
+  waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]>;
+  /**
+   * Of a taking that is current. @param end is told what was before the end. @returns `repeated`: it was told before; the task as it
+   * is now
+   */
+  end(
+    held: { id: TaskId; sendId: SendId },
+    end: (attempts: { failures: number; maxAttempts: number | null }) => TakenEnd,
+    action: Action,
+  ): Promise<{ kind: "ended" | "repeated"; task: TaskView } | NotHeld>;
+  /** `cancelling`: somebody has cancelled it, and its lease stays as it was. */
+  extend(
+    held: { id: TaskId; sendId: SendId },
+    leaseMs: number,
+  ): Promise<{ kind: "extended"; until: Date } | { kind: "cancelling" } | NotHeld>;
+  /** Ends the leases that are over. @returns how many tasks go on elsewhere, and which are over with their third */
+  endLeases(limit: number): Promise<{ again: number; over: OverTask[] }>;
+  /** Until the next one is over; null when nothing is taken. */
+  nextLeaseInMs(): Promise<number | null>;
+}

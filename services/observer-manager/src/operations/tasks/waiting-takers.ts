@@ -1,0 +1,116 @@
+import type { TakeTasks } from "@unacked/contracts";
+import type { Action } from "../access/audit.ts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { TaskQueueStore } from "./task-store.ts";
+import type { HeldTask, TaskTakeStore } from "./task-take-store.ts";
+
+/** More wait for nothing: they are answered at once that there is none. */
+const MAX_WAITING = 10_000;
+/** What another manager has made Ready is looked for so often, by one statement for all who wait here. */
+const LOOK_EVERY_MS = 500;
+const PROMOTE_LIMIT = 5_000;
+
+interface Waiter {
+  asked: TakeTasks;
+  action: Action;
+  answer(tasks: HeldTask[]): void;
+}
+
+export interface WaitingTakersParts {
+  store: TaskTakeStore;
+  queue: Pick<TaskQueueStore, "promoteDue" | "nextDueInMs">;
+  log: Log;
+}
+
+/**
+ * Who waits for a task to take. Woken by whatever this manager makes Ready or makes room for; else looks twice a second, while
+ * somebody waits. A crash leaves nobody waiting, and what was claimed for one who has not heard of it until its lease is over.
+ */
+export class WaitingTakers {
+  readonly #parts: WaitingTakersParts;
+  readonly #waiting = new Set<Waiter>();
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: WaitingTakersParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Nobody waits any more, or will. */
+  close(): void {
+    this.#loop.stop();
+    for (const { answer } of [...this.#waiting]) answer([]);
+  }
+
+  /** Something may be Ready, or there may be room. */
+  wake(): void {
+    if (this.#waiting.size > 0) this.#loop.wake();
+  }
+
+  /** Those that it was given, or none after `asked.wait`, or as soon as `signal` says that nobody is there to be told. */
+  wait(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
+    if (this.#waiting.size >= MAX_WAITING || this.#loop.isStopped || signal.aborted) return Promise.resolve([]);
+    return new Promise((resolve) => {
+      const leave = (): void => waiter.answer([]);
+      const answer = (tasks: HeldTask[]): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", leave);
+        if (this.#waiting.delete(waiter)) resolve(tasks);
+        else if (tasks.length > 0) this.giveBack(tasks); // he left while they were claimed
+      };
+      const waiter: Waiter = { asked, action, answer };
+      const timer = setTimeout(leave, asked.wait);
+      signal.addEventListener("abort", leave);
+      this.#waiting.add(waiter);
+      this.#loop.wake();
+    });
+  }
+
+  /** Nobody has heard that they are his. */
+  giveBack(tasks: HeldTask[]): void {
+    void this.#parts.store.giveBack(tasks).then(
+      () => this.wake(),
+      (error: unknown) => this.#parts.log.debug({ err: error }, "tasks that nobody took are so until their lease is over"),
+    );
+  }
+
+  /** In the order in which they came. Nobody is tried for whose types there is none, or no room was for one before him. */
+  async #round(): Promise<number> {
+    this.#loop.takeWake();
+    if (this.#waiting.size === 0) return Number.POSITIVE_INFINITY;
+    const { store, queue } = this.#parts;
+    const promoted = await queue.promoteDue(PROMOTE_LIMIT);
+    const ready = await this.#readyKinds();
+    let nextRoomInMs = Number.POSITIVE_INFINITY;
+    for (const waiter of [...this.#waiting]) {
+      const { pool } = waiter.asked;
+      const types = waiter.asked.types.filter((type) => ready.has(keyOf({ pool, type })));
+      if (types.length === 0 || !this.#waiting.has(waiter)) continue;
+      const taken = await store.take({ ...waiter.asked, types }, waiter.action);
+      if (taken.tasks.length > 0) waiter.answer(taken.tasks);
+      else for (const type of types) ready.delete(keyOf({ pool, type }));
+      nextRoomInMs = Math.min(nextRoomInMs, taken.nextRoomInMs ?? Number.POSITIVE_INFINITY);
+    }
+    if (promoted === PROMOTE_LIMIT) return 0;
+    const nextDueInMs = (await queue.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
+    return Math.max(1, Math.min(LOOK_EVERY_MS, nextDueInMs, nextRoomInMs));
+  }
+
+  async #readyKinds(): Promise<Set<string>> {
+    const kinds = new Map<string, { pool: string; type: string }>();
+    for (const { asked } of this.#waiting)
+      for (const type of asked.types) kinds.set(keyOf({ pool: asked.pool, type }), { pool: asked.pool, type });
+    return new Set((await this.#parts.store.waiting([...kinds.values()])).map(keyOf));
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "tasks could not be given to those who wait for them, trying again");
+    return LOOK_EVERY_MS;
+  }
+}
+
+const keyOf = ({ pool, type }: { pool: string; type: string }): string => `${pool} ${type}`; // neither has a blank
