@@ -13,7 +13,8 @@ runs somewhere, and moves by itself when the process that runs it dies.
 - **Who may:** a manager that is configured so wants a token, \`Authorization: Bearer …\`, and each call says which role
   it needs: \`viewer\` looks, \`operator\` also creates, stops, restarts, retries and drains, \`admin\` may do everything.
 - **HEAD** answers every GET without the body. A method that a path does not have is answered 405 with \`Allow\`.
-- **To try again** is safe for every call but a \`POST /observers\` without an \`id\` of your own.
+- **To try again** is safe for every call but a \`POST /observers\` or \`POST /tasks\` without an \`id\` of your own; and after a
+  \`POST /tasks/take\` without an answer what it took is nobody's until its lease is over.
 
 ## Problems
 

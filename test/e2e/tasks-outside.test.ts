@@ -1,0 +1,148 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
+import { eventually } from "../support/eventually.ts";
+import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
+import { callHttp } from "../support/rest/rest-client.ts";
+import { Takers } from "../support/rest/takers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { Tasks } from "../support/system/tasks.ts";
+
+/* Managers and services as processes, killed for real; the crash table of docs/decisions/0011-tasks.md, workers outside. */
+
+const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const DIES = `--import=${pathToFileURL(`${ROOT}/test/fixtures/die-before-answer.mjs`).href}`;
+
+let system: System;
+let tasks: Tasks;
+let takers: Takers;
+
+const takersAt = (url: string) => new Takers((method, path, options) => callHttp(`${url}${path}`, method, options));
+const urlOf = async (manager: RunningProcess) => String((await manager.waitForEvent("listening")).url);
+const limit = (type: string, change: object) => system.call("PATCH", `/api/v1/task-types/${type}`, change);
+
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+  await system.startService("one", { env: ENV });
+  await limit("paint", { outside: true });
+});
+afterAll(() => system.close());
+beforeEach(() => {
+  tasks = new Tasks(system);
+  takers = takersAt(system.url);
+});
+
+/** Works until none is left, as a service does: by its own acts. */
+async function work(by: Takers, name: string): Promise<number> {
+  let done = 0;
+  for (let some = await by.take({ types: ["span"], count: 2, wait: 500 }); some.length > 0; ) {
+    await Promise.all(
+      some.map(async (task) => {
+        const from = process.hrtime.bigint();
+        await sleep((task.params as { ms: number }).ms);
+        appendFileSync(join(tasks.dir, `span-${name}.log`), `${task.id} ${from} ${process.hrtime.bigint()} 0\n`);
+        expect((await by.complete(task)).status).toBe(200);
+        done += 1;
+      }),
+    );
+    some = await by.take({ types: ["span"], count: 2, wait: 500 });
+  }
+  return done;
+}
+
+test("Of a type that may run seven times no more do, by services and workers outside together, and each runs once", async () => {
+  await limit("span", { maxRunning: 7 });
+  const ids = await tasks.createMany(150, { ms: 30 }, { type: "span" });
+  const done = await Promise.all(["a", "b", "c"].map((name) => work(takers, name)));
+  await tasks.untilAllOver();
+  const spans = readSpans(tasks.dir);
+  expect(spans.map(({ taskId }) => taskId).toSorted()).toEqual(ids.toSorted());
+  expect(mostAtOnce(spans)).toBe(7);
+  const outside = done.reduce((sum, one) => sum + one, 0);
+  process.stdout.write(`150 tasks, at most 7 at once: ${outside} by workers outside\n`);
+  expect(outside).toBeGreaterThan(5);
+  expect(outside).toBeLessThan(150);
+  await limit("span", { maxRunning: null });
+});
+
+test("What only workers outside have waits for them beside services that work, and who has it is shown", async () => {
+  const { id, waitsFor } = await takers.create({ params: { colour: "red" } });
+  expect(waitsFor).toBe("taker");
+  const span = await tasks.create({}, { type: "span" });
+  await tasks.untilStatus(span.id, "Completed");
+  expect(await tasks.get(id)).toMatchObject({ status: "Ready", waitsFor: "taker", sends: 0 });
+  const taken = await takers.takeOne();
+  const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  expect((await unacked("describe", "task", id)).out).toContain(`Taken by:       anonymous until ${taken.leaseUntil}`);
+  expect((await unacked("get", "task-types")).out).toMatch(/paint +.* 0 +outside/);
+  await takers.complete(taken, { ok: true });
+  const ended = (await callHttp(`${system.url}/metrics`, "GET")).text;
+  expect(ended).toMatch(/unacked_manager_tasks_ended_total\{status="Completed"\} \d+/);
+});
+
+test("The manager dies before it answers a take: nobody has the task until the lease is over, and then somebody does", async () => {
+  const doomed = await system.startManager({
+    speakTo: false,
+    env: { NODE_OPTIONS: DIES, DIE_BEFORE_ANSWER: "/tasks/take" },
+  });
+  const { id } = await takers.create();
+  const asked = takersAt(await urlOf(doomed)).take({ leaseMs: 3_000 });
+  await expect(asked).rejects.toThrow();
+  expect(await doomed.exited).toEqual({ code: null, signal: "SIGKILL" });
+  const { taken } = await tasks.get(id);
+  expect(await takers.take()).toEqual([]);
+  const next = await takers.takeOne({ wait: 10_000 });
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(taken?.until ?? ""));
+  expect(next.id).toBe(id);
+  expect((await takers.complete(next)).body).toMatchObject({ status: "Completed", interruptions: 1 });
+});
+
+test.each([
+  ["complete", "Completed"],
+  ["fail", "Scheduled"],
+] as const)(
+  "The manager dies before it answers a %s: the same said to another is answered with what became of it",
+  async (what, status) => {
+    const doomed = await system.startManager({
+      speakTo: false,
+      env: { NODE_OPTIONS: DIES, DIE_BEFORE_ANSWER: `/${what}` },
+    });
+    const { id } = await takers.create();
+    const taken = await takers.takeOne();
+    await expect(takersAt(await urlOf(doomed))[what](taken)).rejects.toThrow();
+    const again = await takers[what](taken);
+    expect(again).toMatchObject({ status: 200, body: { id, status, failures: what === "fail" ? 1 : 0, interruptions: 0 } });
+    await system.call("DELETE", `/api/v1/tasks/${id}`);
+  },
+);
+
+test("A manager is frozen in the middle: another one ends the lease, and what the first one's taker says late is refused", async () => {
+  const other = await system.startManager({ speakTo: false });
+  const { id } = await takers.create();
+  const first = await takersAt(await urlOf(other)).takeOne({ leaseMs: 2_000 });
+  other.kill("SIGSTOP");
+  const late = takersAt(await urlOf(other)).complete(first, "late");
+  const second = await takers.takeOne({ wait: 10_000 });
+  expect(second.id).toBe(id);
+  other.kill("SIGCONT");
+  expect((await late).body).toMatchObject({ code: "task-not-held" });
+  expect((await takers.complete(second, "second")).body.output).toBe("second");
+  await other.kill("SIGKILL");
+});
+
+test("All managers are killed while somebody has a task: its lease goes on without them, and its end is told to the next one", async () => {
+  const { id } = await takers.create();
+  const taken = await takers.takeOne({ leaseMs: 60_000 });
+  const waits = takers.take({ wait: 10_000 }).catch(() => "cut off");
+  await system.managers[0]?.kill("SIGKILL");
+  expect(await waits).toBe("cut off");
+  await system.startManager();
+  takers = takersAt(system.url);
+  expect((await takers.complete(taken, 7)).body).toMatchObject({ id, status: "Completed", output: 7, interruptions: 0 });
+  await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
+});
