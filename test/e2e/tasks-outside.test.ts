@@ -125,11 +125,11 @@ test("A manager is frozen in the middle: another one ends the lease, and what th
   const other = await system.startManager({ speakTo: false });
   const { id } = await takers.create();
   const first = await takersAt(await urlOf(other)).takeOne({ leaseMs: 2_000 });
-  other.kill("SIGSTOP");
+  await other.kill("SIGSTOP");
   const late = takersAt(await urlOf(other)).complete(first, "late");
   const second = await takers.takeOne({ wait: 10_000 });
   expect(second.id).toBe(id);
-  other.kill("SIGCONT");
+  await other.kill("SIGCONT");
   expect((await late).body).toMatchObject({ code: "task-not-held" });
   expect((await takers.complete(second, "second")).body.output).toBe("second");
   await other.kill("SIGKILL");

@@ -309,7 +309,7 @@ test("An end that is told twice is answered twice, and done once", async () => {
   const { id } = await takers.create();
   const taken = await takers.takeOne();
   const both = await Promise.all([takers.complete(taken, 1), takers.complete(taken, 1), takers.complete(taken, 1)]);
-  expect(both.map(({ status, body }) => [status, body.status])).toEqual(Array(3).fill([200, "Completed"]));
+  expect(both.map(({ status, body }) => [status, body.status])).toEqual(both.map(() => [200, "Completed"]));
   const [row] = await sql<{ count: number }>("SELECT count(*)::int AS count FROM ended_tasks WHERE id = $1", [id]);
   expect(row?.count).toBe(1);
   const trail = await manager.call("GET", "/api/v1/audit?action=task.complete", { headers: bearer(tokens.of.admin) });

@@ -86,7 +86,9 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
   ): ReturnType<TaskTakeStore["take"]> {
     const parameters = [pool, count, leaseMs, types, action.by.name, JSON.stringify(toRecord(action))];
     const rows = await this.#dataSource.query<TakeRow[]>(TAKE, parameters);
-    const tasks = rows.flatMap(({ taskId, nextRoomInMs: _, ...row }) => (taskId === null ? [] : [{ ...row, id: taskId }]));
+    const tasks = rows.flatMap(({ taskId, sendId, type, params, failures, leaseUntil }) =>
+      taskId === null ? [] : [{ id: taskId, sendId, type, params, failures, leaseUntil }],
+    );
     return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null };
   }
 
