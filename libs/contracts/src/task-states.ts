@@ -10,7 +10,17 @@ export const TaskStatusName = z.enum(TASK_STATUSES);
  * type · taker: likewise, and its type is worked outside: somebody has to take it · turn: all workers are busy, or kept for others ·
  * worker: it is in the queue, for the next free worker.
  */
-export const TASK_WAITS = ["due-time", "postponed", "paused", "max-running", "rate", "service", "taker", "turn", "worker"] as const;
+export const TASK_WAITS = [
+  "due-time",
+  "postponed",
+  "paused",
+  "max-running",
+  "rate",
+  "service",
+  "taker",
+  "turn",
+  "worker",
+] as const;
 export type TaskWait = (typeof TASK_WAITS)[number];
 
 /**
