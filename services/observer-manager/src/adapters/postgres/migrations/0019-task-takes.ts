@@ -9,6 +9,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
  */
 const UP = [
   "ALTER TABLE tasks ADD COLUMN lease_until timestamptz, ADD COLUMN taken_by text, ADD COLUMN told_send uuid",
+  "ALTER TABLE tasks ADD CONSTRAINT tasks_leased_run CHECK (lease_until IS NULL OR status = 'Running')",
   "ALTER TABLE ended_tasks ADD COLUMN taken_by text, ADD COLUMN told_send uuid",
   "ALTER TABLE task_types ADD COLUMN outside boolean NOT NULL DEFAULT false",
   "CREATE INDEX tasks_leases ON tasks (lease_until) WHERE lease_until IS NOT NULL",
@@ -31,7 +32,7 @@ const DOWN = [
   "DROP INDEX tasks_leases",
   "ALTER TABLE task_types DROP COLUMN outside",
   "ALTER TABLE ended_tasks DROP COLUMN taken_by, DROP COLUMN told_send",
-  "ALTER TABLE tasks DROP COLUMN lease_until, DROP COLUMN taken_by, DROP COLUMN told_send",
+  "ALTER TABLE tasks DROP CONSTRAINT tasks_leased_run, DROP COLUMN lease_until, DROP COLUMN taken_by, DROP COLUMN told_send",
 ];
 
 export class TaskTakes0019 implements MigrationInterface {

@@ -125,7 +125,7 @@ export const ENDS = `
       failures = CASE WHEN f.has_next THEN 0 ELSE f.failures END, interruptions = f.interruptions,
       crashes = CASE WHEN f.has_next AND f.outcome <> 'crashed' THEN 0 ELSE f.crashes END,
       last_error = coalesce(f.error, t.last_error), send_id = NULL, run_id = NULL, started_at = f.started_at,
-      service_id = f.service_id, service_name = f.service_name, story = f.story,
+      service_id = f.service_id, service_name = f.service_name, story = f.story, lease_until = NULL, told_send = f.told_send,
       due_at = CASE WHEN f.has_next THEN unacked_now()
                     WHEN f.outcome = 'postponed' AND f.note ? 'at' THEN to_timestamp((f.note->>'at')::float8 / 1000)
                     WHEN f.outcome IN ('failed', 'postponed') THEN unacked_now() + f.retry_ms * interval '1 millisecond'
