@@ -12,6 +12,7 @@ import {
 import { CallError } from "./call-error.ts";
 import type { Decoder, StreamName } from "./decoder.ts";
 import { followStream, type Lost, pause } from "./event-stream.ts";
+import { Tasks } from "./tasks/tasks.ts";
 import type { Wire } from "./wire.ts";
 
 export interface ClientParts {
@@ -30,15 +31,23 @@ export class Client {
   readonly #wire: Wire;
   readonly #decoder: Decoder;
   readonly #retries: number;
+  /** Jobs that end: created, waited for, taken to be worked on here. */
+  readonly tasks: Tasks;
 
   constructor({ wire, decoder, retries = 2 }: ClientParts) {
     this.#wire = wire;
     this.#decoder = decoder;
     this.#retries = retries;
+    this.tasks = new Tasks(this);
   }
 
   get url(): string {
     return this.#wire.url;
+  }
+
+  /** How long one answer may take. */
+  get timeoutMs(): number {
+    return this.#wire.timeoutMs;
   }
 
   /** Under its operationId. */
@@ -122,11 +131,13 @@ export function toSearch(query: object = {}): URLSearchParams {
   return search;
 }
 
-/** Only a create without an id of one's own is another one when it is made again. */
+/** Only a create without an id of one's own is another one when it is made again; and what is taken again are other tasks. */
 function isRepeatable(name: CallName, body: unknown): boolean {
-  const hasId = (observer: unknown) => (observer as { id?: unknown }).id !== undefined;
-  if (name === "createObserver") return hasId(body);
-  return name !== "createObservers" || (body as { observers: unknown[] }).observers.every(hasId);
+  const hasId = (created: unknown) => (created as { id?: unknown }).id !== undefined;
+  if (name === "takeTasks") return false;
+  if (name === "createObserver" || name === "createTask") return hasId(body);
+  if (name === "createObservers") return (body as { observers: unknown[] }).observers.every(hasId);
+  return name !== "createTasks" || (body as { tasks: unknown[] }).tasks.every(hasId);
 }
 
 /** When to try again, in ms; undefined: that would be answered the same. */

@@ -16,6 +16,7 @@ export * from "./json-flaws.ts";
 export * from "./label-selector.ts";
 export * from "./log-reply.ts";
 export * from "./messages.ts";
+export { newUuid } from "./new-uuid.ts";
 export * from "./observer-filter.ts";
 export * from "./observer-status.ts";
 export * from "./problem-details.ts";

@@ -90,12 +90,15 @@ type InBatches<S extends z.ZodType, O extends z.ZodType> = {
   readonly emergency?: undefined;
 };
 
-/** A task type: what `defineTask` gives and a service loads. Frozen. */
-export type TaskDefinition<P = unknown, R = unknown> = {
+/**
+ * A task type: what `defineTask` gives and a service loads. Frozen. `I` is what a creator gives as params (before defaults), `T` what
+ * its result is when it has been checked: the client's types come from them.
+ */
+export type TaskDefinition<P = unknown, R = unknown, I = unknown, T = unknown> = {
   readonly type: string;
   readonly description?: string;
-  readonly params: z.ZodType<P>;
-  readonly output?: z.ZodType;
+  readonly params: z.ZodType<P, I>;
+  readonly output?: z.ZodType<T>;
   readonly retry: { readonly [Key in keyof TaskRetry]-?: number };
   readonly timeoutMs?: number;
   readonly isolation?: Isolation;
@@ -122,7 +125,7 @@ const LONGEST_MS = 2_147_483_647;
  */
 export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>(
   draft: TaskDraft<S, O>,
-): TaskDefinition<z.output<S>, z.input<O>> {
+): TaskDefinition<z.output<S>, z.input<O>, z.input<S>, z.output<O>> {
   if (typeof draft !== "object" || draft === null)
     throw new SdkError("invalid-definition", "defineTask takes an object with type, params and run");
   const { type, description, params, output, retry = {}, timeoutMs, isolation, emergency, batch } = draft;
@@ -144,11 +147,11 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>
   if (emergency !== undefined && !isEmergency(emergency, maxAttempts))
     throw wrong(`emergency is not { fromAttempt: a whole number from 2 to ${maxAttempts} (its attempts), run }`);
 
-  const definition: TaskDefinition<z.output<S>, z.input<O>> = {
+  const definition: TaskDefinition<z.output<S>, z.input<O>, z.input<S>, z.output<O>> = {
     type,
     ...(description !== undefined && { description }),
-    params: params as z.ZodType<z.output<S>>,
-    ...(output !== undefined && { output }),
+    params: params as z.ZodType<z.output<S>, z.input<S>>,
+    ...(output !== undefined && { output: output as z.ZodType<z.output<O>> }),
     retry: Object.freeze({ ...DEFAULT_RETRY, ...retry }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(isolation !== undefined && { isolation: Object.freeze({ ...isolation }) }),

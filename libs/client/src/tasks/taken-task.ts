@@ -1,0 +1,63 @@
+import type { AnswerOf, TaskView } from "@unacked/contracts";
+import type { Calls } from "./calls.ts";
+
+type Given = AnswerOf<"takeTasks">["tasks"][number];
+
+const MAX_NAME = 256;
+const MAX_MESSAGE = 16_384;
+
+/**
+ * A task that was taken to be worked on here. It is nobody else's until the lease is over: extend it in time. Each of these is safe to
+ * repeat, and is refused (`task-not-held`) when the task has gone on without this one.
+ */
+export class TakenTask<Params = unknown, Output = unknown> {
+  readonly id: string;
+  readonly type: string;
+  readonly params: Params;
+  /** 1 the first time; counts failures, not interruptions. */
+  readonly attempt: number;
+  /** By the database's clock. */
+  leaseUntil: Date;
+  readonly #calls: Calls;
+  readonly #sendId: Given["sendId"];
+
+  constructor(calls: Calls, { id, sendId, type, params, attempt, leaseUntil }: Given) {
+    this.#calls = calls;
+    this.#sendId = sendId;
+    this.id = id;
+    this.type = type;
+    this.params = params as Params;
+    this.attempt = attempt;
+    this.leaseUntil = new Date(leaseUntil);
+  }
+
+  complete(output: Output, signal?: AbortSignal): Promise<TaskView> {
+    const body = { sendId: this.#sendId, output };
+    return this.#calls.call("completeTask", { path: { taskId: this.id }, body }, signal);
+  }
+
+  /** @param error what the attempt threw. It is tried again while attempts are left, unless `retryable` is false */
+  fail(
+    error: unknown,
+    { signal, ...how }: { retryable?: boolean; retryInMs?: number; signal?: AbortSignal } = {},
+  ): Promise<TaskView> {
+    const body = { sendId: this.#sendId, error: textOf(error), ...how };
+    return this.#calls.call("failTask", { path: { taskId: this.id }, body }, signal);
+  }
+
+  /** The lease is over so many ms from now. Refused (`task-cancelling`) where somebody has cancelled the task: end, and say `fail`. */
+  async extend(leaseMs: number, signal?: AbortSignal): Promise<Date> {
+    const body = { sendId: this.#sendId, leaseMs };
+    const { leaseUntil } = await this.#calls.call("extendTask", { path: { taskId: this.id }, body }, signal);
+    this.leaseUntil = new Date(leaseUntil);
+    return this.leaseUntil;
+  }
+}
+
+function textOf(error: unknown): { name: string; message: string } {
+  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  return { name: cut(name || "Error", MAX_NAME), message: cut(message, MAX_MESSAGE) };
+}
+
+/** What half a character would be left of, or NUL, no manager takes. */
+const cut = (text: string, length: number): string => text.slice(0, length).replaceAll(/\0|\p{Surrogate}/gu, "\uFFFD");

@@ -1,0 +1,23 @@
+import type { z } from "zod";
+
+/**
+ * A task type with the types of what it takes and gives. What `defineTask` gives is one; only its name is used. Where its file is not
+ * to be loaded, as in a browser: `create<typeof resize>("resize", …)`, with `import type resize from …`.
+ */
+export interface TaskKind {
+  readonly type: string;
+  readonly params?: z.ZodType;
+  readonly output?: z.ZodType;
+}
+
+/** What a creator gives: what has a default may be left out. */
+export type ParamsOf<Kind> = Kind extends { readonly params: infer Schema extends z.ZodType } ? z.input<Schema> : unknown;
+
+/** What the task leaves, as JSON brings it. */
+export type OutputOf<Kind> = Kind extends { readonly output?: infer Schema }
+  ? NonNullable<Schema> extends z.ZodType
+    ? z.output<NonNullable<Schema>>
+    : unknown
+  : unknown;
+
+export const typeOf = (kind: TaskKind | string): string => (typeof kind === "string" ? kind : kind.type);

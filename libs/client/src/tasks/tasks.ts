@@ -1,0 +1,116 @@
+import { type BodyOf, newUuid, type ProblemDetails, type QueryOf, type TaskView } from "@unacked/contracts";
+import { pause } from "../event-stream.ts";
+import { type Calls, longestWaitMs } from "./calls.ts";
+import { TakenTask } from "./taken-task.ts";
+import { TaskHandle } from "./task-handle.ts";
+import { type OutputOf, type ParamsOf, type TaskKind, typeOf } from "./task-kind.ts";
+
+/** Without an `id` the client makes one, so that the call may be repeated where nobody answered. */
+export type TaskOptions = Omit<BodyOf<"createTask">, "type" | "params">;
+export type NewTask<Kind> = TaskOptions & { params: ParamsOf<Kind> };
+export type TaskCreateResult<Kind> = { task: TaskHandle<OutputOf<Kind>> } | { problem: ProblemDetails };
+
+interface TakeOptions extends Omit<BodyOf<"takeTasks">, "types" | "wait"> {
+  /** How long to wait for one where there is none. Default: not. */
+  waitMs?: number;
+  signal?: AbortSignal;
+}
+
+const MAX_WAIT_MS = 30_000;
+const LEAST_ROUND_MS = 1_000;
+/** Of one call: well below what a manager takes, in whatever characters. */
+const MAX_CHUNK = 1_000;
+const MAX_CHUNK_LENGTH = 8_000_000;
+
+/** Tasks of one manager. Each call fails as all calls of the client do, with a CallError. */
+export class Tasks {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  /** Accepted means that it ends once in the books. @param kind a definition of `defineTask`, or the name of a type */
+  async create<Kind extends TaskKind = TaskKind>(
+    kind: Kind | string,
+    params: ParamsOf<Kind>,
+    { signal, ...options }: TaskOptions & { signal?: AbortSignal } = {},
+  ): Promise<TaskHandle<OutputOf<Kind>>> {
+    const body = { id: newUuid(), ...options, type: typeOf(kind), params };
+    const { id, outcome } = await this.#calls.call("createTask", { body }, signal);
+    return new TaskHandle(this.#calls, id, outcome);
+  }
+
+  /** Each for itself, answered in the order given. What was accepted stays so where a call fails in the middle. */
+  async createMany<Kind extends TaskKind = TaskKind>(
+    kind: Kind | string,
+    tasks: readonly NewTask<Kind>[],
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<TaskCreateResult<Kind>[]> {
+    const results: TaskCreateResult<Kind>[] = [];
+    const bodies = tasks.map((task) => ({ id: newUuid(), ...task, type: typeOf(kind) }));
+    for (const chunk of chunksOf(bodies)) {
+      const answer = await this.#calls.call("createTasks", { body: { tasks: chunk } }, signal);
+      for (const result of answer.results)
+        results.push(
+          "problem" in result
+            ? { problem: result.problem }
+            : { task: new TaskHandle(this.#calls, result.task.id, result.task.outcome) },
+        );
+    }
+    return results;
+  }
+
+  /** One that was created elsewhere: `handle<typeof resize>(id)`. */
+  handle<Kind extends TaskKind = TaskKind>(id: string): TaskHandle<OutputOf<Kind>> {
+    return new TaskHandle(this.#calls, id);
+  }
+
+  /** The newest first. */
+  async *list(
+    filter: Omit<QueryOf<"listTasks">, "limit" | "cursor"> = {},
+    options: { limit?: number; signal?: AbortSignal } = {},
+  ): AsyncGenerator<TaskView> {
+    for await (const { items } of this.#calls.pages("listTasks", filter, options)) yield* items;
+  }
+
+  /**
+   * Takes tasks to work on them here: up to `count` (1) of these types, the most urgent first, for `leaseMs` (60,000). None: there was
+   * none in time.
+   */
+  async take<Kind extends TaskKind = TaskKind>(
+    kinds: Kind | string | readonly (Kind | string)[],
+    { waitMs = 0, signal, ...options }: TakeOptions = {},
+  ): Promise<TakenTask<ParamsOf<Kind>, OutputOf<Kind>>[]> {
+    const types = (isList(kinds) ? kinds : [kinds]).map(typeOf);
+    const endMs = performance.now() + waitMs;
+    for (;;) {
+      const beganMs = performance.now();
+      const wait = Math.floor(Math.min(MAX_WAIT_MS, longestWaitMs(this.#calls), Math.max(0, endMs - beganMs)));
+      const { tasks } = await this.#calls.call("takeTasks", { body: { ...options, types, wait } }, signal);
+      if (tasks.length > 0 || performance.now() >= endMs) return tasks.map((task) => new TakenTask(this.#calls, task));
+      // A manager that stops, or for whose tasks too many wait, answers at once.
+      await pause(Math.min(endMs, beganMs + LEAST_ROUND_MS) - performance.now(), signal);
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+const isList = <Item>(one: Item | readonly Item[]): one is readonly Item[] => Array.isArray(one);
+
+/** In order, each small enough for one call. */
+function* chunksOf<Body>(bodies: readonly Body[]): Generator<Body[]> {
+  let chunk: Body[] = [];
+  let length = 0;
+  for (const body of bodies) {
+    const bodyLength = JSON.stringify(body).length;
+    if (chunk.length === MAX_CHUNK || (chunk.length > 0 && length + bodyLength > MAX_CHUNK_LENGTH)) {
+      yield chunk;
+      chunk = [];
+      length = 0;
+    }
+    chunk.push(body);
+    length += bodyLength;
+  }
+  if (chunk.length > 0) yield chunk;
+}

@@ -1,0 +1,201 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  CallError,
+  Client,
+  contractDecoder,
+  type OutputOf,
+  TaskCancelled,
+  TaskFailed,
+  TaskNotOver,
+  Wire,
+} from "@unacked/client";
+import { PROBLEMS, type ProblemCode, type TaskView } from "@unacked/contracts";
+import { defineTask } from "@unacked/sdk";
+import { afterEach, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import {
+  COMPLETED,
+  CREATED,
+  READY,
+  TASK_CANCELLED,
+  TASK_FAILED,
+  TASK_ID,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import { TAKEN } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-take-examples.ts";
+
+const resize = defineTask({
+  type: "resize",
+  params: z.strictObject({ url: z.url(), width: z.int().default(320) }),
+  output: z.object({ bytes: z.int(), cached: z.boolean().default(false) }),
+  run: async () => ({ bytes: 1 }),
+});
+const loose = defineTask({ type: "loose", params: z.object({}), run: async () => undefined });
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+interface Asked {
+  path: string;
+  body: unknown;
+}
+
+/** A manager that answers in turn, the last answer again and again. */
+async function managerOf(...answers: ((response: ServerResponse) => void)[]): Promise<{ client: Client; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    let text = "";
+    for await (const piece of request) text += String(piece);
+    asked.push({ path: `${request.method} ${request.url}`, body: text === "" ? undefined : JSON.parse(text) });
+    (answers[asked.length - 1] ?? answers.at(-1))?.(response);
+  };
+  server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const wire = new Wire({ url: `http://127.0.0.1:${port}`, timeoutMs: 4_000 });
+  return { client: new Client({ wire, decoder: contractDecoder, retries: 0 }), asked };
+}
+
+const json =
+  (value: object, status = 200) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+const cut = (response: ServerResponse) => void response.destroy();
+const problem = (code: ProblemCode) => (response: ServerResponse) =>
+  void response
+    .writeHead(PROBLEMS[code].status, { "content-type": "application/problem+json" })
+    .end(JSON.stringify({ ...PROBLEMS[code], type: "urn:x", detail: "of this case", code, requestId: "r" }));
+
+const failureOf = (rejected: Promise<unknown>): Promise<unknown> =>
+  rejected.then(
+    () => expect.fail("it resolved"),
+    (error) => error,
+  );
+
+test("A task is created by its definition's name, with an id of its own, and its result has the definition's type", async () => {
+  const { client, asked } = await managerOf(json(CREATED, 201), json({ ...COMPLETED, output: { bytes: 7, cached: true } }));
+  const task = await client.tasks.create(resize, { url: "https://a.example/" }, { key: "logo", priority: 5 });
+  const { bytes, cached } = await task.result();
+  expectTypeOf(bytes).toEqualTypeOf<number>();
+  expectTypeOf(cached).toEqualTypeOf<boolean>();
+  expect([task.id, task.outcome, bytes, cached]).toEqual([TASK_ID, "created", 7, true]);
+  const { id } = asked[0]?.body as { id: string };
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(asked).toEqual([
+    {
+      path: "POST /api/v1/tasks",
+      body: { id, type: "resize", params: { url: "https://a.example/" }, key: "logo", priority: 5 },
+    },
+    { path: `GET /api/v1/tasks/${TASK_ID}?wait=3s`, body: undefined },
+  ]);
+});
+
+test("Types come from the definition alone, which a browser need not load", async () => {
+  const { client } = await managerOf(json(CREATED, 201));
+  const byName = await client.tasks.create<typeof resize>("resize", { url: "https://a.example/" });
+  expectTypeOf(byName.result).returns.resolves.toEqualTypeOf<{ bytes: number; cached: boolean }>();
+  expectTypeOf<OutputOf<typeof loose>>().toBeUnknown();
+  expectTypeOf((await client.tasks.create("anything", [1, "two"])).result).returns.resolves.toBeUnknown();
+  // @ts-expect-error a wrong param
+  await client.tasks.create(resize, { url: 7 });
+  // @ts-expect-error a param is missing
+  await client.tasks.create<typeof resize>("resize", {});
+});
+
+test("Its end is waited for over a manager's restart, whatever is in its place meanwhile", async () => {
+  const badGateway = (response: ServerResponse) => void response.writeHead(502, { "content-type": "text/html" }).end("<p>");
+  const { client, asked } = await managerOf(
+    json({ ...READY, status: "Running", waitsFor: null } satisfies TaskView),
+    cut,
+    badGateway,
+    problem("database-unavailable"),
+    json({ ...COMPLETED, output: 1 }),
+  );
+  expect(await client.tasks.handle(TASK_ID).result()).toBe(1);
+  expect(asked).toHaveLength(5);
+});
+
+test("A task that is Failed, or Cancelled, rejects with an error of that name, and with the last error", async () => {
+  const { client } = await managerOf(json(TASK_FAILED), json(TASK_CANCELLED));
+  const task = client.tasks.handle(TASK_ID);
+  const failed = await failureOf(task.result());
+  expect(failed).toBeInstanceOf(TaskFailed);
+  expect(failed).toMatchObject({
+    name: "TaskFailed",
+    lastError: { name: "TypeError", message: "fetch failed" },
+    message: `task ${TASK_ID} of the type resize is Failed: TypeError: fetch failed`,
+  });
+  const cancelled = await failureOf(task.result());
+  expect(cancelled).toBeInstanceOf(TaskCancelled);
+  expect(cancelled).toMatchObject({ name: "TaskCancelled", lastError: null, task: { status: "Cancelled" } });
+});
+
+test("Waiting ends with its time, with the signal's reason, and where it is no use", async () => {
+  const { client, asked } = await managerOf(json(READY), json(READY), json(READY), problem("task-not-found"));
+  const task = client.tasks.handle(TASK_ID);
+  const late = await failureOf(task.result({ timeoutMs: 300 }));
+  expect(late).toBeInstanceOf(TaskNotOver);
+  expect(late).toMatchObject({ name: "TaskNotOver", task: { status: "Ready" } });
+  expect(asked).toHaveLength(1); // answered at once, and not asked again and again
+  const leaving = new AbortController();
+  setTimeout(() => leaving.abort(new Error("leaving")), 100);
+  expect(await failureOf(task.result({ signal: leaving.signal }))).toMatchObject({ message: "leaving" });
+  await failureOf(task.result({ timeoutMs: 100 }));
+  const unknown = await failureOf(task.result());
+  expect(unknown).toBeInstanceOf(CallError);
+  expect(unknown).toMatchObject({ code: "task-not-found" });
+  server?.closeAllConnections();
+  server?.close();
+  const away = await failureOf(task.result({ timeoutMs: 400 }));
+  expect(away).toMatchObject({ name: "TaskNotOver", task: undefined, cause: { kind: "unreachable" } });
+});
+
+test("Many are created in calls that are small enough, each answered for itself", async () => {
+  const answer = (count: number) => json({ results: Array.from({ length: count }, () => ({ status: 201, task: CREATED })) });
+  const { client, asked } = await managerOf(answer(1_000), answer(200), answer(2), answer(1));
+  const many = Array.from({ length: 1_200 }, (_, i) => ({ params: { url: `https://a.example/${i}` } }));
+  const results = await client.tasks.createMany(resize, many);
+  expect(results).toHaveLength(1_200);
+  const ids = asked.flatMap(({ body }) => (body as { tasks: { id: string }[] }).tasks.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(1_200);
+  const large = { params: { url: `https://a.example/${"x".repeat(3_000_000)}` } };
+  expect(await client.tasks.createMany(resize, [large, large, large])).toHaveLength(3);
+  expect(asked.map(({ body }) => (body as { tasks: [] }).tasks.length)).toEqual([1_000, 200, 2, 1]);
+});
+
+test("A create that nobody answered is made again, as it has an id; a take is not", async () => {
+  const { client, asked } = await managerOf(cut, json(CREATED, 201), cut);
+  const patient = new Client({ wire: new Wire({ url: client.url }), decoder: contractDecoder, retries: 1 });
+  await patient.tasks.create(resize, { url: "https://a.example/" });
+  expect(asked[1]?.body).toEqual(asked[0]?.body);
+  expect(await failureOf(patient.tasks.take(resize))).toMatchObject({ kind: "unreachable" });
+  expect(await failureOf(patient.call("createTask", { body: { type: "t" } }))).toMatchObject({ kind: "unreachable" });
+  expect(asked).toHaveLength(4);
+});
+
+test("What is taken is said to be done, failed or kept by its own send", async () => {
+  const { client, asked } = await managerOf(
+    json({ tasks: [] }),
+    json(TAKEN),
+    json({ leaseUntil: "2026-11-20T09:02:00.000Z" }),
+    json(COMPLETED),
+  );
+  const [task] = await client.tasks.take(resize, { leaseMs: 5_000, count: 2, waitMs: 20_000 });
+  if (task === undefined) expect.fail("none");
+  expectTypeOf(task.params).toEqualTypeOf<{ url: string; width?: number | undefined }>();
+  const { sendId } = TAKEN.tasks[0] as { sendId: string };
+  expect(await task.extend(60_000)).toEqual(new Date("2026-11-20T09:02:00.000Z"));
+  await task.complete({ bytes: 1, cached: false });
+  await task.fail(new TypeError("half \uD83D"), { retryable: false });
+  const said = asked.map(({ path, body }) => [path.replace(TASK_ID, "ID"), body]);
+  expect(said).toEqual([
+    ["POST /api/v1/tasks/take", { types: ["resize"], leaseMs: 5_000, count: 2, wait: 3_000 }],
+    ["POST /api/v1/tasks/take", { types: ["resize"], leaseMs: 5_000, count: 2, wait: 3_000 }],
+    ["POST /api/v1/tasks/ID/extend", { sendId, leaseMs: 60_000 }],
+    ["POST /api/v1/tasks/ID/complete", { sendId, output: { bytes: 1, cached: false } }],
+    ["POST /api/v1/tasks/ID/fail", { sendId, error: { name: "TypeError", message: "half \uFFFD" }, retryable: false }],
+  ]);
+});
