@@ -82,7 +82,7 @@ test("A task is created by its definition's name, with an id of its own, and its
   expectTypeOf(bytes).toEqualTypeOf<number>();
   expectTypeOf(cached).toEqualTypeOf<boolean>();
   expect([task.id, task.outcome, bytes, cached]).toEqual([TASK_ID, "created", 7, true]);
-  const { id } = asked[0]?.body as { id: string };
+  const { id } = (asked[0] as Asked).body as { id: string };
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   expect(asked).toEqual([
     {
