@@ -57,17 +57,17 @@ export class TaskHandle<Output = unknown> {
       signal?.throwIfAborted();
       const beganMs = performance.now();
       const leftMs = endMs - beganMs;
-      if (leftMs <= 0) throw new TaskNotOver(this.id, seen, timeoutMs, failure);
+      if (leftMs < 1) throw new TaskNotOver(this.id, seen, timeoutMs, failure);
       try {
         seen = await this.#look(leftMs, signal);
         if (isTaskOver(seen.status)) return seen;
         failure = undefined;
         failures = 0;
-        await pause(Math.min(endMs, beganMs + LEAST_ROUND_MS) - performance.now(), signal);
+        await pause(Math.ceil(Math.min(endMs, beganMs + LEAST_ROUND_MS) - performance.now()), signal);
       } catch (error) {
         if (!passes(error)) throw error;
         failure = error;
-        await pause(Math.min(backoffMs(DELAYS, failures), endMs - performance.now()), signal);
+        await pause(Math.min(backoffMs(DELAYS, failures), Math.ceil(endMs - performance.now())), signal);
         failures += 1;
       }
     }

@@ -37,7 +37,7 @@ export function TaskTable({ tasks, nowMs }: { tasks: readonly TaskView[]; nowMs:
 }
 
 function TaskRow({ task, nowMs }: { task: TaskView; nowMs: number }) {
-  const { id, type, pool, createdAt, failures, service, lastError } = task;
+  const { id, type, pool, createdAt, failures, service, taken, lastError } = task;
   const tookMs = ranMs(task, nowMs);
   return (
     <tr>
@@ -56,7 +56,7 @@ function TaskRow({ task, nowMs }: { task: TaskView; nowMs: number }) {
       </td>
       <td>{tookMs === null ? "–" : sayDuration(tookMs)}</td>
       <td>{sayCount(failures)}</td>
-      <td>{service?.name ?? "–"}</td>
+      <td>{service?.name ?? (taken === null ? "–" : `taken by ${taken.by}`)}</td>
       <td className={css.said}>{lastError === null ? "" : `${lastError.name}: ${lastError.message}`}</td>
     </tr>
   );
