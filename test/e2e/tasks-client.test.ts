@@ -47,6 +47,7 @@ test("A task is created, waited for, and gives its result; one that fails or is 
 test("Who waits for a result has it although the manager is killed and started again meanwhile", async () => {
   const port = Number(new URL(system.url).port);
   const task = await client.tasks.create<typeof span>("span", { dir, ms: 3_000 });
+  await new Tasks(system).untilStatus(task.id, "Running");
   const result = task.result({ timeoutMs: 60_000 });
   await system.managers.at(-1)?.kill("SIGKILL");
   await system.startManager({ port });

@@ -14,6 +14,7 @@ const DELAYS = { firstMs: 250, maxMs: 5_000 };
 const MAX_WAIT_S = 60;
 /** A manager that has too many who wait answers at once; it is not asked more often than that. */
 const LEAST_ROUND_MS = 1_000;
+const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** One task, wherever it runs. */
 export class TaskHandle<Output = unknown> {
@@ -56,28 +57,35 @@ export class TaskHandle<Output = unknown> {
     for (let failures = 0; ; ) {
       signal?.throwIfAborted();
       const beganMs = performance.now();
-      const leftMs = endMs - beganMs;
+      const leftMs = Math.floor(endMs - beganMs);
       if (leftMs < 1) throw new TaskNotOver(this.id, seen, timeoutMs, failure);
+      const inTime = Number.isFinite(leftMs) ? AbortSignal.timeout(Math.min(leftMs, LONGEST_TIMER_MS)) : undefined;
       try {
-        seen = await this.#look(leftMs, signal);
+        seen = await this.#look(leftMs, [signal, inTime]);
         if (isTaskOver(seen.status)) return seen;
         failure = undefined;
         failures = 0;
-        await pause(Math.ceil(Math.min(endMs, beganMs + LEAST_ROUND_MS) - performance.now()), signal);
+        await this.#pause(beganMs + LEAST_ROUND_MS, endMs, signal);
       } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        if (inTime?.aborted) continue;
         if (!passes(error)) throw error;
         failure = error;
-        await pause(Math.min(backoffMs(DELAYS, failures), Math.ceil(endMs - performance.now())), signal);
+        await this.#pause(performance.now() + backoffMs(DELAYS, failures), endMs, signal);
         failures += 1;
       }
     }
   }
 
-  #look(leftMs: number, signal: AbortSignal | undefined): Promise<TaskView> {
+  /** A timer may be early by a part of a millisecond. */
+  #pause(untilMs: number, endMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return pause(Math.ceil(Math.min(untilMs, endMs) - performance.now()), signal);
+  }
+
+  #look(leftMs: number, signals: readonly (AbortSignal | undefined)[]): Promise<TaskView> {
     const waitS = Math.min(MAX_WAIT_S, Math.max(1, Math.floor(Math.min(leftMs, longestWaitMs(this.#calls)) / 1_000)));
-    const inTime = Number.isFinite(leftMs) ? [AbortSignal.timeout(Math.ceil(leftMs))] : [];
-    const both = AbortSignal.any([...inTime, ...(signal === undefined ? [] : [signal])]);
-    return this.#calls.call("getTask", { path: { taskId: this.id }, query: { wait: `${waitS}s` } }, both);
+    const any = AbortSignal.any(signals.filter((signal) => signal !== undefined));
+    return this.#calls.call("getTask", { path: { taskId: this.id }, query: { wait: `${waitS}s` } }, any);
   }
 }
 
