@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { diesAt } from "../support/processes/crash-point.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -73,6 +75,44 @@ test("What is put off can be cancelled, and run at once", async () => {
   await tasks.untilStatus(other.id, "Scheduled");
   await system.call("POST", `/api/v1/tasks/${other.id}/retry`);
   expect(await tasks.get(other.id, "20s")).toMatchObject({ status: "Completed", output: { runs: 2 } });
+});
+
+test("What is replaced while it is put off waits for its new time, and no longer for that", async () => {
+  const { id } = await tasks.create(
+    {},
+    { type: "later", key: "k", params: { dir: tasks.dir, inMs: 3_600_000, reason: "r" } },
+  );
+  expect(await tasks.untilStatus(id, "Scheduled")).toMatchObject({ waitsFor: "postponed", postponedFor: "r" });
+  const request = { type: "later", key: "k", onConflict: "replace", startAt: soon(7_200_000), params: { dir: tasks.dir } };
+  const replaced = await tasks.createAny(request);
+  expect(replaced).toMatchObject({ status: 200, body: { id, waitsFor: "due-time", postponedFor: null, postpones: 1 } });
+  await system.call("DELETE", `/api/v1/tasks/${id}`);
+});
+
+test("A service that dies before it acks what was put off: the run that its message begins elsewhere changes nothing", {
+  timeout: 60_000,
+}, async () => {
+  const other = await freshSystem();
+  try {
+    const theirs = new Tasks(other);
+    await other.startManager();
+    const doomed = await other.startService("worker-1", { env: { ...ENV, ...diesAt("ack unacked.tasks", 0) } });
+    const params = { dir: theirs.dir, inMs: 8_000, reason: "later" };
+    const { id } = await theirs.create({}, { type: "later", params });
+    expect(await doomed.exited).toMatchObject({ signal: "SIGKILL" });
+    await other.startService("worker-2", { env: ENV });
+    const runs = () =>
+      readFileSync(join(theirs.dir, `${id}.runs`), "utf8")
+        .trim()
+        .split("\n").length;
+    await eventually(() => expect(runs()).toBe(2));
+    await eventually(async () => expect((await other.management.queue("unacked.tasks.default")).total).toBe(0));
+    expect(await theirs.get(id)).toMatchObject({ status: "Scheduled", postponedFor: "later", postpones: 1 });
+    const done = await theirs.get(id, "30s");
+    expect(done).toMatchObject({ status: "Completed", output: { runs: 3 }, postpones: 1, failures: 0, interruptions: 0 });
+  } finally {
+    await other.close();
+  }
 });
 
 test("Whoever was told to cancel has not put off anything", async () => {

@@ -1,4 +1,15 @@
-import { defineTask, isTaskDefinition, isTaskPostponed, NonRetryableError, runTask, SdkError, sleep } from "@unacked/sdk";
+import {
+  type BatchedTask,
+  type BatchResult,
+  defineTask,
+  isTaskDefinition,
+  isTaskPostponed,
+  NonRetryableError,
+  runTask,
+  SdkError,
+  sleep,
+  type TaskCreation,
+} from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
@@ -88,5 +99,58 @@ describe("a task in memory", () => {
     });
     expect(await runTask(task, { attempt: 2 })).toBe("first");
     expect(await runTask(task, { attempt: 3 })).toBe("second 3");
+  });
+
+  it("tells what it created when it has completed, and of one that fails nothing", async () => {
+    const told: TaskCreation[] = [];
+    const parent = defineTask({
+      type: "parent",
+      params: z.object({ fails: z.boolean().default(false) }),
+      async run({ params: { fails }, tasks }) {
+        const id = tasks.create(double, { of: 4 }, { key: "four", startAt: new Date("2026-12-01T00:00:00Z") });
+        expect(() => tasks.create(double, { of: "4" })).toThrow(/double: \/of/);
+        expect(() => tasks.create(double, { of: 1 }, { pool: "" })).toThrow("pool");
+        expect(() => tasks.create("x", { big: 1n })).toThrow("cannot be written as JSON");
+        if (fails) throw new Error("no");
+        return id;
+      },
+    });
+    const id = await runTask(parent, { onCreate: (task) => told.push(task) });
+    expect(told).toEqual([{ type: "double", params: { of: 4 }, id, key: "four", startAt: "2026-12-01T00:00:00.000Z" }]);
+    await expect(runTask(parent, { params: { fails: true }, onCreate: (task) => told.push(task) })).rejects.toThrow("no");
+    expect(told).toHaveLength(1);
+  });
+
+  it("bounds what it creates together", async () => {
+    const greedy = defineTask({
+      type: "greedy",
+      params: z.object({}),
+      async run({ tasks }) {
+        for (;;) tasks.create("x", "y".repeat(200_000));
+      },
+    });
+    await expect(runTask(greedy)).rejects.toThrow("1048576 bytes");
+  });
+
+  const sums = {
+    type: "sums",
+    params: z.object({ of: z.int() }),
+    batch: { size: 10 },
+    runBatch: async (tasks: readonly BatchedTask<{ of: number }>[]) =>
+      tasks.flatMap(({ taskId, params: { of } }): BatchResult<number>[] =>
+        of === 0 ? [] : of < 0 ? [{ taskId, error: new NonRetryableError("negative") }] : [{ taskId, output: of + 1 }],
+      ),
+  };
+
+  it("is a batch of one where its type takes batches", async () => {
+    const task = defineTask(sums);
+    expect(await runTask(task, { params: { of: 2 } })).toBe(3);
+    await expect(runTask(task, { params: { of: -1 } })).rejects.toThrow(NonRetryableError);
+    await expect(runTask(task, { params: { of: 0 } })).rejects.toMatchObject({ code: "no-result" });
+    const wrong = (part: object) => () => defineTask({ ...sums, ...part } as typeof sums);
+    expect(wrong({ batch: { size: 101 } })).toThrow("batch is not { size");
+    expect(wrong({ batch: undefined })).toThrow("batch is not { size");
+    expect(wrong({ runBatch: undefined })).toThrow("runBatch is not a function");
+    expect(wrong({ run: async () => 1 })).toThrow("neither run nor emergency");
   });
 });

@@ -70,6 +70,9 @@ export function describeTask(task: TaskView, look: Look): string {
       "Attempts",
       `${task.failures} failed, ${task.interruptions} interrupted, sent ${task.sends} times${task.postpones === 0 ? "" : `, put off ${task.postpones} times`}`,
     ],
+    ...(task.parentId === null ? [] : [["Created by", task.parentId] as [string, string]]),
+    ...(task.created ?? []).map(({ id, type, outcome }): [string, string] => ["Created", `${type} ${id}, ${outcome}`]),
+    ...(task.refused ?? []).map(({ type, detail }): [string, string] => ["Refused", `${type}: ${detail}`]),
     ["Due", task.dueAt],
     ["Created", moment(task.createdAt, look.nowMs)],
   ];

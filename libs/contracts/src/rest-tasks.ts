@@ -42,6 +42,9 @@ export type CreateTask = z.infer<typeof CreateTask>;
 export const CreateTasks = z.strictObject({ tasks: z.array(CreateTask).min(1).max(MAX_BULK) }).meta({ id: "CreateTasks" });
 export type CreateTasks = z.infer<typeof CreateTasks>;
 
+/** `exists`: there already by its id, with the same body · the others by its key. */
+export const CREATE_OUTCOMES = ["created", "exists", "returned", "replaced", "queued"] as const;
+
 const TaskError = z
   .object({ name: z.string(), message: z.string(), stack: Stack })
   .describe("of the last attempt that failed; the stack stands with a single task");
@@ -85,13 +88,19 @@ export const TaskView = z
       .nullable()
       .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough"),
     lastError: TaskError.nullable(),
+    parentId: z.uuid().nullable().describe("the task whose handler created it; null: a client did"),
+    created: z
+      .array(z.object({ id: z.uuid(), type: z.string(), outcome: z.enum(CREATE_OUTCOMES) }))
+      .optional()
+      .describe("what its handler created, in the order given, with what became of it; stands with a single task"),
+    refused: z
+      .array(z.object({ id: z.string(), type: z.string(), code: z.string(), detail: z.string() }))
+      .optional()
+      .describe("what its handler wanted to create and could not, and why; stands with a single task"),
     createdAt: Timestamp,
   })
   .meta({ id: "Task" });
 export type TaskView = z.infer<typeof TaskView>;
-
-/** `exists`: there already by its id, with the same body · the others by its key. */
-export const CREATE_OUTCOMES = ["created", "exists", "returned", "replaced", "queued"] as const;
 
 /** What a create is answered with: the task that it made, or that has its key. */
 export const CreatedTask = TaskView.extend({

@@ -45,6 +45,12 @@ export const TaskPostponement = z.object({
 });
 export type TaskPostponement = z.infer<typeof TaskPostponement>;
 
+/**
+ * What a handler creates: each the JSON of a CreateTask with an id. As texts, so that one that is not right costs no more than itself:
+ * whoever reads them refuses it.
+ */
+export const TaskCreations = z.array(z.string().max(1_048_576)).max(100);
+
 /** Its message is acked once this is confirmed. */
 export const TaskEnded = z.object({
   kind: z.literal("TaskEnded"),
@@ -60,6 +66,8 @@ export const TaskEnded = z.object({
   postponement: TaskPostponement.optional(),
   /** Of what completed; absent: `handler`. */
   completedBy: z.enum(COMPLETED_BY).optional(),
+  /** Of what completed. */
+  creations: TaskCreations.optional(),
 });
 export type TaskEnded = z.infer<typeof TaskEnded>;
 

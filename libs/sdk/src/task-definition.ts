@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { BackoffOptions } from "./backoff.ts";
 import { type BatchContext, type BatchedTask, type BatchResult, batchOutcomes } from "./batch.ts";
+import type { TaskCreator } from "./creations.ts";
 import type { ObserverLog } from "./observer-context.ts";
 import { type Isolation, isolationFlaw, isSchema, typePattern } from "./observer-definition.ts";
 import { SdkError } from "./sdk-error.ts";
@@ -36,6 +37,8 @@ export type TaskContext<P = unknown> = {
    * @param reason shown with the task for as long as it waits
    */
   postpone(when: number | Date, reason?: string): never;
+  /** Creates others, exactly if this attempt completes the task. */
+  readonly tasks: TaskCreator;
 };
 
 /** Another way to do it, once the first has failed often enough. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Creations, type TaskCreation } from "./creations.ts";
 import type { LoggedLine } from "./harness.ts";
 import type { LogLevel, ObserverLog } from "./observer-context.ts";
 import { ObserverStopped } from "./observer-stopped.ts";
@@ -19,6 +20,8 @@ export type TaskRunOptions = {
   readonly signal?: AbortSignal;
   /** Told of each line that the handler logs. */
   readonly onLog?: (line: LoggedLine) => void;
+  /** Told of each task that the handler has created, when it has completed. */
+  readonly onCreate?: (task: TaskCreation) => void;
 };
 
 /**
@@ -43,6 +46,7 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
       : setTimeout(() => ending.abort(new ObserverStopped("failed", `it took longer than ${timeoutMs} ms`)), timeoutMs);
   const { attempt = 1 } = options;
   const postponing = new Postponing();
+  const creations = new Creations();
   try {
     const value = await handlerOf(definition, attempt).run({
       params: parsed.params,
@@ -51,9 +55,14 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
       attempt,
       taskId: options.taskId ?? randomUUID(),
       postpone: postponing.postpone,
+      tasks: creations,
     });
     ending.signal.throwIfAborted();
-    if (postponing.asked === undefined) return JSON.parse(outputJson(definition, value)) as R;
+    if (postponing.asked === undefined) {
+      const output = JSON.parse(outputJson(definition, value)) as R;
+      for (const json of creations.json) options.onCreate?.(JSON.parse(json) as TaskCreation);
+      return output;
+    }
   } catch (thrown) {
     if (postponing.asked === undefined) throw thrown;
   } finally {

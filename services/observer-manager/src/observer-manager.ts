@@ -141,6 +141,7 @@ export class ObserverManager {
       database: this.#database,
       tally: this.#metrics.taskTally,
       retentionMs: settings.TASK_RETENTION_DAYS * MS_PER_DAY,
+      creationPools: settings.TASK_CREATION_POOLS ?? [],
     });
     this.#api = {
       tasks: this.#tasks.desk,

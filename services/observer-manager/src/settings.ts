@@ -1,4 +1,14 @@
-import { anyNumber, oneOf, text, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
+import {
+  anyNumber,
+  oneOf,
+  text,
+  textList,
+  tlsFilesOf,
+  tlsFlaws,
+  tlsSettings,
+  wholeNumber,
+  withTraits,
+} from "@unacked/settings";
 import { z } from "zod";
 import { AccessSettings, accessFlaws } from "./access-settings.ts";
 import { SSL_MODES, sslModeOf } from "./adapters/postgres/connection/ssl-mode.ts";
@@ -33,6 +43,11 @@ const SETTINGS = z.object({
     .default(7)
     .describe(
       "How long tasks that are over are kept, in days; then whole days are dropped at once. For so long an id that a client chose is remembered.",
+    ),
+  TASK_CREATION_POOLS: textList(text())
+    .optional()
+    .describe(
+      "Pools into which handlers of tasks may create tasks (`ctx.tasks.create`) besides their own, separated by commas; `*`: all. Unset: none.",
     ),
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });

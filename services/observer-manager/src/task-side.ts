@@ -3,6 +3,7 @@ import { TaskBroker, type TaskBrokerSettings } from "./adapters/amqp/tasks/task-
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import type { Log } from "./operations/log.ts";
 import type { TaskTally } from "./operations/tally.ts";
+import { TaskCreations } from "./operations/tasks/task-creations.ts";
 import { TaskDesk } from "./operations/tasks/task-desk.ts";
 import { TaskDispatcher } from "./operations/tasks/task-dispatcher.ts";
 import { TaskLeases } from "./operations/tasks/task-leases.ts";
@@ -19,6 +20,8 @@ export interface TaskSideParts extends TaskBrokerSettings {
   database: Pick<DatabaseSide, "tasks" | "errors" | "notifications">;
   tally: TaskTally;
   retentionMs: number;
+  /** Into which handlers of every pool may create tasks. */
+  creationPools: readonly string[];
   /** The books have read what services said of themselves. */
   isCaughtUp(): boolean;
   log: Log;
@@ -74,6 +77,7 @@ export class TaskSide {
     const { ledger: store, days } = database.tasks;
     const ledger = new TaskLedger({
       store,
+      creations: new TaskCreations(database.tasks.store, this.#parts.creationPools),
       tally,
       unwanted: (attempts) => void this.#broker.cancel(attempts),
       committed: (over) => {

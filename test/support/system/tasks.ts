@@ -9,7 +9,7 @@ import type { System } from "./system.ts";
 
 /** Task types for tests: `work` and `slow`. */
 export const TASKS_DIR = join(ROOT, "test/fixtures/tasks");
-/** Those that ask for more than to run: `later`, `second-way`, `gather`. */
+/** Those that ask for more than to run: `later`, `second-way`, `gather`, `parent` and `child`. */
 export const HANDLER_TASKS_DIR = join(ROOT, "test/fixtures/handler-tasks");
 
 /** Tasks of one system, as their users see them, and what they did. */

@@ -87,7 +87,8 @@ export class SlotHost {
     const parsed = parseParams(definition, params);
     if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
     const keep = (word: TaskWord) => void (run.word = word);
-    const handler = isTaskDefinition(definition) ? asHandler(definition, taskAttempt ?? 1, keep) : definition;
+    const typeOf = (name: string) => this.#tasks.get(name);
+    const handler = isTaskDefinition(definition) ? asHandler(definition, taskAttempt ?? 1, { keep, typeOf }) : definition;
     this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, handler, parsed.params) });
   }
 

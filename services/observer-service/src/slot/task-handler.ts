@@ -1,4 +1,5 @@
 import {
+  Creations,
   handlerOf,
   isEmergencyAttempt,
   isNonRetryable,
@@ -12,8 +13,13 @@ import {
 } from "@unacked/sdk";
 import type { TaskWord } from "../wire/attempt.ts";
 
-/** One attempt of a task, in the form in which handlers are entered. @param keep told what its end is to say, checked */
-export function asHandler(definition: TaskDefinition, attempt: number, keep: (word: TaskWord) => void): ObserverDefinition {
+/** One attempt of a task, in the form in which handlers are entered. `keep` is told what its end is to say, checked */
+export function asHandler(
+  definition: TaskDefinition,
+  attempt: number,
+  parts: { typeOf(type: string): TaskDefinition | undefined; keep(word: TaskWord): void },
+): ObserverDefinition {
+  const { typeOf, keep } = parts;
   const { type, params } = definition;
   const emergency = isEmergencyAttempt(definition, attempt) ? { isEmergency: true } : {};
   return {
@@ -21,10 +27,15 @@ export function asHandler(definition: TaskDefinition, attempt: number, keep: (wo
     params,
     async run({ params: given, signal, log, observer }) {
       const postponing = new Postponing();
+      const creations = new Creations(typeOf);
       try {
-        const context = { params: given, signal, log, attempt, taskId: observer.id, postpone: postponing.postpone };
+        const { postpone } = postponing;
+        const context = { params: given, signal, log, attempt, taskId: observer.id, postpone, tasks: creations };
         const value = await handlerOf(definition, attempt).run(context);
-        if (postponing.asked === undefined && !signal.aborted) keep({ ...emergency, output: outputJson(definition, value) });
+        if (postponing.asked === undefined && !signal.aborted) {
+          const created = creations.json.length === 0 ? {} : { creations: creations.json };
+          keep({ ...emergency, ...created, output: outputJson(definition, value) });
+        }
       } catch (thrown) {
         if (postponing.asked === undefined) throw thrown;
       }

@@ -41,6 +41,8 @@ export interface TaskWord {
   readonly postponement?: TaskEnded["postponement"];
   /** Its emergency handler ran. */
   readonly isEmergency?: boolean | undefined;
+  /** Of what completed: the tasks that it creates, each as JSON. */
+  readonly creations?: string[] | undefined;
   /** Of a batch: what was told of its tasks. */
   readonly members?: ReadonlyMap<string, MemberWord> | undefined;
 }

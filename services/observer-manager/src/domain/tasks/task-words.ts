@@ -34,6 +34,8 @@ export interface TaskWord {
   returned: { isRedelivered: boolean } | undefined;
   /** The first end that was told. */
   end: TaskEnded | undefined;
+  /** Of the service, and so of the task. */
+  pool: string;
 }
 
 /** What services said, reduced to what the books have to write. */
@@ -70,7 +72,7 @@ export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
         case "TaskEnded":
         case "TaskReleased":
         case "TaskReturned": {
-          const word = words.get(event.sendId) ?? freshWord(event, by);
+          const word = words.get(event.sendId) ?? freshWord(event, by, pool);
           words.set(event.sendId, word);
           addTo(word, event, by);
           break;
@@ -91,7 +93,7 @@ type RunEvent = Extract<
   { kind: "TaskStarted" | "TaskEnded" | "TaskReleased" | "TaskReturned" }
 >;
 
-const freshWord = ({ taskId, sendId }: RunEvent, by: Teller): TaskWord => ({
+const freshWord = ({ taskId, sendId }: RunEvent, by: Teller, pool: string): TaskWord => ({
   taskId,
   sendId,
   by,
@@ -102,6 +104,7 @@ const freshWord = ({ taskId, sendId }: RunEvent, by: Teller): TaskWord => ({
   crashes: 0,
   returned: undefined,
   end: undefined,
+  pool,
 });
 
 function addTo(word: TaskWord, event: RunEvent, by: Teller): void {

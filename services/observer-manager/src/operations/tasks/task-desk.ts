@@ -177,7 +177,8 @@ export class TaskDesk implements TaskTools {
 
 const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "key-taken", taskId });
 
-function refusalOf(
+/** Whether a living service of its pool takes it. */
+export function refusalOf(
   { type, params, pool }: CreateTask,
   types: { type: string; paramsSchema: Record<string, unknown> }[],
   outside: string[],

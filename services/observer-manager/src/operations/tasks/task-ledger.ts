@@ -1,10 +1,12 @@
 import { TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } from "@unacked/contracts";
 import { newsOf } from "../../domain/tasks/task-words.ts";
 import type { TaskTally } from "../tally.ts";
+import type { TaskCreations } from "./task-creations.ts";
 import type { TaskLedgerStore, UnwantedAttempt } from "./task-store.ts";
 
 export interface TaskLedgerParts {
   store: TaskLedgerStore;
+  creations: Pick<TaskCreations, "of">;
   tally: TaskTally;
   /** Attempts that nobody wants: they are told to end. */
   unwanted(attempts: UnwantedAttempt[]): void;
@@ -26,10 +28,11 @@ export class TaskLedger {
 
   /** Rejects when the database cannot be reached; all can be given again. @param isPerhapsOld one of them was delivered before */
   async apply(batches: TaskEventBatch[], isPerhapsOld: boolean): Promise<void> {
-    const { store, tally, unwanted, committed } = this.#parts;
+    const { store, creations, tally, unwanted, committed } = this.#parts;
     const fresh = isPerhapsOld ? await this.#fresh(batches) : batches;
     if (fresh.length === 0) return;
-    const result = await store.apply(newsOf(fresh));
+    const news = newsOf(fresh);
+    const result = await store.apply(news, await creations.of(news.words));
     if (result.unwanted.length > 0) unwanted(result.unwanted);
     for (const status of TASK_OVER_STATUSES) {
       const count = result.over.filter((one) => one.status === status).length;

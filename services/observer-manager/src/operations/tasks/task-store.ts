@@ -28,11 +28,27 @@ export interface OverTask {
   status: (typeof TASK_OVER_STATUSES)[number];
 }
 
+/** What the handler of a send wants to be created if it has completed its task. */
+export interface SendCreations {
+  wanted: NewTask[];
+  /** Before it was tried. */
+  refused: RefusedCreation[];
+}
+
+/** As it is shown with its creator. */
+export type RefusedCreation = NonNullable<TaskView["refused"]>[number];
+
 export interface TaskLedgerStore {
   /** Of services: the number of the last batch that was applied. */
   lastSeqs(services: ServiceId[]): Promise<Map<ServiceId, number>>;
-  /** Writes all of it in one transaction, and nothing twice. @returns what is over now, and what is to be stopped */
-  apply(news: TaskNews): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }>;
+  /**
+   * Writes all of it in one transaction, and nothing twice; with it what ended sends want to be created, each for itself: where one is
+   * refused, its creator says so. @returns what is over now, and what is to be stopped
+   */
+  apply(
+    news: TaskNews,
+    creations?: ReadonlyMap<SendId, SendCreations>,
+  ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }>;
 }
 
 export type ClaimedTask = Claimed;
@@ -67,6 +83,8 @@ export interface TaskQueueStore {
 /** A task about to be: already valid. */
 export interface NewTask extends Omit<CreateTask, "id"> {
   id: TaskId;
+  /** Whose handler created it. */
+  parentId?: TaskId;
 }
 
 export type InsertOutcome =

@@ -1,3 +1,4 @@
+import { MAX_BUNDLE } from "@unacked/contracts";
 import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import { type Placed, type Reason, writeLine } from "./placed.ts";
@@ -50,7 +51,8 @@ export class AttemptMessages {
       case "result": {
         const { taskId, output, error, isFinal } = message;
         placed.results ??= new Map();
-        return void placed.results.set(taskId, { output, error, isFinal });
+        if (placed.results.size < MAX_BUNDLE) placed.results.set(taskId, { output, error, isFinal });
+        return;
       }
       case "uncaught":
         return host.onUncaught(run, asError(message.error));

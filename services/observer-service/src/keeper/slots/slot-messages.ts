@@ -3,6 +3,7 @@ import {
   ErrorText,
   MAX_TASK_OUTPUT_BYTES,
   ObserverTypeInfo,
+  TaskCreations,
   TaskPostponement,
   TaskTypeInfo,
 } from "@unacked/contracts";
@@ -43,6 +44,7 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
     isFinal: z.boolean().optional(),
     postponement: TaskPostponement.optional(),
     isEmergency: z.boolean().optional(),
+    creations: TaskCreations.optional(),
   }),
   z.object({
     kind: z.literal("result"),

@@ -7,7 +7,10 @@ import type { StopCause } from "../../wire/stop-cause.ts";
 
 /** What becomes of a task's message, and what is told: an end, a release, or that it begins again here. */
 export type TaskFate =
-  | { kind: "end"; fact: Pick<TaskEnded, "outcome" | "output" | "error" | "retryInMs" | "postponement" | "completedBy"> }
+  | {
+      kind: "end";
+      fact: Pick<TaskEnded, "outcome" | "output" | "error" | "retryInMs" | "postponement" | "completedBy" | "creations">;
+    }
   /** It goes back to the queue; after a lost lease it is not ours to give. */
   | { kind: "release"; isOurs: boolean }
   | { kind: "again" }
@@ -41,7 +44,7 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
   switch (outcome.outcome) {
     case "completed":
       return isJson(word.output)
-        ? { kind: "end", fact: { outcome: "completed", output: word.output, ...(word.isEmergency && BY_EMERGENCY) } }
+        ? { kind: "end", fact: { outcome: "completed", output: word.output, ...besideOutput(word) } }
         : failed(NOT_JSON, limits, random, true);
     case "failed": {
       const error = thrownText(outcome.error);
@@ -89,7 +92,10 @@ export const timeIsUp = (timeoutMs: number): ErrorText => ({
   message: `the handler has not settled within ${timeoutMs} ms (timeoutMs)`,
 });
 
-const BY_EMERGENCY = { completedBy: "emergency" } as const;
+const besideOutput = ({ isEmergency, creations }: TaskWord): Pick<TaskEnded, "completedBy" | "creations"> => ({
+  ...(isEmergency && { completedBy: "emergency" }),
+  ...(creations !== undefined && { creations }),
+});
 
 /** Causes that a handler's wish to go on later does not outlive. */
 const ENDS_WORK: ReadonlySet<StopCause["kind"]> = new Set([

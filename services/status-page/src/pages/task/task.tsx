@@ -10,6 +10,7 @@ import { Stack } from "../../parts/stack.tsx";
 import { TaskMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
+import { addressOfTask } from "../../shell/route.ts";
 import { ranMs, shortId, TASK_LOOKS } from "../../store/task-looks.ts";
 import css from "./task.module.css";
 import { TaskActions } from "./task-actions.tsx";
@@ -60,9 +61,38 @@ export default function Task({ id }: { id: string }) {
           <Stack of={`${task.lastError.name}: ${task.lastError.message}`} stack={task.lastError.stack} />
         </section>
       )}
+      <Children task={task} />
       <Json name="Params" value={task.params} />
       {isTaskOver(task.status) && task.status === "Completed" && <Json name="Result" value={task.output} />}
     </>
+  );
+}
+
+const TaskLink = ({ id }: { id: string }) => (
+  <Link href={addressOfTask(id)} title={id}>
+    <code>{shortId(id)}</code>
+  </Link>
+);
+
+/** What its handler created, and what it could not. */
+function Children({ task: { created = [], refused = [] } }: { task: TaskView }) {
+  if (created.length + refused.length === 0) return null;
+  return (
+    <section aria-labelledby="children" className={css.section}>
+      <h2 id="children">What it created</h2>
+      <ul>
+        {created.map(({ id, type, outcome }) => (
+          <li key={id}>
+            {type} <TaskLink id={id} /> {outcome === "created" ? "" : `(${outcome})`}
+          </li>
+        ))}
+        {refused.map(({ id, type, detail }) => (
+          <li key={id}>
+            {type}: refused, {detail}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -130,6 +160,9 @@ function factsOf(task: TaskView, nowMs: number): [string, ReactNode][] {
       ? []
       : [["Put off by its handler", `${sayCount(task.postpones)} times`] satisfies [string, ReactNode]]),
     ["Sent", `${sayCount(task.sends)} times`],
+    ...(task.parentId === null
+      ? []
+      : [["Created by", <TaskLink key="parent" id={task.parentId} />] satisfies [string, ReactNode]]),
     ["Id", <code key="id">{id}</code>],
   ];
 }

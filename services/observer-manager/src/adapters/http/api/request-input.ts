@@ -1,17 +1,8 @@
-import {
-  type FieldProblem,
-  findJsonFlaws,
-  ObserverId,
-  ObserverName,
-  ServiceId,
-  ServiceName,
-  TaskId,
-  TypeName,
-  toPointer,
-} from "@unacked/contracts";
+import { ObserverId, ObserverName, ServiceId, ServiceName, TaskId, TypeName } from "@unacked/contracts";
 import type { Request } from "express";
 import type { z } from "zod";
-import { bodyProblems, NO_SUCH_PARAMETER, queryProblems } from "../../../domain/field-problems.ts";
+import { NO_SUCH_PARAMETER, queryProblems } from "../../../domain/field-problems.ts";
+import { jsonCheck } from "../../../domain/json-check.ts";
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import type { ServiceRef } from "../../../operations/services/service-desk.ts";
@@ -62,12 +53,8 @@ export function checkJson<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { ok: true; value: z.output<Schema> } | { ok: false; refusal: Refusal } {
-  const refuse = (errors: FieldProblem[]) =>
-    ({ ok: false, refusal: { kind: "problem", code: "invalid-body", errors } }) as const;
-  const flaws = findJsonFlaws(value);
-  if (flaws.length > 0) return refuse(flaws.map(({ path, message }) => ({ pointer: toPointer(path), message })));
-  const parsed = schema.safeParse(value);
-  return parsed.success ? { ok: true, value: parsed.data } : refuse(bodyProblems(parsed.error.issues));
+  const checked = jsonCheck(schema, value);
+  return checked.ok ? checked : { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: checked.errors } };
 }
 
 /** PostgreSQL's bigint, as it counts up. Routes without `{errorId}` do not look at it. */

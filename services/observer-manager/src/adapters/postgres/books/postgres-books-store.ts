@@ -195,12 +195,15 @@ export function rethrowRefused(error: unknown): never {
   throw asRefused(error);
 }
 
+/** It will be refused each time: the value is at fault. */
+export const isRefused = (error: unknown): boolean => /^(2[123]|54)/.test(sqlStateOf(error) ?? "");
+
 /**
  * What will be refused each time: class 22 data, 23 constraints, 21 cardinality, 54 a limit of PostgreSQL's (a value too large, too
  * deep). All else passes, or somebody mends it, and the same is tried again.
  */
 function asRefused(error: unknown): unknown {
   const sqlState = sqlStateOf(error);
-  if (sqlState === undefined || !/^(2[123]|54)/.test(sqlState)) return error;
+  if (!isRefused(error)) return error;
   return new RefusedByDatabase(`PostgreSQL refuses it (SQLSTATE ${sqlState})`, { cause: error });
 }

@@ -16,6 +16,7 @@ import { TaskKeys0016 } from "../migrations/0016-task-keys.ts";
 import { CreateTask0017 } from "../migrations/0017-create-task.ts";
 import { TaskStories0018 } from "../migrations/0018-task-stories.ts";
 import { TaskTakes0019 } from "../migrations/0019-task-takes.ts";
+import { TaskParents0020 } from "../migrations/0020-task-parents.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -76,6 +77,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       CreateTask0017,
       TaskStories0018,
       TaskTakes0019,
+      TaskParents0020,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

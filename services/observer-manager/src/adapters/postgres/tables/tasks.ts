@@ -24,7 +24,9 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   lastError: nullable("jsonb", "last_error"),
   createdAt: column("timestamptz", "created_at"),
   key: nullable("text"),
-  /** What few have: `postpones`, `postponedFor`, `completedBy`. */
+  /** The task whose handler created it. */
+  parentId: nullable("uuid", "parent_id"),
+  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`. */
   story: nullable("jsonb"),
   /** Who took it last to work on it outside; null: nobody, or a service was given it since. */
   takenBy: nullable("text", "taken_by"),

@@ -15,11 +15,11 @@ import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
  */
 const INSERT = `
   WITH fresh AS (
-    INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key)
+    INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key, parent_id)
     SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, unacked_now()), max_attempts,
-           CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, key
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[])
-      WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, place)
+           CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, key, parent_id
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
+      WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)
     ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place
     ON CONFLICT DO NOTHING RETURNING id, due_at, status, created_at)
   SELECT * FROM fresh`;
@@ -38,7 +38,8 @@ const MAX_ROUNDS = 20;
 
 interface Asked {
   task: NewTask;
-  action: Action;
+  /** For the audit trail; undefined: a handler's, whose task says what it created. */
+  action: Action | undefined;
 }
 
 /** Creates them, or finds what is there in their place: each for itself, in the order given. */
@@ -50,7 +51,8 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[]): Promise<In
     if (round === MAX_ROUNDS) throw new Error("the tasks that have these keys are over each time they are looked at");
     for (const [asked, outcome] of await insertRound(tx, left)) {
       outcomes.set(asked, outcome);
-      if (!("task" in outcome) || outcome.kind === "exists" || outcome.kind === "returned") continue;
+      if (asked.action === undefined || !("task" in outcome) || outcome.kind === "exists" || outcome.kind === "returned")
+        continue;
       const ids = done.get(asked.action) ?? [];
       ids.push(outcome.task.id);
       done.set(asked.action, ids);
@@ -76,6 +78,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked
     all.map((t) => t.startAt ?? null),
     all.map((t) => t.maxAttempts ?? null),
     all.map((t) => t.key ?? null),
+    all.map((t) => t.parentId ?? null),
   ]);
   // An id that is among the ended already has had its task.
   const ended = new Set((await tx.query<{ id: string }[]>(ENDED_AMONG, [fresh.map(({ id }) => id)])).map(({ id }) => id));
@@ -131,7 +134,7 @@ const isRepeat = (task: NewTask, there: TaskView): boolean =>
 
 /** As the insert left it: reading ten thousand rows back takes longer than writing them. */
 function viewOfNew(
-  { id, type, params, pool, priority, maxAttempts, key }: NewTask,
+  { id, type, params, pool, priority, maxAttempts, key, parentId }: NewTask,
   row: FreshRow,
   standings: TaskStandings,
 ): TaskView {
@@ -160,6 +163,7 @@ function viewOfNew(
     output: null,
     completedBy: null,
     lastError: null,
+    parentId: parentId ?? null,
     createdAt: row.created_at.toISOString(),
   };
 }

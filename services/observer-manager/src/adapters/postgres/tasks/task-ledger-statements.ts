@@ -50,28 +50,28 @@ export const RETURNS = `
   SELECT * FROM back`;
 
 const ENDED = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-  service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story, taken_by, told_send`;
+  service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story, taken_by, told_send, parent_id`;
 
 export const FAILED_BY_CRASHES = `
   WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Failed', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, $2::jsonb, created_at, now(), key, story, taken_by, told_send FROM gone`;
+         service_id, service_name, started_at, NULL, $2::jsonb, created_at, now(), key, story, taken_by, told_send, parent_id FROM gone`;
 
 /** What is taken away by hand: of what waits, or was sent. */
 export const CANCELLED = `
   WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, last_error, created_at, now(), key, story, taken_by, told_send FROM gone`;
+         service_id, service_name, started_at, NULL, last_error, created_at, now(), key, story, taken_by, told_send, parent_id FROM gone`;
 
 /** And back; but not one whose key another has. Index: ended_tasks_by_id. @returns those that are */
 export const REVIVED = `
   WITH found AS (
     SELECT * FROM ended_tasks WHERE id = ANY($1) AND status IN ('Failed', 'Cancelled') ORDER BY id FOR UPDATE
   ), back AS (
-    INSERT INTO tasks (id, type, params, pool, priority, status, due_at, max_attempts, interruptions, sends, last_error, created_at, key, story)
-    SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key, story
+    INSERT INTO tasks (id, type, params, pool, priority, status, due_at, max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id)
+    SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id
     FROM found ON CONFLICT DO NOTHING RETURNING id
   ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id)
   SELECT id FROM back`;
@@ -80,13 +80,20 @@ const OVER = "('Completed', 'Failed', 'Cancelled')";
 const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
 
 /** What its end adds to what is told of it; it waits no longer for what it waited for. `at` is its due time, and stands there. */
-const STORY = `nullif((coalesce(t.story, '{}') - 'postponedFor') || (coalesce(e.note::jsonb, '{}') - 'at')
+const STORY = `nullif((coalesce(t.story, '{}') - 'postponedFor' - 'until') || (coalesce(e.note::jsonb, '{}') - 'at')
   || CASE WHEN e.outcome <> 'postponed' THEN '{}' ELSE
        jsonb_build_object('postpones', coalesce((t.story->>'postpones')::int, 0) + 1) END, '{}')`;
 
+/** When it goes on. */
+const DUE = `CASE
+        WHEN f.has_next THEN unacked_now()
+        WHEN f.outcome = 'postponed' AND f.note ? 'at' THEN to_timestamp((f.note->>'at')::float8 / 1000)
+        WHEN f.outcome IN ('failed', 'postponed') THEN unacked_now() + f.retry_ms * interval '1 millisecond'
+        WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END`;
+
 /**
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
- * delay or at once. @returns what is over
+ * delay or at once. @returns what is over, or has completed and goes on with newer params
  */
 export const ENDS = `
   WITH e AS (
@@ -96,7 +103,7 @@ export const ENDS = `
     SELECT t.id, t.type, t.params, t.next_params, t.key, t.pool, t.priority, t.due_at, t.max_attempts, t.sends, t.created_at,
            t.cancel_requested_at, t.next_params IS NOT NULL AS has_next, t.taken_by,
            CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END AS told_send,
-           t.last_error, t.failures + (e.outcome = 'failed')::int AS failures,
+           t.last_error, t.parent_id, t.failures + (e.outcome = 'failed')::int AS failures,
            t.interruptions + e.interruptions + ${FOLLOWED}::int + (e.outcome = 'crashed')::int AS interruptions,
            t.crashes + e.crashes + ${CRASHED}::int + (e.outcome = 'crashed')::int AS crashes,
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
@@ -117,7 +124,7 @@ export const ENDS = `
   ), kept AS (
     INSERT INTO ended_tasks (${ENDED})
     SELECT id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, now(), key, story, taken_by, told_send
+           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, now(), key, story, taken_by, told_send, parent_id
     FROM fate WHERE status IN ${OVER}
   ), going_on AS (
     UPDATE tasks t SET status = f.status, params = CASE WHEN f.has_next THEN f.next_params ELSE t.params END,
@@ -125,11 +132,15 @@ export const ENDS = `
       failures = CASE WHEN f.has_next THEN 0 ELSE f.failures END, interruptions = f.interruptions,
       crashes = CASE WHEN f.has_next AND f.outcome <> 'crashed' THEN 0 ELSE f.crashes END,
       last_error = coalesce(f.error, t.last_error), send_id = NULL, run_id = NULL, started_at = f.started_at,
-      service_id = f.service_id, service_name = f.service_name, story = f.story, lease_until = NULL, told_send = f.told_send,
-      due_at = CASE WHEN f.has_next THEN unacked_now()
-                    WHEN f.outcome = 'postponed' AND f.note ? 'at' THEN to_timestamp((f.note->>'at')::float8 / 1000)
-                    WHEN f.outcome IN ('failed', 'postponed') THEN unacked_now() + f.retry_ms * interval '1 millisecond'
-                    WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END
+      service_id = f.service_id, service_name = f.service_name, lease_until = NULL, told_send = f.told_send,
+      story = CASE WHEN f.outcome = 'postponed' THEN f.story || jsonb_build_object('until', ${DUE}) ELSE f.story END,
+      due_at = ${DUE}
     FROM fate f WHERE t.id = f.id AND f.status NOT IN ${OVER}
   )
-  SELECT id, status FROM fate WHERE status IN ${OVER}`;
+  SELECT id, status FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`;
+
+/** What became of what its handler wanted to create; over or not. Indexes: tasks_pkey, ended_tasks_by_id. */
+export const CHILDREN_TOLD = `
+  WITH told AS (SELECT * FROM unnest($1::uuid[], $2::text[]) AS u (id, story)),
+  live AS (UPDATE tasks t SET story = coalesce(t.story, '{}') || u.story::jsonb FROM told u WHERE t.id = u.id)
+  UPDATE ended_tasks t SET story = coalesce(t.story, '{}') || u.story::jsonb FROM told u WHERE t.id = u.id`;

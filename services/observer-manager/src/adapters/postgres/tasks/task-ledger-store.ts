@@ -1,8 +1,9 @@
-import type { ServiceId, TaskId } from "@unacked/contracts";
+import type { SendId, ServiceId, TaskId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, TaskWord } from "../../../domain/tasks/task-words.ts";
-import type { OverTask, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { type CreatingTask, createChildren } from "./task-children.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, RELEASES, RETURNS, STARTS } from "./task-ledger-statements.ts";
 
 const LAST_SEQS = "SELECT id, last_seq FROM task_services WHERE id = ANY($1)";
@@ -40,12 +41,12 @@ export class PostgresTaskLedgerStore implements TaskLedgerStore {
     return new Map(rows.map(({ id, last_seq: seq }) => [id, Number(seq)]));
   }
 
-  async apply(news: TaskNews): ReturnType<TaskLedgerStore["apply"]> {
-    return await this.#dataSource.transaction((tx) => write(tx, news)).catch(rethrowRefused);
+  async apply(news: TaskNews, creations: Creations = NONE): ReturnType<TaskLedgerStore["apply"]> {
+    return await this.#dataSource.transaction((tx) => write(tx, news, creations)).catch(rethrowRefused);
   }
 }
 
-async function write(tx: EntityManager, news: TaskNews): ReturnType<TaskLedgerStore["apply"]> {
+async function write(tx: EntityManager, news: TaskNews, creations: Creations): ReturnType<TaskLedgerStore["apply"]> {
   const { words, workers, seen, inventories, seqs } = news;
   if (workers.length > 0) await tx.query(WORKERS, parametersOfWorkers(workers));
   const ends = words.filter(({ end }) => end !== undefined);
@@ -56,12 +57,30 @@ async function write(tx: EntityManager, news: TaskNews): ReturnType<TaskLedgerSt
   const { over: failed, unwanted } = await writeStarts(tx, starts);
   const returned = await writeReturns(tx, returns);
   if (releases.length > 0) await tx.query(RELEASES, parametersOfReleases(releases));
-  const ended = ends.length === 0 ? [] : await tx.query<OverTask[]>(ENDS, parametersOfEnds(ends));
+  const ended = ends.length === 0 ? [] : await tx.query<EndedRow[]>(ENDS, parametersOfEnds(ends));
+  if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
   if (seen.length > 0) await tx.query(SEEN, [seen]);
   for (const { serviceId, generation, markerId, held } of inventories)
     await tx.query(HELD, [markerId, generationName(serviceId, generation), held]);
   await tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]);
-  return { over: [...failed, ...returned, ...ended], unwanted };
+  return { over: [...failed, ...returned, ...ended.filter(isOver)], unwanted };
+}
+
+type Creations = ReadonlyMap<SendId, SendCreations>;
+const NONE: Creations = new Map();
+
+/** Over; or `Ready`: it has completed, and goes on with newer params. */
+type EndedRow = { id: TaskId; status: OverTask["status"] | "Ready" };
+
+const isOver = (row: EndedRow): row is OverTask => row.status !== "Ready";
+
+/** Of those that these ends have completed: not of an older send, nor of what was cancelled. */
+function completedOf(ends: TaskWord[], ended: EndedRow[], creations: Creations): CreatingTask[] {
+  const completed = new Set(ended.filter(({ status }) => status === "Completed" || status === "Ready").map(({ id }) => id));
+  return ends.flatMap(({ taskId, sendId }) => {
+    const found = creations.get(sendId);
+    return found === undefined || !completed.has(taskId) ? [] : [{ taskId, ...found }];
+  });
 }
 
 interface StartedRow {

@@ -23,6 +23,7 @@ export interface TaskRow {
   created_at: Date;
   key: string | null;
   story: TaskStory | null;
+  parent_id: string | null;
   runs_again: boolean;
   taken_by: string | null;
   lease_until: Date | null;
@@ -33,29 +34,36 @@ export interface TaskStory {
   postpones?: number;
   /** Why it was put off; empty: for no reason that was given. Gone when it has run again. */
   postponedFor?: string;
+  /** To that it was put off, as PostgreSQL writes it: while that is its due time, it waits for that and nothing else. */
+  until?: string;
   completedBy?: "emergency";
+  created?: TaskView["created"];
+  refused?: TaskView["refused"];
 }
 
 const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
-  service_name, started_at, created_at, key, story, taken_by`;
+  service_name, started_at, created_at, key, taken_by, parent_id`;
+
+const STORY = "story - 'created' - 'refused' AS story";
+const LAST_ERROR = "last_error - 'stack' AS last_error";
 
 /** Of `tasks`; where a stack would be too much. */
 export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, lease_until, NULL::timestamptz AS ended_at,
-  NULL::text AS output, last_error - 'stack' AS last_error`;
+  NULL::text AS output, ${LAST_ERROR}, ${STORY}`;
 /** The same of `ended_tasks`, so that both are one list. */
 export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, NULL::timestamptz AS lease_until,
-  ended_at, output, last_error - 'stack' AS last_error`;
+  ended_at, output, ${LAST_ERROR}, ${STORY}`;
 
-/** With the stack. */
-const withStack = (columns: string): string => columns.replace("last_error - 'stack' AS last_error", "last_error");
+/** With the stack, and all that it created. */
+const inFull = (columns: string): string => columns.replace(LAST_ERROR, "last_error").replace(STORY, "story");
 
 /** Indexes: tasks_pkey, ended_tasks_by_id of each day. */
 const findAll = (of: (columns: string) => string): string => `
   SELECT ${of(LIVE_COLUMNS)} FROM tasks WHERE id = ANY($1)
   UNION ALL SELECT ${of(ENDED_COLUMNS)} FROM ended_tasks WHERE id = ANY($1)`;
 export const FIND = findAll((columns) => columns);
-/** With the stack of its last error. */
-export const FIND_ONE = findAll(withStack);
+/** With the stack of its last error, and all that it created. */
+export const FIND_ONE = findAll(inFull);
 
 /** Index: ended_tasks_by_id, of each day. */
 export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
@@ -63,8 +71,8 @@ export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
 /** @param standing needed of what is Ready */
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
-  const { postpones = 0, postponedFor, completedBy = "handler" } = row.story ?? {};
-  const isPostponed = status === "Scheduled" && postponedFor !== undefined;
+  const { postpones = 0, postponedFor, until = "", completedBy = "handler", created, refused } = row.story ?? {};
+  const isPostponed = status === "Scheduled" && Date.parse(until) === row.due_at.getTime();
   return {
     id,
     type,
@@ -82,7 +90,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     interruptions,
     sends,
     postpones,
-    postponedFor: isPostponed ? postponedFor || null : null,
+    postponedFor: (isPostponed && postponedFor) || null,
     service: row.service_id === null ? null : { id: row.service_id, name: row.service_name ?? "" },
     taken: row.taken_by === null ? null : { by: row.taken_by, until: row.lease_until?.toISOString() ?? null },
     startedAt: row.started_at?.toISOString() ?? null,
@@ -90,6 +98,9 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     output: row.output === null ? null : fromJson(row.output),
     completedBy: status === "Completed" ? completedBy : null,
     lastError: row.last_error,
+    parentId: row.parent_id,
+    ...(created !== undefined && { created }),
+    ...(refused !== undefined && { refused }),
     createdAt: row.created_at.toISOString(),
   };
 }

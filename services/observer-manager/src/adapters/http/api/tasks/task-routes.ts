@@ -29,6 +29,7 @@ import {
   TASK_POSTPONED,
   TASK_RUNNING,
   TASK_TO_RETRY,
+  TASK_WITH_CHILDREN,
 } from "../../openapi/examples/task-examples.ts";
 import { toProblemDetails } from "../../openapi/problem-details.ts";
 import { HttpProblem } from "../http-problem.ts";
@@ -129,6 +130,7 @@ const show = (tasks: TaskTools) =>
           "It runs": TASK_RUNNING,
           "It is tried again": TASK_TO_RETRY,
           "Its handler has put it off": TASK_POSTPONED,
+          "Its handler has created others": TASK_WITH_CHILDREN,
           "It was given up": TASK_FAILED,
           "Its emergency handler completed it": TASK_COMPLETED_IN_EMERGENCY,
         },

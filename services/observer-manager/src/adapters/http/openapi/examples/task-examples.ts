@@ -35,6 +35,7 @@ export const READY = {
   output: null,
   completedBy: null,
   lastError: null,
+  parentId: null,
   createdAt: "2026-11-20T09:00:00.000Z",
 } satisfies TaskView;
 
@@ -89,6 +90,19 @@ export const TASK_COMPLETED_IN_EMERGENCY = {
   sends: 4,
   completedBy: "emergency",
   lastError: { name: "TypeError", message: "fetch failed" },
+} satisfies TaskView;
+
+export const TASK_WITH_CHILDREN = {
+  ...COMPLETED,
+  created: [{ id: "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f42", type: "resize", outcome: "created" }],
+  refused: [
+    {
+      id: "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f43",
+      type: "resise",
+      code: "unknown-type",
+      detail: 'No live service of the pool "default" knows the task type "resise"',
+    },
+  ],
 } satisfies TaskView;
 
 export const TASK_FAILED = {

@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import { typePattern } from "./observer-definition.ts";
+import { paramsIssuesText, parseParams } from "./params.ts";
+import { SdkError } from "./sdk-error.ts";
+
+const MAX_CREATED = 100;
+const MAX_PARAMS_BYTES = 262_144;
+/** Of all that one attempt creates: it travels with its end. */
+const MAX_BYTES = 1_048_576;
+const MAX_KEY = 255;
+const ON_CONFLICT = ["reject", "return", "replace", "queue-latest"];
+const POOL = /^[A-Za-z0-9._-]{1,64}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Of what `defineTask` gave: all that is needed of it here. */
+type TaskType = { readonly type: string; readonly params: z.ZodType };
+
+/** As in a request of REST. */
+export type CreationOptions = {
+  /** Of its type no other task with this key is created before it is over. */
+  readonly key?: string;
+  /** When that is taken. Default `reject`: it is not created, and the creating task says so. */
+  readonly onConflict?: "reject" | "return" | "replace" | "queue-latest";
+  /** −1,000 to 1,000, the higher goes first. Default 0. */
+  readonly priority?: number;
+  /** It does not start before that. */
+  readonly startAt?: Date;
+  readonly maxAttempts?: number;
+  /** Default: that of the creating task, whose manager may allow others (TASK_CREATION_POOLS). */
+  readonly pool?: string;
+  /** UUID of your own. Default: a random one. */
+  readonly id?: string;
+};
+
+/** What a handler wants to be created. */
+export type TaskCreation = { readonly type: string; readonly params: unknown; readonly id: string } & Omit<
+  CreationOptions,
+  "id" | "startAt"
+> & { readonly startAt?: string };
+
+/** Creates tasks, when the one that does so completes. */
+export type TaskCreator = {
+  /**
+   * Becomes real in the transaction in which this task completes; if it fails, is cancelled or put off, it never was. A hundred an
+   * attempt at most, of 1 MiB together. Throws `invalid-creation` or `invalid-params`: then it is not created, and others are.
+   * @param type what `defineTask` gave, or its name; checked here where this service has it, else by the manager
+   * @returns its id
+   */
+  create(type: string | TaskType, params?: unknown, options?: CreationOptions): string;
+};
+
+/** Of one attempt: what its handler gets as `ctx.tasks`, and what it has created so far. */
+export class Creations implements TaskCreator {
+  /** Each as JSON, in the order in which they were asked for. */
+  readonly json: string[] = [];
+  readonly #typeOf: (type: string) => TaskType | undefined;
+  #bytes = 0;
+
+  /** @param typeOf a type that is there */
+  constructor(typeOf: (type: string) => TaskType | undefined = () => undefined) {
+    this.#typeOf = typeOf;
+  }
+
+  readonly create: TaskCreator["create"] = (type, params = {}, options = {}) => {
+    const definition = typeof type === "string" ? this.#typeOf(type) : type;
+    const name = typeof type === "string" ? type : definition?.type;
+    if (typeof name !== "string" || !typePattern.test(name))
+      throw wrong(`it takes a task type, as defineTask gave it or its name, and was given ${JSON.stringify(name)}`);
+    const checked = definition === undefined ? undefined : parseParams(definition, params);
+    if (checked?.ok === false)
+      throw new SdkError("invalid-params", `tasks.create: ${name}: ${paramsIssuesText(checked.issues)}`);
+    const id = options.id ?? randomUUID();
+    const json = JSON.stringify({ type: name, params: paramsOf(params), ...optionsOf(options), id });
+    const bytes = Buffer.byteLength(json);
+    if (this.json.length === MAX_CREATED)
+      throw wrong(`an attempt may create ${MAX_CREATED} tasks, and this would be one more`);
+    if (this.#bytes + bytes > MAX_BYTES)
+      throw wrong(
+        `what an attempt creates may have ${MAX_BYTES} bytes as JSON together, and with this it has ${this.#bytes + bytes}`,
+      );
+    this.#bytes += bytes;
+    this.json.push(json);
+    return id.toLowerCase();
+  };
+}
+
+function paramsOf(params: unknown): unknown {
+  const json = jsonOf(params);
+  const bytes = Buffer.byteLength(json);
+  if (bytes > MAX_PARAMS_BYTES) throw wrong(`params may have ${MAX_PARAMS_BYTES} bytes as JSON, and these have ${bytes}`);
+  if (/(?<!\\)(\\\\)*\\u(0000|d[89a-f][0-9a-f]{2})/i.test(json))
+    throw wrong("params have a NUL character, or half of a surrogate pair");
+  return params;
+}
+
+function jsonOf(params: unknown): string {
+  try {
+    const json = JSON.stringify(params) as string | undefined;
+    if (json !== undefined) return json;
+  } catch (cause) {
+    throw new SdkError("invalid-creation", `tasks.create: the params cannot be written as JSON: ${String(cause)}`, {
+      cause,
+    });
+  }
+  throw wrong(`the params cannot be written as JSON: they are of type ${typeof params}`);
+}
+
+/** Each is looked at, as a handler in JavaScript may say anything. */
+function optionsOf(options: CreationOptions): object {
+  const { key, onConflict, priority, startAt, maxAttempts, pool, id, ...unknown } = options;
+  const [strange] = Object.keys(unknown);
+  if (strange !== undefined) throw wrong(`there is no option ${strange}`);
+  const text = (value: unknown, most: number) => typeof value === "string" && value.length >= 1 && value.length <= most;
+  const whole = (value: unknown, least: number, most: number) =>
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  check("key", key, text(key, MAX_KEY) && !/\0|\p{Surrogate}/u.test(String(key)), `a text of 1 to ${MAX_KEY} characters`);
+  check("onConflict", onConflict, ON_CONFLICT.includes(String(onConflict)), `one of ${ON_CONFLICT.join(", ")}`);
+  check("priority", priority, whole(priority, -1_000, 1_000), "a whole number from -1000 to 1000");
+  check("maxAttempts", maxAttempts, whole(maxAttempts, 1, 1_000), "a whole number from 1 to 1000");
+  check("pool", pool, POOL.test(String(pool)), "the name of a pool");
+  check("id", id, UUID.test(String(id)), "a UUID");
+  check("startAt", startAt, startAt instanceof Date && Number.isFinite(startAt.getTime()), "a valid Date");
+  const given = { key, onConflict, priority, maxAttempts, pool, startAt: startAt?.toISOString() };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function check(name: string, value: unknown, isRight: boolean, what: string): void {
+  if (value !== undefined && !isRight) throw wrong(`${name} is not ${what}`);
+}
+
+const wrong = (what: string) => new SdkError("invalid-creation", `tasks.create: ${what}`);

@@ -1,0 +1,73 @@
+import type { TaskId, TaskView } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../operations/tasks/task-store.ts";
+import { isRefused } from "../books/postgres-books-store.ts";
+import { insertTasks } from "./task-insert.ts";
+import { CHILDREN_TOLD } from "./task-ledger-statements.ts";
+
+/** A task that has completed, and what it creates. */
+export interface CreatingTask extends SendCreations {
+  taskId: TaskId;
+}
+
+/**
+ * In the transaction of the ends. All at once, as nearly always nothing is refused; if the database refuses something of it, each
+ * under a savepoint of its own. What cannot be created stands in its creator's story.
+ */
+export async function createChildren(tx: EntityManager, creating: CreatingTask[]): Promise<void> {
+  if (creating.length === 0) return;
+  const wanted = creating.flatMap((task) => task.wanted);
+  const outcomes = (await inserted(tx, wanted)) ?? (await oneByOne(tx, wanted));
+  const byTask = new Map(wanted.map((task, i) => [task, outcomes[i] as Outcome]));
+  const stories = creating.map(({ wanted: own, refused }) => {
+    const created = own.flatMap((task): Created[] => {
+      const outcome = byTask.get(task);
+      return outcome !== undefined && "task" in outcome
+        ? [{ id: outcome.task.id, type: task.type, outcome: outcome.kind }]
+        : [];
+    });
+    const others = own.flatMap((task) => refusalOf(task, byTask.get(task)) ?? []);
+    return JSON.stringify({ created, refused: [...refused, ...others] });
+  });
+  await tx.query(CHILDREN_TOLD, [creating.map(({ taskId }) => taskId), stories]);
+}
+
+type Outcome = InsertOutcome | { kind: "refused" };
+type Created = NonNullable<TaskView["created"]>[number];
+
+/** @returns undefined: the database refuses something of it, and nothing is changed */
+async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutcome[] | undefined> {
+  if (tasks.length === 0) return [];
+  await tx.query("SAVEPOINT creations");
+  try {
+    const outcomes = await insertTasks(
+      tx,
+      tasks.map((task) => ({ task, action: undefined })),
+    );
+    await tx.query("RELEASE SAVEPOINT creations");
+    return outcomes;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    await tx.query("ROLLBACK TO SAVEPOINT creations");
+    return undefined;
+  }
+}
+
+async function oneByOne(tx: EntityManager, tasks: NewTask[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const task of tasks) outcomes.push((await inserted(tx, [task]))?.[0] ?? { kind: "refused" });
+  return outcomes;
+}
+
+function refusalOf({ id, type, key }: NewTask, outcome: Outcome | undefined): RefusedCreation | undefined {
+  switch (outcome?.kind) {
+    case "taken":
+      return { id, type, code: "id-taken", detail: "another task has this id" };
+    case "key-taken":
+      return { id, type, code: "key-taken", detail: `the task ${outcome.winner} has the key "${key}"` };
+    case "refused":
+      return { id, type, code: "refused-by-database", detail: "PostgreSQL refuses a value of it" };
+    default:
+      return undefined;
+  }
+}
