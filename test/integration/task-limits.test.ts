@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { ChangeTaskType } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
-import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
+import { CLAIM, TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
 import { PostgresTaskLimitStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { TaskTypeDesk } from "../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
@@ -193,4 +194,56 @@ test("Rows of a type without room are not looked at", async () => {
   expect(await inFlight("work")).toBe(200);
   expect(text).not.toMatch(/Seq Scan on tasks/);
   expect(Number(buffers)).toBeLessThan(5_000); // 100 tasks in six indexes; 50,000 rows alone are more
+});
+
+/** Of a claim that was made: what it read. */
+async function costOf(statement: string, parameters: unknown[]): Promise<{ text: string; buffers: number; ms: number }> {
+  const plan: { "QUERY PLAN": string }[] = await db.query(`EXPLAIN (ANALYZE, BUFFERS) ${statement}`, parameters);
+  const text = plan.map((row) => row["QUERY PLAN"]).join("\n");
+  const [, buffers] = /Buffers: shared hit=(\d+)/.exec(text) ?? [];
+  const [, ms] = /Execution Time: ([\d.]+)/.exec(text) ?? [];
+  return { text, buffers: Number(buffers), ms: Number(ms) };
+}
+
+test("Rows of a type that no service has are not looked at, nor those of others by a taker", async () => {
+  const count = proves("tasks") ? 1_000_000 : 50_000;
+  await putReady(db, count, { type: "paint", priority: 10 });
+  await putReady(db, 1_000, { type: "work" });
+  await db.query("ANALYZE tasks");
+  const claimed = await costOf(CLAIM, ["default", 100, 100, TYPES]);
+  expect(await inFlight("work")).toBe(100);
+  const action = {
+    id: randomUUID(),
+    actor: "a",
+    role: "operator",
+    authentication: "token",
+    address: "",
+    request_id: "r",
+    deed: "task.take",
+  };
+  const taken = await costOf(TAKE, ["default", 100, 60_000, ["work"], "a", JSON.stringify(action)]);
+  const [row] = await db.query("SELECT count(*)::int AS count FROM tasks WHERE type = 'work' AND lease_until IS NOT NULL");
+  expect(row.count).toBe(100);
+  process.stdout.write(
+    `beside ${count} that no service has: a claim of 100 ${claimed.ms} ms, ${claimed.buffers} buffers; a take of 100 ${taken.ms} ms, ${taken.buffers} buffers\n`,
+  );
+  for (const { text, buffers } of [claimed, taken]) {
+    expect(text).not.toMatch(/Seq Scan on tasks/);
+    expect(buffers).toBeLessThan(5_000);
+  }
+});
+
+test("To know the types of many services costs the dispatcher little", async () => {
+  const types = Array.from({ length: 50 }, (_, i) => `type-${i}`);
+  for (let i = 0; i < 20; i += 1) await putTaskService(db, { types });
+  await putReady(db, 1, { type: "type-7" });
+  const took: number[] = [];
+  for (let i = 0; i < 50; i += 1) {
+    const beganMs = performance.now();
+    expect((await queue.waitingPools())[0]?.types).toHaveLength(50);
+    took.push(performance.now() - beganMs);
+  }
+  const middle = took.toSorted((a, b) => a - b)[25] as number;
+  process.stdout.write(`types of 20 services with 50 each: ${middle.toFixed(2)} ms (p50)\n`);
+  expect(middle).toBeLessThan(20);
 });
