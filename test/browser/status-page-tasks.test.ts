@@ -2,6 +2,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, untilLive, WIDE } from "../support/browser/browser.ts";
+import { callHttp } from "../support/rest/rest-client.ts";
+import { Takers } from "../support/rest/takers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -101,4 +103,19 @@ test("a result is shown, and an address of no task says so", async () => {
   await page.goto(`${system.url}/tasks/00000000-0000-4000-8000-000000000000`);
   await page.getByText("There is no such task").waitFor();
   expect(await violationsOf(page)).toEqual([]);
+});
+
+test("a task that somebody outside has says whose it is, in the list and in its own story", async () => {
+  const takers = new Takers((method, path, options) => callHttp(`${system.url}${path}`, method, options));
+  await system.call("PATCH", "/api/v1/task-types/paint", { outside: true });
+  const { id } = await takers.create();
+  await page.goto(`${system.url}/tasks/${id}`);
+  await page.getByText("somebody to take it: no service of its pool has its type").waitFor();
+  const taken = await takers.takeOne();
+  await page.getByText("taken by anonymous until").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.goto(`${system.url}/tasks?type=paint`);
+  await row(id).getByText("taken by anonymous").waitFor();
+  await takers.complete(taken);
+  await row(id).getByText("Completed").waitFor();
 });
