@@ -352,6 +352,24 @@ test("Who waits is given a task within 100 ms of its creation, and within a seco
   expect(others?.at(-1)).toBeLessThan(1_500);
 });
 
+test("Of fifty who wait at two managers each is given one of fifty that are created at once", async () => {
+  const other = takersOf(await startHttpManager(books.databaseUrl, undefined, access()));
+  const all = Promise.all(
+    Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? takers : other).takeOne({ wait: 20_000, count: 1 })),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const json = { tasks: Array.from({ length: 50 }, () => ({ type: "paint" })) };
+  const beganMs = performance.now();
+  await manager.call("POST", "/api/v1/tasks/batch", { json, headers: bearer(tokens.of.operator) });
+  expect(new Set((await all).map(({ id }) => id)).size).toBe(50);
+  process.stdout.write(
+    `fifty who wait at two managers: all have one after ${(performance.now() - beganMs).toFixed(0)} ms\n`,
+  );
+  const done = performance.now();
+  for (const task of await all) await takers.complete(task);
+  process.stdout.write(`an end told: ${((performance.now() - done) / 50).toFixed(1)} ms\n`);
+});
+
 test("Who waits is given what becomes due, and what a pause or a limit lets go, and else nothing when his time is up", async () => {
   await takers.create({ startAt: new Date(Date.now() + 700).toISOString() });
   expect(await takers.take({ wait: 300 })).toEqual([]);

@@ -51,7 +51,8 @@ export class TaskSide {
       if (refuse.length > 0) void this.#broker.cancel(refuse);
       this.#dispatcher.cancelNow();
     };
-    this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, log });
+    const promoted = () => this.#takers.wake();
+    this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, promoted, log });
     database.notifications("unacked_tasks").onWake(wake);
     this.#waits = new TaskWaits(store, log);
     this.desk = new TaskDesk({
@@ -66,8 +67,7 @@ export class TaskSide {
     const over = (tasks: TaskId[]) => this.#waits.over(tasks);
     this.#takers = new WaitingTakers({ store: takes, queue, log });
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
-    const leased = () => this.#leases.wake();
-    this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, leased, over });
+    this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, over });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });
     this.#retention = new TaskRetention({ days, retentionMs, log });
   }

@@ -88,10 +88,9 @@ export async function startHttpManager(
   const over = (ids: TaskId[]) => waits.over(ids);
   const tally = { ended: () => undefined };
   const leases = new TaskLeases({ store: takeStore, tally, wake, over, log });
-  const leased = () => leases.wake();
   const tasks = new TaskDesk({ store: taskStore, types: taskStore, bulk, waits, wake, cancelled: () => undefined });
   const taskTypes = new TaskTypeDesk({ store: new PostgresTaskLimitStore(dataSource), wake });
-  const taskTakes = new TaskTakeDesk({ store: takeStore, takers, tally, wake, leased, over });
+  const taskTakes = new TaskTakeDesk({ store: takeStore, takers, tally, wake, over });
   const api = change({ lifecycle, errors, services, logs, tasks, taskTypes, taskTakes, reads, changes, readiness });
   const metrics = { contentType: "text/plain", render: () => Promise.resolve(""), answered: () => undefined };
   const server = await startHttpServer({

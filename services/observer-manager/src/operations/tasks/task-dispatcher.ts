@@ -17,13 +17,21 @@ const CANCEL_LIMIT = 1_000;
 /** By so much the newest second counts in the rate at which tasks end. */
 const RATE_WEIGHT = 0.5;
 
+export interface TaskDispatcherParts {
+  store: TaskQueueStore;
+  sender: TaskSender;
+  /** What was Scheduled is Ready. */
+  promoted(): void;
+  log: Log;
+}
+
 /**
  * Comes in: tasks that are due, room in the window. Guarantees: a task is committed as Sent before it is published, nothing is
  * claimed while the broker cannot be sent to, and no transaction is open while it is waited for. A crash between commit and
  * publish leaves a task that is Sent and nowhere, which is proven absent. Every crash: docs/decisions/0011-tasks.md.
  */
 export class TaskDispatcher {
-  readonly #parts: { store: TaskQueueStore; sender: TaskSender; log: Log };
+  readonly #parts: TaskDispatcherParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   readonly #underWay = new Set<Promise<void>>();
   readonly #rates = new Map<string, Rate>();
@@ -33,7 +41,7 @@ export class TaskDispatcher {
   #pacesAtMs = Number.NEGATIVE_INFINITY;
   #cancelsAtMs = 0;
 
-  constructor(parts: { store: TaskQueueStore; sender: TaskSender; log: Log }) {
+  constructor(parts: TaskDispatcherParts) {
     this.#parts = parts;
   }
 
@@ -64,6 +72,7 @@ export class TaskDispatcher {
     await sender.ready(this.#loop.signal);
     this.#loop.takeWake();
     const promoted = await store.promoteDue(PROMOTE_LIMIT);
+    if (promoted > 0) this.#parts.promoted();
     await this.#lookAtPaces();
     const { claimed, nextRoomAtMs } = await this.#claimAll();
     await this.#cancelDue();

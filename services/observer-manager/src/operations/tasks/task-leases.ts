@@ -6,6 +6,7 @@ import type { OverTask } from "./task-store.ts";
 import type { TaskTakeStore } from "./task-take-store.ts";
 
 const BACKSTOP_MS = 1_000;
+const BUSY_PAUSE_MS = 50;
 const LIMIT = 1_000;
 
 export interface TaskLeasesParts {
@@ -39,25 +40,20 @@ export class TaskLeases {
     await this.#loop.over;
   }
 
-  /** A lease may end earlier than those before. */
-  wake(): void {
-    this.#loop.wake();
-  }
-
+  /** No lease is shorter than the pause between two looks, so that a new one need not wake it. */
   async #round(): Promise<number> {
-    this.#loop.takeWake();
     const { store, wake, log } = this.#parts;
+    const nextInMs = (await store.nextLeaseInMs()) ?? BACKSTOP_MS;
+    if (nextInMs > 0) return Math.min(BACKSTOP_MS, Math.ceil(nextInMs));
     const { again, over } = await store.endLeases(LIMIT);
-    if (again + over.length > 0) {
-      log.info(
-        { event: "task-leases-over", tasks: again, over: over.length },
-        "who had taken tasks has neither ended nor extended them",
-      );
-      this.#tell(over);
-      wake();
-    }
-    if (again + over.length === LIMIT) return 0;
-    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextLeaseInMs()) ?? BACKSTOP_MS));
+    if (again + over.length === 0) return BUSY_PAUSE_MS; // another manager has them just now
+    log.info(
+      { event: "task-leases-over", tasks: again, over: over.length },
+      "who had taken tasks has neither ended nor extended them",
+    );
+    this.#tell(over);
+    wake();
+    return 0;
   }
 
   #tell(over: OverTask[]): void {

@@ -25,8 +25,6 @@ export interface TaskTakeDeskParts {
   tally: TaskTally;
   /** There is room for others, or something to be done again. */
   wake(): void;
-  /** A lease has begun, or was changed. */
-  leased(): void;
   /** These are over. */
   over(tasks: TaskId[]): void;
 }
@@ -43,13 +41,12 @@ export class TaskTakeDesk implements TaskTakeTools {
   }
 
   async takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTask[]> {
-    const { store, takers, leased } = this.#parts;
+    const { store, takers } = this.#parts;
     const action = newAction("task.take", by);
     const { tasks } = await store.take(asked, action);
     const taken = tasks.length > 0 || asked.wait === 0 ? tasks : await takers.wait(asked, action, signal);
     if (taken.length === 0) return [];
     if (signal.aborted) takers.giveBack(taken);
-    leased();
     return taken.map(toTaken);
   }
 
@@ -74,9 +71,7 @@ export class TaskTakeDesk implements TaskTakeTools {
   async extendTask(id: TaskId, { sendId, leaseMs }: ExtendTask): Promise<{ kind: "extended"; until: Date } | Refusal> {
     const outcome = await this.#parts.store.extend({ id, sendId }, leaseMs);
     if (outcome.kind === "cancelling") return { kind: "problem", code: "task-cancelling" };
-    if (outcome.kind !== "extended") return refusalOf(outcome);
-    this.#parts.leased();
-    return outcome;
+    return outcome.kind === "extended" ? outcome : refusalOf(outcome);
   }
 
   async #end(...[held, end, action]: Parameters<TaskTakeStore["end"]>): Promise<TaskView | Refusal> {
