@@ -108,7 +108,7 @@ describe("a task in memory", () => {
       params: z.object({ fails: z.boolean().default(false) }),
       async run({ params: { fails }, tasks }) {
         const id = tasks.create(double, { of: 4 }, { key: "four", startAt: new Date("2026-12-01T00:00:00Z") });
-        expect(() => tasks.create(double, { of: "4" })).toThrow(/double: \/of/);
+        expect(() => tasks.create(double, { of: "4" as never })).toThrow(/double: \/of/);
         expect(() => tasks.create(double, { of: 1 }, { pool: "" })).toThrow("pool");
         expect(() => tasks.create("x", { big: 1n })).toThrow("cannot be written as JSON");
         if (fails) throw new Error("no");

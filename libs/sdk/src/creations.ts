@@ -47,7 +47,12 @@ export type TaskCreator = {
    * @param type what `defineTask` gave, or its name; checked here where this service has it, else by the manager
    * @returns its id
    */
-  create(type: string | TaskType, params?: unknown, options?: CreationOptions): string;
+  create<I>(
+    type: { readonly type: string; readonly params: z.ZodType<unknown, I> },
+    params: I,
+    options?: CreationOptions,
+  ): string;
+  create(type: string, params?: unknown, options?: CreationOptions): string;
 };
 
 /** Of one attempt: what its handler gets as `ctx.tasks`, and what it has created so far. */
@@ -62,7 +67,11 @@ export class Creations implements TaskCreator {
     this.#typeOf = typeOf;
   }
 
-  readonly create: TaskCreator["create"] = (type, params = {}, options = {}) => {
+  readonly create: TaskCreator["create"] = (
+    type: string | TaskType,
+    params: unknown = {},
+    options: CreationOptions = {},
+  ) => {
     const definition = typeof type === "string" ? this.#typeOf(type) : type;
     const name = typeof type === "string" ? type : definition?.type;
     if (typeof name !== "string" || !typePattern.test(name))
