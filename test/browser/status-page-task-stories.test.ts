@@ -1,0 +1,52 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { violationsOf } from "../support/browser/accessibility.ts";
+import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+let system: System;
+let browser: Browser;
+let page: Page;
+let tasks: Tasks;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([freshSystem(), launchBrowser()]);
+  await system.startManager();
+  await system.startService("worker", { env: { OBSERVERS_DIR: HANDLER_TASKS_DIR, TASK_WORKERS: "4" } });
+  tasks = new Tasks(system);
+  ({ page } = await openPage(browser, `${system.url}/tasks`));
+  await untilLive(page);
+});
+afterAll(() => system?.close());
+
+const show = async (type: string, params: object, status: "Scheduled" | "Completed"): Promise<string> => {
+  const { id } = await tasks.create({}, { type, params: { dir: tasks.dir, ...params } });
+  await tasks.untilStatus(id, status);
+  await page.goto(`${system.url}/tasks/${id}`);
+  return id;
+};
+
+test("a task that was put off says why", async () => {
+  await show("later", { inMs: 3_600_000, reason: "the shop is closed" }, "Scheduled");
+  await page.getByText("the time until which its handler has put it off: the shop is closed").waitFor();
+  await page.getByText("Put off by its handler").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+});
+
+test("a task that its emergency handler completed says so", async () => {
+  await show("second-way", {}, "Completed");
+  await page.getByText("Completed: its emergency handler returned").waitFor();
+});
+
+test("a task shows what it created and what was refused, and leads there and back", async () => {
+  const id = await show("parent", { children: [{}, { type: "nobody-has-it" }] }, "Completed");
+  await page.getByRole("heading", { name: "What it created" }).waitFor();
+  await page.getByText('nobody-has-it: refused, No live service of the pool "default"').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  const [child] = (await tasks.get(id)).created ?? expect.fail("it created nothing");
+  await page.locator(`a[title="${child?.id}"]`).click();
+  await page.getByText("Created by").waitFor();
+  await page.locator(`a[title="${id}"]`).click();
+  await page.getByRole("heading", { name: "What it created" }).waitFor();
+});
