@@ -1,3 +1,4 @@
+import type { TaskTypeList } from "@unacked/contracts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
@@ -56,15 +57,41 @@ test("the list is narrowed by status, type and id, and the address keeps it", as
   await page.reload();
   await untilLive(page);
   await page.getByText("1 of 1").waitFor();
-  await page.getByLabel("Type").fill("nothing");
+  await page.getByLabel("Type", { exact: true }).fill("nothing");
   await page.getByText("No task is like that").waitFor();
-  await page.getByLabel("Type").fill("");
+  await page.getByLabel("Type", { exact: true }).fill("");
   await page.getByLabel("Status").selectOption("");
   const id = await firstOf("Running");
   await page.getByLabel("Id begins with").fill(id);
   await page.getByText("1 of 1").waitFor();
   await row(id).waitFor();
   await page.getByLabel("Id begins with").fill("");
+});
+
+test("limits of a type are changed in place, and what is wrong with them is said", async () => {
+  await page.getByText("2 types").click();
+  const type = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: /^slow/ }) });
+  await type.getByRole("button", { name: "Change the limits of slow" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Limits of slow" });
+  await dialog.getByLabel("At most at once").fill("3");
+  await dialog.getByLabel("Workers kept for it").fill("4");
+  await dialog.getByText("no more than may run at once").waitFor();
+  await dialog.getByLabel("Workers kept for it").fill("");
+  await dialog.getByLabel("Starts a second").fill("50");
+  await dialog.getByLabel("Paused").check();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save" }).press("Enter");
+  await type.getByText("paused").waitFor();
+  const limitsOf = async () => (await system.call<TaskTypeList>("GET", "/api/v1/task-types")).body.items;
+  expect(await limitsOf()).toContainEqual(
+    expect.objectContaining({ type: "slow", paused: true, maxRunning: 3, minRunning: 0, ratePerSecond: 50 }),
+  );
+  await page.getByText("2 types, 1 limited, 1 paused").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.setViewportSize(NARROW);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.setViewportSize(WIDE);
+  await page.getByText("2 types").click();
 });
 
 test("by the keyboard alone one comes to a task, and cancels it", async () => {

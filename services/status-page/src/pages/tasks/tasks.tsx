@@ -9,6 +9,7 @@ import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfTasks, isNarrowed, queryOf, type TaskFilter, taskFilterOf } from "../../store/task-filter.ts";
 import { TaskFilterBar } from "./task-filter-bar.tsx";
 import { TaskTable } from "./task-table.tsx";
+import { TaskTypes } from "./task-types.tsx";
 import css from "./tasks.module.css";
 
 const LOOK_EVERY_MS = 2_000;
@@ -29,6 +30,7 @@ export default function Tasks() {
   return (
     <>
       <h1>Tasks</h1>
+      <TaskTypes nowMs={nowMs} />
       <TaskFilterBar filter={filter} onChange={narrow} />
       {data === null && failure === null && <Pending label="Reading the tasks" height="20rem" />}
       {failure !== null && data === null && <Failure what="The tasks" failure={failure} onRetry={reload} />}
