@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import type { TakenTasks, TaskView } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
+import { examplesOf } from "../support/docs/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
@@ -83,6 +87,27 @@ test("What only workers outside have waits for them beside services that work, a
   await takers.complete(taken, { ok: true });
   const ended = (await callHttp(`${system.url}/metrics`, "GET")).text;
   expect(ended).toMatch(/unacked_manager_tasks_ended_total\{status="Completed"\} \d+/);
+});
+
+test("The guide's example of a worker outside works as it stands", async () => {
+  const example = examplesOf("docs/tasks.md").find(({ heading }) => heading === "Workers outside");
+  const lines = (example?.script ?? "").replace("http://127.0.0.1:8080", system.url).split("\n");
+  const from = (start: string): string => lines.filter((line) => line.startsWith(start)).join("\n");
+  const asked = (path: string): string =>
+    lines.find((line) => line.startsWith("curl") && line.includes(path)) ?? expect.fail(path);
+  const run = async (script: string): Promise<unknown> =>
+    JSON.parse((await promisify(execFile)("sh", ["-ec", `${from("API=")}\n${script}`])).stdout);
+  await run(asked("/task-types/paint"));
+  const { id } = (await run(asked("API/tasks -H"))) as TaskView;
+  const { tasks: taken } = (await run(asked("/tasks/take"))) as TakenTasks;
+  expect(taken).toMatchObject([{ id, params: { wall: "north" } }]);
+  const filled = (path: string) =>
+    asked(path)
+      .replace("ID", id)
+      .replace("SEND", taken[0]?.sendId ?? "");
+  expect(await run(filled("/extend"))).toHaveProperty("leaseUntil");
+  expect(await run(filled("/complete"))).toMatchObject({ status: "Completed", output: { litres: 2 } });
+  expect(await run(filled("/fail"))).toMatchObject({ status: "Completed" }); // its end is told already
 });
 
 test("The manager dies before it answers a take: nobody has the task until the lease is over, and then somebody does", async () => {
