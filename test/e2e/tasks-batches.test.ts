@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { TaskView } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -146,6 +147,8 @@ test("One of a call is cancelled: its signal says so, the others complete", { ti
 test("All of a call are cancelled: it is told to end", { timeout: 90_000 }, async () => {
   const ids = await gather(many(5, { wait: 600_000 }));
   for (const id of ids) await tasks.untilStatus(id, "Running");
+  // For autoscalers: they take one worker.
+  expect((await scrape(system.url)).value("unacked_task_workers_desired", { pool: "default" })).toBe(1);
   for (const id of ids) await system.call("DELETE", `/api/v1/tasks/${id}`);
   expect((await over(ids)).map(({ status }) => status)).toEqual(Array(5).fill("Cancelled"));
 });

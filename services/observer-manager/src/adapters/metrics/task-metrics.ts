@@ -30,7 +30,7 @@ export class TaskMetrics implements TaskTally {
     });
     this.#desired = metrics.gauge({
       name: "unacked_task_workers_desired",
-      help: "Tasks that are due or run, but for what is worked outside: so many task workers would leave none waiting. For autoscalers.",
+      help: "Tasks that are due or run, but for what is worked outside: so many task workers would leave none waiting; of a type that takes batches a call takes one. For autoscalers.",
       labels: POOL,
     });
     this.#oldest = metrics.gauge({

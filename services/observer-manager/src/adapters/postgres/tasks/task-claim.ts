@@ -9,6 +9,12 @@ export const isServed = (pool: string, type: string): string => `EXISTS (
   WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND s.${TASK_SERVICE_LIVES}
     AND s.types @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
 
+/** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
+export const ANNOUNCED = `
+  SELECT s.pool, t->>'type' AS type, max((t->>'p95Ms')::float8) AS "p95Ms",
+    CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
+  FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;
+
 /** The claims of the last second, of a row of task_types. @param limits, now as SQL */
 export const claimsLately = (limits: string, now: string): string => `(
   SELECT coalesce(sum(count), 0)::int FROM unnest(${limits}.claimed_at, ${limits}.claimed) AS c (at, count)

@@ -1,21 +1,22 @@
 import type { DataSource } from "typeorm";
 import type { TaskCounts } from "../../../operations/tasks/task-store.ts";
-import { isServed, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /** Index tasks_of_type for what is read of `tasks`; a million rows cost some 0.2 s. */
 const BY_TYPE = "SELECT type, status, count(*)::int AS count FROM tasks GROUP BY 1, 2 ORDER BY 3 DESC";
 
 /**
- * Workers of living services that do not drain; tasks that would have one if there were enough. What is worked outside needs none:
+ * Workers of living services that do not drain; how many would leave no task waiting, as a call for many takes one. What is worked outside needs none:
  * what is taken, and what waits of a type that is and which no service has.
  */
 const POOLS = `
   WITH kinds AS (
     SELECT pool, type, count(*)::int AS wanted, min(due_at) FILTER (WHERE status = 'Ready') AS oldest
     FROM tasks WHERE status <> 'Scheduled' AND lease_until IS NULL GROUP BY pool, type
+  ), announced AS (${ANNOUNCED}
   ), waiting AS (
-    SELECT k.pool, sum(k.wanted)::int AS wanted, extract(epoch FROM unacked_now() - min(k.oldest))::float8 AS oldest
-    FROM kinds k LEFT JOIN task_types l ON l.type = k.type AND l.outside
+    SELECT k.pool, sum(ceil(k.wanted::numeric / coalesce(a."batchSize", 1)))::int AS wanted, extract(epoch FROM unacked_now() - min(k.oldest))::float8 AS oldest
+    FROM kinds k LEFT JOIN announced a USING (pool, type) LEFT JOIN task_types l ON l.type = k.type AND l.outside
     WHERE l.type IS NULL OR ${isServed("k.pool", "k.type")} GROUP BY k.pool
   ), able AS (
     SELECT pool, sum(workers)::int AS workers FROM task_services

@@ -1,7 +1,7 @@
 import type { StartTask } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
-import { CLAIM, CLAIM_CALLS, CLAIM_COMPANIONS, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { ANNOUNCED, CLAIM, CLAIM_CALLS, CLAIM_COMPANIONS, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /** Index: tasks_scheduled. */
 const PROMOTE = `
@@ -23,11 +23,7 @@ const WAITING_POOLS = `
     SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' ORDER BY priority DESC, due_at, id LIMIT 1)`;
 
 /** A handful of rows. */
-const PACES = `
-  SELECT s.pool, t->>'type' AS type, max((t->>'p95Ms')::float8) AS "p95Ms",
-    CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
-  FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2
-  HAVING bool_or(t ? 'p95Ms' OR t ? 'batch')`;
+const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'p95Ms' OR t ? 'batch')`;
 
 const GIVE_BACK = `
   UPDATE tasks t SET status = 'Ready', send_id = NULL
