@@ -86,8 +86,10 @@ describe(`${COUNT} tasks on ${SERVICES.length} services`, { timeout: 2 * SAID_WI
       kills += 1;
       const again = await system.startService(name, { env: ENV, untilKnown: false });
       await Promise.all([again.waitForEvent("consuming-tasks"), sleep(KILL_EVERY_MS)]);
-      if (done() < (others[0]?.[0] ?? 1)) continue;
-      const [, what, kill] = others.shift() as (typeof others)[0];
+      const [next] = others;
+      if (next === undefined || done() < next[0]) continue;
+      others.shift();
+      const [, what, kill] = next;
       console.log(`${what} killed at ${Math.round(done() * 100)} %`);
       await kill();
     }

@@ -58,6 +58,9 @@ export interface TaskProverParts {
 }
 
 const EVERY_MS = 2_000;
+/** Between the steps of a young proof: it has to be over before the next service comes or goes, where some keep doing that. */
+const STEP_MS = 100;
+const YOUNG_MS = 5_000;
 /** After an alarm all managers first get rid of what waited in their sockets. */
 const SETTLED_MS = 5_000;
 /** A marker that is not seen by then and is not in the queue is lost. */
@@ -101,8 +104,9 @@ export class TaskProver {
     const isDue = (pool: string): boolean => nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS;
     const pools = inDoubt.filter(({ pool, isUrgent }) => isUrgent || isDue(pool)).map(({ pool }) => pool);
     await store.forgetOthers(pools);
-    for (const pool of pools) await this.#prove(pool);
-    return EVERY_MS;
+    let goesOn = false;
+    for (const pool of pools) if (await this.#prove(pool)) goesOn = true;
+    return goesOn ? STEP_MS : EVERY_MS;
   }
 
   #failed(error: unknown): number {
@@ -110,29 +114,43 @@ export class TaskProver {
     return EVERY_MS;
   }
 
-  async #prove(pool: string): Promise<void> {
-    const { store, markers } = this.#parts;
+  /** @returns whether its next step may be possible soon */
+  async #prove(pool: string): Promise<boolean> {
+    const { store } = this.#parts;
     const living = await store.livingServices(pool);
     const proof = await store.find(pool);
-    if (proof === undefined) return living.length === 0 ? undefined : this.#begin(pool, living);
+    if (proof === undefined) return living.length > 0 && this.#begin(pool, living);
     const isOld =
       !isSame(living, proof.services) || (proof.isSeen && proof.beganAgoMs > MARKER_LIVES_MS + ANSWERS_WITHIN_MS);
-    if (isOld || (!proof.isSeen && (await this.#isLost(proof)))) return store.drop(proof.markerId);
-    if (!proof.isSeen) return;
+    if (isOld || (!proof.isSeen && (await this.#isLost(proof)))) {
+      await store.drop(proof.markerId);
+      return true;
+    }
     const missing = proof.services.filter((service) => !proof.answered.includes(service));
-    if (missing.length === 0) return this.#conclude(proof);
-    if (proof.askedAgoMs !== null && proof.askedAgoMs < ASK_AGAIN_MS) return;
-    await store.asked(proof.markerId);
-    for (const service of missing) {
+    if (proof.isSeen && missing.length === 0) {
+      await this.#conclude(proof);
+      return false;
+    }
+    if (proof.isSeen && (proof.askedAgoMs ?? Number.POSITIVE_INFINITY) >= ASK_AGAIN_MS) await this.#ask(proof, missing);
+    return proof.beganAgoMs < YOUNG_MS;
+  }
+
+  async #ask({ markerId }: TaskProof, services: string[]): Promise<void> {
+    const { store, markers } = this.#parts;
+    await store.asked(markerId);
+    for (const service of services) {
       const [serviceId = "", generation] = service.split(".");
-      await markers.ask({ serviceId, generation: Number(generation) }, proof.markerId);
+      await markers.ask({ serviceId, generation: Number(generation) }, markerId);
     }
   }
 
-  async #begin(pool: string, services: string[]): Promise<void> {
+  /** @returns false where another manager has begun one */
+  async #begin(pool: string, services: string[]): Promise<boolean> {
     const { store, markers } = this.#parts;
     const markerId = newMessageId();
-    if (await store.begin({ pool, markerId, services })) await markers.sendMarker(pool, markerId);
+    const isOurs = await store.begin({ pool, markerId, services });
+    if (isOurs) await markers.sendMarker(pool, markerId);
+    return isOurs;
   }
 
   async #isLost({ pool, beganAgoMs }: TaskProof): Promise<boolean> {
