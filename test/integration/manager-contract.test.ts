@@ -92,6 +92,14 @@ const named = (operationId: string): DocumentedCall => {
   return call;
 };
 
+/** A task that somebody outside has taken, by this send. */
+async function takenWith(sendId: string = randomUUID()): Promise<string> {
+  const { body } = await make(named("createTask"), { json: { type: "taken" } });
+  expect((await make(named("takeTasks"), { json: { types: ["taken"], count: 100 } })).body.tasks.length).toBeGreaterThan(0);
+  await books.dataSource.query("UPDATE tasks SET send_id = $1 WHERE id = $2", [sendId, body.id]);
+  return body.id;
+}
+
 async function report(observerId?: ObserverId, more: Partial<NewError> = {}): Promise<string> {
   const error = {
     reason: "retries-used-up",
@@ -112,7 +120,8 @@ describe("a body that the document shows", () => {
   test.each(examples)("is taken: $operationId, $example", async ({ call, value }) => {
     await putRunning(books.dataSource, { name: "some-other", type: "http-poll", labels: { team: "web" } });
     await make(named("createTask"), { json: { type: "resize" } });
-    const { status, text, body } = await make(call, { json: value, places: { taskType: "resize" } });
+    const places = { taskType: "resize", taskId: await takenWith((value as { sendId?: string }).sendId) };
+    const { status, text, body } = await make(call, { json: value, places });
     expect([200, 201], text).toContain(status);
     const results: { status: number; problem?: { code: string } }[] = body.results ?? [];
     expect(results.filter(({ problem }) => problem !== undefined && problem.code !== "observer-not-found")).toEqual([]);
@@ -174,6 +183,28 @@ describe("a call that succeeds is answered as described", () => {
       ["retryTask", 202],
     ] as const)
       expect([operationId, (await make(named(operationId), { places })).status]).toEqual([operationId, status]);
+  });
+
+  test("about tasks that are worked outside", async () => {
+    for (const [operationId, more] of [
+      ["completeTask", { output: 1 }],
+      ["failTask", { error: { message: "no" } }],
+    ] as const) {
+      const sendId = randomUUID();
+      const places = { taskId: await takenWith(sendId) };
+      const extended = await make(named("extendTask"), { places, json: { sendId, leaseMs: 60_000 } });
+      expect(extended.status, extended.text).toBe(200);
+      expect((await make(named(operationId), { places, json: { sendId, ...more } })).status).toBe(200);
+      const late = { places, json: { ...more, sendId: randomUUID() } };
+      expect((await make(named(operationId), late)).body.code).toBe("task-not-held");
+      const { body } = await make(named("extendTask"), { places, json: { sendId, leaseMs: 60_000 } });
+      expect(body.code).toBe("task-not-held");
+    }
+    const sendId = randomUUID();
+    const places = { taskId: await takenWith(sendId) };
+    expect((await make(named("cancelTask"), { places })).status).toBe(202);
+    const { body } = await make(named("extendTask"), { places, json: { sendId, leaseMs: 60_000 } });
+    expect(body.code).toBe("task-cancelling");
   });
 
   test("about the manager itself", async () => {
@@ -314,6 +345,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     logs: broken,
     tasks: broken,
     taskTypes: broken,
+    taskTakes: broken,
   };
 };
 
