@@ -16,6 +16,13 @@ beforeEach(async () => {
   system = await freshSystem();
   await system.startManager();
   await system.startService("worker-1", { env: ENV });
+  // What goes together is looked up four times a second: who creates in the very moment of a service's birth may have it sent singly.
+  await eventually(async () => {
+    tasks = new Tasks(system);
+    const [first = ""] = await gather(many(2));
+    await tasks.untilAllOver();
+    expect(callsOf(first)[0]?.ids).toHaveLength(2);
+  });
   tasks = new Tasks(system);
 });
 afterEach(() => system.close());

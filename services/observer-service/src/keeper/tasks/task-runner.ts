@@ -1,4 +1,4 @@
-import type { SendId, StartTask, TaskEnded, TaskEvent, TaskId } from "@unacked/contracts";
+import type { SendId, StartTask, TaskId } from "@unacked/contracts";
 import { thrownText } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
@@ -9,22 +9,20 @@ import { TaskBatch } from "./task-batch.ts";
 import { badParams, fateOf, fateOfInterrupted, memberEnd, type TaskFate, type TaskLimits, timeIsUp } from "./task-end.ts";
 import type { TaskMessage } from "./task-message.ts";
 import { TaskRun } from "./task-run.ts";
+import { TaskRuns } from "./task-runs.ts";
+import { TaskTeller, type TaskTellerParts } from "./task-teller.ts";
 import { WorkerLine } from "./worker-line.ts";
 
-export interface TaskRunnerParts {
+export interface TaskRunnerParts extends TaskTellerParts {
   readonly handlers: Handlers;
   readonly types: ReadonlyMap<string, TaskTypeEntry>;
   /** How many run at once. */
   readonly workers: number;
   readonly paces: Pick<Paces, "note">;
-  readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
-  /** The lease of that generation is held; asking fences first if its deadline has passed. */
-  readonly holds: (generation: number) => boolean;
   /** The broker has taken back what it had given to this generation. */
   readonly takenBack: (generation: number) => void;
   readonly stopTimeoutMs: number;
   readonly log: Log;
-  readonly onEnded?: (how: TaskEnded["outcome"] | "released" | "returned") => void;
 }
 
 /** Cancelled sends whose messages have yet to come are remembered: so many, the oldest goes first. */
@@ -41,19 +39,17 @@ export class TaskRunner {
   readonly #parts: TaskRunnerParts;
   readonly #host: HandlerHost<TaskRun>;
   readonly #batchHost: HandlerHost<TaskBatch>;
-  /** By task: the first runs, others (of another send) wait for it. */
-  readonly #runs = new Map<TaskId, TaskRun[]>();
+  readonly #runs = new TaskRuns();
+  readonly #teller: TaskTeller;
   /** Cancelled before their message came here; it may have gone elsewhere. In the order of the orders. */
   readonly #cancelled = new Set<SendId>();
-  /** Whose message has yet to be acked. */
-  readonly #held = new Map<TaskRun, SendId>();
   /** Those that are one of many in a call. */
   readonly #batches = new Map<TaskRun, TaskBatch>();
   readonly #line: WorkerLine<TaskRun | TaskBatch>;
-  #watchers: (() => void)[] = [];
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
+    this.#teller = new TaskTeller(parts);
     this.#line = new WorkerLine<TaskRun | TaskBatch>({
       workers: parts.workers,
       begin: (one) => (one instanceof TaskBatch ? this.#beginBatch(one) : this.#begin(one)),
@@ -87,14 +83,12 @@ export class TaskRunner {
 
   /** How many have, or wait for, a handler. */
   get size(): number {
-    let size = 0;
-    for (const runs of this.#runs.values()) size += runs.length;
-    return size;
+    return this.#runs.size;
   }
 
   /** The sends whose messages are held. */
   get held(): SendId[] {
-    return [...this.#held.values()];
+    return this.#teller.held;
   }
 
   accept(task: StartTask, message: TaskMessage): void {
@@ -121,7 +115,7 @@ export class TaskRunner {
   /** @returns it, if it is to begin when a worker is free; not what is here already, is not wanted, or waits for another of its task */
   #admit(task: StartTask, message: TaskMessage): TaskRun | undefined {
     const run = new TaskRun(task, message, this.#parts.log);
-    const known = this.#runs.get(task.taskId) ?? [];
+    const known = this.#runs.of(task.taskId);
     const same = known.find((one) => one.task.sendId === task.sendId && this.#parts.holds(one.message.generation));
     if (same !== undefined) {
       // The same message once more: the broker has taken it back. Another one of the same send: there is no need of it.
@@ -129,12 +123,12 @@ export class TaskRunner {
       else message.settle("ack");
       return undefined;
     }
-    this.#held.set(run, task.sendId);
+    this.#teller.hold(run);
     if (this.#cancelled.delete(task.sendId)) {
-      this.#tell(run, { kind: "end", fact: { outcome: "cancelled" } });
+      this.#teller.end(run, { kind: "end", fact: { outcome: "cancelled" } });
       return undefined;
     }
-    this.#runs.set(task.taskId, [...known, run]);
+    this.#runs.put(run);
     if (known.length === 0) return run;
     for (const one of known) this.#stop(one, { kind: "obsolete" });
     return undefined;
@@ -143,19 +137,19 @@ export class TaskRunner {
   /** A bundle that was given out before: the books know what of it is still to be done. */
   giveBack(tasks: readonly StartTask[], message: TaskMessage): void {
     const holdsOne = tasks.some(({ taskId, sendId }) =>
-      this.#runs.get(taskId)?.some((run) => run.task.sendId === sendId && this.#parts.holds(run.message.generation)),
+      this.#runs.of(taskId).some((run) => run.task.sendId === sendId && this.#parts.holds(run.message.generation)),
     );
     if (holdsOne) return this.#parts.takenBack(message.generation);
     for (const task of tasks) {
       const run = new TaskRun(task, message, this.#parts.log);
-      this.#held.set(run, task.sendId);
-      this.#tell(run, { kind: "return", isRedelivered: true });
+      this.#teller.hold(run);
+      this.#teller.end(run, { kind: "return", isRedelivered: true });
     }
   }
 
   /** Ends that attempt for good; where there is none, its message is refused when it comes. */
   cancel(taskId: TaskId, sendId: SendId): void {
-    const run = this.#runs.get(taskId)?.find(({ task }) => task.sendId === sendId);
+    const run = this.#runs.find(taskId, sendId);
     if (run !== undefined) return this.#stop(run, { kind: "stopped" });
     this.#cancelled.add(sendId);
     const [oldest] = this.#cancelled;
@@ -163,7 +157,7 @@ export class TaskRunner {
   }
 
   stopAll(cause: StopCause): void {
-    for (const runs of [...this.#runs.values()]) for (const run of [...runs]) this.#stop(run, cause);
+    for (const run of this.#runs.all()) this.#stop(run, cause);
   }
 
   fence(): void {
@@ -172,23 +166,19 @@ export class TaskRunner {
 
   /** The ids of tasks of this or an earlier generation whose handler still runs. */
   unsettled(generation: number): string[] {
-    return this.#unsettled(generation).map(({ task }) => task.taskId);
+    return this.#runs.unsettled(generation).map(({ task }) => task.taskId);
   }
 
   settled(generation: number): Promise<void> {
-    return this.#until(() => this.unsettled(generation).length === 0);
+    return this.#runs.until(() => this.unsettled(generation).length === 0);
   }
 
   idle(): Promise<void> {
-    return this.#until(() => this.#runs.size === 0);
+    return this.#runs.until(() => this.#runs.size === 0);
   }
 
   endForCertain(generation: number): boolean {
-    return this.#parts.handlers.endForCertain(this.#unsettled(generation).map((run) => this.#batches.get(run) ?? run));
-  }
-
-  #unsettled(generation: number): TaskRun[] {
-    return [...this.#runs.values()].flat().filter((run) => run.isRunning && run.message.generation <= generation);
+    return this.#parts.handlers.endForCertain(this.#runs.unsettled(generation).map((run) => this.#batches.get(run) ?? run));
   }
 
   #begin(run: TaskRun): void {
@@ -202,7 +192,7 @@ export class TaskRunner {
     if (wrong !== undefined) return this.#end(run, badParams(wrong));
     if (run.task.alone === true) handlers.keepAlone(run);
     handlers.noRoomFor(run); // makes room; where there is none it waits in the slots' own line
-    this.#tellStarted(run);
+    this.#teller.started(run);
     run.attempt = handlers.start(this.#host, run);
     const { timeoutMs } = type;
     if (timeoutMs === undefined) return;
@@ -213,7 +203,7 @@ export class TaskRunner {
     const { handlers, types, holds } = this.#parts;
     for (const run of [...batch.left]) {
       if (!holds(run.message.generation)) this.#end(run, { kind: "release", isOurs: false });
-      else this.#tellStarted(run);
+      else this.#teller.started(run);
     }
     if (batch.left.size === 0) return;
     handlers.noRoomFor(batch);
@@ -221,13 +211,6 @@ export class TaskRunner {
     const timeoutMs = types.get(batch.start.type)?.timeoutMs;
     if (timeoutMs === undefined) return;
     batch.timer = setTimeout(() => this.#stopBatch(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
-  }
-
-  #tellStarted(run: TaskRun): void {
-    const { taskId, sendId } = run.task;
-    run.startedAt = Date.now();
-    run.isRunning = true;
-    this.#parts.events.tell({ kind: "TaskStarted", taskId, sendId, runId: run.runId, at: run.startedAt });
   }
 
   #stopBatch(batch: TaskBatch, cause: StopCause): void {
@@ -270,7 +253,6 @@ export class TaskRunner {
     return { failures: task.failures, maxAttempts: task.maxAttempts, retry };
   }
 
-  /** The one place where an attempt's end becomes an event and its message is settled. */
   #end(run: TaskRun, fate: TaskFate): void {
     clearTimeout(run.timer);
     run.isRunning = false;
@@ -280,7 +262,7 @@ export class TaskRunner {
     // It cannot go back to the queue alone.
     const isPart = run.message.isShared && fate.kind === "release" && fate.isOurs;
     // Of a batch that was interrupted nobody knows who it was: each of it goes on alone.
-    this.#tell(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
+    this.#teller.end(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
     this.#batches.delete(run);
     if (batch === undefined) this.#leave(run);
     else if (batch.left.delete(run) && batch.left.size === 0) this.#leave(batch);
@@ -293,70 +275,18 @@ export class TaskRunner {
     this.#line.leave(one);
   }
 
-  #tell(run: TaskRun, fate: TaskFate): void {
-    const { events, onEnded } = this.#parts;
-    const { taskId, sendId } = run.task;
-    const about = { taskId, sendId, runId: run.runId, at: Date.now() };
-    switch (fate.kind) {
-      case "end":
-        onEnded?.(fate.fact.outcome);
-        return events.tell({ kind: "TaskEnded", ...about, startedAt: run.startedAt, ...fate.fact }, () =>
-          this.#settle(run, "ack"),
-        );
-      case "release":
-        onEnded?.("released");
-        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, fate.isOurs ? "requeue" : "leave"));
-      case "return":
-        onEnded?.("returned");
-        return events.tell({ kind: "TaskReturned", taskId, sendId, at: about.at, isRedelivered: fate.isRedelivered }, () =>
-          this.#settle(run, "ack"),
-        );
-      case "again": // its lease is lost
-        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, "leave"));
-      case "drop":
-        return this.#settle(run, "ack");
-      default:
-        return fate satisfies never;
-    }
-  }
-
   #again(run: TaskRun): void {
     const next = run.successor();
-    this.#held.delete(run);
-    this.#held.set(next, run.task.sendId);
-    const runs = this.#runs.get(run.task.taskId) ?? [];
-    this.#runs.set(
-      run.task.taskId,
-      runs.map((one) => (one === run ? next : one)),
-    );
+    this.#teller.handOver(run, next);
+    this.#runs.replace(run, next);
     this.#line.handOver(run, next);
     this.#begin(next);
   }
 
-  #settle(run: TaskRun, how: "ack" | "requeue" | "leave"): void {
-    this.#held.delete(run);
-    if (how !== "leave" && this.#parts.holds(run.message.generation)) run.message.settle(how);
-  }
-
   #remove(run: TaskRun): void {
-    const { taskId } = run.task;
-    const known = this.#runs.get(taskId) ?? [];
-    const wasFirst = known[0] === run;
-    const rest = known.filter((one) => one !== run);
-    if (rest.length === 0) this.#runs.delete(taskId);
-    else this.#runs.set(taskId, rest);
-    if (wasFirst && rest[0] !== undefined) this.#line.enter(rest[0]);
-    if (this.#watchers.length > 0) for (const look of this.#watchers.splice(0)) look();
-  }
-
-  #until(holds: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (holds()) resolve();
-        else this.#watchers.push(look);
-      };
-      look();
-    });
+    const next = this.#runs.remove(run);
+    if (next !== undefined) this.#line.enter(next);
+    this.#runs.look();
   }
 }
 

@@ -1,0 +1,79 @@
+import type { SendId, TaskEnded, TaskEvent } from "@unacked/contracts";
+import type { TaskFate } from "./task-end.ts";
+import type { TaskRun } from "./task-run.ts";
+
+export interface TaskTellerParts {
+  readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
+  /** The lease of that generation is held; asking fences first if its deadline has passed. */
+  readonly holds: (generation: number) => boolean;
+  readonly onEnded?: ((how: TaskEnded["outcome"] | "released" | "returned") => void) | undefined;
+}
+
+/**
+ * What the books and the broker hear of tasks. Guarantees: a message is settled once, after what is to be told of its task is
+ * confirmed, and under a held lease; until then it counts as held.
+ */
+export class TaskTeller {
+  readonly #parts: TaskTellerParts;
+  /** Whose message has yet to be settled. */
+  readonly #held = new Map<TaskRun, SendId>();
+
+  constructor(parts: TaskTellerParts) {
+    this.#parts = parts;
+  }
+
+  /** The sends whose messages are held. */
+  get held(): SendId[] {
+    return [...this.#held.values()];
+  }
+
+  hold(run: TaskRun): void {
+    this.#held.set(run, run.task.sendId);
+  }
+
+  /** Its message is now the other's. */
+  handOver(from: TaskRun, to: TaskRun): void {
+    this.#held.delete(from);
+    this.hold(to);
+  }
+
+  started(run: TaskRun): void {
+    const { taskId, sendId } = run.task;
+    run.startedAt = Date.now();
+    run.isRunning = true;
+    this.#parts.events.tell({ kind: "TaskStarted", taskId, sendId, runId: run.runId, at: run.startedAt });
+  }
+
+  /** The one place where an attempt's end becomes an event and its message is settled. */
+  end(run: TaskRun, fate: TaskFate): void {
+    const { events, onEnded } = this.#parts;
+    const { taskId, sendId } = run.task;
+    const about = { taskId, sendId, runId: run.runId, at: Date.now() };
+    switch (fate.kind) {
+      case "end":
+        onEnded?.(fate.fact.outcome);
+        return events.tell({ kind: "TaskEnded", ...about, startedAt: run.startedAt, ...fate.fact }, () =>
+          this.#settle(run, "ack"),
+        );
+      case "release":
+        onEnded?.("released");
+        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, fate.isOurs ? "requeue" : "leave"));
+      case "return":
+        onEnded?.("returned");
+        return events.tell({ kind: "TaskReturned", taskId, sendId, at: about.at, isRedelivered: fate.isRedelivered }, () =>
+          this.#settle(run, "ack"),
+        );
+      case "again": // its lease is lost
+        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, "leave"));
+      case "drop":
+        return this.#settle(run, "ack");
+      default:
+        return fate satisfies never;
+    }
+  }
+
+  #settle(run: TaskRun, how: "ack" | "requeue" | "leave"): void {
+    this.#held.delete(run);
+    if (how !== "leave" && this.#parts.holds(run.message.generation)) run.message.settle(how);
+  }
+}
