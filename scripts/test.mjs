@@ -5,6 +5,7 @@ import { say } from "./progress.mjs";
 import { whyNoCluster } from "./servers/cluster/cluster.mjs";
 import { findKubectl, provideKubectl, WHY_NO_KUBECTL } from "./setup/kubectl-program.mjs";
 import { provideNetworkPrograms } from "./setup/network-programs.mjs";
+import { failuresOf } from "./test/failures.mjs";
 import { runShown } from "./test/run-shown.mjs";
 import { runVitest } from "./test/run-vitest.mjs";
 import { lastLineOf, NOTHING, sumOf, tallyOf } from "./test/tally.mjs";
@@ -35,6 +36,7 @@ async function runCheck() {
 async function runTests(chosen, options) {
   const { report, exitCode } = await runVitest(root, chosen, options);
   isInterrupted = exitCode > 128;
+  failures.push(...failuresOf(report, root));
   return tallyOf(report, exitCode);
 }
 
@@ -44,6 +46,8 @@ async function whyNoClusterHere() {
   return whyNoCluster() ?? "";
 }
 
+/** @type {string[]} */
+const failures = [];
 let isInterrupted = false; // Ctrl-C means all of them
 const tallies = [await runCheck()];
 const ofManifests = words.length === 0 || words.some((word) => word.includes("deploy"));
@@ -55,6 +59,7 @@ if (withCluster && !isInterrupted && whyNot === "") {
   tallies.push(await runTests(ofCluster, ["--project", "cluster"]));
 }
 const total = tallies.reduce(sumOf);
+for (const failure of failures) say(failure);
 const noKubectl = ofManifests && findKubectl() === null ? WHY_NO_KUBECTL : "";
 say(lastLineOf(total, { "the tests of test/cluster": whyNot, "those of k8s/": noKubectl }));
 process.exitCode = total.failed > 0 ? 1 : 0;
