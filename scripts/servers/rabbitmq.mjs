@@ -56,7 +56,7 @@ export async function startRabbitmq(options) {
       if (
         attempt < 3 &&
         options.port === undefined &&
-        /eaddrinuse|address already in use|already allocated/i.test(String(error))
+        /eaddrinuse|address already in use|already allocated|dist_port_already_used/i.test(String(error))
       )
         continue;
       throw error;
