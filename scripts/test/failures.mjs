@@ -13,7 +13,7 @@ const LINES = 12;
  */
 export function failuresOf(report, root) {
   return (report?.testResults ?? []).flatMap((file) => {
-    const path = relative(root, file.name);
+    const path = relative(root, file.name ?? "");
     const failed = file.assertionResults.filter((test) => test.status === "failed");
     if (file.status === "failed" && failed.length === 0) return [paragraph(path, file.message)];
     return failed.map((test) => paragraph(`${path} > ${test.fullName}`, test.failureMessages?.join("\n")));

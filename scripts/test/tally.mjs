@@ -2,7 +2,7 @@
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ status: string, fullName?: string, duration?: number | null, failureMessages?: string[] }} TestResult
  * @typedef {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
- *             testResults: { name: string, status: string, message?: string, assertionResults: TestResult[] }[] }} Report
+ *             testResults: { name?: string, status: string, message?: string, assertionResults: TestResult[] }[] }} Report
  *             Vitest's, in JSON; \`name\`: the file, absolute
  */
 
