@@ -170,8 +170,8 @@ describe("a call that succeeds is answered as described", () => {
     for (const status of [201, 200]) expect((await make(named("createTask"), { json })).status).toBe(status);
     expect((await make(named("createTask"), { json: { ...json, params: {} } })).body.code).toBe("id-taken");
     const places = { taskId: json.id };
-    for (const operationId of ["getTask", "listTasks", "listTaskTypes"])
-      expect((await make(named(operationId), { places })).status).toBe(200);
+    for (const operationId of ["getTask", "listTasks", "listTaskTypes", "listTaskFigures", "getTaskFigures"])
+      expect((await make(named(operationId), { places: { ...places, taskType: "resize" } })).status).toBe(200);
     const keyed = { type: "resize", key: "of-the-contract" };
     expect((await make(named("createTask"), { json: keyed })).body.outcome).toBe("created");
     expect((await make(named("createTask"), { json: keyed })).body.code).toBe("key-taken");
@@ -229,7 +229,7 @@ describe("a call that succeeds is answered as described", () => {
     const errorId = await report();
     const ref = await putObserver(books.dataSource);
     const { body } = await make(named("createTask"), { json: { type: "resize", params: {} } });
-    const places = { errorId, ref, taskId: body.id };
+    const places = { errorId, ref, taskId: body.id, taskType: "resize" };
     for (const call of calls.filter(({ method }) => method === "GET"))
       expect((await make({ ...call, method: "HEAD" }, { places })).status, call.path).toBe(200);
   });
@@ -345,6 +345,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     logs: broken,
     tasks: broken,
     taskTypes: broken,
+    taskFigures: broken,
     taskTakes: broken,
   };
 };

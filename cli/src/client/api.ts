@@ -27,6 +27,7 @@ import {
   type Stats,
   type TaskBulkCount,
   type TaskStatus,
+  type TaskTypeFigures,
   type TaskTypeView,
   type TaskView,
   type TypeView,
@@ -137,6 +138,10 @@ export class UnackedApi {
 
   async listTaskTypes(): Promise<TaskTypeView[]> {
     return (await this.#call("listTaskTypes", {})).items;
+  }
+
+  async listTaskFigures(): Promise<TaskTypeFigures[]> {
+    return (await this.#call("listTaskFigures", {})).items;
   }
 
   changeTaskType(taskType: string, body: TaskTypeChange): Promise<TaskTypeView> {

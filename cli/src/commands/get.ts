@@ -15,6 +15,7 @@ import {
   RUN_LISTING,
   runsOf,
   SERVICE_LISTING,
+  TASK_FIGURE_LISTING,
   TASK_LISTING,
   TASK_TYPE_LISTING,
   TYPE_LISTING,
@@ -36,7 +37,7 @@ export function addGet(program: Command, io: Io): void {
     .command("get")
     .summary("list observers, services, tasks, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
     )
     .argument("<kind>", KINDS.join("|"));
   const lists = ["ls", "list"].map((name) =>
@@ -79,6 +80,8 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
         : printPages(session, TASK_LISTING, options, session.api.taskPages(parseTaskFilters(options.filter), options.limit));
     case "task-types":
       return getTaskTypes(session, names, options);
+    case "task-figures":
+      return getTaskFigures(session, names, options);
     case "runs":
       return getRuns(session, names, options);
     case "errors":
@@ -116,6 +119,12 @@ async function getTaskTypes(session: Session, names: string[], options: GetOptio
   const types = await session.api.listTaskTypes();
   if (names.length === 0) return printPages(session, TASK_TYPE_LISTING, options, once(types));
   return showNamed(session, TASK_TYPE_LISTING, names, options, async (name) => typeNamed(types, name, "task-types"));
+}
+
+async function getTaskFigures(session: Session, names: string[], options: GetOptions): Promise<void> {
+  const figures = await session.api.listTaskFigures();
+  if (names.length === 0) return printPages(session, TASK_FIGURE_LISTING, options, once(figures));
+  return showNamed(session, TASK_FIGURE_LISTING, names, options, async (name) => typeNamed(figures, name, "task-figures"));
 }
 
 function typeNamed<Type extends { type: string }>(types: Type[], name: string, kind: Kind): Type {

@@ -6,6 +6,7 @@ const NAMES = {
   services: ["services", "service", "svc"],
   tasks: ["tasks", "task"],
   "task-types": ["task-types", "task-type", "limits"],
+  "task-figures": ["task-figures", "figures"],
   runs: ["runs", "run"],
   errors: ["errors", "error", "err"],
   failures: ["failures", "failure", "fail"],

@@ -7,6 +7,7 @@ import {
   type ObserverView,
   type RunView,
   type ServiceView,
+  type TaskTypeFigures,
   type TaskTypeView,
   type TaskView,
   type TypeView,
@@ -92,6 +93,36 @@ export const TASK_TYPE_LISTING: Listing<TaskTypeView> = {
     { heading: "SERVICES", cell: ({ services }) => String(services), alignsRight: true },
     { heading: "OUTSIDE", cell: ({ outside }) => (outside ? "outside" : "") },
     { heading: "CHANGED", cell: ({ changedAt }, nowMs) => (changedAt === null ? "" : `${ageOf(changedAt, nowMs)} ago`) },
+  ],
+};
+
+const msText = (ms: number | null): string => (ms === null ? "" : ms < 1_000 ? `${Math.round(ms)}ms` : shortDuration(ms));
+
+function loadCell({ loadPercent }: TaskTypeFigures): string | Cell {
+  if (loadPercent === null) return "";
+  const text = `${Math.round(loadPercent)}%`;
+  return loadPercent > 100 ? { text, colour: "red" } : text;
+}
+
+/** What was, is that of the minute before and this one. */
+export const TASK_FIGURE_LISTING: Listing<TaskTypeFigures> = {
+  nameOf: ({ type }) => type,
+  columns: [
+    { heading: "TYPE", cell: ({ type }) => type },
+    {
+      heading: "WAITING",
+      cell: ({ waiting, isWaitingExact }) => `${waiting}${isWaitingExact ? "" : "+"}`,
+      alignsRight: true,
+    },
+    { heading: "OLDEST", cell: ({ oldestDueAt }, nowMs) => (oldestDueAt === null ? "" : ageOf(oldestDueAt, nowMs)) },
+    { heading: "RUNNING", cell: ({ running }) => String(running), alignsRight: true },
+    { heading: "WORKERS", cell: ({ workers }) => String(workers), alignsRight: true },
+    { heading: "LOAD", cell: loadCell, alignsRight: true },
+    { heading: "CREATED", cell: ({ lately }) => String(lately.created), alignsRight: true },
+    { heading: "DONE", cell: ({ lately }) => String(lately.completed), alignsRight: true },
+    { heading: "FAILED", cell: ({ lately }) => String(lately.failed), alignsRight: true },
+    { heading: "MEAN", cell: ({ lately }) => msText(lately.meanMs), alignsRight: true },
+    { heading: "P95", cell: ({ lately }) => msText(lately.p95Ms), alignsRight: true },
   ],
 };
 

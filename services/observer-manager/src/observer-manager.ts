@@ -146,6 +146,7 @@ export class ObserverManager {
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
+      taskFigures: this.#tasks.figureDesk,
       taskTakes: this.#tasks.takeDesk,
       errors: new ErrorDesk({ store: books, types: typeCheck, isReady, committed: wake }),
       lifecycle: new ObserverLifecycle({

@@ -6,6 +6,8 @@ import type { TaskTally } from "./operations/tally.ts";
 import { TaskCreations } from "./operations/tasks/task-creations.ts";
 import { TaskDesk } from "./operations/tasks/task-desk.ts";
 import { TaskDispatcher } from "./operations/tasks/task-dispatcher.ts";
+import { TaskFigureDesk } from "./operations/tasks/task-figure-desk.ts";
+import { TaskFigureFolder } from "./operations/tasks/task-figure-folder.ts";
 import { TaskLeases } from "./operations/tasks/task-leases.ts";
 import { TaskLedger } from "./operations/tasks/task-ledger.ts";
 import { TaskProver } from "./operations/tasks/task-prover.ts";
@@ -31,12 +33,14 @@ export interface TaskSideParts extends TaskBrokerSettings {
 export class TaskSide {
   readonly desk: TaskDesk;
   readonly typeDesk: TaskTypeDesk;
+  readonly figureDesk: TaskFigureDesk;
   readonly takeDesk: TaskTakeDesk;
   readonly #parts: TaskSideParts;
   readonly #broker: TaskBroker;
   readonly #dispatcher: TaskDispatcher;
   readonly #prover: TaskProver;
   readonly #retention: TaskRetention;
+  readonly #folder: TaskFigureFolder;
   readonly #waits: TaskWaits;
   readonly #takers: WaitingTakers;
   readonly #leases: TaskLeases;
@@ -44,7 +48,7 @@ export class TaskSide {
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
     const { database, log, retentionMs, isCaughtUp, tally } = parts;
-    const { store, queue, proofs, days, limits, bulk, takes } = database.tasks;
+    const { store, queue, proofs, days, limits, bulk, takes, figures } = database.tasks;
     const wake = () => this.#wake();
     this.#broker = new TaskBroker(parts);
     const cancelled = (refuse: UnwantedAttempt[]): void => {
@@ -64,12 +68,14 @@ export class TaskSide {
       cancelled,
     });
     this.typeDesk = new TaskTypeDesk({ store: limits, wake });
+    this.figureDesk = new TaskFigureDesk(figures);
     const over = (tasks: TaskId[]) => this.#waits.over(tasks);
     this.#takers = new WaitingTakers({ store: takes, queue, log });
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
     this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, over });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });
-    this.#retention = new TaskRetention({ days, retentionMs, log });
+    this.#retention = new TaskRetention({ days, figures, retentionMs, log });
+    this.#folder = new TaskFigureFolder({ store: figures, log });
   }
 
   start(): void {
@@ -91,6 +97,7 @@ export class TaskSide {
     this.#leases.start();
     this.#prover.start();
     this.#retention.start();
+    this.#folder.start();
   }
 
   /** Nobody waits for an end any more, or for a task to take. */
@@ -108,6 +115,6 @@ export class TaskSide {
   async close(): Promise<void> {
     this.#prover.stop();
     this.#retention.stop();
-    await Promise.all([this.#dispatcher.stop(), this.#leases.stop(), this.#broker.close()]);
+    await Promise.all([this.#dispatcher.stop(), this.#leases.stop(), this.#folder.stop(), this.#broker.close()]);
   }
 }

@@ -19,6 +19,7 @@ import { PostgresServiceStore } from "../../../services/observer-manager/src/ada
 import { PostgresTaskStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { PostgresTaskBulkStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-bulk-store.ts";
 import { PostgresTaskDays } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskFigureStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-figure-store.ts";
 import { PostgresTaskLimitStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
 import { PostgresTaskQueueStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { PostgresTaskTakeStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
@@ -32,6 +33,7 @@ import type { ManagerApi } from "../../../services/observer-manager/src/operatio
 import { ObserverLifecycle } from "../../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
 import { ServiceDesk } from "../../../services/observer-manager/src/operations/services/service-desk.ts";
 import { TaskDesk } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
+import { TaskFigureDesk } from "../../../services/observer-manager/src/operations/tasks/task-figure-desk.ts";
 import { TaskLeases } from "../../../services/observer-manager/src/operations/tasks/task-leases.ts";
 import { TaskTakeDesk } from "../../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
 import { TaskTypeDesk } from "../../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
@@ -90,8 +92,21 @@ export async function startHttpManager(
   const leases = new TaskLeases({ store: takeStore, tally, wake, over, log });
   const tasks = new TaskDesk({ store: taskStore, types: taskStore, bulk, waits, wake, cancelled: () => undefined });
   const taskTypes = new TaskTypeDesk({ store: new PostgresTaskLimitStore(dataSource), wake });
+  const taskFigures = new TaskFigureDesk(new PostgresTaskFigureStore(dataSource));
   const taskTakes = new TaskTakeDesk({ store: takeStore, takers, tally, wake, over });
-  const api = change({ lifecycle, errors, services, logs, tasks, taskTypes, taskTakes, reads, changes, readiness });
+  const api = change({
+    lifecycle,
+    errors,
+    services,
+    logs,
+    tasks,
+    taskTypes,
+    taskFigures,
+    taskTakes,
+    reads,
+    changes,
+    readiness,
+  });
   const metrics = { contentType: "text/plain", render: () => Promise.resolve(""), answered: () => undefined };
   const server = await startHttpServer({
     port: 0,

@@ -29,6 +29,8 @@ export const CALL_PLACES = {
   extendTask: "POST /api/v1/tasks/{taskId}/extend",
   listTaskTypes: "GET /api/v1/task-types",
   changeTaskType: "PATCH /api/v1/task-types/{taskType}",
+  listTaskFigures: "GET /api/v1/task-figures",
+  getTaskFigures: "GET /api/v1/task-types/{taskType}/figures",
   listServices: "GET /api/v1/services",
   drainService: "POST /api/v1/services/{service}/drain",
   getStats: "GET /api/v1/stats",

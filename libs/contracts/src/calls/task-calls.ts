@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { timestamp } from "../bounds.ts";
 import { PoolName, TypeName } from "../ids.ts";
 import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest-bulk.ts";
 import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest-task-bulk.ts";
+import { FIGURE_SPANS, MAX_FIGURES, TaskFigures, TaskFiguresNow } from "../rest-task-figures.ts";
 import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest-task-takes.ts";
 import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.ts";
 import { CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "../rest-tasks.ts";
@@ -10,6 +12,11 @@ import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
 
 const MAX_WAIT_S = 60;
+
+const figureSpan = z
+  .enum(FIGURE_SPANS)
+  .default("minute")
+  .describe("minutes are kept for two days, hours for thirty; both begin at those of UTC");
 
 /** Of jobs that end. */
 export const TASK_CALLS = {
@@ -115,5 +122,25 @@ export const TASK_CALLS = {
     body: ChangeTaskType,
     answers: { 200: TaskTypeView },
     problems: [...BODY_PROBLEMS, "task-type-not-found", "cross-origin"],
+  },
+  listTaskFigures: {
+    access: "viewer",
+    query: z.strictObject({ by: figureSpan }),
+    answers: { 200: TaskFiguresNow },
+    problems: [],
+  },
+  getTaskFigures: {
+    access: "viewer",
+    query: z.strictObject({
+      by: figureSpan,
+      since: timestamp
+        .optional()
+        .describe(
+          `left out: an hour ago, or two days ago by the hour; at most ${MAX_FIGURES.minute} minutes or ${MAX_FIGURES.hour} hours`,
+        ),
+      pool: PoolName.optional().describe("of tasks of this pool alone"),
+    }),
+    answers: { 200: TaskFigures },
+    problems: ["task-type-not-found"],
   },
 } as const satisfies Record<string, Call>;

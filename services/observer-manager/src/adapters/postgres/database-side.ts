@@ -16,6 +16,7 @@ import type { AskQueues } from "../../operations/pools/pool-queues.ts";
 import type { FleetStore } from "../../operations/services/fleet.ts";
 import type { SilenceStore } from "../../operations/services/prober.ts";
 import type { ServiceStore } from "../../operations/services/service-desk.ts";
+import type { TaskFigureStore } from "../../operations/tasks/task-figure-store.ts";
 import type { TaskProofStore } from "../../operations/tasks/task-prover.ts";
 import type { TaskDays } from "../../operations/tasks/task-retention.ts";
 import type {
@@ -52,6 +53,7 @@ import { PostgresTaskStore } from "./tasks/postgres-task-store.ts";
 import { PostgresTaskBulkStore } from "./tasks/task-bulk-store.ts";
 import { countTasks } from "./tasks/task-counts.ts";
 import { PostgresTaskDays } from "./tasks/task-days.ts";
+import { PostgresTaskFigureStore } from "./tasks/task-figure-store.ts";
 import { PostgresTaskLedgerStore } from "./tasks/task-ledger-store.ts";
 import { PostgresTaskLimitStore } from "./tasks/task-limit-store.ts";
 import { PostgresTaskProofStore } from "./tasks/task-proof-store.ts";
@@ -93,6 +95,7 @@ export class DatabaseSide {
     readonly limits: TaskLimitStore;
     readonly bulk: TaskBulkStore;
     readonly takes: TaskTakeStore;
+    readonly figures: TaskFigureStore;
     counts(): Promise<TaskCounts>;
   };
   readonly #dataSource: DataSource;
@@ -129,6 +132,7 @@ export class DatabaseSide {
       limits: new PostgresTaskLimitStore(this.#dataSource),
       bulk: new PostgresTaskBulkStore(this.#dataSource),
       takes: new PostgresTaskTakeStore(this.#dataSource),
+      figures: new PostgresTaskFigureStore(this.#dataSource),
       counts: () => countTasks(this.#dataSource),
     };
   }

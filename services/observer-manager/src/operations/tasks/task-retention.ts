@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
+import type { TaskFigureStore } from "./task-figure-store.ts";
 
 export interface TaskDays {
   /** Makes the partitions of the days to come, where they are missing. */
@@ -11,15 +12,22 @@ export interface TaskDays {
 const EVERY_MS = 3_600_000;
 const AFTER_FAILURE_MS = 10_000;
 
+export interface TaskRetentionParts {
+  days: TaskDays;
+  figures: Pick<TaskFigureStore, "forgetOld">;
+  retentionMs: number;
+  log: Log;
+}
+
 /**
  * Keeps a partition ready for each day of the week to come, and drops those that are older than the retention: an ended task costs no
- * statement of its own to be forgotten. A crash in the middle leaves a partition that is detached, or one to be dropped the next time.
+ * statement of its own to be forgotten. Figures have ages of their own. A crash in the middle leaves a partition that is detached, or one to be dropped the next time.
  */
 export class TaskRetention {
-  readonly #parts: { days: TaskDays; retentionMs: number; log: Log };
+  readonly #parts: TaskRetentionParts;
   readonly #loop = new Loop({ round: () => this.#sweep(), failed: (error) => this.#failed(error) });
 
-  constructor(parts: { days: TaskDays; retentionMs: number; log: Log }) {
+  constructor(parts: TaskRetentionParts) {
     this.#parts = parts;
   }
 
@@ -32,8 +40,9 @@ export class TaskRetention {
   }
 
   async #sweep(): Promise<number> {
-    const { days, retentionMs, log } = this.#parts;
+    const { days, figures, retentionMs, log } = this.#parts;
     await days.makeAhead();
+    await figures.forgetOld();
     const dropped = await days.dropOlderThan(retentionMs);
     if (dropped.length > 0) log.info({ event: "task-retention", dropped }, "days of ended tasks were dropped");
     return EVERY_MS;

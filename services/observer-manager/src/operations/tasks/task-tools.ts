@@ -9,6 +9,8 @@ import type {
   TakenTask,
   TakeTasks,
   TaskBulkCount,
+  TaskFigures,
+  TaskFiguresNow,
   TaskId,
   TaskPage,
   TaskTypeList,
@@ -16,6 +18,7 @@ import type {
   TaskView,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
+import type { FigureSpan } from "../../domain/tasks/figures-overview.ts";
 import type { Refusal } from "../refusal.ts";
 import type { TaskQuery } from "./task-store.ts";
 
@@ -51,6 +54,16 @@ export interface TaskTypeTools {
     change: ChangeTaskType,
     by: Actor,
   ): Promise<{ kind: "changed"; type: TaskTypeView } | Refusal>;
+}
+
+/** How task types go. */
+export interface TaskFigureTools {
+  listTaskFigures(by: FigureSpan): Promise<TaskFiguresNow>;
+  /** Problems: task-type-not-found. */
+  getTaskFigures(
+    type: string,
+    query: { by: FigureSpan; since?: string | undefined; pool?: string | undefined },
+  ): Promise<TaskFigures | Refusal>;
 }
 
 /** What REST asks of tasks for workers outside. Problems, but of take: task-not-found, task-not-held. */

@@ -11,6 +11,7 @@ import { statsRoute } from "./overview/stats-route.ts";
 import { neededRoles, type Route } from "./route.ts";
 import { serviceRoutes, typeRoute } from "./services/service-routes.ts";
 import { taskBulkRoutes } from "./tasks/task-bulk-routes.ts";
+import { taskFigureRoutes } from "./tasks/task-figure-routes.ts";
 import { taskRoutes } from "./tasks/task-routes.ts";
 import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
 import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
@@ -24,6 +25,7 @@ export function apiRoutes({
   logs,
   tasks,
   taskTypes,
+  taskFigures,
   taskTakes,
   desk,
 }: ApiParts): Route[] {
@@ -38,6 +40,7 @@ export function apiRoutes({
     ...taskBulkRoutes(tasks),
     ...taskTakeRoutes(taskTakes),
     ...taskTypeRoutes(taskTypes),
+    ...taskFigureRoutes(taskFigures),
     ...serviceRoutes(reads, services),
     statsRoute(reads),
     typeRoute(reads),
@@ -47,7 +50,6 @@ export function apiRoutes({
   return routes;
 }
 
-interface ApiParts
-  extends Pick<ManagerApi, "lifecycle" | "reads" | "errors" | "services" | "logs" | "tasks" | "taskTypes" | "taskTakes"> {
+interface ApiParts extends Omit<ManagerApi, "changes" | "readiness"> {
   desk: SignInDesk;
 }

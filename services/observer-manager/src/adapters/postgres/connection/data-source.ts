@@ -17,6 +17,7 @@ import { CreateTask0017 } from "../migrations/0017-create-task.ts";
 import { TaskStories0018 } from "../migrations/0018-task-stories.ts";
 import { TaskTakes0019 } from "../migrations/0019-task-takes.ts";
 import { TaskParents0020 } from "../migrations/0020-task-parents.ts";
+import { TaskFigures0021 } from "../migrations/0021-task-figures.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -78,6 +79,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskStories0018,
       TaskTakes0019,
       TaskParents0020,
+      TaskFigures0021,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

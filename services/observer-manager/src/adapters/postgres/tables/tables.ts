@@ -4,6 +4,7 @@ import { ErrorsTable, UnappliedEventsTable } from "./errors.ts";
 import { ObserverCountsTable, ObserversTable } from "./observers.ts";
 import { RunsTable, UnknownRunsTable } from "./runs.ts";
 import { AbsenceProofsTable, ManagersTable, ServicesTable } from "./services.ts";
+import { TaskFigureDeltasTable, TaskFiguresTable } from "./task-figures.ts";
 import { EndedTasksTable, TaskProofsTable, TaskServicesTable, TasksTable, TaskTypesTable } from "./tasks.ts";
 
 /**
@@ -27,4 +28,6 @@ export const TABLES = [
   TaskServicesTable,
   TaskProofsTable,
   TaskTypesTable,
+  TaskFigureDeltasTable,
+  TaskFiguresTable,
 ];

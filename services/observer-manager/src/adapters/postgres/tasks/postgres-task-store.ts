@@ -14,6 +14,7 @@ import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
 import { SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { countCreated } from "./task-created.ts";
 import { insertTasks } from "./task-insert.ts";
 import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
 import { viewsOf } from "./task-standings.ts";
@@ -47,7 +48,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   }
 
   async insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]> {
-    const write = () => this.#dataSource.transaction((tx) => insertTasks(tx, tasks));
+    const write = () => this.#dataSource.transaction(async (tx) => countCreated(tx, await insertTasks(tx, tasks)));
     // The ledger may lock two of the tasks that have these keys the other way round; PostgreSQL has ended one of the two.
     return await write()
       .catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)))

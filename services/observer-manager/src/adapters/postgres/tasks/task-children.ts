@@ -2,6 +2,7 @@ import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../operations/tasks/task-store.ts";
 import { isRefused } from "../books/postgres-books-store.ts";
+import { countCreated } from "./task-created.ts";
 import { insertTasks } from "./task-insert.ts";
 import { CHILDREN_TOLD } from "./task-ledger-statements.ts";
 
@@ -40,10 +41,8 @@ async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutc
   if (tasks.length === 0) return [];
   await tx.query("SAVEPOINT creations");
   try {
-    const outcomes = await insertTasks(
-      tx,
-      tasks.map((task) => ({ task, action: undefined })),
-    );
+    const asked = tasks.map((task) => ({ task, action: undefined }));
+    const outcomes = await countCreated(tx, await insertTasks(tx, asked));
     await tx.query("RELEASE SAVEPOINT creations");
     return outcomes;
   } catch (error) {

@@ -1,3 +1,5 @@
+import { bucketInSql } from "../../../domain/tasks/running-times.ts";
+
 /**
  * What the ledger writes: one statement for all starts, releases or ends of a batch. Each has the send id in its join, so that what is
  * told of an older send, or of a task that is over, changes nothing. Index: tasks_pkey.
@@ -52,15 +54,19 @@ export const RETURNS = `
 const ENDED = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
   service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story, taken_by, told_send, parent_id`;
 
+/** What a statement adds to the figures of its types. @param what a column, of the rows of `from` */
+const counted = (what: "failed" | "cancelled" | "retried", from: string): string =>
+  `counted AS (INSERT INTO task_figure_deltas (type, pool, ${what}) SELECT type, pool, count(*) FROM ${from} GROUP BY 1, 2)`;
+
 export const FAILED_BY_CRASHES = `
-  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
+  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("failed", "gone")}
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Failed', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
          service_id, service_name, started_at, NULL, $2::jsonb, created_at, now(), key, story, taken_by, told_send, parent_id FROM gone`;
 
 /** What is taken away by hand: of what waits, or was sent. */
 export const CANCELLED = `
-  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *)
+  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("cancelled", "gone")}
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
          service_id, service_name, started_at, NULL, last_error, created_at, now(), key, story, taken_by, told_send, parent_id FROM gone`;
@@ -72,8 +78,8 @@ export const REVIVED = `
   ), back AS (
     INSERT INTO tasks (id, type, params, pool, priority, status, due_at, max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id)
     SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id
-    FROM found ON CONFLICT DO NOTHING RETURNING id
-  ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id)
+    FROM found ON CONFLICT DO NOTHING RETURNING id, type, pool
+  ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id), ${counted("retried", "back")}
   SELECT id FROM back`;
 
 const OVER = "('Completed', 'Failed', 'Cancelled')";
@@ -91,6 +97,9 @@ const DUE = `CASE
         WHEN f.outcome IN ('failed', 'postponed') THEN unacked_now() + f.retry_ms * interval '1 millisecond'
         WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END`;
 
+/** Whose running time says something. */
+const RAN = "outcome IN ('completed', 'failed')";
+
 /**
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
  * delay or at once. @returns what is over, or has completed and goes on with newer params
@@ -107,7 +116,7 @@ export const ENDS = `
            t.interruptions + e.interruptions + ${FOLLOWED}::int + (e.outcome = 'crashed')::int AS interruptions,
            t.crashes + e.crashes + ${CRASHED}::int + (e.outcome = 'crashed')::int AS crashes,
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
-           e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms,
+           e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
            now() - e.took_ms * interval '1 millisecond' AS started_at
     FROM e JOIN tasks t ON t.id = e.id AND t.send_id = e.send_id FOR UPDATE OF t
   ), fate AS (
@@ -136,6 +145,12 @@ export const ENDS = `
       story = CASE WHEN f.outcome = 'postponed' THEN f.story || jsonb_build_object('until', ${DUE}) ELSE f.story END,
       due_at = ${DUE}
     FROM fate f WHERE t.id = f.id AND f.status NOT IN ${OVER}
+  ), counted AS (
+    INSERT INTO task_figure_deltas (type, pool, completed, failed, cancelled, retried, ran_ms, buckets)
+    SELECT type, pool, count(*) FILTER (WHERE outcome = 'completed'), count(*) FILTER (WHERE status = 'Failed'),
+           count(*) FILTER (WHERE status = 'Cancelled'), count(*) FILTER (WHERE outcome = 'failed' AND status NOT IN ${OVER}),
+           coalesce(sum(took_ms) FILTER (WHERE ${RAN}), 0), coalesce(array_agg(${bucketInSql("took_ms")}) FILTER (WHERE ${RAN}), '{}')
+    FROM fate GROUP BY type, pool
   )
   SELECT id, status FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`;
 

@@ -1,0 +1,69 @@
+import type { MigrationInterface, QueryRunner } from "typeorm";
+
+/**
+ * docs/decisions/0011-tasks.md, figures. `task_figure_deltas`: what each transaction adds, never updated, so that nobody waits for
+ * anybody; folded into `task_figures` every few seconds, and gone. `task_figures`: a row a type, pool and minute (for two days) or
+ * hour (for thirty). `histogram`: how many attempts were in which bucket (domain/tasks/running-times.ts), as a JSON object.
+ *
+ * `unacked_create_task` adds the one that it creates.
+ */
+const UP = [
+  `CREATE TABLE task_figure_deltas (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     at timestamptz NOT NULL DEFAULT now(),
+     type text NOT NULL,
+     pool text NOT NULL,
+     created integer NOT NULL DEFAULT 0,
+     completed integer NOT NULL DEFAULT 0,
+     failed integer NOT NULL DEFAULT 0,
+     cancelled integer NOT NULL DEFAULT 0,
+     retried integer NOT NULL DEFAULT 0,
+     ran_ms double precision NOT NULL DEFAULT 0,
+     buckets smallint[] NOT NULL DEFAULT '{}'
+   ) WITH (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 5000)`,
+  `CREATE TABLE task_figures (
+     span text NOT NULL,
+     at timestamptz NOT NULL,
+     type text NOT NULL,
+     pool text NOT NULL,
+     created bigint NOT NULL,
+     completed bigint NOT NULL,
+     failed bigint NOT NULL,
+     cancelled bigint NOT NULL,
+     retried bigint NOT NULL,
+     ran_ms double precision NOT NULL,
+     histogram jsonb NOT NULL,
+     PRIMARY KEY (span, at, type, pool),
+     CONSTRAINT task_figures_span_known CHECK (span IN ('minute', 'hour'))
+   ) WITH (fillfactor = 70)`,
+];
+
+const COUNT = `IF outcome = 'created' THEN
+      INSERT INTO task_figure_deltas (type, pool, created) VALUES (unacked_create_task.type, unacked_create_task.pool, 1);
+    END IF;
+    `;
+/** The one place that every task which it creates comes to. */
+const PLACE = "INSERT INTO audit (";
+
+/** Changed where it stands, so that whom it was granted to keeps it. */
+async function replaceInFunction(queryRunner: QueryRunner, before: string, after: string): Promise<void> {
+  const found = "SELECT pg_get_functiondef('unacked_create_task'::regproc) AS definition";
+  const [{ definition }] = (await queryRunner.query(found)) as [{ definition: string }];
+  const changed = definition.replace(before, after);
+  if (changed === definition) throw new Error("unacked_create_task is not as migration 0017 made it");
+  await queryRunner.query(changed);
+}
+
+export class TaskFigures0021 implements MigrationInterface {
+  name = "TaskFigures1795900000021";
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of UP) await queryRunner.query(statement);
+    await replaceInFunction(queryRunner, PLACE, COUNT + PLACE);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await replaceInFunction(queryRunner, COUNT + PLACE, PLACE);
+    for (const table of ["task_figures", "task_figure_deltas"]) await queryRunner.query(`DROP TABLE ${table}`);
+  }
+}

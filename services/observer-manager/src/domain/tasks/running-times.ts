@@ -1,0 +1,44 @@
+/**
+ * Running times, counted in buckets whose bounds grow by the fourth root of two, so that a share of many can be told without keeping
+ * them: bucket 0 is below 1 ms, bucket n from 2^((n-1)/4) to 2^(n/4) ms, the last one (12 days) all above.
+ *
+ * What percentileOf tells lies in the same bucket as the true value: it is wrong by 19 per cent at most, mostly by a few.
+ */
+const STEPS_PER_DOUBLING = 4;
+const LAST_BUCKET = 120;
+
+/** How many, by bucket. */
+export type Histogram = Readonly<Record<string, number>>;
+
+/** @param ms as SQL, a float8 @returns the bucket as SQL, a smallint */
+export const bucketInSql = (ms: string): string =>
+  `least(${LAST_BUCKET}, 1 + floor(${STEPS_PER_DOUBLING} * ln(greatest(${ms}, 0.99)) / ln(2)))::smallint`;
+
+export const bucketOf = (ms: number): number =>
+  Math.min(LAST_BUCKET, 1 + Math.floor(STEPS_PER_DOUBLING * Math.log2(Math.max(ms, 0.99))));
+
+/** Where a bucket ends, in ms. */
+const endOf = (bucket: number): number => 2 ** (bucket / STEPS_PER_DOUBLING);
+const startOf = (bucket: number): number => (bucket === 0 ? 0 : endOf(bucket - 1));
+
+/** So long, in ms, the quickest `share` of them take at most; null of none. */
+export function percentileOf(histogram: Histogram, share: number): number | null {
+  const buckets = Object.entries(histogram)
+    .map(([bucket, count]) => ({ bucket: Number(bucket), count }))
+    .toSorted((a, b) => a.bucket - b.bucket);
+  let left = share * buckets.reduce((sum, { count }) => sum + count, 0);
+  if (left === 0) return null;
+  for (const { bucket, count } of buckets) {
+    if (left <= count) return startOf(bucket) + (endOf(bucket) - startOf(bucket)) * (left / count);
+    left -= count;
+  }
+  const last = buckets.at(-1);
+  return last === undefined ? null : endOf(last.bucket);
+}
+
+export function addHistograms(histograms: readonly Histogram[]): Histogram {
+  const sum: Record<string, number> = {};
+  for (const histogram of histograms)
+    for (const [bucket, count] of Object.entries(histogram)) sum[bucket] = (sum[bucket] ?? 0) + count;
+  return sum;
+}
