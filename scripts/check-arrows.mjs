@@ -55,7 +55,7 @@ const PLACES = [
       "@unacked/contracts",
       "zod",
       "@asteasolutions/zod-to-openapi",
-      `${MANAGER}operations/refusal.ts`,
+      ...within(`${MANAGER}operations/`, "refusal.ts", "problem-details.ts"),
       `${MANAGER}adapters/http/openapi/`,
     ],
   },

@@ -42,6 +42,9 @@ export type CreateTask = z.infer<typeof CreateTask>;
 export const CreateTasks = z.strictObject({ tasks: z.array(CreateTask).min(1).max(MAX_BULK) }).meta({ id: "CreateTasks" });
 export type CreateTasks = z.infer<typeof CreateTasks>;
 
+/** Of the body itself: what is in the list is looked at one by one. */
+export const CreateTasksEnvelope = CreateTasks.extend({ tasks: z.array(z.unknown()).min(1).max(MAX_BULK) });
+
 /** `exists`: there already by its id, with the same body · the others by its key. */
 export const CREATE_OUTCOMES = ["created", "exists", "returned", "replaced", "queued"] as const;
 

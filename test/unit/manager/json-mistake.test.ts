@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { jsonMistake } from "../../../services/observer-manager/src/adapters/http/server/json-mistake.ts";
+import { jsonMistake } from "../../../services/observer-manager/src/domain/json-mistake.ts";
 
 const isJson = (text: string): boolean => {
   try {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROBLEMS, type ProblemCode, ProblemDetails, problemType } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { toProblemDetails } from "../../../services/observer-manager/src/adapters/http/openapi/problem-details.ts";
+import { toProblemDetails } from "../../../services/observer-manager/src/operations/problem-details.ts";
 import { openApi } from "../../support/rest/rest-contract.ts";
 
 const CODES = Object.keys(PROBLEMS) as ProblemCode[];

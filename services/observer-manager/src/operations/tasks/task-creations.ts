@@ -2,7 +2,7 @@ import { CreateTask, MAX_PARAMS_BYTES, PROBLEMS, type SendId, type TaskId } from
 import { jsonCheck } from "../../domain/json-check.ts";
 import type { TaskWord } from "../../domain/tasks/task-words.ts";
 import type { Refusal } from "../refusal.ts";
-import { refusalOf } from "./task-desk.ts";
+import { refusalOf } from "./creation-check.ts";
 import type { NewTask, RefusedCreation, SendCreations, TaskTypeStore } from "./task-store.ts";
 
 /**

@@ -1,6 +1,5 @@
 import {
   type CreateTask,
-  type FieldProblem,
   isTaskOver,
   newTaskId,
   type TaskBulkCount,
@@ -9,10 +8,10 @@ import {
   type TaskView,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
-import { checkParams } from "../../domain/types/params-check.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import { encodeTaskCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
+import { checkCreations, isChange, keyTaken, outcomesOf } from "./creation-check.ts";
 import { changeMany } from "./task-bulk.ts";
 import type {
   InsertOutcome,
@@ -57,18 +56,11 @@ export class TaskDesk implements TaskTools {
 
   async createTasks(requests: (CreateTask | Refusal)[], by: Actor): Promise<TaskCreateOutcome[]> {
     const action = newAction("task.create", by);
-    const checked = await this.#check(requests);
+    const checked = await checkCreations(this.#parts.types, requests);
     const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: { ...one, id: one.id ?? newTaskId() }, action }]));
     const inserted = tasks.length === 0 ? [] : await this.#insert(tasks);
-    // Also of what was queued: a claim passes over a row that is locked just then.
-    if (inserted.some((one) => "task" in one && one.kind !== "exists" && one.kind !== "returned")) this.#parts.wake();
-    let next = 0;
-    return checked.map((one) => {
-      if ("kind" in one) return one;
-      const outcome = inserted[next++] as InsertOutcome;
-      if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
-      return outcome.kind === "key-taken" ? keyTaken(outcome.winner) : outcome;
-    });
+    if (inserted.some(isChange)) this.#parts.wake();
+    return outcomesOf(checked, inserted);
   }
 
   async findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined> {
@@ -130,18 +122,6 @@ export class TaskDesk implements TaskTools {
     return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
   }
 
-  /** With no living service of the pool nothing can be checked, and a task may wait for one. */
-  async #check(requests: (CreateTask | Refusal)[]): Promise<(CreateTask | Refusal)[]> {
-    const pools = [...new Set(requests.flatMap((one) => ("kind" in one ? [] : [one.pool])))];
-    const live = new Map<string, Awaited<ReturnType<TaskTypeStore["liveTypes"]>>>();
-    for (const pool of pools) live.set(pool, await this.#parts.types.liveTypes(pool));
-    return requests.map((request) => {
-      if ("kind" in request) return request;
-      const { services = 0, types = [], outside = [] } = live.get(request.pool) ?? {};
-      return services === 0 ? request : (refusalOf(request, types, outside) ?? request);
-    });
-  }
-
   #insert(tasks: Submission["tasks"]): Promise<InsertOutcome[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ tasks, resolve, reject });
@@ -173,25 +153,4 @@ export class TaskDesk implements TaskTools {
       for (const { reject } of submissions) reject(error);
     }
   }
-}
-
-const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "key-taken", taskId });
-
-/** Whether a living service of its pool takes it. */
-export function refusalOf(
-  { type, params, pool }: CreateTask,
-  types: { type: string; paramsSchema: Record<string, unknown> }[],
-  outside: string[],
-): Refusal | undefined {
-  const candidates = types.filter((info) => info.type === type);
-  if (candidates.length === 0) {
-    if (outside.includes(type)) return undefined;
-    const knownTypes = [...new Set(types.map((info) => info.type))].toSorted();
-    const detail = `No live service of the pool "${pool}" knows the task type "${type}"`;
-    return { kind: "problem", code: "unknown-type", detail, knownTypes };
-  }
-  // During a rolling deploy two versions of a type live side by side: good for one is good.
-  const problems = candidates.map((info) => checkParams(info.paramsSchema, params));
-  if (problems.some((errors) => errors.length === 0)) return undefined;
-  return { kind: "problem", code: "invalid-body", errors: problems[0] as FieldProblem[] };
 }

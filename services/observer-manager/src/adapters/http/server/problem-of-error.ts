@@ -1,10 +1,10 @@
 import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
 import type { Response } from "express";
+import { jsonMistake } from "../../../domain/json-mistake.ts";
+import { toProblemDetails } from "../../../operations/problem-details.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import { HttpProblem } from "../api/http-problem.ts";
-import { toProblemDetails } from "../openapi/problem-details.ts";
 import { sendJson } from "./json-body.ts";
-import { jsonMistake } from "./json-mistake.ts";
 
 /** What an error means and what of it may be logged; given by the part that knows the database's errors. */
 export type DescribeError = (error: unknown) => { unavailable: boolean; fields: object };

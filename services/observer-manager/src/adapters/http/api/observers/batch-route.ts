@@ -2,9 +2,9 @@ import { BatchResults, CreateObserver, CreateObservers, MAX_BULK, MAX_PARAMS_BYT
 import { z } from "zod";
 import { bodyProblems } from "../../../../domain/field-problems.ts";
 import type { CreateOutcome, Lifecycle } from "../../../../operations/observers/observer-tools.ts";
+import { toProblemDetails } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import { BATCH, BATCH_RESULTS } from "../../openapi/examples/bulk-examples.ts";
-import { toProblemDetails } from "../../openapi/problem-details.ts";
 import { HttpProblem } from "../http-problem.ts";
 import { checkJson } from "../request-input.ts";
 import { defineRoute } from "../route.ts";

@@ -1,9 +1,9 @@
 import { type BulkCount, type BulkResults, LIVING_STATUSES, PROBLEMS, type RestartRequest } from "@unacked/contracts";
 import type { Actor } from "../../../../domain/access/identity.ts";
 import type { BulkChange, ChangeOutcome, Lifecycle, ObserverRef } from "../../../../operations/observers/observer-tools.ts";
+import { toProblemDetails } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import { RESTART_COUNT, RESTART_RESULTS, STOP_COUNT, STOP_RESULTS } from "../../openapi/examples/bulk-examples.ts";
-import { toProblemDetails } from "../../openapi/problem-details.ts";
 import { defineRoute, type Route } from "../route.ts";
 
 /** Stop or restart many: some by ids and names, answered one by one, or all that match, counted. */

@@ -1,16 +1,7 @@
-import {
-  CreateTask,
-  CreateTasks,
-  MAX_BULK,
-  MAX_PARAMS_BYTES,
-  PROBLEMS,
-  type TaskBatchResults,
-  type TaskView,
-} from "@unacked/contracts";
-import { z } from "zod";
-import { bodyProblems } from "../../../../domain/field-problems.ts";
+import type { CreateTask, TaskView } from "@unacked/contracts";
 import type { Refusal } from "../../../../operations/refusal.ts";
-import type { TaskCreateOutcome, TaskOutcome, TaskTools } from "../../../../operations/tasks/task-tools.ts";
+import { batchResults, readBatch } from "../../../../operations/tasks/task-batch.ts";
+import type { TaskOutcome, TaskTools } from "../../../../operations/tasks/task-tools.ts";
 import {
   COMPLETED,
   CREATED,
@@ -31,9 +22,7 @@ import {
   TASK_TO_RETRY,
   TASK_WITH_CHILDREN,
 } from "../../openapi/examples/task-examples.ts";
-import { toProblemDetails } from "../../openapi/problem-details.ts";
 import { HttpProblem } from "../http-problem.ts";
-import { checkJson } from "../request-input.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { toTaskQuery, waitMsOf } from "./task-query.ts";
 
@@ -85,13 +74,10 @@ const create = (tasks: TaskTools) =>
     },
   });
 
-/** Of the body itself: what is in the list is looked at one by one. */
-const Envelope = CreateTasks.extend({ tasks: z.array(z.unknown()).min(1).max(MAX_BULK) });
-
 const createMany = (tasks: TaskTools) =>
   defineRoute(
     "createTasks",
-    readBatch,
+    readTasks,
   )({
     tag: "Tasks",
     summary: "Create up to 10,000 tasks, each answered for itself",
@@ -103,8 +89,7 @@ const createMany = (tasks: TaskTools) =>
       },
     },
     async handle({ body, requestId, by }) {
-      const outcomes = await tasks.createTasks(body, by);
-      return { status: 200, body: { results: outcomes.map((outcome) => resultOf(outcome, requestId)) } };
+      return { status: 200, body: batchResults(await tasks.createTasks(body, by), requestId) };
     },
   });
 
@@ -174,20 +159,9 @@ const retry = (tasks: TaskTools) =>
 const accepted = (outcome: TaskOutcome): Refusal | { status: 202; body: TaskView } =>
   outcome.kind === "problem" ? outcome : { status: 202, body: outcome.task };
 
-function resultOf(outcome: TaskCreateOutcome, requestId: string): TaskBatchResults["results"][number] {
-  const { kind } = outcome;
-  if (kind !== "problem") return { status: kind === "created" ? 201 : 200, task: { ...outcome.task, outcome: kind } };
-  return { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) };
-}
-
-/** Throws HttpProblem where the body itself is wrong; a task that is wrong stands as its refusal. */
-function readBatch(given: unknown): (CreateTask | Refusal)[] {
-  const envelope = Envelope.safeParse(given);
-  if (!envelope.success) throw new HttpProblem({ code: "invalid-body", errors: bodyProblems(envelope.error.issues) });
-  return envelope.data.tasks.map((task) => {
-    const checked = checkJson(CreateTask, task);
-    if (!checked.ok) return checked.refusal;
-    const isTooLarge = Buffer.byteLength(JSON.stringify(checked.value.params)) > MAX_PARAMS_BYTES;
-    return isTooLarge ? { kind: "problem", code: "body-too-large", detail: "The params are too large" } : checked.value;
-  });
+/** Throws HttpProblem where the body itself is wrong. */
+function readTasks(given: unknown): (CreateTask | Refusal)[] {
+  const batch = readBatch(given);
+  if (!batch.ok) throw new HttpProblem(batch.refusal);
+  return batch.tasks;
 }

@@ -1,6 +1,6 @@
 import type { ProblemCode, ProblemDetails } from "@unacked/contracts";
+import { toProblemDetails } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
-import { toProblemDetails } from "../problem-details.ts";
 
 const REQUEST_ID = "5f0c8f5e-9d0b-4a3e-8a57-3c1c7b1f2d90";
 

@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode, type ProblemDetails, problemType } from "@unacked/contracts";
-import type { Refusal } from "../../../operations/refusal.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** When a client should come back, in s, for problems that pass by themselves. */
 const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {

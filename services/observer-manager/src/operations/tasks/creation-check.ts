@@ -1,0 +1,59 @@
+import type { CreateTask, FieldProblem, TaskId } from "@unacked/contracts";
+import { checkParams } from "../../domain/types/params-check.ts";
+import type { Refusal } from "../refusal.ts";
+import type { InsertOutcome, TaskTypeStore } from "./task-store.ts";
+import type { TaskCreateOutcome } from "./task-tools.ts";
+
+/** Those that a living service would refuse, as their refusals. With no living service of the pool nothing can be checked, and a task may wait for one. */
+export async function checkCreations(
+  store: Pick<TaskTypeStore, "liveTypes">,
+  requests: readonly (CreateTask | Refusal)[],
+): Promise<(CreateTask | Refusal)[]> {
+  const pools = [...new Set(requests.flatMap((one) => ("kind" in one ? [] : [one.pool])))];
+  const live = new Map<string, Awaited<ReturnType<TaskTypeStore["liveTypes"]>>>();
+  for (const pool of pools) live.set(pool, await store.liveTypes(pool));
+  return requests.map((request) => {
+    if ("kind" in request) return request;
+    const { services = 0, types = [], outside = [] } = live.get(request.pool) ?? {};
+    return services === 0 ? request : (refusalOf(request, types, outside) ?? request);
+  });
+}
+
+/** Whether a living service of its pool takes it. */
+export function refusalOf(
+  { type, params, pool }: CreateTask,
+  types: { type: string; paramsSchema: Record<string, unknown> }[],
+  outside: string[],
+): Refusal | undefined {
+  const candidates = types.filter((info) => info.type === type);
+  if (candidates.length === 0) {
+    if (outside.includes(type)) return undefined;
+    const knownTypes = [...new Set(types.map((info) => info.type))].toSorted();
+    const detail = `No live service of the pool "${pool}" knows the task type "${type}"`;
+    return { kind: "problem", code: "unknown-type", detail, knownTypes };
+  }
+  // During a rolling deploy two versions of a type live side by side: good for one is good.
+  const problems = candidates.map((info) => checkParams(info.paramsSchema, params));
+  if (problems.some((errors) => errors.length === 0)) return undefined;
+  return { kind: "problem", code: "invalid-body", errors: problems[0] as FieldProblem[] };
+}
+
+/** Of all that were asked for, in that order; `inserted` are of those that were not refused. */
+export function outcomesOf(
+  checked: readonly (CreateTask | Refusal)[],
+  inserted: readonly InsertOutcome[],
+): TaskCreateOutcome[] {
+  let next = 0;
+  return checked.map((one) => {
+    if ("kind" in one) return one;
+    const outcome = inserted[next++] as InsertOutcome;
+    if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
+    return outcome.kind === "key-taken" ? keyTaken(outcome.winner) : outcome;
+  });
+}
+
+/** Something may be due. Also of what was queued: a claim passes over a row that is locked just then. */
+export const isChange = (outcome: InsertOutcome): boolean =>
+  "task" in outcome && outcome.kind !== "exists" && outcome.kind !== "returned";
+
+export const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "key-taken", taskId });

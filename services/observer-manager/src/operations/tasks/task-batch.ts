@@ -1,0 +1,31 @@
+import { CreateTask, CreateTasksEnvelope, MAX_PARAMS_BYTES, PROBLEMS, type TaskBatchResults } from "@unacked/contracts";
+import { bodyProblems } from "../../domain/field-problems.ts";
+import { jsonCheck } from "../../domain/json-check.ts";
+import { toProblemDetails } from "../problem-details.ts";
+import type { Refusal } from "../refusal.ts";
+import type { TaskCreateOutcome } from "./task-tools.ts";
+
+/** A parsed body of many creations: refused as a whole, or a list in which a task that is wrong stands as its refusal. */
+export function readBatch(given: unknown): { ok: true; tasks: (CreateTask | Refusal)[] } | { ok: false; refusal: Refusal } {
+  const envelope = CreateTasksEnvelope.safeParse(given);
+  if (envelope.success) return { ok: true, tasks: envelope.data.tasks.map(readOne) };
+  return { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: bodyProblems(envelope.error.issues) } };
+}
+
+function readOne(task: unknown): CreateTask | Refusal {
+  const checked = jsonCheck(CreateTask, task);
+  if (!checked.ok) return { kind: "problem", code: "invalid-body", errors: checked.errors };
+  const isTooLarge = Buffer.byteLength(JSON.stringify(checked.value.params)) > MAX_PARAMS_BYTES;
+  return isTooLarge ? { kind: "problem", code: "body-too-large", detail: "The params are too large" } : checked.value;
+}
+
+/** The answer: in the order given. */
+export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: string): TaskBatchResults {
+  return {
+    results: outcomes.map((outcome) =>
+      outcome.kind === "problem"
+        ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
+        : { status: outcome.kind === "created" ? 201 : 200, task: { ...outcome.task, outcome: outcome.kind } },
+    ),
+  };
+}
