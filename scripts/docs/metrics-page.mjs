@@ -88,6 +88,7 @@ function managerMetrics() {
     failingForMs,
     connections,
     streams: () => 0,
+    requestsWaiting: () => undefined,
   };
   return new ManagerMetrics(parts).descriptions;
 }

@@ -11,6 +11,7 @@ export interface WireMessage {
   persistent: boolean;
   mandatory: boolean;
   expirationMs: number | undefined;
+  correlationId: string | undefined;
   headers: Record<string, unknown>;
   contentType: string;
   /** Seconds since the epoch. */
@@ -57,6 +58,7 @@ export class ConfirmChannel {
       persistent: message.persistent,
       mandatory: message.mandatory,
       ...(message.expirationMs !== undefined && { expiration: message.expirationMs }),
+      ...(message.correlationId !== undefined && { correlationId: message.correlationId }),
       headers: message.headers,
       contentType: message.contentType,
       timestamp: message.timestampS,

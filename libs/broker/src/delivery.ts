@@ -85,7 +85,10 @@ function pickProperties({
   appId,
   timestamp,
   contentType,
+  userId,
+  replyTo,
+  correlationId,
   headers,
 }: ConsumeMessage["properties"]): DeliveryProperties {
-  return { type, messageId, appId, timestamp, contentType, headers: headers ?? {} };
+  return { type, messageId, appId, timestamp, contentType, userId, replyTo, correlationId, headers: headers ?? {} };
 }

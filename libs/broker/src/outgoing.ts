@@ -16,6 +16,8 @@ export interface Outgoing {
   mandatory?: boolean;
   /** The broker drops it when it comes to the head of its queue after that. Default: never. */
   expirationMs?: number;
+  /** Of what this answers. */
+  correlationId?: string;
   /** `v: 1` is added. */
   headers?: Record<string, unknown>;
 }
@@ -23,7 +25,7 @@ export interface Outgoing {
 /** Throws a PublishError `invalid` where the body has no JSON. */
 export function encodeOutgoing(message: Outgoing): WireMessage {
   const { exchange, routingKey, type, messageId, appId, persistent = true, mandatory = true, headers } = message;
-  const { expirationMs } = message;
+  const { expirationMs, correlationId } = message;
   return {
     exchange,
     routingKey,
@@ -33,6 +35,7 @@ export function encodeOutgoing(message: Outgoing): WireMessage {
     persistent,
     mandatory,
     expirationMs,
+    correlationId,
     body: encodeBody(message),
     headers: { ...headers, v: 1 },
     contentType: "application/json",

@@ -99,6 +99,10 @@ export interface DeliveryProperties {
   /** Seconds since the epoch, by the sender's clock. */
   timestamp?: number;
   contentType?: string;
+  /** The user who published it: the broker refuses any other. Undefined: it was not said. */
+  userId?: string;
+  replyTo?: string;
+  correlationId?: string;
   headers: Record<string, unknown>;
 }
 

@@ -41,16 +41,16 @@ export const AuditEntry = z
       authentication: z
         .enum([...AUTHENTICATIONS, "broker", "database"])
         .describe(
-          "`broker`: no caller but the service of that name, whose message made the manager act · `database`: a role of PostgreSQL, by unacked_create_task",
+          "`broker`: the service of that name, whose message made the manager act, or a user of the broker who asked over AMQP · `database`: a role of PostgreSQL, by unacked_create_task",
         ),
-      address: z.string().describe("where the call came from; of a service, its id"),
+      address: z.string().describe("where the call came from; of a service, its id; `unacked.requests`: over AMQP"),
     }),
     action: AuditedAction,
     deed: AuditedAction.describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
     count: z.int().describe("how many it was done to: those that were accepted"),
     targets: z.array(AuditedTarget).describe(`the first ${MAX_AUDITED_TARGETS} of them`),
     details: z.record(z.string(), z.unknown()).describe("what else was asked: the filter, force"),
-    requestId: z.string().describe("the same as the call's X-Request-Id; of a service, its message's id"),
+    requestId: z.string().describe("the same as the call's X-Request-Id; of a service, or over AMQP, its message's id"),
   })
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;

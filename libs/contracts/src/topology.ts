@@ -13,6 +13,8 @@ export const EXCHANGES = {
   output: { name: "unacked.output", type: "topic" },
   replies: { name: "unacked.replies", type: "direct" },
   tasks: { name: "unacked.tasks", type: "direct" },
+  requests: { name: "unacked.requests", type: "direct" },
+  requestReplies: { name: "unacked.request-replies", type: "topic" },
 } as const;
 
 export type ExchangeDeclaration = (typeof EXCHANGES)[keyof typeof EXCHANGES];
@@ -29,6 +31,8 @@ export const STATE_QUEUE = "unacked.state";
 export const STATE_KEY = "state";
 export const TASK_STATE_QUEUE = "unacked.task-state";
 export const TASK_STATE_KEY = "task-state";
+export const REQUEST_QUEUE = "unacked.request";
+export const REQUEST_KEY = "tasks";
 export const ERROR_QUEUE = "unacked.error";
 export const ERROR_KEY = "error";
 
@@ -90,6 +94,15 @@ export const errorQueue = (type: QueueType): QueueDeclaration => ({
   exclusive: false,
   arguments: ARGUMENTS[type],
   bindings: [{ exchange: EXCHANGES.errors, routingKey: ERROR_KEY }],
+});
+
+/** What programs outside ask for. Single active consumer, so that it is done in the order in which it was published. */
+export const requestQueue = (type: QueueType): QueueDeclaration => ({
+  name: REQUEST_QUEUE,
+  durable: true,
+  exclusive: false,
+  arguments: { ...ARGUMENTS[type], "x-single-active-consumer": true },
+  bindings: [{ exchange: EXCHANGES.requests, routingKey: REQUEST_KEY }],
 });
 
 /** The routing key of one generation of one service on `unacked.service`. */

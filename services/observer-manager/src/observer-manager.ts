@@ -26,6 +26,7 @@ import { Fleet } from "./operations/services/fleet.ts";
 import { Prober } from "./operations/services/prober.ts";
 import { ServiceDesk } from "./operations/services/service-desk.ts";
 import { TypeCheck } from "./operations/types/type-check.ts";
+import { RequestSide } from "./request-side.ts";
 import type { ManagerSettings } from "./settings.ts";
 import { TaskSide } from "./task-side.ts";
 
@@ -58,6 +59,7 @@ export class ObserverManager {
   readonly #metrics: ManagerMetrics;
   readonly #logs: LogDesk;
   readonly #tasks: TaskSide;
+  readonly #requests: RequestSide;
   readonly #api: ManagerApi;
   readonly #access: ReturnType<typeof httpAccessOf>;
   #http: HttpServer | undefined;
@@ -72,6 +74,7 @@ export class ObserverManager {
       tasks: () => this.#database.tasks.counts(),
       repairs: () => this.#reconciler.counts,
       failingForMs: () => this.#broker.failingForMs,
+      requestsWaiting: () => this.#requests.waiting,
       connections: () => this.#broker.connections,
       streams: () => this.#changes.subscriberCount,
     });
@@ -143,6 +146,16 @@ export class ObserverManager {
       retentionMs: settings.TASK_RETENTION_DAYS * MS_PER_DAY,
       creationPools: settings.TASK_CREATION_POOLS ?? [],
     });
+    this.#requests = new RequestSide({
+      broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log },
+      queueType,
+      managerId,
+      users: settings.REQUEST_USERS,
+      database: this.#database,
+      tally: this.#metrics.requestTally,
+      wake: () => this.#tasks.wake(),
+      log,
+    });
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
@@ -200,6 +213,7 @@ export class ObserverManager {
     this.#lateEvents.start();
     this.#fleet.start();
     this.#tasks.start();
+    this.#requests.start();
   }
 
   async close(): Promise<void> {
@@ -210,7 +224,7 @@ export class ObserverManager {
     this.#lateEvents.stop();
     this.#logs.close();
     this.#tasks.endWaits();
-    await Promise.all([this.#changes.close(), this.#http?.close()]);
+    await Promise.all([this.#changes.close(), this.#http?.close(), this.#requests.close()]);
     this.#access.callers.close();
     // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
     await Promise.all([this.#dispatcher.stop(), this.#broker.close(), this.#tasks.close()]);

@@ -12,6 +12,7 @@ import {
 import { z } from "zod";
 import { AccessSettings, accessFlaws } from "./access-settings.ts";
 import { SSL_MODES, sslModeOf } from "./adapters/postgres/connection/ssl-mode.ts";
+import { RequestSettings } from "./request-settings.ts";
 
 const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
 
@@ -49,6 +50,7 @@ const SETTINGS = z.object({
     .describe(
       "Pools into which handlers of tasks may create tasks (`ctx.tasks.create`) besides their own, separated by commas; `*`: all. Unset: none.",
     ),
+  ...RequestSettings.shape,
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
 });
 

@@ -48,8 +48,8 @@ export class TaskSide {
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
     const { database, log, retentionMs, isCaughtUp, tally } = parts;
-    const { store, queue, proofs, days, limits, bulk, takes, figures } = database.tasks;
-    const wake = () => this.#wake();
+    const { store, queue, proofs, days, limits, bulk, takes, figures, requests } = database.tasks;
+    const wake = () => this.wake();
     this.#broker = new TaskBroker(parts);
     const cancelled = (refuse: UnwantedAttempt[]): void => {
       if (refuse.length > 0) void this.#broker.cancel(refuse);
@@ -74,7 +74,7 @@ export class TaskSide {
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
     this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, over });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });
-    this.#retention = new TaskRetention({ days, figures, retentionMs, log });
+    this.#retention = new TaskRetention({ days, figures, requests, retentionMs, log });
     this.#folder = new TaskFigureFolder({ store: figures, log });
   }
 
@@ -88,7 +88,7 @@ export class TaskSide {
       unwanted: (attempts) => void this.#broker.cancel(attempts),
       committed: (over) => {
         this.#waits.over(over);
-        this.#wake();
+        this.wake();
       },
     });
     this.#broker.start({ ledger, errors: database.errors, days, reporter, log });
@@ -107,7 +107,7 @@ export class TaskSide {
   }
 
   /** Something may be due, or there may be room. */
-  #wake(): void {
+  wake(): void {
     this.#dispatcher.wake();
     this.#takers.wake();
   }

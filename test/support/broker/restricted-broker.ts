@@ -7,7 +7,11 @@ import { ROOT } from "../processes/processes.ts";
 import { privateBroker, temporaryFolder } from "../servers/servers.ts";
 import type { Management } from "./management.ts";
 
-const PASSWORDS = { MANAGER_PASSWORD: "manager-secret", SERVICE_PASSWORD: "service-secret" };
+const PASSWORDS = {
+  MANAGER_PASSWORD: "manager-secret",
+  SERVICE_PASSWORD: "service-secret",
+  REQUESTER_PASSWORD: "requester-secret",
+};
 
 type Definitions = { users: object[]; permissions: object[] };
 
@@ -17,6 +21,7 @@ export interface RestrictedBroker {
   /** With the user of each program. */
   managerUrl: string;
   serviceUrl: string;
+  requesterUrl: string;
 }
 
 /** Its `amqpUrl` and `management` are of an administrator whom the tests add. */
@@ -29,11 +34,13 @@ export async function restrictedBroker(): Promise<RestrictedBroker> {
     broker,
     managerUrl: as("unacked-manager", PASSWORDS.MANAGER_PASSWORD),
     serviceUrl: as("unacked-service", PASSWORDS.SERVICE_PASSWORD),
+    requesterUrl: as("unacked-requester", PASSWORDS.REQUESTER_PASSWORD),
   };
 }
 
-function shippedDefinitions(): Definitions {
-  const env = { ...process.env, ...PASSWORDS };
+/** As `rabbitmq-definitions.sh` prints them. */
+export function shippedDefinitions(passwords: Record<string, string> = {}): Definitions {
+  const env = { ...process.env, ...PASSWORDS, ...passwords };
   return JSON.parse(
     execFileSync("sh", [`${ROOT}/deploy/rabbitmq-definitions.sh`], { env, encoding: "utf8" }),
   ) as Definitions;

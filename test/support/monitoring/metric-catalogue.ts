@@ -19,6 +19,7 @@ export function metricCatalogue(): Map<string, Described> {
     failingForMs: () => ({ state: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: connection }),
     streams: () => 0,
+    requestsWaiting: () => undefined,
   });
   const service = new ServiceMetrics({
     identity: { serviceId: "" as never, serviceName: "", pool: "", workerCount: 1 },

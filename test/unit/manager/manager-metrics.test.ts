@@ -39,6 +39,7 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
     failingForMs: () => ({ state: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
     streams: () => 4,
+    requestsWaiting: () => undefined,
     ...parts,
   });
 const scrapeOf = async (metrics: ManagerMetrics): Promise<Scrape> => new Scrape(await metrics.render());

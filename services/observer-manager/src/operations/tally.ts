@@ -1,5 +1,6 @@
 import type { ErrorReport, TASK_OVER_STATUSES } from "@unacked/contracts";
 import type { Command, Happening } from "../domain/books/books.ts";
+import type { RequestOutcome } from "./requests/task-request.ts";
 
 /** Told what was done, so that somebody may count it. It must not throw, and nothing depends on it. */
 export interface Tally {
@@ -15,6 +16,12 @@ export interface Tally {
 export interface TaskTally {
   /** Written by this manager. */
   ended(status: (typeof TASK_OVER_STATUSES)[number], count: number): void;
+}
+
+/** The same of requests over AMQP. */
+export interface RequestTally {
+  /** @param user undefined: one that the setting does not name. @param isTold false: no queue took the answer */
+  answered(user: string | undefined, outcome: RequestOutcome, isTold: boolean): void;
 }
 
 export interface AppliedBatches {

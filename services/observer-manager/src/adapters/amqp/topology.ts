@@ -1,12 +1,14 @@
 import type { Session } from "@unacked/broker";
-import { EXCHANGES, errorQueue, type QueueType, stateQueue } from "@unacked/contracts";
+import { EXCHANGES, type ExchangeDeclaration, errorQueue, type QueueType, stateQueue } from "@unacked/contracts";
+
+/** By what uses them (tasks/, requests/), on connections of their own. */
+const DECLARED_ELSEWHERE: ExchangeDeclaration[] = [EXCHANGES.tasks, EXCHANGES.requests, EXCHANGES.requestReplies];
 
 /** Declares everything that every manager needs on the broker; what is there already stays as it is. */
 export function topology(queueType: QueueType): (session: Session) => Promise<void> {
   return async (session) => {
-    // That of tasks is declared by what sends them (tasks/), on a connection of its own.
     for (const exchange of Object.values(EXCHANGES))
-      if (exchange !== EXCHANGES.tasks) await session.declareExchange(exchange);
+      if (!DECLARED_ELSEWHERE.includes(exchange)) await session.declareExchange(exchange);
     await session.declare(stateQueue(queueType));
     await session.declare(errorQueue(queueType));
   };

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Stats } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
-import type { Tally, TaskTally } from "../../operations/tally.ts";
+import type { RequestTally, Tally, TaskTally } from "../../operations/tally.ts";
 import type { TaskCounts } from "../../operations/tasks/task-store.ts";
 import { BooksMetrics } from "./books-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
 import { type FlowFigures, OperationMetrics } from "./operation-metrics.ts";
+import { RequestMetrics } from "./request-metrics.ts";
 import { TaskMetrics } from "./task-metrics.ts";
 
 export interface ManagerMetricsParts extends FlowFigures {
@@ -15,6 +16,8 @@ export interface ManagerMetricsParts extends FlowFigures {
   commands(): Promise<CommandCount[]>;
   tasks(): Promise<TaskCounts>;
   connections(): BrokerConnections;
+  /** Of requests over AMQP. */
+  requestsWaiting(): number | undefined;
   /** Clients that follow the stream of events. */
   streams(): number;
   /** How long reading the books may take, in ms. Default 5,000: less than Prometheus' own patience (10 s). */
@@ -33,6 +36,7 @@ export class ManagerMetrics {
   readonly #books: BooksMetrics;
   readonly #http: HttpMetrics;
   readonly #tasks: TaskMetrics;
+  readonly #requests: RequestMetrics;
   readonly tally: Tally;
 
   constructor(parts: ManagerMetricsParts) {
@@ -42,11 +46,16 @@ export class ManagerMetrics {
     this.#books = new BooksMetrics(this.#metrics);
     this.#http = new HttpMetrics(this.#metrics, parts.streams);
     this.#tasks = new TaskMetrics(this.#metrics);
+    this.#requests = new RequestMetrics(this.#metrics);
     this.tally = new OperationMetrics(this.#metrics, parts);
   }
 
   get taskTally(): TaskTally {
     return this.#tasks;
+  }
+
+  get requestTally(): RequestTally {
+    return this.#requests;
   }
 
   get descriptions(): MetricSet["descriptions"] {
@@ -65,6 +74,7 @@ export class ManagerMetrics {
   async render(): Promise<string> {
     const { stats, commands, tasks, readWithinMs = READ_WITHIN_MS } = this.#parts;
     const limit = new AbortController();
+    this.#requests.show(this.#parts.requestsWaiting());
     try {
       const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
       const read = await Promise.race([Promise.all([stats(), commands(), tasks()]), tooLate]);

@@ -13,6 +13,7 @@ import type { ManagerReads } from "../../operations/manager-reads.ts";
 import type { ReconcilerStore } from "../../operations/observers/reconciler.ts";
 import type { PoolStore } from "../../operations/pools/pool-keeper.ts";
 import type { AskQueues } from "../../operations/pools/pool-queues.ts";
+import type { RequestStore } from "../../operations/requests/request-store.ts";
 import type { FleetStore } from "../../operations/services/fleet.ts";
 import type { SilenceStore } from "../../operations/services/prober.ts";
 import type { ServiceStore } from "../../operations/services/service-desk.ts";
@@ -46,6 +47,7 @@ import { PostgresProofStore } from "./observers/proof-store.ts";
 import { PostgresReconcilerStore } from "./observers/reconciler-store.ts";
 import { PostgresPoolStore } from "./pools/pool-store.ts";
 import { postgresReads } from "./postgres-reads.ts";
+import { PostgresRequestStore } from "./requests/postgres-request-store.ts";
 import { PostgresFleetStore } from "./services/fleet-store.ts";
 import { PostgresServiceStore } from "./services/service-store.ts";
 import { PostgresSilenceStore } from "./services/silence-store.ts";
@@ -96,6 +98,7 @@ export class DatabaseSide {
     readonly bulk: TaskBulkStore;
     readonly takes: TaskTakeStore;
     readonly figures: TaskFigureStore;
+    readonly requests: RequestStore;
     counts(): Promise<TaskCounts>;
   };
   readonly #dataSource: DataSource;
@@ -133,6 +136,7 @@ export class DatabaseSide {
       bulk: new PostgresTaskBulkStore(this.#dataSource),
       takes: new PostgresTaskTakeStore(this.#dataSource),
       figures: new PostgresTaskFigureStore(this.#dataSource),
+      requests: new PostgresRequestStore(this.#dataSource),
       counts: () => countTasks(this.#dataSource),
     };
   }

@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
+import type { RequestStore } from "../requests/request-store.ts";
 import type { TaskFigureStore } from "./task-figure-store.ts";
 
 export interface TaskDays {
@@ -9,11 +10,14 @@ export interface TaskDays {
   dropOlderThan(ageMs: number): Promise<string[]>;
 }
 
+const AT_ONCE = 2_000;
 const EVERY_MS = 3_600_000;
 const AFTER_FAILURE_MS = 10_000;
 
 export interface TaskRetentionParts {
   days: TaskDays;
+  /** What was answered over AMQP is remembered for as long. */
+  requests: Pick<RequestStore, "forget">;
   figures: Pick<TaskFigureStore, "forgetOld">;
   retentionMs: number;
   log: Log;
@@ -40,11 +44,12 @@ export class TaskRetention {
   }
 
   async #sweep(): Promise<number> {
-    const { days, figures, retentionMs, log } = this.#parts;
+    const { days, figures, requests, retentionMs, log } = this.#parts;
     await days.makeAhead();
     await figures.forgetOld();
     const dropped = await days.dropOlderThan(retentionMs);
     if (dropped.length > 0) log.info({ event: "task-retention", dropped }, "days of ended tasks were dropped");
+    for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await requests.forget(retentionMs, AT_ONCE);
     return EVERY_MS;
   }
 

@@ -18,6 +18,7 @@ import { TaskStories0018 } from "../migrations/0018-task-stories.ts";
 import { TaskTakes0019 } from "../migrations/0019-task-takes.ts";
 import { TaskParents0020 } from "../migrations/0020-task-parents.ts";
 import { TaskFigures0021 } from "../migrations/0021-task-figures.ts";
+import { TaskRequests0022 } from "../migrations/0022-task-requests.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -80,6 +81,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskTakes0019,
       TaskParents0020,
       TaskFigures0021,
+      TaskRequests0022,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

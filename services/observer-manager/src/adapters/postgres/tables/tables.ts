@@ -5,7 +5,14 @@ import { ObserverCountsTable, ObserversTable } from "./observers.ts";
 import { RunsTable, UnknownRunsTable } from "./runs.ts";
 import { AbsenceProofsTable, ManagersTable, ServicesTable } from "./services.ts";
 import { TaskFigureDeltasTable, TaskFiguresTable } from "./task-figures.ts";
-import { EndedTasksTable, TaskProofsTable, TaskServicesTable, TasksTable, TaskTypesTable } from "./tasks.ts";
+import {
+  EndedTasksTable,
+  TaskProofsTable,
+  TaskRequestsTable,
+  TaskServicesTable,
+  TasksTable,
+  TaskTypesTable,
+} from "./tasks.ts";
 
 /**
  * Every table, as the migrations leave it: its columns, what they mean, its indexes by name. The migrations make them, these
@@ -30,4 +37,5 @@ export const TABLES = [
   TaskTypesTable,
   TaskFigureDeltasTable,
   TaskFiguresTable,
+  TaskRequestsTable,
 ];

@@ -137,3 +137,20 @@ export const TaskTypesTable = new EntitySchema({
     changedAt: column("timestamptz", "changed_at"),
   },
 });
+
+/** One row a request over AMQP that was decided, kept for TASK_RETENTION_DAYS. */
+export const TaskRequestsTable = new EntitySchema({
+  name: "TaskRequest",
+  tableName: "task_requests",
+  columns: {
+    /** The user of the broker. */
+    requester: primary("text"),
+    messageId: primary("text", "message_id"),
+    /** SHA-256 of its body, in hex. */
+    digest: column("text"),
+    /** What was said, and is said again: JSON. */
+    answer: column("text"),
+    decidedAt: column("timestamptz", "decided_at"),
+  },
+  indices: [{ name: "task_requests_by_time" }],
+});

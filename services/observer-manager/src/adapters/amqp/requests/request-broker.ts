@@ -1,0 +1,71 @@
+import { type BrokerSettings, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import { EXCHANGES, type QueueType, REQUEST_QUEUE, requestQueue } from "@unacked/contracts";
+import type { Log } from "../../../operations/log.ts";
+import { Upkeep } from "../topology.ts";
+import { RequestConsumer, type RequestConsumerParts } from "./request-consumer.ts";
+import { RequestReplies } from "./request-replies.ts";
+
+export interface RequestBrokerSettings {
+  broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
+  queueType: QueueType;
+  managerId: string;
+}
+
+const CONFIRM_TIMEOUT_MS = 10_000;
+
+/** What programs outside ask for, and what they are answered: on two connections of its own, where what is refused harms nothing else. */
+export class RequestBroker {
+  readonly #publisher: Publisher;
+  readonly #consumption: SupervisedConnection;
+  #waiting: number | undefined;
+
+  constructor(
+    { broker, queueType, managerId }: RequestBrokerSettings,
+    parts: Omit<RequestConsumerParts, "replies" | "reporter">,
+  ) {
+    this.#publisher = new Publisher(
+      { ...broker, connectionName: "unacked-manager-requests-publish" },
+      {
+        confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
+        declare: (session) => session.declareExchange(EXCHANGES.requestReplies),
+      },
+    );
+    const replies = new RequestReplies(this.#publisher, managerId, parts.log);
+    const consumer = new RequestConsumer({ ...parts, replies, reporter: managerId });
+    const declare = async (session: Session): Promise<void> => {
+      await session.declare(requestQueue(queueType));
+      await session.declareExchange(EXCHANGES.requestReplies);
+      this.#waiting = (await session.inspect(REQUEST_QUEUE)).messageCount;
+    };
+    const upkeep = new Upkeep(declare);
+    this.#consumption = new SupervisedConnection(
+      { ...broker, connectionName: "unacked-manager-requests-consume" },
+      {
+        build: async (session) => {
+          await declare(session);
+          await consumer.begin(session);
+          upkeep.begin(session);
+        },
+        onLost: () => {
+          upkeep.end();
+          this.#waiting = undefined;
+        },
+      },
+    );
+  }
+
+  /** How many nobody has received, some seconds ago; undefined: it is not known. */
+  get waiting(): number | undefined {
+    return this.#waiting;
+  }
+
+  start(): void {
+    this.#publisher.start();
+    this.#consumption.start();
+  }
+
+  async close(): Promise<void> {
+    await this.#consumption.close();
+    await this.#publisher.close();
+  }
+}

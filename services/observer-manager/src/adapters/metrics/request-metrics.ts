@@ -1,0 +1,41 @@
+import type { MetricSet } from "@unacked/metrics";
+import { REQUEST_OUTCOMES, type RequestOutcome } from "../../operations/requests/task-request.ts";
+import type { RequestTally } from "../../operations/tally.ts";
+
+const OTHERS = "(others)";
+
+/** Of requests over AMQP. */
+export class RequestMetrics implements RequestTally {
+  readonly #requests;
+  readonly #undelivered;
+  readonly #waiting;
+
+  constructor(metrics: MetricSet) {
+    const user = `users of the broker that REQUEST_USERS names; the rest together as ${OTHERS}`;
+    this.#requests = metrics.counter({
+      name: "unacked_manager_requests_total",
+      help: "Requests over AMQP, by what became of them. Repeated: answered again as before; unanswerable: among the errors; ignored: of too many such.",
+      labels: { user, outcome: REQUEST_OUTCOMES },
+    });
+    this.#undelivered = metrics.counter({
+      name: "unacked_manager_request_replies_undelivered_total",
+      help: "Answers to requests over AMQP that no queue of the requester took.",
+      labels: { user },
+    });
+    this.#waiting = metrics.gauge({
+      name: "unacked_requests_waiting",
+      help: "Requests over AMQP that no manager has received yet, as of some seconds ago.",
+    });
+  }
+
+  answered(user: string | undefined, outcome: RequestOutcome, isTold: boolean): void {
+    this.#requests.inc({ user: user ?? OTHERS, outcome });
+    if (!isTold) this.#undelivered.inc({ user: user ?? OTHERS });
+  }
+
+  /** `undefined`: it is not known, or nobody may ask. */
+  show(waiting: number | undefined): void {
+    this.#waiting.reset();
+    if (waiting !== undefined) this.#waiting.set({}, waiting);
+  }
+}

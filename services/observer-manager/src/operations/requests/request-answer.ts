@@ -1,0 +1,56 @@
+import type { TaskBatchResults } from "@unacked/contracts";
+import { RefusedByDatabase } from "../books/books-store.ts";
+import { toProblemDetails } from "../problem-details.ts";
+import type { Refusal } from "../refusal.ts";
+import type { KeptAnswer } from "./request-store.ts";
+import { type AdmittedRequest, problemReply, type RequestAnswer } from "./task-request.ts";
+
+/** RabbitMQ 4 takes messages up to 16 MiB, and closes the channel of who sends more. */
+const MAX_ANSWER_LENGTH = 4_000_000;
+
+/** The JSON of these results; of very long ones without what the requester knows already. */
+export function shown({ results }: TaskBatchResults): string {
+  const json = JSON.stringify({ results });
+  if (json.length <= MAX_ANSWER_LENGTH) return json;
+  const short = results.map((result) =>
+    "task" in result
+      ? { ...result, task: { ...result.task, params: null } }
+      : { ...result, problem: { ...result.problem, errors: result.problem.errors?.slice(0, 1), knownTypes: undefined } },
+  );
+  return JSON.stringify({ results: short });
+}
+
+export const answerOf = (
+  { name, replyKey }: AdmittedRequest,
+  outcome: "done" | "repeated",
+  json: string,
+): RequestAnswer => ({
+  outcome,
+  user: name,
+  ...(replyKey !== undefined && { reply: { key: replyKey, status: 200, json } }),
+});
+
+export function repeated(request: AdmittedRequest, { digest, json }: KeptAnswer): RequestAnswer {
+  if (digest === request.digest) return answerOf(request, "repeated", json);
+  const detail = `The message-id ${request.messageId} was that of a request with another body`;
+  return refusedWith(request, { kind: "problem", code: "id-taken", detail });
+}
+
+/** What no other try would mend: nothing of the request was done. It stands among the errors, too, for whoever runs the manager. */
+export function undecidable(request: AdmittedRequest, error: unknown): RequestAnswer {
+  const isRefused = error instanceof RefusedByDatabase;
+  const detail = `The request ${request.messageId} of ${request.name} cannot be decided: ${isRefused ? error.message : "an error of the manager's own, see its log"}`;
+  const refusal: Refusal = isRefused
+    ? { kind: "problem", code: "invalid-body", detail: "PostgreSQL refuses a value in it" }
+    : { kind: "problem", code: "internal-error" };
+  return { ...refusedWith(request, refusal), error: { reason: "refused-by-database", detail } };
+}
+
+function refusedWith({ name, messageId, replyKey }: AdmittedRequest, refusal: Refusal): RequestAnswer {
+  const problem = toProblemDetails(refusal, messageId);
+  return {
+    outcome: "refused",
+    user: name,
+    ...(replyKey !== undefined && { reply: problemReply(replyKey, problem) }),
+  };
+}

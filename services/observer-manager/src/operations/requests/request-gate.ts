@@ -1,0 +1,120 @@
+import { roleReaches } from "@unacked/contracts";
+import { jsonMistake } from "../../domain/json-mistake.ts";
+import { type RequestUser, type RequestUsers, whyNotAllowed } from "../../domain/requests/request-users.ts";
+import { TokenBucket } from "../../domain/requests/token-bucket.ts";
+import { toProblemDetails } from "../problem-details.ts";
+import type { Refusal } from "../refusal.ts";
+import { readBatch } from "../tasks/task-batch.ts";
+import { type AdmittedRequest, problemReply, type RequestAnswer, type TaskRequest } from "./task-request.ts";
+
+export const MAX_REQUEST_BYTES = 1_048_576;
+const MAX_REQUEST_TASKS = 1_000;
+/** Whoever they are, so many of those who cannot be answered go to the errors. */
+const STRANGERS_PER_MINUTE = 60;
+
+const MESSAGE_ID = /^[\x21-\x7e]{1,128}$/;
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export interface RequestGateParts {
+  users: RequestUsers;
+  /** Hex. */
+  sha256(body: Buffer): string;
+  nowMs?(): number;
+}
+
+/** Comes in: any message. Guarantees: admitted is only what may be asked, by whom it is; what is not is answered where that is safe. */
+export class RequestGate {
+  readonly #users: ReadonlyMap<string, { user: RequestUser; bucket: TokenBucket }>;
+  readonly #strangers: TokenBucket;
+  readonly #sha256: (body: Buffer) => string;
+  readonly #nowMs: () => number;
+
+  constructor({ users, sha256, nowMs = () => performance.now() }: RequestGateParts) {
+    this.#sha256 = sha256;
+    this.#nowMs = nowMs;
+    this.#strangers = new TokenBucket(STRANGERS_PER_MINUTE, nowMs());
+    this.#users = new Map(
+      Object.entries(users).map(([name, user]) => [name, { user, bucket: new TokenBucket(user.perMinute, nowMs()) }]),
+    );
+  }
+
+  admit(request: TaskRequest): AdmittedRequest | RequestAnswer {
+    const { user: name, replyTo } = request;
+    if (name === undefined) return this.#unanswerable(undefined, "it has no user-id: who sends it has to say so");
+    const known = this.#users.get(name);
+    if (known === undefined)
+      return this.#unanswerable(undefined, `REQUEST_USERS does not name the user ${JSON.stringify(name)}`);
+    if (replyTo !== undefined && !(KEY.test(replyTo) && replyTo.startsWith(`${name}.`)))
+      return this.#unanswerable(name, `reply-to has to begin with "${name}.", and is ${JSON.stringify(replyTo)}`);
+    const waitMs = known.bucket.take(this.#nowMs());
+    if (waitMs === 0) return this.#read(name, known.user, request);
+    const { perMinute } = known.user;
+    const detail = `${name} may ask ${perMinute} times a minute (perMinute in REQUEST_USERS)`;
+    return this.#refused(name, request, "too-many", {
+      kind: "problem",
+      code: "too-many-requests",
+      detail,
+      retryAfterS: Math.ceil(waitMs / 1_000),
+    });
+  }
+
+  #read(name: string, user: RequestUser, request: TaskRequest): AdmittedRequest | RequestAnswer {
+    const { messageId, replyTo, body } = request;
+    const refuse = (refusal: Omit<Refusal, "kind">) =>
+      this.#refused(name, request, "refused", { kind: "problem", ...refusal });
+    if (!roleReaches(user.role, "operator"))
+      return refuse({
+        code: "forbidden",
+        detail: `It needs the role operator, and ${name} is ${user.role}`,
+        neededRole: "operator",
+      });
+    if (messageId === undefined || !MESSAGE_ID.test(messageId))
+      return refuse({
+        code: "malformed-request",
+        detail: "message-id has to be 1 to 128 characters of ASCII, without blanks",
+      });
+    if (body.length > MAX_REQUEST_BYTES)
+      return refuse({ code: "body-too-large", detail: `A request has at most ${MAX_REQUEST_BYTES} bytes` });
+    const json = parsed(body.toString("utf8"));
+    if ("mistake" in json) return refuse({ code: "malformed-json", detail: json.mistake });
+    const batch = readBatch(json.value);
+    if (!batch.ok) return refuse(batch.refusal);
+    if (batch.tasks.length > MAX_REQUEST_TASKS)
+      return refuse({ code: "body-too-large", detail: `A request has at most ${MAX_REQUEST_TASKS} tasks` });
+    const tasks = batch.tasks.map((task): (typeof batch.tasks)[number] => {
+      const detail = "kind" in task ? undefined : whyNotAllowed(name, user, task);
+      return detail === undefined ? task : { kind: "problem", code: "forbidden", detail };
+    });
+    return { name, user, messageId, replyKey: replyTo, digest: this.#sha256(body), tasks };
+  }
+
+  #refused(
+    user: string,
+    { messageId, replyTo: key }: TaskRequest,
+    outcome: RequestAnswer["outcome"],
+    refusal: Refusal,
+  ): RequestAnswer {
+    const problem = toProblemDetails(refusal, messageId ?? "");
+    if (key !== undefined) return { outcome, user, reply: problemReply(key, problem) };
+    // Nobody hears of it otherwise; over the limit it would be a flood.
+    const places = (problem.errors ?? []).slice(0, 5).map(({ pointer = "", message }) => `${pointer}: ${message}`);
+    const detail = [`${user}: ${problem.detail}`, ...places].join("; ");
+    return outcome === "too-many" || this.#strangers.take(this.#nowMs()) > 0
+      ? { outcome, user }
+      : { outcome, user, error: { reason: "unreadable", detail } };
+  }
+
+  #unanswerable(user: string | undefined, detail: string): RequestAnswer {
+    return this.#strangers.take(this.#nowMs()) > 0
+      ? { outcome: "ignored", user }
+      : { outcome: "unanswerable", user, error: { reason: "unreadable", detail } };
+  }
+}
+
+function parsed(text: string): { value: unknown } | { mistake: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return { mistake: jsonMistake(text) ?? "The body is not JSON" };
+  }
+}

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { RequestBroker, type RequestBrokerSettings } from "./adapters/amqp/requests/request-broker.ts";
+import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
+import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { RequestUsers } from "./domain/requests/request-users.ts";
+import type { Log } from "./operations/log.ts";
+import { RequestDesk } from "./operations/requests/request-desk.ts";
+import { RequestGate } from "./operations/requests/request-gate.ts";
+import type { RequestTally } from "./operations/tally.ts";
+
+export interface RequestSideParts extends RequestBrokerSettings {
+  /** Undefined: nobody may ask anything over AMQP, and nothing is declared. */
+  users: RequestUsers | undefined;
+  database: Pick<DatabaseSide, "tasks" | "errors">;
+  tally: RequestTally;
+  /** Something may be due. */
+  wake(): void;
+  log: Log;
+}
+
+/** Wires what the manager does for requests over AMQP. It decides nothing. */
+export class RequestSide {
+  readonly #broker: RequestBroker | undefined;
+
+  constructor({ users, database, tally, wake, log, ...settings }: RequestSideParts) {
+    if (users === undefined) return;
+    const { store: types, requests: store } = database.tasks;
+    const isPassing = (error: unknown) => describeDatabaseError(error).unavailable;
+    this.#broker = new RequestBroker(settings, {
+      gate: new RequestGate({ users, sha256: (body) => createHash("sha256").update(body).digest("hex") }),
+      desk: new RequestDesk({ store, types, isPassing, wake, log }),
+      errors: database.errors,
+      tally,
+      log,
+    });
+  }
+
+  get waiting(): number | undefined {
+    return this.#broker?.waiting;
+  }
+
+  start(): void {
+    this.#broker?.start();
+  }
+
+  async close(): Promise<void> {
+    await this.#broker?.close();
+  }
+}

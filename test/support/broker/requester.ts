@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import type { ProblemDetails, TaskBatchResults } from "@unacked/contracts";
+import { type Channel, type ChannelModel, type ConfirmChannel, type ConsumeMessage, connect, type Options } from "amqplib";
+import { expect } from "vitest";
+import { eventually } from "../eventually.ts";
+
+export interface Reply {
+  /** As a client of REST would see it. */
+  status: number;
+  type: string;
+  body: TaskBatchResults & ProblemDetails;
+  correlationId: string;
+  /** The bytes, to compare. */
+  text: string;
+}
+
+/** A program outside that asks for tasks over AMQP, as docs/tasks.md tells it to. Close it. */
+export class Requester {
+  readonly #model: ChannelModel;
+  readonly #channel: ConfirmChannel;
+  readonly user: string;
+  /** Where its answers go. */
+  readonly replyTo: string;
+  readonly replies: Reply[] = [];
+  returned = 0;
+
+  private constructor(model: ChannelModel, channel: ConfirmChannel, user: string) {
+    this.#model = model;
+    this.#channel = channel;
+    this.user = user;
+    this.replyTo = `${user}.${randomUUID()}`;
+  }
+
+  /** The exchanges have to be there: a manager has been started. */
+  static async connect(url: string): Promise<Requester> {
+    const model = await connect(url);
+    model.on("error", () => undefined);
+    const channel = await model.createConfirmChannel();
+    const requester = new Requester(model, channel, new URL(url).username);
+    channel.on("error", () => undefined);
+    channel.on("return", () => (requester.returned += 1));
+    const queue = `unacked.request-replies.${requester.replyTo}`;
+    await channel.assertQueue(queue, { exclusive: true, durable: false });
+    await channel.bindQueue(queue, "unacked.request-replies", requester.replyTo);
+    await channel.consume(queue, (message) => requester.#take(message), { noAck: true });
+    return requester;
+  }
+
+  #take(message: ConsumeMessage | null): void {
+    if (message === null) return;
+    const { headers, type, correlationId } = message.properties;
+    const text = message.content.toString();
+    this.replies.push({ status: headers?.status, type, correlationId, text, body: JSON.parse(text) });
+  }
+
+  /** Publishes whatever it is told to; resolves when the broker has it. */
+  async publish(body: unknown, properties: Options.Publish = {}): Promise<string> {
+    const messageId = properties.messageId ?? randomUUID();
+    const content = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+    const all = { userId: this.user, replyTo: this.replyTo, persistent: true, ...properties, messageId };
+    const isUnset = Object.entries(all).filter(([, value]) => value === undefined);
+    for (const [name] of isUnset) delete (all as Record<string, unknown>)[name];
+    this.#channel.publish("unacked.requests", "tasks", content, { mandatory: true, ...all });
+    await this.#channel.waitForConfirms();
+    return messageId;
+  }
+
+  /** Of a request of this message id, or correlation id: the `nth` answer. */
+  async reply(id: string, nth = 1): Promise<Reply> {
+    return await eventually(
+      () => {
+        const found = this.replies.filter(({ correlationId }) => correlationId === id)[nth - 1];
+        expect(found, `answer ${nth} to ${id}`).toBeDefined();
+        return found as Reply;
+      },
+      { timeoutMs: 30_000 },
+    );
+  }
+
+  async ask(body: unknown, properties: Options.Publish = {}): Promise<Reply> {
+    const count = this.replies.length;
+    const id = await this.publish(body, properties);
+    const nth = this.replies.slice(0, count).filter(({ correlationId }) => correlationId === id).length + 1;
+    return this.reply(properties.correlationId ?? id, nth);
+  }
+
+  /** For what the broker may refuse. */
+  openChannel(): Promise<Channel> {
+    return this.#model.createChannel();
+  }
+
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { readRequestUsers } from "../../../services/observer-manager/src/domain/requests/request-users.ts";
+import { TokenBucket } from "../../../services/observer-manager/src/domain/requests/token-bucket.ts";
+import { RequestGate } from "../../../services/observer-manager/src/operations/requests/request-gate.ts";
+import type { TaskRequest } from "../../../services/observer-manager/src/operations/requests/task-request.ts";
+
+describe("the setting REQUEST_USERS", () => {
+  const BILLING = { role: "operator", types: ["resize"], pools: ["default"] };
+
+  it("is read as JSON or as it stands in a file, and 6,000 requests a minute are the default", () => {
+    const expected = { users: { billing: { ...BILLING, perMinute: 6_000 } } };
+    expect(readRequestUsers(JSON.stringify({ billing: BILLING }))).toEqual(expected);
+    expect(readRequestUsers({ billing: BILLING })).toEqual(expected);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ["no JSON", "billing=operator", /^is not JSON$/],
+    ["a list", "[]", /^it: Invalid input: expected record/],
+    ["nobody", "{}", /names no user/],
+    ["another role", { billing: { ...BILLING, role: "root" } }, /^\/billing\/role: /],
+    ["a misspelt field", { billing: { ...BILLING, pool: "x" } }, /^\/billing: Unrecognized key: "pool"/],
+    ["no types", { billing: { role: "operator", pools: ["*"] } }, /^\/billing\/types: /],
+    ["an empty list", { billing: { ...BILLING, pools: [] } }, /^\/billing\/pools: /],
+    ["a pool that is none", { billing: { ...BILLING, pools: ["a b"] } }, /^\/billing\/pools\/0: /],
+    ["a name with a dot", { "billing.eu": BILLING }, /^\/billing.eu: a user's name has no dot/],
+    ["a name with a star", { "*": BILLING }, /no dot, \* or #/],
+    ["a name with a blank", { "a b": BILLING }, /without blanks/],
+    ["a rate of nothing", { billing: { ...BILLING, perMinute: 0 } }, /^\/billing\/perMinute: /],
+  ])("says what is wrong with %s, and where", (_, given, why) => {
+    const read = readRequestUsers(given);
+    expect("problems" in read ? read.problems.join("; ") : "it was taken").toMatch(why);
+  });
+});
+
+it("A bucket holds ten seconds' worth, and refills evenly", () => {
+  const bucket = new TokenBucket(60, 0);
+  const takenAt = (ms: number, tries = 20) =>
+    Array.from({ length: tries }, () => bucket.take(ms)).filter((wait) => wait === 0).length;
+  expect(takenAt(0)).toBe(10);
+  expect(bucket.take(0)).toBe(1_000);
+  expect(takenAt(2_500)).toBe(2);
+  expect(bucket.take(2_500)).toBe(500);
+  expect(takenAt(10_000_000)).toBe(10);
+  expect(new TokenBucket(1, 0).take(0)).toBe(0);
+});
+
+describe("the gate of requests", () => {
+  const read = readRequestUsers({
+    billing: { role: "operator", types: ["resize"], pools: ["default"] },
+    all: { role: "admin", types: ["*"], pools: ["*"] },
+    looker: { role: "viewer", types: ["*"], pools: ["*"] },
+  });
+  let nowMs = 0;
+  const gate = new RequestGate({
+    users: "users" in read ? read.users : {},
+    sha256: (body) => `digest of ${body.length}`,
+    nowMs: () => nowMs,
+  });
+  const body = (value: unknown) => Buffer.from(JSON.stringify(value));
+  const request = (more: Partial<TaskRequest> = {}): TaskRequest => ({
+    user: "billing",
+    messageId: "m-1",
+    replyTo: "billing.here",
+    body: body({ tasks: [{ type: "resize" }] }),
+    ...more,
+  });
+
+  it("admits what may be asked, with its defaults", () => {
+    expect(gate.admit(request())).toMatchObject({
+      name: "billing",
+      messageId: "m-1",
+      replyKey: "billing.here",
+      digest: "digest of 29",
+      tasks: [{ type: "resize", params: {}, pool: "default", priority: 0, onConflict: "reject" }],
+    });
+    expect(gate.admit(request({ replyTo: undefined }))).toMatchObject({ replyKey: undefined });
+  });
+
+  it.each([
+    "billing",
+    "billingx.here",
+    "unacked.work.default",
+    "",
+    "amq.rabbitmq.reply-to.x",
+    "all.here",
+    "billing.\0",
+    `billing.${"x".repeat(255)}`,
+  ])("answers nobody at %j", (replyTo) => {
+    nowMs += 60_000;
+    const answer = gate.admit(request({ replyTo }));
+    expect(answer).toMatchObject({ outcome: "unanswerable", error: { reason: "unreadable" } });
+    expect(answer).not.toHaveProperty("reply");
+  });
+
+  it("gives the tasks that a user may not create their refusal, and leaves the others", () => {
+    const admitted = gate.admit(
+      request({ body: body({ tasks: [{ type: "paint" }, { type: "resize", pool: "x" }, { type: "resize" }, 7] }) }),
+    );
+    expect("tasks" in admitted && admitted.tasks.map((one) => ("kind" in one ? one.code : one.type))).toEqual([
+      "forbidden",
+      "forbidden",
+      "resize",
+      "invalid-body",
+    ]);
+    const any = gate.admit(
+      request({ user: "all", replyTo: "all.x", body: body({ tasks: [{ type: "paint", pool: "x" }] }) }),
+    );
+    expect(any).toMatchObject({ tasks: [{ type: "paint", pool: "x" }] });
+  });
+
+  it("refuses a viewer with what would be enough", () => {
+    const { reply } = gate.admit(request({ user: "looker", replyTo: "looker.x" })) as { reply: { json: string } };
+    expect(JSON.parse(reply.json)).toMatchObject({
+      status: 403,
+      code: "forbidden",
+      neededRole: "operator",
+      requestId: "m-1",
+    });
+  });
+
+  it("puts what nobody is answered among the errors, sixty a minute at most, and goes on for those it knows", () => {
+    nowMs += 600_000;
+    const outcomes = Array.from({ length: 30 }, () => gate.admit(request({ user: undefined }))).map(
+      (one) => "outcome" in one && one.outcome,
+    );
+    expect(outcomes.filter((one) => one === "unanswerable")).toHaveLength(10);
+    expect(outcomes.filter((one) => one === "ignored")).toHaveLength(20);
+    expect(gate.admit(request())).toHaveProperty("tasks");
+    const broken = gate.admit(request({ replyTo: undefined, body: Buffer.from("{") }));
+    expect(broken).toEqual({ outcome: "refused", user: "billing" });
+    nowMs += 60_000;
+    expect(gate.admit(request({ replyTo: undefined, body: Buffer.from("{") }))).toMatchObject({
+      outcome: "refused",
+      error: { reason: "unreadable", detail: expect.stringMatching(/^billing: line 1, column 2/) },
+    });
+  });
+});
