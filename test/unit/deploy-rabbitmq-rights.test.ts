@@ -7,6 +7,7 @@ import {
   EXCHANGES,
   newServiceId,
   outputKey,
+  REQUEST_QUEUE,
   replyQueue,
   STATE_QUEUE,
   TASK_STATE_QUEUE,
@@ -34,6 +35,7 @@ const control = controlQueue(newServiceId(), 12).name;
 const replies = replyQueue(newServiceId(), 3).name;
 const work = workQueueName("default");
 const tasks = taskQueueName("default");
+const answers = "unacked.request-replies.unacked-requester.0f";
 const everything = [
   ...exchanges,
   STATE_QUEUE,
@@ -45,6 +47,11 @@ const everything = [
   taskQueueName("other"),
   control,
   replies,
+  REQUEST_QUEUE,
+  answers,
+  "unacked.request-replies.unacked-requester",
+  "unacked.request-replies.other.0f",
+  `${answers}.x`,
   // What is not ours, or would be if a pattern had no end.
   "amq.default",
   "amq.gen-x",
@@ -68,8 +75,8 @@ const allowed = (user: string, right: keyof Omit<Rights, "user">): string[] => {
 describe("the rights on the broker", () => {
   it("of a manager: it declares all that is shared, sends starts and orders, and reads events and errors", () => {
     const ofPools = [work, workQueueName("other"), tasks, taskQueueName("other")];
-    const shared = [STATE_QUEUE, TASK_STATE_QUEUE, ERROR_QUEUE, ...ofPools];
-    const sentTo = ["unacked.start", "unacked.tasks", "unacked.control", "unacked.service", "unacked.events"];
+    const shared = [STATE_QUEUE, TASK_STATE_QUEUE, ERROR_QUEUE, REQUEST_QUEUE, ...ofPools];
+    const sentTo = ["start", "tasks", "control", "service", "events", "request-replies"].map((name) => `unacked.${name}`);
     expect(allowed("unacked-manager", "configure")).toEqual([...exchanges, ...shared, replies].toSorted());
     expect(allowed("unacked-manager", "write")).toEqual([...sentTo, ...shared, replies].toSorted());
     expect(allowed("unacked-manager", "read")).toEqual(
@@ -77,7 +84,9 @@ describe("the rights on the broker", () => {
         STATE_QUEUE,
         TASK_STATE_QUEUE,
         ERROR_QUEUE,
+        REQUEST_QUEUE,
         replies,
+        "unacked.requests",
         "unacked.events",
         "unacked.errors",
         "unacked.start",
@@ -97,6 +106,19 @@ describe("the rights on the broker", () => {
     );
   });
 
+  it("of a program outside: it has queues for its own answers, asks, and hears what is sent under its own name", () => {
+    expect(allowed("unacked-requester", "configure")).toEqual([answers]);
+    expect(allowed("unacked-requester", "write")).toEqual([answers, "unacked.requests"].toSorted());
+    expect(allowed("unacked-requester", "read")).toEqual([answers, "unacked.request-replies"].toSorted());
+    const topic = definitions.topic_permissions.find(({ user }) => user === "unacked-requester");
+    expect(topic?.exchange).toBe("unacked.request-replies");
+    const mayBind = (key: string) => new RegExp(topic?.read ?? "").test(key);
+    expect(["unacked-requester.x", "unacked-requester.#"].filter(mayBind)).toHaveLength(2);
+    const others = ["#", "*.x", "unacked-requester", "unacked-requesterx.x", "other.unacked-requester.x"];
+    expect(others.filter(mayBind)).toEqual([]);
+    expect(topic?.write).toBe("^$");
+  });
+
   it("let a service emit under type and name of any observer, and under nothing else", () => {
     const [topic] = definitions.topic_permissions;
     expect(topic).toMatchObject({ user: "unacked-service", exchange: "unacked.output" });
@@ -110,6 +132,7 @@ describe("the rights on the broker", () => {
     expect(definitions.users.map(({ password, tags }) => [password, tags])).toEqual([
       ["MANAGER_PASSWORD", ""],
       ["SERVICE_PASSWORD", ""],
+      ["REQUESTER_PASSWORD", ""],
     ]);
     // RabbitMQ 3.10 stops an import half-way at a policy that it does not know.
     expect(Object.keys(definitions).sort()).toEqual(["permissions", "topic_permissions", "users", "vhosts"]);
@@ -126,7 +149,11 @@ describe("the passwords", () => {
   it("come from the environment", () => {
     const { stdout, status } = render({ MANAGER_PASSWORD: "Aa0._~-", SERVICE_PASSWORD: "b" });
     expect(status).toBe(0);
-    expect((JSON.parse(stdout) as typeof definitions).users.map(({ password }) => password)).toEqual(["Aa0._~-", "b"]);
+    const { users } = JSON.parse(stdout) as typeof definitions;
+    expect(users.map(({ password }) => password)).toEqual(["Aa0._~-", "b", undefined]);
+    expect(users[2]).toMatchObject({ name: "unacked-requester", password_hash: "" }); // it has none, and cannot come in
+    const all = render({ MANAGER_PASSWORD: "a", SERVICE_PASSWORD: "b", REQUESTER_PASSWORD: "c~" }).stdout;
+    expect((JSON.parse(all) as typeof definitions).users.map(({ password }) => password)).toEqual(["a", "b", "c~"]);
   });
 
   it.each([
@@ -136,6 +163,11 @@ describe("the passwords", () => {
       "would break out",
       { MANAGER_PASSWORD: 'a", "tags": "administrator', SERVICE_PASSWORD: "b" },
       "MANAGER_PASSWORD may have",
+    ],
+    [
+      "would break out",
+      { MANAGER_PASSWORD: "a", SERVICE_PASSWORD: "b", REQUESTER_PASSWORD: 'a"' },
+      "REQUESTER_PASSWORD may have",
     ],
     ["would need escaping", { MANAGER_PASSWORD: "a", SERVICE_PASSWORD: "a/b" }, "SERVICE_PASSWORD may have"],
   ])("that %s is named, and nothing is printed", (_, env, complaint) => {
