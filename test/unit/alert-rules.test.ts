@@ -36,6 +36,8 @@ const WELL: Series = {
   [`unacked_task_oldest_ready_seconds${ofPool}`]: steady(20),
   [`unacked_manager_tasks_ended_total{${manager},status="Failed"}`]: steady(4),
   [`unacked_manager_tasks_ended_total{${manager},status="Completed"}`]: growing(100),
+  [`unacked_requests_waiting{${manager}}`]: steady(3),
+  [`unacked_manager_requests_total{${manager},user="billing",outcome="done"}`]: growing(1),
   [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: steady(1),
   [`unacked_state_queue_batches{${manager}}`]: steady(3),
   [`unacked_manager_failing_seconds{${manager},queue="unacked.state"}`]: steady(0),
@@ -93,6 +95,13 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   { alert: "UnackedObserversWait", series: { [`unacked_oldest_waiting_seconds{${manager}}`]: "0+15x110" } },
   { alert: "UnackedTasksWait", series: { [`unacked_task_oldest_ready_seconds${ofPool}`]: "0+15x110" } },
   { alert: "UnackedTasksFail", series: { [`unacked_manager_tasks_ended_total{${manager},status="Failed"}`]: "0x80 11x30" } },
+  {
+    alert: "UnackedRequestsWait",
+    series: {
+      [`unacked_requests_waiting{${manager}}`]: steady(3),
+      [`unacked_manager_requests_total{${manager},user="billing",outcome="done"}`]: steady(9),
+    },
+  },
   { alert: "UnackedBooksBehind", series: { [`unacked_state_queue_batches{${manager}}`]: steady(1_001) } },
   {
     alert: "UnackedMessagesFail",
