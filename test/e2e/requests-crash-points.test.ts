@@ -33,7 +33,7 @@ describe("requests over AMQP, when something dies or is lost", { timeout: 120_00
     tasks = new Tasks(system);
   });
   afterEach(async () => {
-    await requester.close();
+    await requester.close().catch(() => undefined);
     await system.close();
   });
 
@@ -62,6 +62,7 @@ describe("requests over AMQP, when something dies or is lost", { timeout: 120_00
     let isOver = false;
     const asking = (async () => {
       while (!isOver) {
+        await eventually(() => expect(asked.length - requester.replies.length).toBeLessThan(200), { timeoutMs: 30_000 });
         const some = await Promise.all(
           Array.from({ length: 25 }, (_, i) => requester.publish({ tasks: [{ ...LATER, params: { i } }] })),
         );
@@ -149,7 +150,7 @@ describe("requests over AMQP, when something dies or is lost", { timeout: 120_00
     expect((await untilAnswered()).status).toBe(200);
     await system.management.call("DELETE", "/exchanges/{vhost}/unacked.request-replies");
     const again = async () => {
-      await requester.close();
+      await requester.close().catch(() => undefined);
       await connect(); // its binding went with the exchange
     };
     await eventually(again, { timeoutMs: 20_000 });

@@ -63,8 +63,8 @@ it.each<[what: string, act: (channel: Channel) => unknown, resource: string]>([
   ["listen to outputs", bindMine("unacked.output", "#"), "exchange 'unacked.output'"],
   ["declare a queue of another name", declare("mine"), "queue 'mine'"],
   ["declare another's queue", declare("unacked.request-replies.victim.x"), "queue 'unacked.request-replies.victim.x'"],
-  ["have its dead letters go to the starts", declare(mine, "unacked.start"), "exchange 'unacked.start'"],
-  ["have its dead letters go anywhere", declare(mine, ""), "exchange 'amq.default'"],
+  ["have its dead letters go to the starts", declare(`${mine}-1`, "unacked.start"), "exchange 'unacked.start'"],
+  ["have its dead letters go anywhere", declare(`${mine}-2`, ""), "exchange 'amq.default'"],
   ["delete the exchange of answers", (channel) => channel.deleteExchange("unacked.request-replies"), "exchange"],
 ])("It cannot %s", async (_what, act, resource) => {
   const answer = await intruder.attempt(act);

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { loadSettings } from "../../../libs/settings/src/index.ts";
 import { readRequestUsers } from "../../../services/observer-manager/src/domain/requests/request-users.ts";
 import { TokenBucket } from "../../../services/observer-manager/src/domain/requests/token-bucket.ts";
 import { RequestGate } from "../../../services/observer-manager/src/operations/requests/request-gate.ts";
 import type { TaskRequest } from "../../../services/observer-manager/src/operations/requests/task-request.ts";
+import { ManagerSettings } from "../../../services/observer-manager/src/settings.ts";
 
 describe("the setting REQUEST_USERS", () => {
   const BILLING = { role: "operator", types: ["resize"], pools: ["default"] };
@@ -11,6 +13,19 @@ describe("the setting REQUEST_USERS", () => {
     const expected = { users: { billing: { ...BILLING, perMinute: 6_000 } } };
     expect(readRequestUsers(JSON.stringify({ billing: BILLING }))).toEqual(expected);
     expect(readRequestUsers({ billing: BILLING })).toEqual(expected);
+  });
+
+  it("is named, with the place, when the manager does not start by it", () => {
+    const load = (users: string) => {
+      const env = { AMQP_URL: "amqp://h", DATABASE_URL: "postgres://h/d", REQUEST_USERS: users };
+      return loadSettings(ManagerSettings, { env }).REQUEST_USERS;
+    };
+    expect(load(JSON.stringify({ billing: BILLING }))).toEqual({ billing: { ...BILLING, perMinute: 6_000 } });
+    expect(load("")).toBeUndefined();
+    expect(() => load("{")).toThrow(/REQUEST_USERS: is not JSON/);
+    expect(() => load('{"billing":{"role":"operator","types":[],"pools":["*"]}}')).toThrow(
+      /REQUEST_USERS: \/billing\/types: /,
+    );
   });
 
   it.each<[string, unknown, RegExp]>([
@@ -116,6 +131,14 @@ describe("the gate of requests", () => {
       neededRole: "operator",
       requestId: "m-1",
     });
+  });
+
+  it("names a hundred wrong fields at most", () => {
+    const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 0]));
+    const { reply } = gate.admit(request({ body: body({ tasks: [{ type: "resize" }], ...many }) })) as {
+      reply: { json: string };
+    };
+    expect(JSON.parse(reply.json)).toMatchObject({ status: 422, errors: { length: 100 } });
   });
 
   it("puts what nobody is answered among the errors, sixty a minute at most, and goes on for those it knows", () => {

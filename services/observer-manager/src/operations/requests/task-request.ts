@@ -45,8 +45,11 @@ export interface AdmittedRequest {
   tasks: (CreateTask | Refusal)[];
 }
 
+/** More wrong fields are not worth reading. */
+const MAX_FIELDS = 100;
+
 export const problemReply = (key: string, problem: ProblemDetails): Reply => ({
   key,
   status: problem.status,
-  json: JSON.stringify(problem),
+  json: JSON.stringify({ ...problem, errors: problem.errors?.slice(0, MAX_FIELDS) }),
 });

@@ -11,8 +11,9 @@ import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import type { RequestReplies } from "./request-replies.ts";
 
-/** So many bodies are in memory at most; the broker says how large one may be (max_message_size). */
-const PREFETCH = 20;
+/** What waits here is parsed, and at most as large as a request may be: bodies are let go of as they come. */
+const PREFETCH = 100;
+const MAX_BATCH = 50;
 const MAX_DETAIL = 1_000;
 const RETRY_MS = 250;
 /** A manager that cannot decide for this long lets another one try: the queue has a single active consumer. */
@@ -29,13 +30,21 @@ export interface RequestConsumerParts {
   log: Log;
 }
 
+interface Received {
+  admitted: AdmittedRequest | RequestAnswer;
+  correlationId: string | undefined;
+  /** For the errors, should it come to that. */
+  asError: Omit<NewError, "reporter">;
+}
+
 /**
  * Comes in: requests. Guarantees: each is acked only after it is decided and its answer is with the broker, or it stands among the
  * errors. A crash in the middle leaves it unacked, and what comes again is answered the same.
  */
 export class RequestConsumer {
   readonly #parts: RequestConsumerParts;
-  readonly #batches = new DeliveryBatches(PREFETCH, (deliveries, lost) => this.#handle(deliveries, lost));
+  readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
+  readonly #received = new WeakMap<Delivery, Received>();
   #session: Session | undefined;
 
   constructor(parts: RequestConsumerParts) {
@@ -45,37 +54,45 @@ export class RequestConsumer {
   async begin(session: Session): Promise<void> {
     this.#session = session;
     this.#batches.begin(session.lost);
-    await session.consume(REQUEST_QUEUE, { prefetch: PREFETCH }, (delivery) => this.#batches.add(delivery));
+    await session.consume(REQUEST_QUEUE, { prefetch: PREFETCH }, (delivery) => {
+      this.#received.set(delivery, this.#receive(delivery));
+      delivery.shed();
+      this.#batches.add(delivery);
+    });
+  }
+
+  #receive(delivery: Delivery): Received {
+    const { userId: user, messageId, replyTo, correlationId = messageId } = delivery.properties;
+    const admitted = this.#parts.gate.admit({ user, messageId, replyTo, body: delivery.body });
+    return { admitted, correlationId, asError: unreadableMessage(delivery, "") };
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    const admitted = deliveries.map((delivery) => this.#admit(delivery));
-    const answers = await this.#decide(deliveries, admitted, lost);
+    const received = deliveries.map((delivery) => this.#received.get(delivery) as Received);
+    const answers = await this.#decide(received, lost);
     if (answers === undefined) return;
-    const told = await Promise.all(answers.map((answer, i) => this.#answer(answer, deliveries[i] as Delivery, lost))).catch(
-      () => undefined, // the session is lost: all of them come again
-    );
-    if (told !== undefined) for (const delivery of deliveries) delivery.settle("ack");
-  }
-
-  #admit({ body, properties }: Delivery): AdmittedRequest | RequestAnswer {
-    const { userId: user, messageId, replyTo } = properties;
-    return this.#parts.gate.admit({ user, messageId, replyTo, body });
+    try {
+      await Promise.all(answers.map((answer, i) => this.#answer(answer, received[i] as Received, lost)));
+    } catch (error) {
+      if (lost.aborted) return; // all of them come again
+      this.#parts.log.error({ err: error }, "requests could not be answered");
+      this.#session?.end("requests could not be answered");
+      return;
+    }
+    for (const delivery of deliveries) delivery.settle("ack");
   }
 
   /** @returns undefined: the session is lost */
-  async #decide(
-    deliveries: Delivery[],
-    admitted: (AdmittedRequest | RequestAnswer)[],
-    lost: AbortSignal,
-  ): Promise<RequestAnswer[] | undefined> {
+  async #decide(received: Received[], lost: AbortSignal): Promise<RequestAnswer[] | undefined> {
     const { desk, errors, log } = this.#parts;
     const giveUpAt = performance.now() + GIVE_UP_MS;
     while (!lost.aborted) {
       try {
-        const decided = await desk.decide(admitted.filter(isAdmitted));
-        const answers = admitted.map((one) => (isAdmitted(one) ? (decided.get(one) as RequestAnswer) : one));
-        await errors.record(answers.flatMap((answer, i) => this.#errorOf(answer, deliveries[i] as Delivery)));
+        const decided = await desk.decide(received.map(({ admitted }) => admitted).filter(isAdmitted));
+        const answers = received.map(({ admitted }) =>
+          isAdmitted(admitted) ? (decided.get(admitted) as RequestAnswer) : admitted,
+        );
+        await errors.record(answers.flatMap((answer, i) => this.#errorOf(answer, received[i] as Received)));
         return answers;
       } catch (error) {
         log.warn({ err: error }, "requests could not be decided, trying again");
@@ -86,17 +103,16 @@ export class RequestConsumer {
     return undefined;
   }
 
-  async #answer({ outcome, user, reply }: RequestAnswer, { properties }: Delivery, lost: AbortSignal): Promise<void> {
+  async #answer({ outcome, user, reply }: RequestAnswer, { correlationId }: Received, lost: AbortSignal): Promise<void> {
     const { replies, tally } = this.#parts;
-    const { correlationId, messageId } = properties;
-    const isTold = reply === undefined || (await replies.send(reply, correlationId ?? messageId, lost));
+    const isTold = reply === undefined || (await replies.send(reply, correlationId, lost));
     tally.answered(user, outcome, isTold);
   }
 
-  #errorOf({ error }: RequestAnswer, delivery: Delivery): NewError[] {
+  #errorOf({ error }: RequestAnswer, { asError }: Received): NewError[] {
     if (error === undefined) return [];
     const { reason, detail } = error;
-    return [{ ...unreadableMessage(delivery, detail.slice(0, MAX_DETAIL)), reason, reporter: this.#parts.reporter }];
+    return [{ ...asError, reason, detail: detail.slice(0, MAX_DETAIL), reporter: this.#parts.reporter }];
   }
 }
 

@@ -42,8 +42,6 @@ export class RequestReplies {
         lost.throwIfAborted();
         if (!(error instanceof PublishError)) throw error;
         this.#log.debug({ key, err: error }, "an answer was not delivered");
-        // Whose exchange is gone is given it back.
-        if (error.code === "returned") await this.#publisher.declareAgain();
         if (UNDELIVERABLE.has(error.code)) return false;
       }
     }
