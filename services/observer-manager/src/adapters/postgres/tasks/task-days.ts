@@ -1,4 +1,4 @@
-import type { DataSource } from "typeorm";
+import type { DataSource, EntityManager } from "typeorm";
 import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
 
 const MS_PER_DAY = 86_400_000;
@@ -6,13 +6,25 @@ const DAYS_AHEAD = 7;
 const NAME = /^ended_tasks_(\d{4})_(\d{2})_(\d{2})$/;
 
 /** The clock of PostgreSQL, which the rows' ends are written by. */
-const NOW = "SELECT now() AS now";
+const NOW = "SELECT unacked_now() AS now";
 
+/** `isLeaving`: a detach that was begun, and whose end did not come in time. */
 const PARTITIONS = `
-  SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-  WHERE i.inhparent = 'ended_tasks'::regclass AND NOT i.inhdetachpending`;
+  SELECT c.relname AS name, i.inhdetachpending AS "isLeaving" FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+  WHERE i.inhparent = 'ended_tasks'::regclass`;
 
-/** The partitions of `ended_tasks`, one a day (UTC) by the time of the end. */
+/** Any number, the same for all managers. */
+const LOCK = "SELECT pg_advisory_xact_lock(7028)";
+
+interface Partition {
+  name: string;
+  isLeaving: boolean;
+}
+
+/**
+ * The partitions of `ended_tasks`, one a day (UTC) by the time of the end. Nothing here asks for a lock that ends of tasks, or somebody
+ * who reads for long (a backup), stand in the way of: who waits for such a lock holds up all who come after him.
+ */
 export class PostgresTaskDays implements TaskDays {
   readonly #dataSource: DataSource;
 
@@ -21,43 +33,55 @@ export class PostgresTaskDays implements TaskDays {
   }
 
   async makeAhead(): Promise<void> {
-    const there = new Set(await this.#names());
-    const todayMs = Math.floor((await this.#nowMs()) / MS_PER_DAY) * MS_PER_DAY;
-    for (let day = -1; day <= DAYS_AHEAD; day += 1) {
-      const fromMs = todayMs + day * MS_PER_DAY;
-      if (!there.has(nameOf(fromMs))) await this.#make(fromMs);
-    }
+    if ((await this.#missing(this.#dataSource)).length === 0) return;
+    await this.#dataSource.transaction(async (tx) => {
+      await tx.query(LOCK); // of two managers the second finds them
+      for (const fromMs of await this.#missing(tx)) await make(tx, fromMs);
+    });
   }
 
   async dropOlderThan(ageMs: number): Promise<string[]> {
-    const nowMs = await this.#nowMs();
-    const old = (await this.#names()).filter((name) => dayOf(name) + MS_PER_DAY <= nowMs - ageMs);
-    for (const name of old) {
-      // Names are our own: made of digits.
-      await this.#dataSource.query(`ALTER TABLE ended_tasks DETACH PARTITION ${name} CONCURRENTLY`);
+    const nowMs = await nowMsOf(this.#dataSource);
+    const all = await partitionsOf(this.#dataSource);
+    const old = all.filter(({ name }) => dayOf(name) + MS_PER_DAY <= nowMs - ageMs).toSorted(leavingFirst);
+    for (const { name, isLeaving } of old) {
+      // Names are our own: made of digits. It waits for who reads it, in vain perhaps: no row of it is found from its begin on.
+      await this.#dataSource.query(
+        `ALTER TABLE ended_tasks DETACH PARTITION ${name} ${isLeaving ? "FINALIZE" : "CONCURRENTLY"}`,
+      );
       await this.#dataSource.query(`DROP TABLE IF EXISTS ${name}`);
     }
-    return old;
+    return old.map(({ name }) => name);
   }
 
-  async #make(fromMs: number): Promise<void> {
-    const [from, to] = [fromMs, fromMs + MS_PER_DAY].map((ms) => new Date(ms).toISOString());
-    // Two managers may make it at once: the second finds it.
-    await this.#dataSource.query(
-      `CREATE TABLE IF NOT EXISTS ${nameOf(fromMs)} PARTITION OF ended_tasks FOR VALUES FROM ('${from}') TO ('${to}')`,
-    );
-  }
-
-  async #names(): Promise<string[]> {
-    const rows = await this.#dataSource.query<{ name: string }[]>(PARTITIONS);
-    return rows.map(({ name }) => name).filter((name) => NAME.test(name));
-  }
-
-  async #nowMs(): Promise<number> {
-    const [row] = await this.#dataSource.query<{ now: Date }[]>(NOW);
-    return row?.now.getTime() ?? Date.now();
+  /** The begins of the days that have no partition. */
+  async #missing(db: DataSource | EntityManager): Promise<number[]> {
+    const there = new Set((await partitionsOf(db)).map(({ name }) => name));
+    const todayMs = Math.floor((await nowMsOf(db)) / MS_PER_DAY) * MS_PER_DAY;
+    const days = Array.from({ length: DAYS_AHEAD + 2 }, (_, i) => todayMs + (i - 1) * MS_PER_DAY);
+    return days.filter((fromMs) => !there.has(nameOf(fromMs)));
   }
 }
+
+/** A table of its own that is then attached: CREATE … PARTITION OF would wait for all who read `ended_tasks`. */
+async function make(tx: EntityManager, fromMs: number): Promise<void> {
+  const [name, from, to] = [nameOf(fromMs), ...[fromMs, fromMs + MS_PER_DAY].map((ms) => new Date(ms).toISOString())];
+  await tx.query(`CREATE TABLE ${name} (LIKE ended_tasks INCLUDING ALL)`);
+  await tx.query(`ALTER TABLE ended_tasks ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
+}
+
+async function partitionsOf(db: DataSource | EntityManager): Promise<Partition[]> {
+  return (await db.query<Partition[]>(PARTITIONS)).filter(({ name }) => NAME.test(name));
+}
+
+async function nowMsOf(db: DataSource | EntityManager): Promise<number> {
+  const [row] = await db.query<{ now: Date }[]>(NOW);
+  return row?.now.getTime() ?? Date.now();
+}
+
+/** While one leaves no other can begin to. */
+const leavingFirst = (a: Partition, b: Partition): number =>
+  Number(b.isLeaving) - Number(a.isLeaving) || (a.name < b.name ? -1 : 1);
 
 const nameOf = (ms: number): string => `ended_tasks_${new Date(ms).toISOString().slice(0, 10).replaceAll("-", "_")}`;
 

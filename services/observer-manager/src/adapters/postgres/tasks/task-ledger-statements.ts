@@ -62,14 +62,14 @@ export const FAILED_BY_CRASHES = `
   WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("failed", "gone")}
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Failed', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, $2::jsonb, created_at, now(), key, story, taken_by, told_send, parent_id FROM gone`;
+         service_id, service_name, started_at, NULL, $2::jsonb, created_at, unacked_now(), key, story, taken_by, told_send, parent_id FROM gone`;
 
 /** What is taken away by hand: of what waits, or was sent. */
 export const CANCELLED = `
   WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("cancelled", "gone")}
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, last_error, created_at, now(), key, story, taken_by, told_send, parent_id FROM gone`;
+         service_id, service_name, started_at, NULL, last_error, created_at, unacked_now(), key, story, taken_by, told_send, parent_id FROM gone`;
 
 /** And back; but not one whose key another has. Index: ended_tasks_by_id. @returns those that are */
 export const REVIVED = `
@@ -133,7 +133,7 @@ export const ENDS = `
   ), kept AS (
     INSERT INTO ended_tasks (${ENDED})
     SELECT id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, now(), key, story, taken_by, told_send, parent_id
+           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, unacked_now(), key, story, taken_by, told_send, parent_id
     FROM fate WHERE status IN ${OVER}
   ), going_on AS (
     UPDATE tasks t SET status = f.status, params = CASE WHEN f.has_next THEN f.next_params ELSE t.params END,
