@@ -18,7 +18,8 @@ Proves a promise on all its cases and with full counts, which takes too long for
   slots                  what observers may do to their process, and what it costs others: every poison for a minute,
                          culprits among 200, a slot killed every second under 1,000, 150 rounds of faults. About an hour
   tasks                  100,000 on five services that are killed; twenty writers to one key; limits of types, beside a
-                         million others and for half a minute each. A quarter of an hour
+                         million others and for half a minute each; 200,000 beside an alarm, a purge, a killed manager,
+                         midnight and a snapshot of ten minutes. Half an hour
   --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
   --only TEXT            only the cases with this in their names
 `;
@@ -29,7 +30,13 @@ const SUBJECTS = {
   slots: { project: "servers", files: ["test/e2e/slots-"] },
   tasks: {
     project: "servers",
-    files: ["test/e2e/tasks-limits", "test/e2e/tasks-keys", "test/e2e/tasks-none-lost", "test/integration/task-limits"],
+    files: [
+      "test/e2e/tasks-limits",
+      "test/e2e/tasks-keys",
+      "test/e2e/tasks-none-lost",
+      "test/e2e/tasks-edges",
+      "test/integration/task-limits",
+    ],
   },
 };
 
