@@ -85,7 +85,10 @@ test("A bundle whose ends are told, and which is delivered once more, runs nothi
     { timeoutMs: 30_000, what: "the death at the ack of a bundle" },
   );
   const over = await tasks.idsOf("Completed");
-  await system.startService("worker-2", { env: ENV });
+  // Who gives it back dies before he acks it: it is given back once more.
+  const next = await system.startService("worker-2", { env: { ...ENV, ...diesAt("ack unacked.tasks", 0, "TaskBundle") } });
+  expect(await next.exited).toEqual({ code: null, signal: "SIGKILL" });
+  await system.startService("worker-3", { env: ENV });
   await tasks.untilAllOver();
   const runs = tasks.runs();
   // What had gone alone, as the last one left of a round does, and was told with the bundle, may run once more: its ack was yet to come.

@@ -3,6 +3,7 @@ import { eventually } from "../support/eventually.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+import { HeldStep, type Where } from "../support/tasks/held-step.ts";
 
 const KILLED = { code: null, signal: "SIGKILL" };
 const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" };
@@ -31,6 +32,25 @@ describe("a process that dies between two steps of a task", { timeout: 90_000 },
     await expectEnd(id, sends);
   });
 
+  const beforeCommit: [string, Where][] = [
+    ["claims", { before: "UPDATE", when: "NEW.status = 'Sent' AND OLD.status = 'Ready'" }],
+    ["applies the end", { before: "DELETE", when: "true" }],
+  ];
+  test.each(beforeCommit)(
+    "manager: it %s and dies before the commit; the task ends once, and has run once",
+    async (_, where) => {
+      const doomed = await system.startManager();
+      await system.startService("worker-1", { env: ENV });
+      const step = await HeldStep.at(system.env.DATABASE_URL as string, where);
+      const { id } = await tasks.create();
+      await step.untilReached();
+      await doomed.kill("SIGKILL");
+      await step.cutOff();
+      await system.startManager();
+      await expectEnd(id, 1);
+    },
+  );
+
   async function expectEnd(id: string, sends: number): Promise<void> {
     await tasks.untilStatus(id, "Completed");
     expect(await tasks.get(id)).toMatchObject({ sends, failures: 0 });
@@ -38,6 +58,16 @@ describe("a process that dies between two steps of a task", { timeout: 90_000 },
     expect((await tasks.list("limit=10")).items.map((task) => task.id)).toEqual([id]);
     await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
   }
+
+  test("service: it was given the task and dies before it tells of it; it runs elsewhere, uncounted", async () => {
+    await system.startManager();
+    const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt("deliver unacked.tasks") } });
+    const { id } = await tasks.create();
+    expect(await doomed.exited).toEqual(KILLED);
+    await system.startService("worker-2", { env: ENV });
+    await expectEnd(id, 1);
+    expect(await tasks.get(id)).toMatchObject({ interruptions: 0 });
+  });
 
   const ofService: [string, CrashPoint, number][] = [
     ["is about to tell the end", "publish unacked.events", 2],

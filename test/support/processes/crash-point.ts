@@ -4,7 +4,7 @@ import { ROOT } from "./processes.ts";
 const PRELOAD = pathToFileURL(`${ROOT}/test/fixtures/die-at.mjs`).href;
 
 /** See test/fixtures/die-at.mjs. */
-export type CrashPoint = `${"ack" | "publish" | "confirm"} ${string}`;
+export type CrashPoint = `${"deliver" | "ack" | "publish" | "confirm"} ${string}`;
 
 /**
  * The environment of a process that kills itself with SIGKILL at this point, when it has passed it `after` times.
