@@ -27,6 +27,7 @@ const WELL: Series = {
   [`unacked_broker_blocked{${manager},connection="publish"}`]: steady(0),
   [`unacked_warnings{${manager},code="broker-cuts-jobs"}`]: steady(0),
   [`unacked_warnings{${manager},code="service-suspect"}`]: steady(0),
+  [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(0),
   [`unacked_services${ofPool}`]: steady(2),
   [`unacked_workers${ofPool}`]: steady(20),
   [`unacked_workers_occupied${ofPool}`]: steady(5),
@@ -123,6 +124,7 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   },
   { alert: "UnackedServiceDown", series: { [`up{${service}}`]: steady(0) } },
   { alert: "UnackedServiceNotReady", series: { [`unacked_service_ready{${service}}`]: steady(0) } },
+  { alert: "UnackedLongSnapshot", series: { [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(1) } },
   { alert: "UnackedServiceSuspect", series: { [`unacked_warnings{${manager},code="service-suspect"}`]: steady(2) } },
   {
     alert: "UnackedServicesCrash",

@@ -45,6 +45,7 @@ export const WARNING_CODES = [
   "service-suspect",
   "same-service-name",
   "state-queue-behind",
+  "long-snapshot",
   "queue-unwanted",
   "broker-takes-back",
   "would-not-survive",

@@ -28,6 +28,7 @@ const well: Facts = {
   queueTroubles: [],
   unwantedQueues: [],
   queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
+  longSnapshots: [],
 };
 const codes = (facts: Facts) => warningsOf(facts).map((one) => one.code);
 
@@ -36,6 +37,22 @@ describe("warnings", () => {
     const codesOn = (brokerVersion: string) => codes({ ...well, queueKeeper: { brokerVersion, queueType: "quorum" } });
     expect(["3.10.8", "4.2.9"].map(codesOn)).toEqual([["broker-takes-back"], ["broker-takes-back"]]);
     expect(["4.3.0", "4.10.1", "5.0.0"].map(codesOn)).toEqual([[], [], []]);
+  });
+
+  it("name who has a transaction open for long, and how it is ended", () => {
+    const longSnapshots = [{ pid: 77, user: "backup", application: "pg_dump", openForS: 245 }];
+    expect(warningsOf({ ...well, longSnapshots })).toEqual([
+      {
+        code: "long-snapshot",
+        subject: "pid 77",
+        message: expect.stringMatching(
+          /^pg_dump \(user backup, pid 77 of PostgreSQL\) has had a transaction open for 4 min/,
+        ),
+        remedy: expect.stringContaining("SELECT pg_terminate_backend(77)"),
+      },
+    ]);
+    const [unnamed] = warningsOf({ ...well, longSnapshots: [{ pid: 7, user: "x", application: "", openForS: 120 }] });
+    expect(unnamed?.message).toMatch(/^A program without a name/);
   });
 
   it("are none where all is well", () => {

@@ -21,6 +21,15 @@ export interface QueueKeeper {
   queueType: QueueType;
 }
 
+/** A transaction on the database of the books that is open for long. */
+export interface LongSnapshot {
+  pid: number;
+  user: string;
+  /** What its client calls itself; "" if nothing. */
+  application: string;
+  openForS: number;
+}
+
 /** What warnings are made from. */
 export interface Facts {
   pools: readonly PoolStats[];
@@ -35,6 +44,7 @@ export interface Facts {
   unwantedQueues: readonly UnwantedQueue[];
   /** Null while the broker cannot be asked. */
   queueKeeper: QueueKeeper | null;
+  longSnapshots: readonly LongSnapshot[];
 }
 
 /** More batches than this and what the books say is old by more than a moment. */
@@ -52,6 +62,7 @@ export function warningsOf(facts: Facts): Warning[] {
     ...facts.services.filter(({ state }) => state === "Suspect").map(suspect),
     ...sameNames(facts),
     ...stateQueueBehind(facts),
+    ...facts.longSnapshots.map(longSnapshot),
     ...facts.unwantedQueues.map(queueUnwanted),
     ...takenBackByFlaps(facts),
     ...facts.pools.filter(isFragile).map(fragile),
@@ -201,6 +212,13 @@ function stateQueueBehind({ stateQueueLag }: Facts): Warning[] {
     },
   ];
 }
+
+const longSnapshot = ({ pid, user, application, openForS }: LongSnapshot): Warning => ({
+  code: "long-snapshot",
+  subject: `pid ${pid}`,
+  message: `${application === "" ? "A program without a name" : application} (user ${user}, pid ${pid} of PostgreSQL) has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cleans nothing up that tasks leave behind, and each look at what waits takes longer.`,
+  remedy: `Let it end, or end it: SELECT pg_terminate_backend(${pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end what somebody has forgotten.`,
+});
 
 /** Since RabbitMQ 4.3 a quorum queue waits for a consumer whose node is out of reach (`consumer_disconnected_timeout`, a minute). */
 function takenBackByFlaps({ queueKeeper }: Facts): Warning[] {

@@ -16,6 +16,7 @@ import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
 import { listServices } from "../services/service-reads.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { longSnapshots } from "./long-snapshots.ts";
 
 const COUNTS = `
   SELECT type, status, sum(count)::int AS count FROM ${OBSERVER_COUNTS} GROUP BY type, status HAVING sum(count) <> 0`;
@@ -72,7 +73,15 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
     survivesLargestService: byPool.every((pool) => pool.survivesLargestService),
     queues,
     stateQueueLag,
-    warnings: warningsOf({ pools: byPool, services, stateQueueLag, queueTroubles, unwantedQueues, queueKeeper }),
+    warnings: warningsOf({
+      pools: byPool,
+      services,
+      stateQueueLag,
+      queueTroubles,
+      unwantedQueues,
+      queueKeeper,
+      longSnapshots: await longSnapshots(dataSource),
+    }),
     oldestWaiting: oldest
       ? {
           id: oldest.id,
