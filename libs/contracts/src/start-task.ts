@@ -32,6 +32,8 @@ export const TaskBundle = z.object({
   kind: z.literal("TaskBundle"),
   pool: PoolName,
   tasks: z.array(StartTask).min(2).max(MAX_BUNDLE),
+  /** One after the other, by one worker: towards the limit of their type they count as one. */
+  inTurn: z.boolean().optional(),
 });
 export type TaskBundle = z.infer<typeof TaskBundle>;
 

@@ -1,6 +1,6 @@
 import type { SendId, StartTask, TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { bundleSize, bundlesOf } from "../../../services/observer-manager/src/domain/tasks/bundles.ts";
+import { bundleSize, bundlesOf, followersOf } from "../../../services/observer-manager/src/domain/tasks/bundles.ts";
 
 const task = (id: string, type: string, more: Partial<StartTask> = {}): StartTask => ({
   ...{ taskId: id as TaskId, sendId: `send-${id}` as SendId, type, params: {}, pool: "default", failures: 0 },
@@ -8,7 +8,7 @@ const task = (id: string, type: string, more: Partial<StartTask> = {}): StartTas
 });
 const first = (one: StartTask) => ({ task: one, isFirstSend: true, isUnhurt: true });
 const pace = (p95Ms: number | undefined, batchSize: number | null = null) => ({ p95Ms: p95Ms ?? null, batchSize });
-const ids = (bundles: readonly (readonly StartTask[])[]) => bundles.map((bundle) => bundle.map(({ taskId }) => taskId));
+const ids = ({ bundles }: ReturnType<typeof bundlesOf>) => bundles.map(({ tasks }) => tasks.map(({ taskId }) => taskId));
 
 test("a bundle is worked off in a tenth of a second by one worker alone, and holds a hundred at most", () => {
   expect([undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 5_000].map(bundleSize)).toEqual([1, 100, 100, 100, 14, 2, 1, 1, 1, 1]);
@@ -45,4 +45,36 @@ test("what is large travels in more messages", () => {
     ["1", "2"],
     ["3", "4"],
   ]);
+});
+
+const inLane = (id: string, lane: string, more: Partial<StartTask> = {}) => ({
+  ...first(task(id, "few", more)),
+  lane: lane as TaskId,
+});
+
+test("who joined a lane travels with its first, in turn; a lane that nobody joined, with others of its type", () => {
+  const claimed = [inLane("1", "1"), inLane("2", "2"), inLane("3", "3"), inLane("4", "4")];
+  const { bundles, left } = bundlesOf([...claimed, inLane("5", "2"), inLane("6", "3"), inLane("7", "2")], () => pace(1));
+  expect(bundles.map(({ inTurn, tasks }) => [inTurn, ...tasks.map(({ taskId }) => taskId)])).toEqual([
+    [false, "1", "4"],
+    [true, "2", "5", "7"],
+    [true, "3", "6"],
+  ]);
+  expect(left).toEqual([]);
+});
+
+test("who finds no place in the message of his lane is left", () => {
+  const params = "x".repeat(1_500_000);
+  const { bundles, left } = bundlesOf([inLane("1", "1", { params }), inLane("2", "1", { params })], () => pace(1));
+  expect(bundles).toHaveLength(1);
+  expect(left.map(({ taskId }) => taskId)).toEqual(["2"]);
+});
+
+test("as many may join as are worked off in a tenth of a second; nobody joins what is long, unknown, in batches or sent before", () => {
+  const lane = inLane("1", "1");
+  expect([1, 20, 60, undefined].map((p95Ms) => followersOf(lane, pace(p95Ms)))).toEqual([99, 4, 0, 0]);
+  expect(followersOf(lane, pace(1, 50))).toBe(0);
+  expect(followersOf({ ...lane, isFirstSend: false }, pace(1))).toBe(0);
+  expect(followersOf(inLane("1", "1", { alone: true }), pace(1))).toBe(0);
+  expect(followersOf(first(task("1", "free")), pace(1))).toBe(0);
 });

@@ -1,12 +1,16 @@
-import { MAX_BUNDLE, type StartTask } from "@unacked/contracts";
+import { MAX_BUNDLE, type StartTask, type TaskId } from "@unacked/contracts";
 
 /** So long the last of a bundle waits, where one worker alone works it off. */
 const BUNDLE_MS = 100;
 /** Well below what brokers take as one message, and a slot as one frame. */
 const MAX_BYTES = 2_097_152;
 
-/** What travels in one message: of one type, in the order in which they were claimed. */
-export type Bundle = readonly [StartTask, ...StartTask[]];
+/** What travels in one message: of one pool and type, in the order in which they were claimed. */
+export interface Bundle {
+  readonly tasks: readonly [StartTask, ...StartTask[]];
+  /** One after the other, by one worker: a lane. */
+  readonly inTurn: boolean;
+}
 
 export interface Claimed {
   task: StartTask;
@@ -14,6 +18,8 @@ export interface Claimed {
   isFirstSend: boolean;
   /** Nothing that it was in was ever interrupted. */
   isUnhurt: boolean;
+  /** Of a type of which only so many may run: the first of those that run in turn, and count as one. */
+  lane?: TaskId;
 }
 
 /** What is known of a type in a pool. */
@@ -26,32 +32,52 @@ export interface TypePace {
 
 interface Open {
   tasks: [StartTask, ...StartTask[]];
+  inTurn: boolean;
   bytes: number;
 }
 
 /**
  * Short tasks travel together: a message costs more than they do. Alone goes what was sent before (it may be what ends services)
  * and what is of a type of which too little is known. Of a type that takes batches so many travel together as one call takes, as
- * often as they are sent; alone goes what was interrupted.
+ * often as they are sent; alone goes what was interrupted. Who joined a lane travels with its first, which stands before him.
+ * @returns also who found no place in the message of his lane
  */
-export function bundlesOf(claimed: readonly Claimed[], paceOf: (type: string) => TypePace | undefined): Bundle[] {
-  const bundles: Open["tasks"][] = [];
+export function bundlesOf(
+  claimed: readonly Claimed[],
+  paceOf: (type: string) => TypePace | undefined,
+): { bundles: Bundle[]; left: StartTask[] } {
+  const bundles: Open[] = [];
   const open = new Map<string, Open>();
+  const left: StartTask[] = [];
+  const joined = new Set(claimed.flatMap((one) => (follows(one) ? one.lane : [])));
   for (const one of claimed) {
-    const { task } = one;
-    const size = sizeFor(one, paceOf(task.type));
+    const { task, lane } = one;
+    const inTurn = lane !== undefined && joined.has(lane);
+    const size = inTurn ? MAX_BUNDLE : sizeFor(one, paceOf(task.type));
     const bytes = size > 1 ? JSON.stringify(task.params).length : 0;
-    const bundle = size > 1 ? open.get(task.type) : undefined;
+    const key = inTurn ? lane : task.type;
+    const bundle = size > 1 ? open.get(key) : undefined;
     if (bundle !== undefined && bundle.tasks.length < size && bundle.bytes + bytes <= MAX_BYTES) {
       bundle.tasks.push(task);
       bundle.bytes += bytes;
       continue;
     }
-    const tasks: [StartTask] = [task];
-    bundles.push(tasks);
-    if (size > 1) open.set(task.type, { tasks, bytes });
+    if (inTurn && follows(one)) {
+      left.push(task);
+      continue;
+    }
+    const begun: Open = { tasks: [task], inTurn, bytes };
+    bundles.push(begun);
+    if (size > 1) open.set(key, begun);
   }
-  return bundles;
+  return { bundles, left };
+}
+
+const follows = ({ task, lane }: Claimed): boolean => lane !== undefined && lane !== task.taskId;
+
+/** How many may join the lane that this one begins. */
+export function followersOf(claimed: Claimed, pace: TypePace | undefined): number {
+  return claimed.lane === claimed.task.taskId && pace?.batchSize == null ? sizeFor(claimed, pace) - 1 : 0;
 }
 
 /** It may be given to one call with others of its type. */

@@ -43,10 +43,10 @@ export interface TypeStanding {
   isFast: boolean;
 }
 
-/** Of several reasons the one that lasts longest. */
-export function waitOf(status: TaskStatus, standing: TypeStanding | undefined): TaskWait | null {
+/** Of several reasons the one that lasts longest. @param isBehindAnother in a lane, for the limit of its type */
+export function waitOf(status: TaskStatus, standing?: TypeStanding, isBehindAnother = false): TaskWait | null {
   if (status === "Scheduled") return "due-time";
-  if (status === "Sent") return "worker";
+  if (status === "Sent") return isBehindAnother ? "max-running" : "worker";
   if (status !== "Ready") return null;
   if (standing?.paused) return "paused";
   if (standing?.isServed === false && !standing.isOutside) return "service";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Bundle, bundlesOf, type Claimed, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
+import type { StartTask } from "@unacked/contracts";
+import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
 import { windowOf } from "../../domain/tasks/window.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
@@ -98,18 +99,24 @@ export class TaskDispatcher {
       this.#rates.set(pool, rate);
       const batches = this.#batches.get(pool) ?? NO_BATCHES;
       const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
-      const { tasks, nextRoomInMs, keepsWorkers } = await store.claim(pool, asked);
+      const { tasks, nextRoomInMs, keepsWorkers, followers: most } = await store.claim(pool, asked);
       if (nextRoomInMs !== null) nextRoomAtMs = Math.min(nextRoomAtMs, performance.now() + nextRoomInMs);
-      rate.add(tasks.length);
-      count += tasks.length;
-      if (tasks.length === 0) continue;
-      const claimed = batches.size === 0 ? tasks : await this.#withCompanions(pool, tasks, batches);
-      // Not awaited: what the broker has yet to confirm is Sent, and in the window.
+      if (tasks.length === 0) {
+        rate.add(0);
+        continue;
+      }
       const paceOf = (type: string) => {
         const pace = this.#paces.get(paceKey(pool, type));
         return pace && keepsWorkers ? { ...pace, p95Ms: null } : pace;
       };
-      for (const bundle of bundlesOf(claimed, paceOf)) {
+      const companions = batches.size === 0 ? [] : await this.#companions(pool, tasks, batches);
+      const followers = await this.#followers(pool, tasks, paceOf, most);
+      rate.add(tasks.length + followers.length);
+      count += tasks.length + followers.length;
+      const { bundles, left } = bundlesOf([...tasks, ...companions, ...followers], paceOf);
+      if (left.length > 0) await this.#giveBack(left);
+      // Not awaited: what the broker has yet to confirm is Sent, and in the window.
+      for (const bundle of bundles) {
         const sending = this.#send(bundle).finally(() => this.#underWay.delete(sending));
         this.#underWay.add(sending);
       }
@@ -118,8 +125,8 @@ export class TaskDispatcher {
   }
 
   /** Each of a type that takes batches stands for a call: the others that it takes go with it. */
-  async #withCompanions(pool: string, claimed: Claimed[], batches: ReadonlyMap<string, number>): Promise<Claimed[]> {
-    const all = [...claimed];
+  async #companions(pool: string, claimed: Claimed[], batches: ReadonlyMap<string, number>): Promise<Claimed[]> {
+    const all: Claimed[] = [];
     for (const [type, size] of batches) {
       const calls = claimed.filter((one) => one.task.type === type && isBatched(one, this.#paces.get(paceKey(pool, type))));
       const [first] = calls;
@@ -134,13 +141,39 @@ export class TaskDispatcher {
     return all;
   }
 
+  /** Where a limit leaves few to be sent, others go in line behind them, so that no worker waits for the books between two. */
+  async #followers(
+    pool: string,
+    claimed: Claimed[],
+    paceOf: (type: string) => TypePace | undefined,
+    most: number,
+  ): Promise<Claimed[]> {
+    const all: Claimed[] = [];
+    const leading = claimed.filter((one) => followersOf(one, paceOf(one.task.type)) > 0);
+    for (const type of new Set(leading.map(({ task }) => task.type))) {
+      if (all.length >= most) break;
+      const firsts = leading.filter(({ task }) => task.type === type);
+      const room = firsts.reduce((sum, one) => sum + followersOf(one, paceOf(type)), 0);
+      const lanes = firsts.map(({ task }) => task.taskId);
+      try {
+        all.push(...(await this.#parts.store.claimFollowers(pool, type, lanes, Math.min(room, most - all.length))));
+      } catch (error) {
+        this.#parts.log.warn({ err: error, pool, type }, "tasks go without the others that could go in line behind them");
+      }
+    }
+    return all;
+  }
+
   async #send(bundle: Bundle): Promise<void> {
-    const { store, sender, log } = this.#parts;
-    if ((await sender.send(bundle)) !== "not-taken") return;
+    if ((await this.#parts.sender.send(bundle)) === "not-taken") await this.#giveBack(bundle.tasks);
+  }
+
+  async #giveBack(tasks: readonly StartTask[]): Promise<void> {
+    const { store, log } = this.#parts;
     try {
-      await store.giveBack(bundle);
+      await store.giveBack(tasks);
     } catch (error) {
-      log.warn({ err: error, tasks: bundle.length }, "tasks that were not sent stay Sent until they are proven absent");
+      log.warn({ err: error, tasks: tasks.length }, "tasks that were not sent stay Sent until they are proven absent");
     }
   }
 

@@ -8,7 +8,7 @@ import type {
   TaskStatus,
   TaskView,
 } from "@unacked/contracts";
-import type { Claimed, TypePace } from "../../domain/tasks/bundles.ts";
+import type { Bundle, Claimed, TypePace } from "../../domain/tasks/bundles.ts";
 import type { TaskNews } from "../../domain/tasks/task-words.ts";
 import type { Action } from "../access/audit.ts";
 
@@ -66,14 +66,16 @@ export interface TaskQueueStore {
    * Claims so many of these types that `window` are Sent or Running, as far as the limits of their types allow; a call for many (of the types in
    * `batches`, with how many it takes) counts as one; none while another manager claims
    * in this pool. @returns also when a type that its rate holds back may go on (null: none is), and whether workers are kept for a
-   * type: then no task may wait in the line of a worker while another is free
+   * type: then no task may wait in the line of a worker while another is free; and how many may follow these in their lanes
    */
   claim(
     pool: string,
     asked: { window: number; workers: number; types: string[]; batches?: ReadonlyMap<string, number> },
-  ): Promise<{ tasks: ClaimedTask[]; nextRoomInMs: number | null; keepsWorkers: boolean }>;
+  ): Promise<{ tasks: ClaimedTask[]; nextRoomInMs: number | null; keepsWorkers: boolean; followers: number }>;
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
   claimCompanions(pool: string, task: StartTask, count: number): Promise<ClaimedTask[]>;
+  /** So many more of a type, none of which was sent before, as far as its rate allows: they join these lanes. */
+  claimFollowers(pool: string, type: string, lanes: TaskId[], count: number): Promise<ClaimedTask[]>;
   /** Ready again, with all that was before: their messages were certainly not taken. */
   giveBack(sent: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
   /** Of tasks that somebody has cancelled while they ran: those whose service has not been told for some seconds. */
@@ -167,7 +169,7 @@ export interface TaskSender {
   ready(signal: AbortSignal): Promise<void>;
   /** `not-taken`: certainly in no queue · `unknown`: nobody knows. Never rejects. */
   /** In one message: of one pool and type. */
-  send(tasks: readonly StartTask[]): Promise<"sent" | "not-taken" | "unknown">;
+  send(bundle: Bundle): Promise<"sent" | "not-taken" | "unknown">;
   /** Once; what is lost is ordered again. Never rejects. */
   cancel(attempts: UnwantedAttempt[]): Promise<void>;
 }

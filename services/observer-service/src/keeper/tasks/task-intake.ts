@@ -5,7 +5,7 @@ import { ownMessage, partsOf } from "./task-message.ts";
 import type { TaskRunner } from "./task-runner.ts";
 
 export interface TaskIntakeParts extends ErrorWay {
-  readonly runner: Pick<TaskRunner, "accept" | "acceptBundle" | "giveBack">;
+  readonly runner: Pick<TaskRunner, "accept" | "acceptBundle" | "acceptLane" | "giveBack">;
   readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
 }
 
@@ -41,10 +41,11 @@ export class TaskIntake {
     const { runner } = this.#parts;
     const decoded = decodeBody(TaskBundle, delivery.body);
     if (!decoded.ok) return void giveToErrors(delivery, decoded.reason, this.#parts);
-    const { tasks } = decoded.value;
+    const { tasks, inTurn = false } = decoded.value;
     const isOld = delivery.redelivered || delivery.deliveryCount > 0;
     const part = partsOf(delivery, tasks.length);
     if (isOld) return runner.giveBack(tasks, part);
+    if (inTurn) return runner.acceptLane(tasks, part);
     runner.acceptBundle(tasks, part);
   }
 

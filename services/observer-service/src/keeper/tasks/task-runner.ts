@@ -7,6 +7,7 @@ import type { HandlerHost, Handlers } from "../runs/handlers.ts";
 import type { Paces } from "./paces.ts";
 import { TaskBatch } from "./task-batch.ts";
 import { badParams, fateOf, fateOfInterrupted, memberEnd, type TaskFate, type TaskLimits, timeIsUp } from "./task-end.ts";
+import { TaskLane } from "./task-lane.ts";
 import type { TaskMessage } from "./task-message.ts";
 import { TaskRun } from "./task-run.ts";
 import { TaskRuns } from "./task-runs.ts";
@@ -45,16 +46,23 @@ export class TaskRunner {
   readonly #cancelled = new Set<SendId>();
   /** Those that are one of many in a call. */
   readonly #batches = new Map<TaskRun, TaskBatch>();
-  readonly #line: WorkerLine<TaskRun | TaskBatch>;
+  /** Those that wait for others of their message, or others for them. */
+  readonly #lanes = new Map<TaskRun, TaskLane>();
+  readonly #line: WorkerLine<TaskRun | TaskBatch | TaskLane>;
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
     this.#teller = new TaskTeller(parts);
-    this.#line = new WorkerLine<TaskRun | TaskBatch>({
+    const giveUp = (run: TaskRun): void => this.#end(run, { kind: "return", isRedelivered: false });
+    this.#line = new WorkerLine<TaskRun | TaskBatch | TaskLane>({
       workers: parts.workers,
-      begin: (one) => (one instanceof TaskBatch ? this.#beginBatch(one) : this.#begin(one)),
+      begin: (one) => {
+        if (one instanceof TaskLane) one.begin(giveUp);
+        else if (one instanceof TaskBatch) this.#beginBatch(one);
+        else this.#begin(one);
+      },
       giveUp: (one) => {
-        for (const run of runsOf(one)) this.#end(run, { kind: "return", isRedelivered: false });
+        for (const run of one instanceof TaskRun ? [one] : [...one.left]) giveUp(run);
       },
     });
     const common = {
@@ -110,6 +118,15 @@ export class TaskRunner {
       for (const run of batch.left) this.#batches.set(run, batch);
       this.#line.enter(batch);
     }
+  }
+
+  /** Tasks that came together and run in turn. */
+  acceptLane(tasks: readonly StartTask[], message: TaskMessage): void {
+    const runs = tasks.flatMap((task) => this.#admit(task, message) ?? []);
+    if (runs.length === 0) return;
+    const lane = new TaskLane(runs, (run) => this.#begin(run));
+    for (const run of runs) this.#lanes.set(run, lane);
+    this.#line.enter(lane);
   }
 
   /** @returns it, if it is to begin when a worker is free; not what is here already, is not wanted, or waits for another of its task */
@@ -264,7 +281,9 @@ export class TaskRunner {
     // Of a batch that was interrupted nobody knows who it was: each of it goes on alone.
     this.#teller.end(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
     this.#batches.delete(run);
-    if (batch === undefined) this.#leave(run);
+    const lane = this.#lanes.get(run);
+    if (lane !== undefined) this.#leaveLane(run, lane);
+    else if (batch === undefined) this.#leave(run);
     else if (batch.left.delete(run) && batch.left.size === 0) this.#leave(batch);
     this.#remove(run);
   }
@@ -275,11 +294,23 @@ export class TaskRunner {
     this.#line.leave(one);
   }
 
+  #leaveLane(run: TaskRun, lane: TaskLane): void {
+    this.#lanes.delete(run);
+    this.#parts.handlers.forget(run);
+    if (lane.leave(run)) this.#line.leave(lane);
+  }
+
   #again(run: TaskRun): void {
     const next = run.successor();
     this.#teller.handOver(run, next);
     this.#runs.replace(run, next);
-    this.#line.handOver(run, next);
+    const lane = this.#lanes.get(run);
+    if (lane === undefined) this.#line.handOver(run, next);
+    else {
+      this.#lanes.delete(run);
+      this.#lanes.set(next, lane);
+      lane.replace(run, next);
+    }
     this.#begin(next);
   }
 
@@ -289,8 +320,6 @@ export class TaskRunner {
     this.#runs.look();
   }
 }
-
-const runsOf = (one: TaskRun | TaskBatch): TaskRun[] => (one instanceof TaskBatch ? [...one.left] : [one]);
 
 /** Of a type that this service does not have: nothing of it fails here. */
 const NO_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };

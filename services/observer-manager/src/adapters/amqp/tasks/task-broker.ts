@@ -13,13 +13,13 @@ import {
   type QueueType,
   type ReportTasks,
   type ServiceId,
-  type StartTask,
   type TaskBundle,
   type TaskMarker,
   taskQueue,
   taskQueueName,
   taskStateQueue,
 } from "@unacked/contracts";
+import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
 import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
 import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
@@ -109,9 +109,8 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     return Math.max(0, performance.now() - this.#writableSinceMs);
   }
 
-  async send(tasks: readonly StartTask[]): Promise<"sent" | "not-taken" | "unknown"> {
+  async send({ tasks, inTurn }: Bundle): Promise<"sent" | "not-taken" | "unknown"> {
     const [task] = tasks;
-    if (task === undefined) return "sent";
     const { pool } = task;
     try {
       await this.#ensure(pool);
@@ -119,7 +118,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
       return "not-taken"; // told once by #ensure
     }
     try {
-      const bundle: TaskBundle = { kind: "TaskBundle", pool, tasks: [...tasks] };
+      const bundle: TaskBundle = { kind: "TaskBundle", pool, tasks: [...tasks], ...(inTurn && { inTurn }) };
       const [type, body] = tasks.length === 1 ? (["StartTask", task] as const) : (["TaskBundle", bundle] as const);
       await this.#publisher.publish(this.#message(EXCHANGES.tasks.name, pool, type, body, task.sendId));
       return "sent";

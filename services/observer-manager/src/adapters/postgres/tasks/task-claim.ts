@@ -20,6 +20,9 @@ export const claimsLately = (limits: string, now: string): string => `(
   SELECT coalesce(sum(count), 0)::int FROM unnest(${limits}.claimed_at, ${limits}.claimed) AS c (at, count)
   WHERE at > ${now} - interval '1 second')`;
 
+/** How many workers the tasks \`t\` in flight take, as \`unacked_tasks_held\` has it: those of a lane one, as they run in turn. */
+export const COUNTED = "count(*) FILTER (WHERE t.lane IS NULL) + count(DISTINCT t.lane) FILTER (WHERE t.lane IS NOT NULL)";
+
 /** The key space of advisory locks on pools of tasks; any number, the same for all managers. */
 const LOCK_SPACE = 7_027;
 /** Claims of a type with a rate are so far apart, so that a second of them has at most 200 entries. */
@@ -64,6 +67,7 @@ const CALLS = `
  *   else type by type, as many as the type has room for (tasks_ready_of_type), so that those of a type without room, or which
  *   nobody here has, are not looked at.
  * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
+ * - What is claimed of a type with `max_running` begins a lane each, which others may join (FOLLOWERS).
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
 const claimFor = ({ isMine, kept, sent, calls, room, set, steps, returning }: Claimant): string => `
@@ -113,7 +117,8 @@ const claimFor = ({ isMine, kept, sent, calls, room, set, steps, returning }: Cl
       WHERE pool = $1 AND type = r.type AND status = 'Ready' ORDER BY ${ORDER} LIMIT r.room) c
     WHERE r.room > 0
   ), claimed AS (
-    UPDATE tasks SET send_id = gen_random_uuid(), sends = sends + 1, sent_at = ${AT}, ${set}
+    UPDATE tasks SET send_id = gen_random_uuid(), sends = sends + 1, sent_at = ${AT}, ${set},
+      lane = CASE WHEN EXISTS (SELECT FROM limits l WHERE l.type = tasks.type AND l.max_running IS NOT NULL) THEN id END
     WHERE id = ANY(ARRAY(
         SELECT id FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER}
         LIMIT (SELECT CASE WHEN is_plain THEN room ELSE 0 END FROM plain, pool) FOR UPDATE SKIP LOCKED)
@@ -122,7 +127,7 @@ const claimFor = ({ isMine, kept, sent, calls, room, set, steps, returning }: Cl
           SELECT id FROM candidates WHERE is_kept
           UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
         FOR UPDATE SKIP LOCKED))
-    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lease_until
+    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lease_until, lane
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || t.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -155,8 +160,9 @@ const FOR_SERVICES: Claimant = {
   room: "CASE WHEN sums.kept = 0 THEN $2::int ELSE $3::int - sums.kept + sums.used END - sums.in_flight",
   set: "status = 'Sent', taken_by = NULL",
   steps: "",
-  returning: `max_attempts AS "maxAttempts", crashes > 0 AS alone, sends, interruptions = 0 AS unhurt,
-    (SELECT kept > 0 FROM pool) AS "keepsWorkers"`,
+  returning: `max_attempts AS "maxAttempts", crashes > 0 AS alone, sends, interruptions = 0 AS unhurt, lane,
+    (SELECT kept > 0 FROM pool) AS "keepsWorkers",
+    greatest(0, $2::int - (SELECT coalesce(sum(f.tasks - f.taken), 0) FROM flight f WHERE f.pool = $1))::int AS "roomAhead"`,
 };
 
 export const CLAIM = claimFor(FOR_SERVICES);
@@ -167,32 +173,36 @@ export const CLAIM = claimFor(FOR_SERVICES);
  */
 export const CLAIM_CALLS = claimFor({ ...FOR_SERVICES, sent: "coalesce(c.calls, f.count - f.taken)", calls: CALLS });
 
-/**
- * $3 more of type $2, to travel with those that were claimed just before, of which $4 is one: with them they make the calls that the
- * window had room for. The limits of the type hold as ever, and are counted as in CLAIM. Index: tasks_ready_of_type.
- */
-export const CLAIM_COMPANIONS = `
+/** What more is claimed to travel with what was claimed just before; the rate of its type holds as ever, and is counted as in CLAIM. */
+interface Joining {
+  /** So many its `max_running` leaves of type `l`, as SQL. */
+  room: string;
+  /** Which of those that are Ready. */
+  which: string;
+  sentAt: string;
+  lane: string;
+}
+
+/** Of pool $1 and type $2, $3 at most. Index: tasks_ready_of_type. */
+const joiningFor = ({ room, which, sentAt, lane }: Joining): string => `
   WITH mine AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
   ), limits AS MATERIALIZED (
     SELECT l.* FROM task_types l WHERE (SELECT is_mine FROM mine) AND l.type = $2 FOR UPDATE OF l
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, (SELECT is_mine FROM mine) AS is_mine, (SELECT count(*) FROM limits) AS limited
-  ), flight AS MATERIALIZED (
-    SELECT coalesce(sum(f.count), 0)::int AS count
-    FROM locked, unacked_tasks_in_flight($1, ARRAY[$2]) f WHERE locked.limited > 0 AND f.type = $2
   ), room AS MATERIALIZED (
     SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0, least($3::int, (
-      SELECT CASE WHEN l.paused THEN 0 ELSE least(l.max_running - flight.count, l.rate_per_second - ${claimsLately("l", "locked.at")}) END
-      FROM limits l, flight))) END AS room
+      SELECT CASE WHEN l.paused THEN 0 ELSE least(${room}, l.rate_per_second - ${claimsLately("l", "locked.at")}) END FROM limits l))) END AS room
     FROM locked
+  ), next AS MATERIALIZED (
+    SELECT id, row_number() OVER (ORDER BY ${ORDER}) AS place FROM (
+      SELECT id, priority, due_at FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' AND ${which}
+      ORDER BY ${ORDER} LIMIT (SELECT room FROM room) FOR UPDATE SKIP LOCKED) ready
   ), claimed AS (
-    UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, taken_by = NULL,
-      sent_at = coalesce((SELECT sent_at FROM tasks WHERE id = $4), (SELECT at FROM locked))
-    WHERE id = ANY(ARRAY(
-      SELECT id FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' AND interruptions = 0 AND crashes = 0
-      ORDER BY ${ORDER} LIMIT (SELECT room FROM room) FOR UPDATE SKIP LOCKED))
-    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at
+    UPDATE tasks t SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, taken_by = NULL, sent_at = ${sentAt}, lane = ${lane}
+    FROM next n WHERE t.id = n.id AND t.id = ANY(ARRAY(SELECT id FROM next))
+    RETURNING t.id, t.send_id, t.type, t.params, t.failures, t.max_attempts, t.crashes, t.interruptions, t.sends, t.priority, t.due_at, t.lane
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || locked.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -201,8 +211,25 @@ export const CLAIM_COMPANIONS = `
     WHERE l.type = t.type AND t.rate_per_second IS NOT NULL AND n.count > 0
   )
   SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
-         interruptions = 0 AS unhurt
+         interruptions = 0 AS unhurt, lane
   FROM claimed ORDER BY ${ORDER}`;
+
+/** They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. */
+export const COMPANIONS = joiningFor({
+  room: `l.max_running - (SELECT coalesce(sum(f.count), 0)::int FROM locked k, unacked_tasks_in_flight($1, ARRAY[$2]) f
+        WHERE k.limited > 0 AND f.type = $2)`,
+  which: "interruptions = 0 AND crashes = 0",
+  sentAt: "coalesce((SELECT sent_at FROM tasks WHERE id = $4), (SELECT at FROM locked))",
+  lane: "NULL",
+});
+
+/** They join the lanes $4, evenly: each is done after the one before, so that the limit counts none of them. */
+export const FOLLOWERS = joiningFor({
+  room: "$3",
+  which: "sends = 0 AND interruptions = 0 AND crashes = 0",
+  sentAt: "(SELECT at FROM locked)",
+  lane: "($4::uuid[])[1 + (n.place - 1) % cardinality($4::uuid[])]",
+});
 
 /** Of the time of a statement, by which leases end: shifted in tests, as all that is due. */
 const SHIFT = "(unacked_now() - now())";

@@ -3,6 +3,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, TaskWord } from "../../../domain/tasks/task-words.ts";
 import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { queryPrepared } from "../connection/prepared.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, RELEASES, RETURNS, STARTS } from "./task-ledger-statements.ts";
 
@@ -57,7 +58,7 @@ async function write(tx: EntityManager, news: TaskNews, creations: Creations): R
   const { over: failed, unwanted } = await writeStarts(tx, starts);
   const returned = await writeReturns(tx, returns);
   if (releases.length > 0) await tx.query(RELEASES, parametersOfReleases(releases));
-  const ended = ends.length === 0 ? [] : await tx.query<EndedRow[]>(ENDS, parametersOfEnds(ends));
+  const ended = ends.length === 0 ? [] : await queryPrepared<EndedRow>(tx, ENDS, parametersOfEnds(ends));
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
   if (seen.length > 0) await tx.query(SEEN, [seen]);
   for (const { serviceId, generation, markerId, held } of inventories)
@@ -95,7 +96,7 @@ async function writeStarts(
   starts: TaskWord[],
 ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }> {
   if (starts.length === 0) return { over: [], unwanted: [] };
-  const rows = await tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts));
+  const rows = await queryPrepared<StartedRow>(tx, STARTS, parametersOfStarts(starts));
   const current = new Map(rows.map((row) => [row.id, row]));
   const failed = rows.filter(({ crashes }) => crashes >= MAX_CRASHES).map(({ id }) => id);
   if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_CRASHES)]);

@@ -5,7 +5,7 @@ import { type Action, doneToTaskType } from "../../../operations/access/audit.ts
 import type { TaskLimitStore } from "../../../operations/tasks/task-type-desk.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
-import { TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { COUNTED, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /**
  * Claims lock rows of this table, and so wait for the end of the change; and it waits for the claims under way, some milliseconds.
@@ -34,7 +34,7 @@ const views = (which: string): string => `
     SELECT t.info ->> 'type' AS type, count(DISTINCT s.id)::int AS services
     FROM task_services s, jsonb_array_elements(s.types) AS t (info) WHERE s.workers > 0 AND s.${TASK_SERVICE_LIVES} GROUP BY 1
   ), flight AS (
-    SELECT type, count(*)::int AS count FROM tasks WHERE status IN ('Sent', 'Running') GROUP BY type)
+    SELECT type, (${COUNTED})::int AS count FROM tasks t WHERE status IN ('Sent', 'Running') GROUP BY type)
   SELECT type, coalesce(l.paused, false) AS paused, l.max_running AS "maxRunning", coalesce(l.min_running, 0) AS "minRunning",
     l.rate_per_second AS "ratePerSecond", coalesce(l.outside, false) AS outside, coalesce(f.count, 0) AS "inFlight", coalesce(a.services, 0) AS services,
     l.changed_at AS "changedAt"

@@ -1,7 +1,8 @@
-import type { StartTask } from "@unacked/contracts";
+import type { StartTask, TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
-import { ANNOUNCED, CLAIM, CLAIM_CALLS, CLAIM_COMPANIONS, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { queryPrepared } from "../connection/prepared.ts";
+import { ANNOUNCED, CLAIM, CLAIM_CALLS, COMPANIONS, FOLLOWERS, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /** Index: tasks_scheduled. */
 const PROMOTE = `
@@ -47,8 +48,10 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
   alone: boolean;
   unhurt: boolean;
   sends: number;
+  lane: TaskId | null;
   nextRoomInMs: number | null;
   keepsWorkers: boolean;
+  roomAhead: number;
 }
 
 export class PostgresTaskQueueStore implements TaskQueueStore {
@@ -59,17 +62,17 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async promoteDue(limit: number): Promise<number> {
-    const [row] = await this.#dataSource.query<{ count: number }[]>(PROMOTE, [limit]);
+    const [row] = await this.#query<{ count: number }>(PROMOTE, [limit]);
     return row?.count ?? 0;
   }
 
   async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_DUE);
+    const [row] = await this.#query<{ ms: number | null }>(NEXT_DUE);
     return row?.ms ?? null;
   }
 
   async waitingPools(): ReturnType<TaskQueueStore["waitingPools"]> {
-    const rows = await this.#dataSource.query<{ pool: string; workers: number; types: string[][] }[]>(WAITING_POOLS);
+    const rows = await this.#query<{ pool: string; workers: number; types: string[][] }>(WAITING_POOLS);
     return rows.map(({ types, ...row }) => ({ ...row, types: [...new Set(types.flat())] }));
   }
 
@@ -82,14 +85,19 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     const parameters = [pool, window, workers, types];
     const rows =
       batches === undefined || batches.size === 0
-        ? await this.#dataSource.query<ClaimRow[]>(CLAIM, parameters)
-        : await this.#dataSource.query<ClaimRow[]>(CLAIM_CALLS, [...parameters, [...batches.keys()], [...batches.values()]]);
+        ? await this.#query<ClaimRow>(CLAIM, parameters)
+        : await this.#query<ClaimRow>(CLAIM_CALLS, [...parameters, [...batches.keys()], [...batches.values()]]);
     const tasks = claimedOf(pool, rows);
-    return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, keepsWorkers: rows[0]?.keepsWorkers ?? false };
+    const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0 } = rows[0] ?? {};
+    return { tasks, nextRoomInMs, keepsWorkers, followers: Math.max(0, roomAhead - tasks.length) };
   }
 
   async claimCompanions(pool: string, { type, taskId }: StartTask, count: number): Promise<ClaimedTask[]> {
-    return claimedOf(pool, await this.#dataSource.query<ClaimRow[]>(CLAIM_COMPANIONS, [pool, type, count, taskId]));
+    return claimedOf(pool, await this.#query<ClaimRow>(COMPANIONS, [pool, type, count, taskId]));
+  }
+
+  async claimFollowers(pool: string, type: string, lanes: TaskId[], count: number): Promise<ClaimedTask[]> {
+    return claimedOf(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, count, lanes]));
   }
 
   async giveBack(sent: Parameters<TaskQueueStore["giveBack"]>[0]): Promise<void> {
@@ -99,13 +107,17 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   takeCancelsDue(limit: number): Promise<UnwantedAttempt[]> {
     return this.#dataSource.query(CANCELS_DUE, [limit]);
   }
+
+  #query<Row>(text: string, parameters: unknown[] = []): Promise<Row[]> {
+    return queryPrepared<Row>(this.#dataSource, text, parameters);
+  }
 }
 
 function claimedOf(pool: string, rows: ClaimRow[]): ClaimedTask[] {
-  return rows.flatMap(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt: isUnhurt }) => {
+  return rows.flatMap(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane }) => {
     if (taskId === null) return [];
     const task = { taskId, sendId, pool, type, params, failures };
     const wishes = { ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) };
-    return [{ task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt }];
+    return [{ task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt: unhurt, ...(lane !== null && { lane }) }];
   });
 }

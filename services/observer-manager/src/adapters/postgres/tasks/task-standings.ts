@@ -1,7 +1,7 @@
 import type { TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
-import { claimsLately, isServed } from "./task-claim.ts";
+import { COUNTED, claimsLately, isServed } from "./task-claim.ts";
 import { type TaskRow, toTaskView } from "./task-view.ts";
 
 /** Index: tasks_in_flight, where one of these types has a limit. */
@@ -13,7 +13,7 @@ const STANDINGS = `
   FROM unnest($1::text[], $2::text[]) AS p (pool, type)
   LEFT JOIN task_types l USING (type)
   LEFT JOIN LATERAL (
-    SELECT count(*) FROM tasks t WHERE t.status IN ('Sent', 'Running') AND t.type = p.type) f ON l.max_running IS NOT NULL`;
+    SELECT ${COUNTED} AS count FROM tasks t WHERE t.status IN ('Sent', 'Running') AND t.type = p.type) f ON l.max_running IS NOT NULL`;
 
 type Kind = Pick<TaskView, "pool" | "type">;
 

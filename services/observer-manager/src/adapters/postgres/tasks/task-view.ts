@@ -27,6 +27,7 @@ export interface TaskRow {
   runs_again: boolean;
   taken_by: string | null;
   lease_until: Date | null;
+  lane: string | null;
 }
 
 /** Of few. */
@@ -48,10 +49,10 @@ const STORY = "story - 'created' - 'refused' AS story";
 const LAST_ERROR = "last_error - 'stack' AS last_error";
 
 /** Of `tasks`; where a stack would be too much. */
-export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, lease_until, NULL::timestamptz AS ended_at,
+export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, lease_until, lane, NULL::timestamptz AS ended_at,
   NULL::text AS output, ${LAST_ERROR}, ${STORY}`;
 /** The same of `ended_tasks`, so that both are one list. */
-export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, NULL::timestamptz AS lease_until,
+export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, NULL::timestamptz AS lease_until, NULL::uuid AS lane,
   ended_at, output, ${LAST_ERROR}, ${STORY}`;
 
 /** With the stack, and all that it created. */
@@ -72,6 +73,7 @@ export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
   const { postpones = 0, postponedFor, until = "", completedBy = "handler", created, refused } = row.story ?? {};
+  const isBehindAnother = row.lane !== null && row.lane !== id;
   const isPostponed = status === "Scheduled" && Date.parse(until) === row.due_at.getTime();
   return {
     id,
@@ -81,7 +83,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     key: row.key,
     priority,
     status,
-    waitsFor: isPostponed ? "postponed" : waitOf(status, standing),
+    waitsFor: isPostponed ? "postponed" : waitOf(status, standing, isBehindAnother),
     cancelling,
     runsAgain: row.runs_again,
     dueAt: row.due_at.toISOString(),
