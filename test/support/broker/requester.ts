@@ -55,13 +55,24 @@ export class Requester {
 
   /** Publishes whatever it is told to; resolves when the broker has it. */
   async publish(body: unknown, properties: Options.Publish = {}): Promise<string> {
+    const messageId = this.#send(body, properties);
+    await this.#channel.waitForConfirms();
+    return messageId;
+  }
+
+  /** All of them in order, as fast as the broker takes them. */
+  async publishMany(bodies: unknown[], messageIds: string[] = bodies.map(() => randomUUID())): Promise<string[]> {
+    for (const [i, body] of bodies.entries()) this.#send(body, { messageId: messageIds[i] as string });
+    await this.#channel.waitForConfirms();
+    return messageIds;
+  }
+
+  #send(body: unknown, properties: Options.Publish): string {
     const messageId = properties.messageId ?? randomUUID();
     const content = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
     const all = { userId: this.user, replyTo: this.replyTo, persistent: true, ...properties, messageId };
-    const isUnset = Object.entries(all).filter(([, value]) => value === undefined);
-    for (const [name] of isUnset) delete (all as Record<string, unknown>)[name];
-    this.#channel.publish("unacked.requests", "tasks", content, { mandatory: true, ...all });
-    await this.#channel.waitForConfirms();
+    const set = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    this.#channel.publish("unacked.requests", "tasks", content, { mandatory: true, ...set });
     return messageId;
   }
 
