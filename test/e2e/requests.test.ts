@@ -360,7 +360,7 @@ test("Many requests go through in order, and large ones at once", { timeout: 120
   );
   before = performance.now();
   const large = { tasks: Array.from({ length: 1_000 }, () => later) };
-  await untilAnswered(await requester.publishMany(Array(20).fill(large)));
+  await untilAnswered(await requester.publishMany(Array.from({ length: 20 }, () => large)));
   const together = Math.round(20_000 / ((performance.now() - before) / 1_000));
   process.stdout.write(
     `2,000 requests of one task: ${singles} a second; 20 of 1,000: ${together} tasks a second, answered\n`,
