@@ -13,6 +13,8 @@
  * @property {number} stateObservers observers of which two things each are told to the state queue
  * @property {number} posts POSTs one by one of the sustained rate
  * @property {number} tasks tasks that do nothing
+ * @property {number} sustainedS seconds in which such tasks are created as fast as they are done
+ * @property {number} ended tasks that are over before the next ones are measured
  * @property {number} peerIdleS seconds of doing nothing of a peer
  * @property {number} peerBudgetS a peer's runs of one setting are not repeated beyond this many seconds
  * @property {number} peerKillBudgetS the same of a killed worker, where one run may take a minute
@@ -32,6 +34,8 @@ const FULL = {
   stateObservers: 50_000,
   posts: 5_000,
   tasks: 100_000,
+  sustainedS: 60,
+  ended: 5_000_000,
   peerIdleS: 30,
   peerBudgetS: 40,
   peerKillBudgetS: 150,
@@ -50,6 +54,8 @@ const QUICK = {
   stateObservers: 20_000,
   posts: 2_000,
   tasks: 20_000,
+  sustainedS: 10,
+  ended: 200_000,
   peerIdleS: 5,
   peerBudgetS: 1,
   peerKillBudgetS: 1,
@@ -68,6 +74,8 @@ const REHEARSAL = {
   stateObservers: 2_000,
   posts: 200,
   tasks: 2_000,
+  sustainedS: 2,
+  ended: 10_000,
   peerIdleS: 2,
   peerBudgetS: 1,
   peerKillBudgetS: 1,

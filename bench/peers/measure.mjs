@@ -4,6 +4,7 @@ import { percentileOf } from "../core/statistics.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { MeterTimeout } from "../meter/meter.mjs";
 import { oneByOne } from "../meter/one-by-one.mjs";
+import { sustained } from "../meter/sustained.mjs";
 import { shareOfCore } from "../rig/cpu.mjs";
 import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
 import { waitUntil } from "../rig/wait-until.mjs";
@@ -66,6 +67,27 @@ export async function measureDone(bench, peer, { count, concurrency }, report) {
       watch.end();
       const overMs = await waitUntil(`every job of ${peer.name} to be over`, async () => (await client.left()) === 0);
       report({ peer: peer.name, setting: setting.name, note: setting.doneNote }, (count * 1_000) / (overMs - beganMs));
+      await end();
+    });
+  });
+}
+
+/**
+ * The same for so long, added as fast as they are done.
+ *
+ * @param {Bench} bench
+ * @param {Peer} peer
+ * @param {{ forMs: number, concurrency: number }} much
+ * @param {(who: Who, perS: number) => void} report
+ */
+export async function measureSustained(bench, peer, { forMs, concurrency }, report) {
+  await eachSetting(bench, peer, async (setting, place) => {
+    await repeatInBudget(bench, `${peer.name}, ${setting.name}: jobs done for ${forMs / 1_000} s`, async () => {
+      const { client, startWorker, end } = await place(setting);
+      await startWorker(concurrency, "done");
+      await sleep(SETTLE_MS);
+      const perS = await sustained(forMs, client.add, client.left);
+      report({ peer: peer.name, setting: setting.name, note: setting.doneNote }, perS);
       await end();
     });
   });

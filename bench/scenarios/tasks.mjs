@@ -4,7 +4,8 @@ import { percentileOf } from "../core/statistics.mjs";
 import { milliseconds, perSecond, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { oneByOne } from "../meter/one-by-one.mjs";
-import { measureDone } from "../peers/measure.mjs";
+import { sustained } from "../meter/sustained.mjs";
+import { measureDone, measureSustained } from "../peers/measure.mjs";
 import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
 import { System } from "../rig/system.mjs";
 import { waitUntil } from "../rig/wait-until.mjs";
@@ -14,39 +15,71 @@ const SETTLE_MS = 1_000;
 const BATCH = 1_000;
 /** How many run at once; of the peers, too. */
 const WORKERS = 100;
+const HALF_LOAD_EVERY_MS = 50;
+/** So many rows of the past are written at once. */
+const PAST_ROWS = 250_000;
 
 /** Tasks that do nothing: created, run, and over in the books. @type {import("./bench.mjs").Scenario} */
 export const tasks = { id: "tasks", number: 11, title: "Tasks that do nothing", quickRuns: 2, measure };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
-  const { sizes, peers } = bench;
-  const count = sizes.tasks;
+  const { rig, sizes, peers } = bench;
+  const { tasks: count, sustainedS, ended, singles, atRest } = sizes;
   const all = `${counted(count)} tasks created in batches and done, ${WORKERS} at once`;
+  const forLong = `created as fast as they are done, for ${sustainedS} s`;
   const tally = new Tally("tasks", {
     done: perSecond(`${all}: from the first create to the last end in the books`),
+    sustained: perSecond(`${forLong}: done`),
+    past: { ...perSecond(`the same after ${counted(ended)} ended ones: done`), isLoose: true },
+    many: perSecond(`${counted(count)} of a type that takes batches of 100: done`),
+    singles: perSecond(`${counted(singles)} POSTs of one task, one after the other: created`),
     "rest-p50": milliseconds("one task at rest, from its POST to its handler: p50"),
     "rest-p99": milliseconds("one task at rest, from its POST to its handler: p99"),
+    "half-p50": { ...milliseconds("one task at half of what is sustained: p50"), isLoose: true },
+    "half-p99": { ...milliseconds("one task at half of what is sustained: p99"), isLoose: true },
     ...spentFigures(all),
   });
-  await repeat(bench, all, async () => tally.ours(await doneOn(bench)));
-  await repeat(bench, "one task at rest", async () => tally.ours(await atRest(bench)));
-  for (const peer of peers)
+  /** @type {string[]} */
+  const notes = [];
+  await repeat(bench, all, async () => tally.ours(await doneOn(rig, "noop", count)));
+  await repeat(bench, "in batches of 100", async () => tally.ours({ many: (await doneOn(rig, "noop-many", count)).done }));
+  await repeat(bench, "one task at rest", async () => {
+    const { system } = await start(rig);
+    const took = await latencies(rig, system, atRest);
+    tally.ours({ "rest-p50": percentileOf(took, 50), "rest-p99": percentileOf(took, 99) });
+    tally.ours({ singles: await createdOneByOne(system, singles) });
+    await system.close();
+  });
+  bench.say(forLong);
+  const { system } = await start(rig);
+  const perS = await sustained(sustainedS * 1_000, (names) => create(system, "noop", names), left(system));
+  tally.ours({ sustained: perS });
+  bench.say("one task at half load");
+  const took = await atLoad(system, perS / 2, () => latencies(rig, system, atRest));
+  tally.ours({ "half-p50": percentileOf(took, 50), "half-p99": percentileOf(took, 99) });
+  bench.say(`after ${counted(ended)} ended tasks`);
+  await writePast(system, ended);
+  tally.ours({ past: await sustained(sustainedS * 1_000, (names) => create(system, "noop", names), left(system)) });
+  notes.push(`the live table after ${counted(ended)} ended tasks and all of these: ${await sizeOfLive(system)}`);
+  await system.close();
+  for (const peer of peers) {
     await measureDone(bench, peer, { count, concurrency: WORKERS }, (who, done) => tally.peer(who, { done }));
-  return { figures: tally.figures };
+    const forMs = sustainedS * 1_000;
+    await measureSustained(bench, peer, { forMs, concurrency: WORKERS }, (who, peerPerS) =>
+      tally.peer(who, { sustained: peerPerS }),
+    );
+  }
+  return { figures: tally.figures, notes };
 }
 
-/** @param {import("./bench.mjs").Bench} bench */
-async function doneOn({ rig, sizes: { tasks: count } }) {
+/** @param {import("../rig/rig.mjs").Rig} rig @param {string} type @param {number} count */
+async function doneOn(rig, type, count) {
   const { system, service } = await start(rig);
-  const bodies = Array.from({ length: Math.ceil(count / BATCH) }, (_, batch) => {
-    const size = Math.min(BATCH, count - batch * BATCH);
-    const some = Array.from({ length: size }, (_, i) => ({ type: "noop", params: { name: `task-${batch * BATCH + i}` } }));
-    return JSON.stringify({ tasks: some });
-  });
+  const names = Array.from({ length: count }, (_, i) => `task-${i}`);
   const { result: tookMs, spentMs } = await cpuSpent(partsOf(rig, system, service), async () => {
     const beganMs = nowMs();
-    for (const body of bodies) await system.rest.expect(200, "POST", "/api/v1/tasks/batch", body);
+    for (let i = 0; i < count; i += BATCH) await create(system, type, names.slice(i, i + BATCH));
     const overMs = await waitUntil("every task to be over", async () => {
       if ((await system.books.query("SELECT FROM tasks LIMIT 1")).length > 0) return false;
       const [row] = await system.books.query("SELECT count(*)::int AS count FROM ended_tasks WHERE status = 'Completed'");
@@ -58,15 +91,74 @@ async function doneOn({ rig, sizes: { tasks: count } }) {
   return { done: (count * 1_000) / tookMs, ...spentValues(spentMs) };
 }
 
-/** @param {import("./bench.mjs").Bench} bench */
-async function atRest({ rig, sizes }) {
-  const { system } = await start(rig);
-  const took = await oneByOne(rig, "task", sizes.atRest, async (name) => {
+/** @param {System} system @param {string} type @param {string[]} names */
+async function create(system, type, names) {
+  const body = JSON.stringify({ tasks: names.map((name) => ({ type, params: { name } })) });
+  await system.rest.expect(200, "POST", "/api/v1/tasks/batch", body);
+}
+
+/** @param {System} system */
+const left = (system) => async () => {
+  const [row] = await system.books.query("SELECT count(*)::int AS count FROM tasks");
+  return Number(row?.count);
+};
+
+/** @param {import("../rig/rig.mjs").Rig} rig @param {System} system @param {number} count */
+function latencies(rig, system, count) {
+  return oneByOne(rig, "one", count, async (name) => {
     const body = JSON.stringify({ type: "noop", params: { name, tellsName: true } });
     await system.rest.expect(201, "POST", "/api/v1/tasks", body);
   });
-  await system.close();
-  return { "rest-p50": percentileOf(took, 50), "rest-p99": percentileOf(took, 99) };
+}
+
+/** @param {System} system @param {number} count */
+async function createdOneByOne(system, count) {
+  const beganMs = nowMs();
+  for (let i = 0; i < count; i += 1) {
+    const body = JSON.stringify({ type: "noop", params: { name: `single-${i}` } });
+    await system.rest.expect(201, "POST", "/api/v1/tasks", body);
+  }
+  return (count * 1_000) / (nowMs() - beganMs);
+}
+
+/**
+ * While others are created at this rate.
+ *
+ * @template T
+ * @param {System} system @param {number} perS @param {() => Promise<T>} work
+ */
+async function atLoad(system, perS, work) {
+  const size = Math.max(1, Math.round((perS * HALF_LOAD_EVERY_MS) / 1_000));
+  const names = Array.from({ length: size }, (_, i) => `load-${i}`);
+  let isOver = false;
+  const load = async () => {
+    for (let dueMs = nowMs(); !isOver; dueMs += HALF_LOAD_EVERY_MS) {
+      await create(system, "noop", names);
+      await sleep(Math.max(0, dueMs + HALF_LOAD_EVERY_MS - nowMs()));
+    }
+  };
+  const loading = load();
+  const result = await work();
+  isOver = true;
+  await loading;
+  return result;
+}
+
+/** Written past the manager, as to run so many takes a quarter of an hour. @param {System} system @param {number} count */
+async function writePast(system, count) {
+  for (let written = 0; written < count; written += PAST_ROWS) {
+    const sql = `INSERT INTO ended_tasks (id, type, params, pool, priority, status, due_at, failures, interruptions, crashes, sends, created_at, ended_at)
+      SELECT gen_random_uuid(), 'noop', '{"name": "past"}', 'default', 0, 'Completed', now(), 0, 0, 0, 1, now(), now() FROM generate_series(1, $1)`;
+    await system.books.query(sql, [Math.min(PAST_ROWS, count - written)]);
+  }
+  await system.books.query("VACUUM ANALYZE ended_tasks");
+  await system.books.query("CHECKPOINT");
+}
+
+/** @param {System} system */
+async function sizeOfLive(system) {
+  const [row] = await system.books.query("SELECT pg_size_pretty(pg_total_relation_size('tasks')) AS size");
+  return String(row?.size);
 }
 
 /** @param {import("../rig/rig.mjs").Rig} rig */

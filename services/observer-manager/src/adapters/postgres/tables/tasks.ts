@@ -50,6 +50,8 @@ export const TasksTable = new EntitySchema({
     cancelOrderedAt: nullable("timestamptz", "cancel_ordered_at"),
     /** Until then it is its taker's; null: nobody outside has it. */
     leaseUntil: nullable("timestamptz", "lease_until"),
+    /** Of a type of which only so many may run: the first of those that run one after the other, and count as one. */
+    lane: nullable("uuid"),
   },
   indices: [
     { name: "tasks_ready" },
