@@ -100,6 +100,12 @@ async function takenWith(sendId: string = randomUUID()): Promise<string> {
   return body.id;
 }
 
+async function cancelledTask(): Promise<string> {
+  const { body } = await make(named("createTask"), { json: { type: "resize" } });
+  expect((await make(named("cancelTask"), { places: { taskId: body.id } })).status).toBe(202);
+  return body.id;
+}
+
 async function report(observerId?: ObserverId, more: Partial<NewError> = {}): Promise<string> {
   const error = {
     reason: "retries-used-up",
@@ -120,9 +126,10 @@ describe("a body that the document shows", () => {
   test.each(examples)("is taken: $operationId, $example", async ({ call, value }) => {
     await putRunning(books.dataSource, { name: "some-other", type: "http-poll", labels: { team: "web" } });
     await make(named("createTask"), { json: { type: "resize" } });
-    const places = { taskType: "resize", taskId: await takenWith((value as { sendId?: string }).sendId) };
-    const { status, text, body } = await make(call, { json: value, places });
-    expect([200, 201], text).toContain(status);
+    const ofEnds = () => takenWith((value as { sendId?: string }).sendId);
+    const taskId = await (call.operationId === "retryTaskWith" ? cancelledTask() : ofEnds());
+    const { status, text, body } = await make(call, { json: value, places: { taskType: "resize", taskId } });
+    expect([200, 201, 202], text).toContain(status);
     const results: { status: number; problem?: { code: string } }[] = body.results ?? [];
     expect(results.filter(({ problem }) => problem !== undefined && problem.code !== "observer-not-found")).toEqual([]);
   });
@@ -170,7 +177,14 @@ describe("a call that succeeds is answered as described", () => {
     for (const status of [201, 200]) expect((await make(named("createTask"), { json })).status).toBe(status);
     expect((await make(named("createTask"), { json: { ...json, params: {} } })).body.code).toBe("id-taken");
     const places = { taskId: json.id };
-    for (const operationId of ["getTask", "listTasks", "listTaskTypes", "listTaskFigures", "getTaskFigures"])
+    for (const operationId of [
+      "getTask",
+      "listTasks",
+      "listTaskTypes",
+      "listTaskFigures",
+      "getTaskFigures",
+      "groupTaskFailures",
+    ])
       expect((await make(named(operationId), { places: { ...places, taskType: "resize" } })).status).toBe(200);
     const keyed = { type: "resize", key: "of-the-contract" };
     expect((await make(named("createTask"), { json: keyed })).body.outcome).toBe("created");
@@ -181,6 +195,9 @@ describe("a call that succeeds is answered as described", () => {
       ["cancelTask", 202],
       ["cancelTask", 409],
       ["retryTask", 202],
+      ["retryTaskWith", 409],
+      ["cancelTask", 202],
+      ["retryTaskWith", 202],
     ] as const)
       expect([operationId, (await make(named(operationId), { places })).status]).toEqual([operationId, status]);
   });
@@ -345,6 +362,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     logs: broken,
     tasks: broken,
     taskTypes: broken,
+    taskFailures: broken,
     taskFigures: broken,
     taskTakes: broken,
   };

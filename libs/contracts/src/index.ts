@@ -31,6 +31,7 @@ export * from "./rest-errors.ts";
 export * from "./rest-logs.ts";
 export * from "./rest-stats.ts";
 export * from "./rest-task-bulk.ts";
+export * from "./rest-task-failures.ts";
 export * from "./rest-task-figures.ts";
 export * from "./rest-task-takes.ts";
 export * from "./rest-task-types.ts";

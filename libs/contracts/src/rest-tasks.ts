@@ -100,6 +100,16 @@ export const TaskView = z
       .array(z.object({ id: z.string(), type: z.string(), code: z.string(), detail: z.string() }))
       .optional()
       .describe("what its handler wanted to create and could not, and why; stands with a single task"),
+    edits: z
+      .array(
+        z.object({
+          at: Timestamp,
+          by: z.string(),
+          before: anyJson().describe("the params until then; null where they were longer than 16 KiB"),
+        }),
+      )
+      .optional()
+      .describe("who has changed its params, the newest last, at most five; stands with a single task"),
     createdAt: Timestamp,
   })
   .meta({ id: "Task" });

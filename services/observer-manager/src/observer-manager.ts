@@ -159,6 +159,7 @@ export class ObserverManager {
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
+      taskFailures: this.#tasks.failureDesk,
       taskFigures: this.#tasks.figureDesk,
       taskTakes: this.#tasks.takeDesk,
       errors: new ErrorDesk({ store: books, types: typeCheck, isReady, committed: wake }),

@@ -6,6 +6,7 @@ import type { TaskTally } from "./operations/tally.ts";
 import { TaskCreations } from "./operations/tasks/task-creations.ts";
 import { TaskDesk } from "./operations/tasks/task-desk.ts";
 import { TaskDispatcher } from "./operations/tasks/task-dispatcher.ts";
+import { TaskFailureDesk } from "./operations/tasks/task-failure-desk.ts";
 import { TaskFigureDesk } from "./operations/tasks/task-figure-desk.ts";
 import { TaskFigureFolder } from "./operations/tasks/task-figure-folder.ts";
 import { TaskLeases } from "./operations/tasks/task-leases.ts";
@@ -33,6 +34,7 @@ export interface TaskSideParts extends TaskBrokerSettings {
 export class TaskSide {
   readonly desk: TaskDesk;
   readonly typeDesk: TaskTypeDesk;
+  readonly failureDesk: TaskFailureDesk;
   readonly figureDesk: TaskFigureDesk;
   readonly takeDesk: TaskTakeDesk;
   readonly #parts: TaskSideParts;
@@ -48,7 +50,7 @@ export class TaskSide {
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
     const { database, log, retentionMs, isCaughtUp, tally } = parts;
-    const { store, queue, proofs, days, limits, bulk, takes, figures, requests } = database.tasks;
+    const { store, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = database.tasks;
     const wake = () => this.wake();
     this.#broker = new TaskBroker(parts);
     const cancelled = (refuse: UnwantedAttempt[]): void => {
@@ -68,6 +70,7 @@ export class TaskSide {
       cancelled,
     });
     this.typeDesk = new TaskTypeDesk({ store: limits, wake });
+    this.failureDesk = new TaskFailureDesk({ store: failures, types: store, tasks: this.desk, wake });
     this.figureDesk = new TaskFigureDesk(figures);
     const over = (tasks: TaskId[]) => this.#waits.over(tasks);
     this.#takers = new WaitingTakers({ store: takes, queue, log });

@@ -19,6 +19,7 @@ import { PostgresServiceStore } from "../../../services/observer-manager/src/ada
 import { PostgresTaskStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { PostgresTaskBulkStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-bulk-store.ts";
 import { PostgresTaskDays } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskFailureStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-failure-store.ts";
 import { PostgresTaskFigureStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-figure-store.ts";
 import { PostgresTaskLimitStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
 import { PostgresTaskQueueStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
@@ -33,6 +34,7 @@ import type { ManagerApi } from "../../../services/observer-manager/src/operatio
 import { ObserverLifecycle } from "../../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
 import { ServiceDesk } from "../../../services/observer-manager/src/operations/services/service-desk.ts";
 import { TaskDesk } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
+import { TaskFailureDesk } from "../../../services/observer-manager/src/operations/tasks/task-failure-desk.ts";
 import { TaskFigureDesk } from "../../../services/observer-manager/src/operations/tasks/task-figure-desk.ts";
 import { TaskLeases } from "../../../services/observer-manager/src/operations/tasks/task-leases.ts";
 import { TaskTakeDesk } from "../../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
@@ -92,6 +94,8 @@ export async function startHttpManager(
   const leases = new TaskLeases({ store: takeStore, tally, wake, over, log });
   const tasks = new TaskDesk({ store: taskStore, types: taskStore, bulk, waits, wake, cancelled: () => undefined });
   const taskTypes = new TaskTypeDesk({ store: new PostgresTaskLimitStore(dataSource), wake });
+  const failures = new PostgresTaskFailureStore(dataSource);
+  const taskFailures = new TaskFailureDesk({ store: failures, types: taskStore, tasks, wake });
   const taskFigures = new TaskFigureDesk(new PostgresTaskFigureStore(dataSource));
   const taskTakes = new TaskTakeDesk({ store: takeStore, takers, tally, wake, over });
   const api = change({
@@ -101,6 +105,7 @@ export async function startHttpManager(
     logs,
     tasks,
     taskTypes,
+    taskFailures,
     taskFigures,
     taskTakes,
     reads,

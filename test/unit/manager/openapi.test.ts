@@ -28,6 +28,7 @@ describe("the OpenAPI document", () => {
       "get /api/v1/session",
       "get /api/v1/stats",
       "get /api/v1/stats/errors",
+      "get /api/v1/task-failures",
       "get /api/v1/task-figures",
       "get /api/v1/task-types",
       "get /api/v1/task-types/{taskType}/figures",
@@ -46,6 +47,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/observers/{ref}/restart",
       "post /api/v1/services/{service}/drain",
       "post /api/v1/session",
+      "post /api/v1/task-failures/retry",
       "post /api/v1/tasks",
       "post /api/v1/tasks/batch",
       "post /api/v1/tasks/cancel",
@@ -55,6 +57,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/tasks/{taskId}/extend",
       "post /api/v1/tasks/{taskId}/fail",
       "post /api/v1/tasks/{taskId}/retry",
+      "post /api/v1/tasks/{taskId}/retry-with",
     ]);
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);

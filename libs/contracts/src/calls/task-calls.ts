@@ -3,6 +3,7 @@ import { timestamp } from "../bounds.ts";
 import { PoolName, TypeName } from "../ids.ts";
 import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest-bulk.ts";
 import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest-task-bulk.ts";
+import { RetryFailures, RetryTaskWith, TaskFailureGroups } from "../rest-task-failures.ts";
 import { FIGURE_SPANS, MAX_FIGURES, TaskFigures, TaskFiguresNow } from "../rest-task-figures.ts";
 import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest-task-takes.ts";
 import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.ts";
@@ -73,6 +74,27 @@ export const TASK_CALLS = {
     access: "operator",
     answers: { 202: TaskView },
     problems: ["task-not-found", "task-not-retryable", "key-taken", "cross-origin"],
+  },
+  retryTaskWith: {
+    access: "operator",
+    body: RetryTaskWith,
+    answers: { 202: TaskView },
+    problems: [...BODY_PROBLEMS, "task-not-found", "task-not-retryable", "key-taken", "unknown-type", "cross-origin"],
+  },
+  groupTaskFailures: {
+    access: "viewer",
+    query: z.strictObject({
+      type: TypeName.optional().describe("the name of a task type"),
+      pool: PoolName.optional().describe("the pool of services it belongs to"),
+    }),
+    answers: { 200: TaskFailureGroups },
+    problems: [],
+  },
+  retryTaskFailures: {
+    access: "operator",
+    body: RetryFailures,
+    answers: { 200: TaskBulkCount },
+    problems: [...BODY_PROBLEMS, "cross-origin"],
   },
   cancelTasks: {
     access: "operator",

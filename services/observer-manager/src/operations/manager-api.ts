@@ -5,7 +5,7 @@ import type { LogTools } from "./logs/log-tools.ts";
 import type { ManagerReads } from "./manager-reads.ts";
 import type { Lifecycle } from "./observers/observer-tools.ts";
 import type { ServiceTools } from "./services/service-desk.ts";
-import type { TaskFigureTools, TaskTakeTools, TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
+import type { TaskFailureTools, TaskFigureTools, TaskTakeTools, TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
 
 /** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
 export interface ManagerApi {
@@ -15,6 +15,7 @@ export interface ManagerApi {
   readonly logs: LogTools;
   readonly tasks: TaskTools;
   readonly taskTypes: TaskTypeTools;
+  readonly taskFailures: TaskFailureTools;
   readonly taskFigures: TaskFigureTools;
   readonly taskTakes: TaskTakeTools;
   readonly reads: ManagerReads;

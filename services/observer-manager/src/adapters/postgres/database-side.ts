@@ -17,6 +17,7 @@ import type { RequestStore } from "../../operations/requests/request-store.ts";
 import type { FleetStore } from "../../operations/services/fleet.ts";
 import type { SilenceStore } from "../../operations/services/prober.ts";
 import type { ServiceStore } from "../../operations/services/service-desk.ts";
+import type { TaskFailureStore } from "../../operations/tasks/task-failure-store.ts";
 import type { TaskFigureStore } from "../../operations/tasks/task-figure-store.ts";
 import type { TaskProofStore } from "../../operations/tasks/task-prover.ts";
 import type { TaskDays } from "../../operations/tasks/task-retention.ts";
@@ -55,6 +56,7 @@ import { PostgresTaskStore } from "./tasks/postgres-task-store.ts";
 import { PostgresTaskBulkStore } from "./tasks/task-bulk-store.ts";
 import { countTasks } from "./tasks/task-counts.ts";
 import { PostgresTaskDays } from "./tasks/task-days.ts";
+import { PostgresTaskFailureStore } from "./tasks/task-failure-store.ts";
 import { PostgresTaskFigureStore } from "./tasks/task-figure-store.ts";
 import { PostgresTaskLedgerStore } from "./tasks/task-ledger-store.ts";
 import { PostgresTaskLimitStore } from "./tasks/task-limit-store.ts";
@@ -97,6 +99,7 @@ export class DatabaseSide {
     readonly limits: TaskLimitStore;
     readonly bulk: TaskBulkStore;
     readonly takes: TaskTakeStore;
+    readonly failures: TaskFailureStore;
     readonly figures: TaskFigureStore;
     readonly requests: RequestStore;
     counts(): Promise<TaskCounts>;
@@ -135,6 +138,7 @@ export class DatabaseSide {
       limits: new PostgresTaskLimitStore(this.#dataSource),
       bulk: new PostgresTaskBulkStore(this.#dataSource),
       takes: new PostgresTaskTakeStore(this.#dataSource),
+      failures: new PostgresTaskFailureStore(this.#dataSource),
       figures: new PostgresTaskFigureStore(this.#dataSource),
       requests: new PostgresRequestStore(this.#dataSource),
       counts: () => countTasks(this.#dataSource),

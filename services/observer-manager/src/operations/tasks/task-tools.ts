@@ -5,10 +5,12 @@ import type {
   CreateTask,
   ExtendTask,
   FailTask,
+  RetryFailures,
   RetryTasksRequest,
   TakenTask,
   TakeTasks,
   TaskBulkCount,
+  TaskFailureGroups,
   TaskFigures,
   TaskFiguresNow,
   TaskId,
@@ -54,6 +56,16 @@ export interface TaskTypeTools {
     change: ChangeTaskType,
     by: Actor,
   ): Promise<{ kind: "changed"; type: TaskTypeView } | Refusal>;
+}
+
+/** What is Failed, by what went wrong, and how it is mended. */
+export interface TaskFailureTools {
+  /** Of the newest. */
+  groupTaskFailures(of: { type?: string | undefined; pool?: string | undefined }): Promise<TaskFailureGroups>;
+  /** Those of the group, as it is now, run again. */
+  retryTaskFailures(asked: RetryFailures, by: Actor): Promise<TaskBulkCount>;
+  /** As retryTask, with these params. Also: unknown-type (+ knownTypes), invalid-body (+ errors). */
+  retryTaskWith(id: TaskId, params: unknown, by: Actor): Promise<TaskOutcome>;
 }
 
 /** How task types go. */

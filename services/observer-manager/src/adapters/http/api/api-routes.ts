@@ -11,6 +11,7 @@ import { statsRoute } from "./overview/stats-route.ts";
 import { neededRoles, type Route } from "./route.ts";
 import { serviceRoutes, typeRoute } from "./services/service-routes.ts";
 import { taskBulkRoutes } from "./tasks/task-bulk-routes.ts";
+import { taskFailureRoutes } from "./tasks/task-failure-routes.ts";
 import { taskFigureRoutes } from "./tasks/task-figure-routes.ts";
 import { taskRoutes } from "./tasks/task-routes.ts";
 import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
@@ -25,6 +26,7 @@ export function apiRoutes({
   logs,
   tasks,
   taskTypes,
+  taskFailures,
   taskFigures,
   taskTakes,
   desk,
@@ -40,6 +42,7 @@ export function apiRoutes({
     ...taskBulkRoutes(tasks),
     ...taskTakeRoutes(taskTakes),
     ...taskTypeRoutes(taskTypes),
+    ...taskFailureRoutes(taskFailures),
     ...taskFigureRoutes(taskFigures),
     ...serviceRoutes(reads, services),
     statsRoute(reads),

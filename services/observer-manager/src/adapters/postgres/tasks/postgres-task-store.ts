@@ -169,7 +169,7 @@ export function conditionsOf({
   return conditions;
 }
 
-async function whoHasKey(tx: EntityManager, { type, key }: TaskView): Promise<TaskId | undefined> {
+export async function whoHasKey(tx: EntityManager, { type, key }: TaskView): Promise<TaskId | undefined> {
   const [row] = await tx.query<{ id: TaskId }[]>(WHO_HAS_KEY, [type, key]);
   return row?.id;
 }

@@ -40,12 +40,14 @@ export interface TaskStory {
   completedBy?: "emergency";
   created?: TaskView["created"];
   refused?: TaskView["refused"];
+  /** Its params, as somebody has changed them. */
+  edits?: TaskView["edits"];
 }
 
 const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
   service_name, started_at, created_at, key, taken_by, parent_id`;
 
-const STORY = "story - 'created' - 'refused' AS story";
+const STORY = "story - 'created' - 'refused' - 'edits' AS story";
 const LAST_ERROR = "last_error - 'stack' AS last_error";
 
 /** Of `tasks`; where a stack would be too much. */
@@ -55,7 +57,7 @@ export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cance
 export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, NULL::timestamptz AS lease_until, NULL::uuid AS lane,
   ended_at, output, ${LAST_ERROR}, ${STORY}`;
 
-/** With the stack, and all that it created. */
+/** With the stack, all that it created, and who has changed it. */
 const inFull = (columns: string): string => columns.replace(LAST_ERROR, "last_error").replace(STORY, "story");
 
 /** Indexes: tasks_pkey, ended_tasks_by_id of each day. */
@@ -72,7 +74,7 @@ export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
 /** @param standing needed of what is Ready */
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
-  const { postpones = 0, postponedFor, until = "", completedBy = "handler", created, refused } = row.story ?? {};
+  const { postpones = 0, postponedFor, until = "", completedBy = "handler", created, refused, edits } = row.story ?? {};
   const isBehindAnother = row.lane !== null && row.lane !== id;
   const isPostponed = status === "Scheduled" && Date.parse(until) === row.due_at.getTime();
   return {
@@ -103,6 +105,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     parentId: row.parent_id,
     ...(created !== undefined && { created }),
     ...(refused !== undefined && { refused }),
+    ...(edits !== undefined && { edits }),
     createdAt: row.created_at.toISOString(),
   };
 }

@@ -1,0 +1,85 @@
+import {
+  type CreateTask,
+  MAX_FAILURES,
+  type RetryFailures,
+  type TaskBulkCount,
+  type TaskFailureGroup,
+  type TaskFailureGroups,
+  type TaskId,
+} from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import { errorGroupOf } from "../../domain/errors/error-group.ts";
+import { newAction } from "../access/audit.ts";
+import { keyTaken, refusalOf } from "./creation-check.ts";
+import type { AlikeFailures, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
+import type { TaskTypeStore } from "./task-store.ts";
+import type { TaskFailureTools, TaskOutcome, TaskTools } from "./task-tools.ts";
+
+export interface TaskFailureDeskParts {
+  store: TaskFailureStore;
+  types: TaskTypeStore;
+  tasks: Pick<TaskTools, "changeTasks">;
+  /** Something may be due. */
+  wake(): void;
+}
+
+const groupOf = ({ name, message }: { name: string; message: string }): string => errorGroupOf(`${name}: ${message}`);
+
+/** What is Failed, by what went wrong, and how it is mended. */
+export class TaskFailureDesk implements TaskFailureTools {
+  readonly #parts: TaskFailureDeskParts;
+
+  constructor(parts: TaskFailureDeskParts) {
+    this.#parts = parts;
+  }
+
+  async groupTaskFailures(of: FailureFilter): Promise<TaskFailureGroups> {
+    const alike = await this.#parts.store.alike(of, MAX_FAILURES + 1);
+    const groups = new Map<string, AlikeFailures[]>();
+    for (const one of alike) {
+      const key = `${one.type} ${groupOf(one)}`; // a type has no blank
+      groups.set(key, [...(groups.get(key) ?? []), one]);
+    }
+    const items = [...groups.values()].map(toGroup).toSorted((a, b) => b.count - a.count || (a.group < b.group ? -1 : 1));
+    const looked = items.reduce((sum, { count }) => sum + count, 0);
+    return { items, total: items.length, isComplete: looked <= MAX_FAILURES };
+  }
+
+  async retryTaskFailures({ type, group, dryRun }: RetryFailures, by: Actor): Promise<TaskBulkCount> {
+    const { store, tasks } = this.#parts;
+    const errors = await store.errorsOf(type, MAX_FAILURES);
+    const ids = errors.filter((error) => groupOf(error) === group).map(({ id }) => id);
+    if (ids.length === 0) return { matched: 0, accepted: 0, more: false };
+    return await tasks.changeTasks({ kind: "retry", ids, all: false, dryRun }, by);
+  }
+
+  async retryTaskWith(id: TaskId, params: unknown, by: Actor): Promise<TaskOutcome> {
+    const { store, types, wake } = this.#parts;
+    const task = await store.find(id);
+    if (task === undefined) return { kind: "problem", code: "task-not-found" };
+    const { services, types: known, outside } = await types.liveTypes(task.pool);
+    // With no living service of the pool nothing can be checked, as at a create.
+    const refusal = services === 0 ? undefined : refusalOf({ ...task, params } as unknown as CreateTask, known, outside);
+    if (refusal !== undefined) return refusal;
+    const outcome = await store.retryWith(id, params, newAction("task.retry", by, { editedParams: true }));
+    if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
+    if (outcome.kind !== "retried")
+      return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
+    wake();
+    return { kind: "accepted", task: outcome.task };
+  }
+}
+
+function toGroup(alike: AlikeFailures[]): TaskFailureGroup {
+  const newest = alike.reduce((best, one) => (one.newestAtMs > best.newestAtMs ? one : best));
+  const { type, name, message } = newest;
+  const times = (of: (one: AlikeFailures) => Date) => alike.map((one) => of(one).getTime());
+  return {
+    type,
+    group: groupOf(newest),
+    count: alike.reduce((sum, { count }) => sum + count, 0),
+    firstEndedAt: new Date(Math.min(...times((one) => one.firstEndedAt))).toISOString(),
+    lastEndedAt: new Date(Math.max(...times((one) => one.lastEndedAt))).toISOString(),
+    example: { id: newest.newestId, lastError: { name, message } },
+  };
+}

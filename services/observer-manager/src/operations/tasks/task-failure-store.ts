@@ -1,0 +1,33 @@
+import type { TaskId, TaskView } from "@unacked/contracts";
+import type { Action } from "../access/audit.ts";
+import type { TaskStore } from "./task-store.ts";
+
+/** Tasks that are Failed with the very same error. */
+export interface AlikeFailures {
+  type: string;
+  name: string;
+  message: string;
+  count: number;
+  firstEndedAt: Date;
+  lastEndedAt: Date;
+  /** The one that was created last, and when. */
+  newestId: TaskId;
+  newestAtMs: number;
+}
+
+/** Who is it about. */
+export interface FailureFilter {
+  type?: string | undefined;
+  pool?: string | undefined;
+}
+
+export interface TaskFailureStore {
+  /** Of the newest `limit` that are Failed. */
+  alike(filter: FailureFilter, limit: number): Promise<AlikeFailures[]>;
+  /** Of the newest `limit` of a type that are Failed: with what. */
+  errorsOf(type: string, limit: number): Promise<{ id: TaskId; name: string; message: string }[]>;
+  /** As it is, to check what it is to become. */
+  find(id: TaskId): Promise<TaskView | undefined>;
+  /** As a retry, with these params; the former ones stand in its story. */
+  retryWith(id: TaskId, params: unknown, action: Action): ReturnType<TaskStore["retry"]>;
+}
