@@ -5,6 +5,7 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { canCancel, canRetry } from "../../store/task-looks.ts";
 import { call } from "../../wire/call.ts";
+import { EditDialog } from "./edit-dialog.tsx";
 import css from "./task.module.css";
 
 const ACTIONS = {
@@ -22,6 +23,7 @@ const ACTIONS = {
 
 export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => void }) {
   const [asked, setAsked] = useState<keyof typeof ACTIONS | null>(null);
+  const [isEdited, setEdited] = useState(false);
   const { say } = useNotices();
   const possible = [
     ...(canRetry(task) ? (["retryTask"] as const) : []),
@@ -40,6 +42,20 @@ export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => vo
           {ACTIONS[action].verb}
         </ActionButton>
       ))}
+      {canRetry(task) && (
+        <ActionButton call="retryTaskWith" size="compact-md" variant="default" onClick={() => setEdited(true)}>
+          Run it with other params
+        </ActionButton>
+      )}
+      {isEdited && (
+        <EditDialog
+          task={task}
+          onClose={(hasChanged) => {
+            setEdited(false);
+            if (hasChanged) onDone();
+          }}
+        />
+      )}
       {asked !== null && (
         <ConfirmDialog
           title={`${ACTIONS[asked].verb}?`}

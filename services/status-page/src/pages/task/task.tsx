@@ -63,6 +63,7 @@ export default function Task({ id }: { id: string }) {
       )}
       <Children task={task} />
       <Json name="Params" value={task.params} />
+      <Edits task={task} />
       {isTaskOver(task.status) && task.status === "Completed" && <Json name="Result" value={task.output} />}
     </>
   );
@@ -89,6 +90,23 @@ function Children({ task: { created = [], refused = [] } }: { task: TaskView }) 
         {refused.map(({ id, type, detail }) => (
           <li key={id}>
             {type}: refused, {detail}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Who has changed its params, the newest first, and what they were. */
+function Edits({ task: { edits = [] } }: { task: TaskView }) {
+  if (edits.length === 0) return null;
+  return (
+    <section aria-labelledby="edits" className={css.section}>
+      <h2 id="edits">Its params were changed</h2>
+      <ul>
+        {edits.toReversed().map(({ at, by, before }) => (
+          <li key={at}>
+            <Time at={at} isExact /> by {by}; before: <code className={css.before}>{JSON.stringify(before)}</code>
           </li>
         ))}
       </ul>

@@ -7,6 +7,8 @@ import { Failure } from "../../parts/failure.tsx";
 import { sayCount } from "../../parts/say.ts";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfTasks, isNarrowed, queryOf, type TaskFilter, taskFilterOf } from "../../store/task-filter.ts";
+import { TaskFailures } from "./task-failures.tsx";
+import { TaskFigures } from "./task-figures.tsx";
 import { TaskFilterBar } from "./task-filter-bar.tsx";
 import { TaskTable } from "./task-table.tsx";
 import { TaskTypes } from "./task-types.tsx";
@@ -21,16 +23,24 @@ const MOST = 1_000;
 export default function Tasks() {
   const filter = taskFilterOf(useSearch());
   const [limit, setLimit] = useState(PAGE);
+  const [cursor, setCursor] = useState<string | null>(null);
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const { data, failure, reload } = useAnswer("listTasks", { query: queryOf(filter, limit) }, nowMs);
+  const { data, failure, reload } = useAnswer(
+    "listTasks",
+    { query: { ...queryOf(filter, limit), ...(cursor !== null && { cursor }) } },
+    nowMs,
+  );
   const narrow = (change: Partial<TaskFilter>) => {
     setLimit(PAGE);
+    setCursor(null);
     navigate(addressOfTasks({ ...filter, ...change }), { replace: true });
   };
   return (
     <>
       <h1>Tasks</h1>
+      <TaskFigures />
       <TaskTypes nowMs={nowMs} />
+      <TaskFailures />
       <TaskFilterBar filter={filter} onChange={narrow} />
       {data === null && failure === null && <Pending label="Reading the tasks" height="20rem" />}
       {failure !== null && data === null && <Failure what="The tasks" failure={failure} onRetry={reload} />}
@@ -42,14 +52,23 @@ export default function Tasks() {
               : `${sayCount(data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
           </p>
           {data.items.length === 0 ? <None filter={filter} /> : <TaskTable tasks={data.items} nowMs={nowMs} />}
-          {data.nextCursor !== null && limit < MOST && (
-            <Button variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
-              Show more
-            </Button>
-          )}
-          {data.nextCursor !== null && limit >= MOST && (
-            <p className={css.count}>Older ones are not shown: narrow the list, or ask the command line.</p>
-          )}
+          <div className={css.pages}>
+            {data.nextCursor !== null && limit < MOST && (
+              <Button variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
+                Show more
+              </Button>
+            )}
+            {data.nextCursor !== null && limit >= MOST && (
+              <Button variant="default" size="compact-md" onClick={() => setCursor(data.nextCursor)}>
+                Older ones
+              </Button>
+            )}
+            {cursor !== null && (
+              <Button variant="default" size="compact-md" onClick={() => setCursor(null)}>
+                Back to the newest
+              </Button>
+            )}
+          </div>
         </>
       )}
     </>
