@@ -84,6 +84,7 @@ function managerMetrics() {
     stats: nothing,
     commands: nothing,
     tasks: nothing,
+    taskFigures: nothing,
     repairs,
     failingForMs,
     connections,

@@ -10,6 +10,7 @@ import { type Sample, scrape } from "../support/monitoring/scrape.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 describe("dashboard, alerts and runbooks, beside a running system", () => {
   let system: System;
@@ -30,6 +31,12 @@ describe("dashboard, alerts and runbooks, beside a running system", () => {
     await system.remove("observer-0");
     await system.call("GET", "/api/v1/observers/nobody");
     await system.call("POST", "/api/v1/tasks", { type: "resize", pool: "pictures" });
+    const worker = await system.startService("worker", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" } });
+    serviceUrls.push(String((await worker.waitForEvent("listening")).url));
+    const tasks = new Tasks(system);
+    await tasks.createMany(20);
+    await tasks.create({ isFinal: true });
+    await eventually(async () => expect((await tasks.list("type=work&status=Completed,Failed")).total).toBe(21));
   });
   afterAll(() => system.close());
 
@@ -54,7 +61,7 @@ describe("dashboard, alerts and runbooks, beside a running system", () => {
     async () => {
       const jobs = { "observer-manager": [managerUrl], "observer-service": serviceUrls };
       const { query } = await startPrometheus(prometheus ?? "", jobs);
-      await eventually(async () => expect(await query("count_over_time(up[1m]) > 3")).toHaveLength(3), {
+      await eventually(async () => expect(await query("count_over_time(up[1m]) > 3")).toHaveLength(4), {
         timeoutMs: 30_000,
         what: "four scrapes of everything",
       });

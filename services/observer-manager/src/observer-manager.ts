@@ -72,6 +72,7 @@ export class ObserverManager {
       stats: () => this.#api.reads.stats(),
       commands: () => this.#database.commandCounts(),
       tasks: () => this.#database.tasks.counts(),
+      taskFigures: () => this.#tasks.figureDesk.listTaskFigures("minute"),
       repairs: () => this.#reconciler.counts,
       failingForMs: () => this.#broker.failingForMs,
       requestsWaiting: () => this.#requests.waiting,

@@ -1,5 +1,6 @@
-import { noneOfEachStatus, type Stats } from "@unacked/contracts";
+import { noneOfEachStatus, type Stats, type TaskTypeFigures } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
+import { FIGURES_NOW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-figure-examples.ts";
 import {
   ManagerMetrics,
   type ManagerMetricsParts,
@@ -35,6 +36,7 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
     stats: async () => stats(),
     commands: async () => [],
     tasks: async () => ({ byType: [], pools: [] }),
+    taskFigures: async () => ({ by: "minute", at: "2026-11-20T09:00:30.000Z", items: [], pools: [] }),
     repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, inventoriesAsked: 3 }),
     failingForMs: () => ({ state: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
@@ -58,6 +60,20 @@ describe("a manager's scrape", () => {
     expect(scrape.value("unacked_task_oldest_ready_seconds", { pool: "(others)" })).toBe(101);
     expect(scrape.value("unacked_manager_tasks_ended_total", { status: "Failed" })).toBe(3);
     expect(scrape.value("unacked_manager_tasks_ended_total", { status: "Completed" })).toBe(0);
+  });
+
+  it("shows how task types go: rates a second, load and running times, and nothing where nobody can say", async () => {
+    const [item] = FIGURES_NOW.items as [TaskTypeFigures];
+    const quiet = { ...item, type: "quiet", loadPercent: null, lately: { ...item.lately, meanMs: null, p95Ms: null } };
+    const metrics = metricsOf({ taskFigures: async () => ({ ...FIGURES_NOW, items: [item, quiet] }) });
+    const scrape = await scrapeOf(metrics);
+    expect(scrape.value("unacked_task_rate", { type: "resize", kind: "completed" })).toBeCloseTo(117 / 90);
+    expect(scrape.value("unacked_task_rate", { type: "resize", kind: "failed" })).toBeCloseTo(1 / 90);
+    expect(scrape.value("unacked_task_load_ratio", { type: "resize" })).toBeCloseTo(1.124);
+    expect(scrape.value("unacked_task_pool_load_ratio", { pool: "default" })).toBeCloseTo(0.64);
+    expect(scrape.value("unacked_task_running_seconds_p95", { type: "resize" })).toBeCloseTo(1.9042);
+    expect(scrape.value("unacked_task_load_ratio", { type: "quiet" })).toBeUndefined();
+    expect(scrape.value("unacked_task_running_seconds_mean", { type: "quiet" })).toBeUndefined();
   });
 
   it("shows the books, the connections, and what was counted", async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Stats } from "@unacked/contracts";
+import type { Stats, TaskFiguresNow } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
 import type { RequestTally, Tally, TaskTally } from "../../operations/tally.ts";
@@ -8,6 +8,7 @@ import { BooksMetrics } from "./books-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
 import { type FlowFigures, OperationMetrics } from "./operation-metrics.ts";
 import { RequestMetrics } from "./request-metrics.ts";
+import { TaskFigureMetrics } from "./task-figure-metrics.ts";
 import { TaskMetrics } from "./task-metrics.ts";
 
 export interface ManagerMetricsParts extends FlowFigures {
@@ -15,6 +16,7 @@ export interface ManagerMetricsParts extends FlowFigures {
   stats(): Promise<Stats>;
   commands(): Promise<CommandCount[]>;
   tasks(): Promise<TaskCounts>;
+  taskFigures(): Promise<TaskFiguresNow>;
   connections(): BrokerConnections;
   /** Of requests over AMQP. */
   requestsWaiting(): number | undefined;
@@ -37,6 +39,7 @@ export class ManagerMetrics {
   readonly #http: HttpMetrics;
   readonly #tasks: TaskMetrics;
   readonly #requests: RequestMetrics;
+  readonly #taskFigures: TaskFigureMetrics;
   readonly tally: Tally;
 
   constructor(parts: ManagerMetricsParts) {
@@ -47,6 +50,7 @@ export class ManagerMetrics {
     this.#http = new HttpMetrics(this.#metrics, parts.streams);
     this.#tasks = new TaskMetrics(this.#metrics);
     this.#requests = new RequestMetrics(this.#metrics);
+    this.#taskFigures = new TaskFigureMetrics(this.#metrics);
     this.tally = new OperationMetrics(this.#metrics, parts);
   }
 
@@ -72,16 +76,18 @@ export class ManagerMetrics {
 
   /** The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. */
   async render(): Promise<string> {
-    const { stats, commands, tasks, readWithinMs = READ_WITHIN_MS } = this.#parts;
+    const { stats, commands, tasks, taskFigures, readWithinMs = READ_WITHIN_MS } = this.#parts;
     const limit = new AbortController();
     this.#requests.show(this.#parts.requestsWaiting());
     try {
       const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
-      const read = await Promise.race([Promise.all([stats(), commands(), tasks()]), tooLate]);
+      const read = await Promise.race([Promise.all([stats(), commands(), tasks(), taskFigures()]), tooLate]);
       this.#books.show(read && { stats: read[0], commands: read[1] });
       this.#tasks.show(read?.[2]);
+      this.#taskFigures.show(read?.[3]);
     } catch {
       this.#tasks.show(undefined);
+      this.#taskFigures.show(undefined);
       this.#books.show(undefined); // said by the metric, and logged where it was read
     } finally {
       limit.abort();
