@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import type { TaskPage } from "@unacked/contracts";
+import pg from "pg";
+import { beforeAll, describe, expect, test } from "vitest";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
+import { useBooks } from "../support/servers/books.ts";
+
+/** `MANY_ROWS=1000000 npx vitest run --project servers test/integration/task-many-rows` is what the figures of docs/tasks.md come from. */
+const ROWS = Number(process.env.MANY_ROWS ?? 100_000);
+const LOOKS = 10;
+const LIMIT_MS = 200;
+
+/** As it is: nearly all have completed, over eight days; one of a hundred failed, one type of a thousand is rare, as is one pool. */
+const FILL = `
+  INSERT INTO ended_tasks (id, type, params, pool, priority, status, due_at, failures, interruptions, crashes, sends, last_error, created_at, ended_at)
+  SELECT gen_random_uuid(), CASE WHEN n % 1000 = 7 THEN 'rare' WHEN n % 3 = 0 THEN 'resize' ELSE 'mail' END, '{"wall": 1}',
+         CASE WHEN n % 1000 = 9 THEN 'pictures' ELSE 'default' END, 0,
+         CASE WHEN n % 100 = 0 THEN 'Failed' WHEN n % 500 = 1 THEN 'Cancelled' ELSE 'Completed' END, at, 0, 0, 0, 1,
+         CASE WHEN n % 100 = 0 THEN jsonb_build_object('name', 'Error', 'message', 'wall ' || n || ' is wet') END, at, at + interval '1 s'
+  FROM (SELECT n, date_trunc('day', now()) - interval '1 day' + n * (interval '8 days' / $1::int) AS at
+        FROM generate_series(1, $1::int) AS n) rows`;
+
+const books = useBooks();
+let manager: HttpManager;
+
+/** Indexes after the rows: so a million take seconds rather than minutes. */
+beforeAll(async () => {
+  await new PostgresTaskDays(books.dataSource).makeAhead();
+  const client = new pg.Client({ connectionString: books.databaseUrl });
+  await client.connect();
+  const { rows: indexes } = await client.query<{ indexname: string; indexdef: string }>(
+    "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'ended_tasks'",
+  );
+  await client.query("SET maintenance_work_mem = '256MB'");
+  for (const { indexname } of indexes) await client.query(`DROP INDEX ${indexname}`);
+  await client.query(FILL, [ROWS]);
+  for (const { indexdef } of indexes) await client.query(indexdef.replace(" ON ONLY ", " ON "));
+  await client.query("VACUUM ANALYZE ended_tasks");
+  await client.end();
+}, 600_000);
+
+const read = async (query: string): Promise<{ page: TaskPage; tookMs: number }> => {
+  const beganMs = performance.now();
+  const { status, body, text } = await manager.call("GET", `/api/v1/tasks?${query}`);
+  expect(status, text).toBe(200);
+  return { page: body, tookMs: performance.now() - beganMs };
+};
+
+describe(`beside ${ROWS.toLocaleString("en")} tasks that have ended, a page and its count are there within ${LIMIT_MS} ms`, () => {
+  const isMany = ROWS > 50_000;
+  test.each<[string, string, number | "more"]>([
+    ["all", "", "more"],
+    ["of a status that nearly all have", "status=Completed", "more"],
+    ["of a status that few have", "status=Cancelled", ROWS / 500 > 10_000 ? "more" : ROWS / 500],
+    ["of some statuses", "status=Failed,Cancelled", ROWS / 100 + ROWS / 500 > 10_000 ? "more" : ROWS / 100 + ROWS / 500],
+    ["of a type that many have", "type=resize", isMany ? "more" : ROWS / 3],
+    ["of a type that few have", "type=rare", ROWS / 1_000],
+    ["of a type that few have, and a status that none of them has", "type=rare&status=Failed", 0],
+    ["of a status and a type that many have", "type=mail&status=Failed", Math.floor(ROWS / 100) - Math.floor(ROWS / 300)],
+    ["of a pool that nearly all have", "pool=default", "more"],
+    ["of an id that there is", "q=ID", 1],
+    ["of how an id begins", "q=abc0", -1],
+    ["that wait, of which there are none", "status=Ready,Running", 0],
+    ["on a page in the middle", "limit=1000&cursor=CURSOR", "more"],
+  ])("%s", async (_, query, total) => {
+    manager = await startHttpManager(books.databaseUrl);
+    const { page: first } = await read("limit=1000");
+    const asked = query.replace("CURSOR", String(first.nextCursor)).replace("ID", first.items[7]?.id ?? randomUUID());
+    const took: number[] = [];
+    for (let look = 0; look < LOOKS; look += 1) {
+      const { page, tookMs } = await read(asked);
+      took.push(tookMs);
+      if (total === "more") expect([page.total, page.isTotalExact]).toEqual([10_000, false]);
+      else if (total >= 0) expect([page.total, page.isTotalExact]).toEqual([total, true]);
+    }
+    const median = took.toSorted((a, b) => a - b)[LOOKS / 2] ?? 0;
+    console.log(`${query || "all"}: ${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)} ms`);
+    expect(median).toBeLessThan(LIMIT_MS);
+  });
+
+  test("a pool that few have has no index, as each costs every end: it is found among all", async () => {
+    manager = await startHttpManager(books.databaseUrl);
+    const { page, tookMs } = await read("pool=pictures");
+    console.log(`pool=pictures: ${tookMs.toFixed(0)} ms`);
+    expect(page.total).toBe(ROWS / 1_000);
+  });
+
+  test("failures are grouped in the time of a look", async () => {
+    manager = await startHttpManager(books.databaseUrl);
+    const beganMs = performance.now();
+    const { body } = await manager.call("GET", "/api/v1/task-failures");
+    console.log(`failures: ${(performance.now() - beganMs).toFixed(0)} ms`);
+    expect(body.items).toMatchObject([{ group: "Error: wall <n> is wet" }, { group: "Error: wall <n> is wet" }]);
+  });
+});
