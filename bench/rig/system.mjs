@@ -108,6 +108,12 @@ export class System {
     await this.books.until("Processing", before + count, ["Created"]);
   }
 
+  /** @param {string} type @param {string[]} names */
+  async createTasks(type, names) {
+    const body = JSON.stringify({ tasks: names.map((name) => ({ type, params: { name } })) });
+    await this.rest.expect(200, "POST", "/api/v1/tasks/batch", body);
+  }
+
   /** Stops all, and waits until nothing of them is left but their rows. */
   async stopAll() {
     // One that the books have as Created would be refused.

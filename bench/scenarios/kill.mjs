@@ -90,7 +90,7 @@ async function measureCount(bench, count, id, tally) {
  * @param {import("../rig/programs.mjs").Program} heir
  * @param {number} count
  */
-async function killAndWatch(rig, holder, heir, count) {
+export async function killAndWatch(rig, holder, heir, count) {
   await sleep(SETTLE_MS);
   const watch = rig.meter.watch([heir.pid]);
   const killedMs = holder.signal("SIGKILL");

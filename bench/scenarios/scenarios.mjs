@@ -3,6 +3,7 @@ import { create } from "./create.mjs";
 import { hundredThousand } from "./hundred-thousand.mjs";
 import { idle } from "./idle.mjs";
 import { kill } from "./kill.mjs";
+import { killBesideTasks } from "./kill-beside-tasks.mjs";
 import { oneCreate } from "./one-create.mjs";
 import { sigterm } from "./sigterm.mjs";
 import { slots } from "./slots.mjs";
@@ -23,4 +24,5 @@ export const SCENARIOS = [
   throughput,
   slots,
   tasks,
+  killBesideTasks,
 ];

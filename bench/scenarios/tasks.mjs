@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { counted } from "../core/sizes.mjs";
 import { percentileOf } from "../core/statistics.mjs";
 import { milliseconds, perSecond, Tally } from "../core/tally.mjs";
+import { atLoad } from "../meter/at-load.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { oneByOne } from "../meter/one-by-one.mjs";
 import { sustained } from "../meter/sustained.mjs";
@@ -15,7 +16,6 @@ const SETTLE_MS = 1_000;
 const BATCH = 1_000;
 /** How many run at once; of the peers, too. */
 const WORKERS = 100;
-const HALF_LOAD_EVERY_MS = 50;
 /** So many rows of the past are written at once. */
 const PAST_ROWS = 250_000;
 
@@ -53,14 +53,18 @@ async function measure(bench) {
   });
   bench.say(forLong);
   const { system } = await start(rig);
-  const perS = await sustained(sustainedS * 1_000, (names) => create(system, "noop", names), left(system));
+  const perS = await sustained(sustainedS * 1_000, (names) => system.createTasks("noop", names), left(system));
   tally.ours({ sustained: perS });
   bench.say("one task at half load");
-  const took = await atLoad(system, perS / 2, () => latencies(rig, system, atRest));
+  const took = await atLoad(
+    perS / 2,
+    (names) => system.createTasks("noop", names),
+    () => latencies(rig, system, atRest),
+  );
   tally.ours({ "half-p50": percentileOf(took, 50), "half-p99": percentileOf(took, 99) });
   bench.say(`after ${counted(ended)} ended tasks`);
   await writePast(system, ended);
-  tally.ours({ past: await sustained(sustainedS * 1_000, (names) => create(system, "noop", names), left(system)) });
+  tally.ours({ past: await sustained(sustainedS * 1_000, (names) => system.createTasks("noop", names), left(system)) });
   notes.push(`the live table after ${counted(ended)} ended tasks and all of these: ${await sizeOfLive(system)}`);
   await system.close();
   for (const peer of peers) {
@@ -79,7 +83,7 @@ async function doneOn(rig, type, count) {
   const names = Array.from({ length: count }, (_, i) => `task-${i}`);
   const { result: tookMs, spentMs } = await cpuSpent(partsOf(rig, system, service), async () => {
     const beganMs = nowMs();
-    for (let i = 0; i < count; i += BATCH) await create(system, type, names.slice(i, i + BATCH));
+    for (let i = 0; i < count; i += BATCH) await system.createTasks(type, names.slice(i, i + BATCH));
     const overMs = await waitUntil("every task to be over", async () => {
       if ((await system.books.query("SELECT FROM tasks LIMIT 1")).length > 0) return false;
       const [row] = await system.books.query("SELECT count(*)::int AS count FROM ended_tasks WHERE status = 'Completed'");
@@ -89,12 +93,6 @@ async function doneOn(rig, type, count) {
   });
   await system.close();
   return { done: (count * 1_000) / tookMs, ...spentValues(spentMs) };
-}
-
-/** @param {System} system @param {string} type @param {string[]} names */
-async function create(system, type, names) {
-  const body = JSON.stringify({ tasks: names.map((name) => ({ type, params: { name } })) });
-  await system.rest.expect(200, "POST", "/api/v1/tasks/batch", body);
 }
 
 /** @param {System} system */
@@ -119,29 +117,6 @@ async function createdOneByOne(system, count) {
     await system.rest.expect(201, "POST", "/api/v1/tasks", body);
   }
   return (count * 1_000) / (nowMs() - beganMs);
-}
-
-/**
- * While others are created at this rate.
- *
- * @template T
- * @param {System} system @param {number} perS @param {() => Promise<T>} work
- */
-async function atLoad(system, perS, work) {
-  const size = Math.max(1, Math.round((perS * HALF_LOAD_EVERY_MS) / 1_000));
-  const names = Array.from({ length: size }, (_, i) => `load-${i}`);
-  let isOver = false;
-  const load = async () => {
-    for (let dueMs = nowMs(); !isOver; dueMs += HALF_LOAD_EVERY_MS) {
-      await create(system, "noop", names);
-      await sleep(Math.max(0, dueMs + HALF_LOAD_EVERY_MS - nowMs()));
-    }
-  };
-  const loading = load();
-  const result = await work();
-  isOver = true;
-  await loading;
-  return result;
 }
 
 /** Written past the manager, as to run so many takes a quarter of an hour. @param {System} system @param {number} count */
