@@ -26,6 +26,7 @@ import {
   type SessionView,
   type Stats,
   type TaskBulkCount,
+  type TaskFailureGroup,
   type TaskStatus,
   type TaskTypeFigures,
   type TaskTypeView,
@@ -142,6 +143,10 @@ export class UnackedApi {
 
   async listTaskFigures(): Promise<TaskTypeFigures[]> {
     return (await this.#call("listTaskFigures", {})).items;
+  }
+
+  async groupTaskFailures(): Promise<TaskFailureGroup[]> {
+    return (await this.#call("groupTaskFailures", {})).items;
   }
 
   changeTaskType(taskType: string, body: TaskTypeChange): Promise<TaskTypeView> {

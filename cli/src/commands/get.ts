@@ -15,6 +15,7 @@ import {
   RUN_LISTING,
   runsOf,
   SERVICE_LISTING,
+  TASK_FAILURE_LISTING,
   TASK_FIGURE_LISTING,
   TASK_LISTING,
   TASK_TYPE_LISTING,
@@ -37,7 +38,7 @@ export function addGet(program: Command, io: Io): void {
     .command("get")
     .summary("list observers, services, tasks, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
     )
     .argument("<kind>", KINDS.join("|"));
   const lists = ["ls", "list"].map((name) =>
@@ -82,6 +83,9 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
       return getTaskTypes(session, names, options);
     case "task-figures":
       return getTaskFigures(session, names, options);
+    case "task-failures":
+      if (names.length > 0) throw usageFailure("Failures are listed, not named");
+      return printPages(session, TASK_FAILURE_LISTING, options, once(await session.api.groupTaskFailures()));
     case "runs":
       return getRuns(session, names, options);
     case "errors":

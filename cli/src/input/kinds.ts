@@ -7,6 +7,7 @@ const NAMES = {
   tasks: ["tasks", "task"],
   "task-types": ["task-types", "task-type", "limits"],
   "task-figures": ["task-figures", "figures"],
+  "task-failures": ["task-failures", "task-failure"],
   runs: ["runs", "run"],
   errors: ["errors", "error", "err"],
   failures: ["failures", "failure", "fail"],

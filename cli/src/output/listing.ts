@@ -7,6 +7,7 @@ import {
   type ObserverView,
   type RunView,
   type ServiceView,
+  type TaskFailureGroup,
   type TaskTypeFigures,
   type TaskTypeView,
   type TaskView,
@@ -123,6 +124,17 @@ export const TASK_FIGURE_LISTING: Listing<TaskTypeFigures> = {
     { heading: "FAILED", cell: ({ lately }) => String(lately.failed), alignsRight: true },
     { heading: "MEAN", cell: ({ lately }) => msText(lately.meanMs), alignsRight: true },
     { heading: "P95", cell: ({ lately }) => msText(lately.p95Ms), alignsRight: true },
+  ],
+};
+
+export const TASK_FAILURE_LISTING: Listing<TaskFailureGroup> = {
+  nameOf: ({ example }) => example.id,
+  columns: [
+    { heading: "TYPE", cell: ({ type }) => type },
+    { heading: "TASKS", cell: ({ count }) => String(count), alignsRight: true },
+    { heading: "LAST", cell: ({ lastEndedAt }, nowMs) => `${ageOf(lastEndedAt, nowMs)} ago` },
+    { heading: "EXAMPLE", cell: ({ example }) => example.id },
+    { heading: "GROUP", cell: ({ group }) => group },
   ],
 };
 

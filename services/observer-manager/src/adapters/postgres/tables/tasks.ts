@@ -26,7 +26,7 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   key: nullable("text"),
   /** The task whose handler created it. */
   parentId: nullable("uuid", "parent_id"),
-  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`. */
+  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`. */
   story: nullable("jsonb"),
   /** Who took it last to work on it outside; null: nobody, or a service was given it since. */
   takenBy: nullable("text", "taken_by"),
