@@ -32,6 +32,7 @@ const SUBJECTS = {
     project: "servers",
     files: [
       "test/e2e/tasks-limits",
+      "test/e2e/tasks-urgent",
       "test/e2e/tasks-keys",
       "test/e2e/tasks-none-lost",
       "test/e2e/tasks-edges",

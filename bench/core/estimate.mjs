@@ -14,7 +14,8 @@ const LASTS_S = {
   "hundred-thousand": { once: 0, run: 90, peers: 0, quick: 16 },
   idle: { once: 160, run: 0, peers: 270, quick: 26 },
   slots: { once: 60, run: 75, peers: 0, quick: 110 },
-  tasks: { once: 0, run: 30, peers: 90, quick: 30 },
+  tasks: { once: 330, run: 60, peers: 480, quick: 75 },
+  "kill-beside-tasks": { once: 15, run: 25, peers: 0, quick: 45 },
   throughput: { once: 8, run: 24, peers: 0, quick: 22 },
 };
 

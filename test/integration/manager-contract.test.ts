@@ -191,8 +191,10 @@ describe("a call that succeeds is answered as described", () => {
     expect((await make(named("createTask"), { json: keyed })).body.code).toBe("key-taken");
     // What waits cannot be retried, what is cancelled cannot be cancelled once more.
     for (const [operationId, status] of [
+      ["changeTask", 200],
       ["retryTask", 409],
       ["cancelTask", 202],
+      ["changeTask", 409],
       ["cancelTask", 409],
       ["retryTask", 202],
       ["retryTaskWith", 409],

@@ -120,6 +120,10 @@ export class UnackedApi {
     return this.#call("createTask", { body }, `task of type ${body.type}`);
   }
 
+  changeTask(taskId: string, priority: number): Promise<TaskView> {
+    return this.#call("changeTask", { path: { taskId }, body: { priority } }, `task ${taskId}`);
+  }
+
   cancelTasks(target: TaskBulkTarget, dryRun: boolean): Promise<TaskBulkCount> {
     return this.#call("cancelTasks", { body: { ...target, dryRun } as BodyOf<"cancelTasks"> }, "tasks");
   }

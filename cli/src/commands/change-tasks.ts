@@ -35,6 +35,23 @@ export function addChangeTasks(program: Command, io: Io): void {
   });
 }
 
+/** Of one task: how urgent it is. */
+export function addPriority(program: Command, io: Io): void {
+  program
+    .command("priority")
+    .summary("change how urgent a task is")
+    .description("Change how urgent a task is. What waits takes its new place at once, before all that is less urgent.")
+    .argument("<id>", "id of the task")
+    .argument("<priority>", "-1000 to 1000, the higher goes first; a negative one after --")
+    .action(async (id: string, text: string, _options: object, self: Command) => {
+      const priority = Number(text);
+      if (!Number.isInteger(priority))
+        throw usageFailure(`"${text}" is no priority`, "It is a whole number, -1000 to 1000.");
+      const { status } = await openSession(io, self).api.changeTask(id, priority);
+      io.out(`task ${id} (${status}) has priority ${priority}\n`);
+    });
+}
+
 function add(program: Command, io: Io, { name, summary, done, change }: Change): void {
   program
     .command(name)

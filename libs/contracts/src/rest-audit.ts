@@ -12,6 +12,7 @@ export const AuditedAction = z.enum([
   "service.drain",
   "task.create",
   "task.cancel",
+  "task.change",
   "task.retry",
   "task.take",
   "task.complete",

@@ -38,6 +38,12 @@ export const CreateTask = z
   .meta({ id: "CreateTask" });
 export type CreateTask = z.infer<typeof CreateTask>;
 
+/** PATCH /tasks/{taskId}. */
+export const ChangeTask = z
+  .strictObject({ priority: z.int().min(-1_000).max(1_000).describe("the higher goes first") })
+  .meta({ id: "ChangeTask" });
+export type ChangeTask = z.infer<typeof ChangeTask>;
+
 /** POST /tasks/batch */
 export const CreateTasks = z.strictObject({ tasks: z.array(CreateTask).min(1).max(MAX_BULK) }).meta({ id: "CreateTasks" });
 export type CreateTasks = z.infer<typeof CreateTasks>;

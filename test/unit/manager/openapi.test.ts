@@ -39,6 +39,7 @@ describe("the OpenAPI document", () => {
       "get /metrics",
       "get /readyz",
       "patch /api/v1/task-types/{taskType}",
+      "patch /api/v1/tasks/{taskId}",
       "post /api/v1/errors/{errorId}/retry",
       "post /api/v1/observers",
       "post /api/v1/observers/batch",

@@ -19,6 +19,7 @@ export const CALL_PLACES = {
   listTasks: "GET /api/v1/tasks",
   getTask: "GET /api/v1/tasks/{taskId}",
   cancelTask: "DELETE /api/v1/tasks/{taskId}",
+  changeTask: "PATCH /api/v1/tasks/{taskId}",
   retryTask: "POST /api/v1/tasks/{taskId}/retry",
   retryTaskWith: "POST /api/v1/tasks/{taskId}/retry-with",
   createTasks: "POST /api/v1/tasks/batch",

@@ -7,7 +7,7 @@ import { RetryFailures, RetryTaskWith, TaskFailureGroups } from "../rest-task-fa
 import { FIGURE_SPANS, MAX_FIGURES, TaskFigures, TaskFiguresNow } from "../rest-task-figures.ts";
 import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest-task-takes.ts";
 import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.ts";
-import { CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "../rest-tasks.ts";
+import { ChangeTask, CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "../rest-tasks.ts";
 import { TaskStatusName } from "../task-states.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
@@ -69,6 +69,12 @@ export const TASK_CALLS = {
     access: "operator",
     answers: { 202: TaskView },
     problems: ["task-not-found", "task-over", "cross-origin"],
+  },
+  changeTask: {
+    access: "operator",
+    body: ChangeTask,
+    answers: { 200: TaskView },
+    problems: [...BODY_PROBLEMS, "task-not-found", "task-over", "cross-origin"],
   },
   retryTask: {
     access: "operator",

@@ -1,4 +1,5 @@
 import {
+  type ChangeTask,
   type CreateTask,
   isTaskOver,
   newTaskId,
@@ -110,6 +111,12 @@ export class TaskDesk implements TaskTools {
       default:
         return outcome satisfies never;
     }
+  }
+
+  async changeTask(id: TaskId, change: ChangeTask, by: Actor): Promise<TaskOutcome> {
+    const outcome = await this.#parts.store.change(id, change, newAction("task.change", by, { ...change }));
+    if (outcome.kind === "changed") return { kind: "accepted", task: outcome.task };
+    return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-over" };
   }
 
   async retryTask(id: TaskId, by: Actor): Promise<TaskOutcome> {

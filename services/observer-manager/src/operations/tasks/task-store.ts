@@ -1,4 +1,5 @@
 import type {
+  ChangeTask,
   CreateTask,
   SendId,
   ServiceId,
@@ -121,6 +122,11 @@ export interface TaskStore {
     id: TaskId,
     action: Action,
   ): Promise<{ kind: "over" | "ordered"; task: TaskView; refuse: UnwantedAttempt[] } | { kind: "was-over" | "not-found" }>;
+  change(
+    id: TaskId,
+    change: ChangeTask,
+    action: Action,
+  ): Promise<{ kind: "changed"; task: TaskView } | { kind: "was-over" | "not-found" }>;
   retry(
     id: TaskId,
     action: Action,

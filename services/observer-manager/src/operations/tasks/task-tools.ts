@@ -1,5 +1,6 @@
 import type {
   CancelTasksRequest,
+  ChangeTask,
   ChangeTaskType,
   CompleteTask,
   CreateTask,
@@ -40,6 +41,8 @@ export interface TaskTools {
   changeTasks(change: TaskBulkChange, by: Actor): Promise<TaskBulkCount>;
   /** Problems: task-not-found, task-over. */
   cancelTask(id: TaskId, by: Actor): Promise<TaskOutcome>;
+  /** Problems: task-not-found, task-over. */
+  changeTask(id: TaskId, change: ChangeTask, by: Actor): Promise<TaskOutcome>;
   /** Problems: task-not-found, task-not-retryable, key-taken (+ taskId). */
   retryTask(id: TaskId, by: Actor): Promise<TaskOutcome>;
 }

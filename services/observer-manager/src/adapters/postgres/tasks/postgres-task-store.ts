@@ -1,4 +1,11 @@
-import { MAX_TASK_COUNT, type SendId, TASK_OVER_STATUSES, type TaskId, type TaskView } from "@unacked/contracts";
+import {
+  type ChangeTask,
+  MAX_TASK_COUNT,
+  type SendId,
+  TASK_OVER_STATUSES,
+  type TaskId,
+  type TaskView,
+} from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type {
@@ -21,6 +28,7 @@ import { viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, LIVE_COLUMNS, type TaskRow } from "./task-view.ts";
 
 const LOCK = 'SELECT status, pool, send_id AS "sendId" FROM tasks WHERE id = $1 FOR UPDATE';
+const PRIORITY = "UPDATE tasks SET priority = $2 WHERE id = $1";
 export const REQUEST_CANCEL =
   "UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL WHERE id = ANY($1)";
 /** A handful of rows: those that its message may come to. */
@@ -86,6 +94,17 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
       const takers = live.status === "Sent" ? await tx.query<Taker[]>(TAKERS, [live.pool]) : [];
       const refuse = takers.map((taker) => ({ ...taker, taskId: id, sendId: live.sendId }));
       return { kind: isRunning ? "ordered" : "over", task: (await viewOf(tx, id)) as TaskView, refuse } as const;
+    });
+  }
+
+  change(id: TaskId, { priority }: ChangeTask, action: Action): ReturnType<TaskStore["change"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [, changed] = await tx.query<[unknown[], number]>(PRIORITY, [id, priority]);
+      const task = await viewOf(tx, id);
+      if (task === undefined) return { kind: "not-found" } as const;
+      if (changed === 0) return { kind: "was-over" } as const;
+      await recordActions(tx, [doneToTasks(action, [id])]);
+      return { kind: "changed", task } as const;
     });
   }
 

@@ -35,6 +35,7 @@ export const taskRoutes = (tasks: TaskTools): Route[] => [
   list(tasks),
   show(tasks),
   cancel(tasks),
+  change(tasks),
   retry(tasks),
 ];
 
@@ -141,6 +142,20 @@ const cancel = (tasks: TaskTools) =>
     },
     async handle({ taskId, by }) {
       return accepted(await tasks.cancelTask(taskId, by));
+    },
+  });
+
+const change = (tasks: TaskTools) =>
+  defineRoute("changeTask")({
+    tag: "Tasks",
+    summary: "Change how urgent a task is",
+    description:
+      "What waits takes its new place at once; at most what was sent already goes before it. What runs goes on, and has it when it is tried again.",
+    bodyExamples: { "More urgent": { priority: 10 } },
+    answers: { 200: { description: "The task", examples: { "It waits for its turn": READY } } },
+    async handle({ taskId, body, by }) {
+      const outcome = await tasks.changeTask(taskId, body, by);
+      return outcome.kind === "problem" ? outcome : { status: 200, body: outcome.task };
     },
   });
 

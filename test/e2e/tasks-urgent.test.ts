@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readSpans, type Span } from "../support/acts/spans.ts";
+import { eventually } from "../support/eventually.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
+import { proves } from "../support/runs/counts.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { Tasks } from "../support/system/tasks.ts";
+
+const FULL = proves("tasks");
+const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const WORKERS = 20;
+const WAITING = FULL ? 10_000 : 1_000;
+const LONG_MS = 3_000;
+
+let system: System;
+let tasks: Tasks;
+
+beforeAll(async () => {
+  system = await freshSystem();
+  await system.startManager();
+  await Promise.all(["one", "two"].map((name) => system.startService(name, { env: ENV })));
+});
+afterAll(() => system.close());
+beforeEach(() => {
+  tasks = new Tasks(system);
+});
+
+const spansOf = (ids: string[]): Span[] => {
+  const wanted = new Set(ids);
+  return readSpans(tasks.dir).filter(({ taskId }) => wanted.has(taskId));
+};
+const inFlight = async (): Promise<number> => (await tasks.list("status=Sent,Running&limit=1")).total;
+
+/** How many of these began between then and that. */
+const between = (ids: string[], sinceNs: bigint, { fromNs }: Span): number =>
+  spansOf(ids).filter((one) => one.fromNs > sinceNs && one.fromNs < fromNs).length;
+
+async function spanOf(id: string): Promise<Span> {
+  await tasks.get(id, "30s");
+  const [span] = spansOf([id]);
+  if (span === undefined) throw new Error(`task ${id} has not run`);
+  return span;
+}
+
+test("Of thousands that wait the urgent one is next after one window, created so or made so", async () => {
+  const waiting = await tasks.createMany(WAITING, { ms: 20 }, { type: "span" });
+  await eventually(() => expect(spansOf(waiting).length).toBeGreaterThan(2 * WORKERS), { timeoutMs: 30_000 });
+  const window = await inFlight();
+  let sinceNs = process.hrtime.bigint();
+  const { id } = await tasks.create({}, { type: "span", priority: 10 });
+  const created = between(waiting, sinceNs, await spanOf(id));
+
+  const [last, byHand] = [waiting.at(-1), waiting.at(-2)] as [string, string];
+  sinceNs = process.hrtime.bigint();
+  const raised = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 10 });
+  expect(raised).toMatchObject({ status: 200, body: { priority: 10 } });
+  const changed = between(waiting, sinceNs, await spanOf(last));
+  const { out } = await runCli(["priority", byHand, "10"], { env: { UNACKED_URL: system.url }, cwd: ROOT });
+  expect(out).toContain("has priority 10");
+  await spanOf(byHand);
+  const { total: left } = await tasks.list("status=Ready&limit=1");
+  expect(left).toBeGreaterThan(0); // or it would have shown nothing
+  process.stdout.write(
+    `${WAITING} waiting, ${window} in flight: ${created} began before the urgent one, ${changed} before the one that was made urgent\n`,
+  );
+  // What was in flight, and what the claim under way had just taken.
+  expect(Math.max(created, changed)).toBeLessThanOrEqual(2 * Math.max(window, WORKERS));
+  await tasks.untilAllOver(120_000);
+  const again = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 0 });
+  expect(again).toMatchObject({ status: 409, body: { code: "task-over" } });
+}, 180_000);
+
+test("An urgent task is never behind a long one while a worker elsewhere is free", async () => {
+  const took: number[] = [];
+  // The first round only shows how long they last: until that is known, what was short goes to a service in bundles.
+  for (let round = 0; round <= (FULL ? 20 : 3); round += 1) {
+    const long = await tasks.createMany(WORKERS - 1, { ms: LONG_MS }, { type: "span" });
+    await eventually(async () => expect((await tasks.list("status=Running&limit=1")).total).toBe(WORKERS - 1), {
+      timeoutMs: 10_000,
+    });
+    const createdNs = process.hrtime.bigint();
+    const { id } = await tasks.create({}, { type: "span", priority: 10 });
+    const { fromNs } = await spanOf(id);
+    if (round > 0) took.push(Math.round(Number(fromNs - createdNs) / 1e6));
+    expect(spansOf(long)).toEqual([]); // all of them still ran
+    await tasks.untilAllOver();
+  }
+  process.stdout.write(
+    `one of ${WORKERS} workers free, the others busy for ${LONG_MS} ms: began after ${took.join(", ")} ms\n`,
+  );
+  expect(Math.max(...took)).toBeLessThan(LONG_MS / 2);
+}, 180_000);
+
+test("kill -9 of its service: a task runs elsewhere at once", async () => {
+  const { id } = await tasks.create({ ms: 1_000 }, { type: "span" });
+  const { service } = await tasks.untilStatus(id, "Running");
+  const killedNs = process.hrtime.bigint();
+  await system.service(service?.name as string).kill("SIGKILL");
+  const { fromNs } = await spanOf(id);
+  const elsewhereMs = Math.round(Number(fromNs - killedNs) / 1e6);
+  process.stdout.write(
+    `kill -9: ran elsewhere after ${elsewhereMs} ms (by default River rescues after an hour, Oban after 60 minutes, graphile-worker after 4 hours)\n`,
+  );
+  expect(elsewhereMs).toBeLessThan(2_000); // a busy machine
+  expect(await tasks.get(id)).toMatchObject({ status: "Completed", interruptions: 1 });
+});
