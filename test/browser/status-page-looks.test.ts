@@ -37,6 +37,8 @@ const SAYS = { file: undefined, everyMs: 1_000, sayEveryMs: 700, sayHow: "varied
 
 const startPrices = (name: string) => system.startService(name, { workers: 12, env: { LOG_LEVEL: "debug" } });
 
+const listOfTasks = (page: Page) => page.getByRole("region", { name: "Tasks", exact: true });
+
 interface Shown {
   name: string;
   address: string;
@@ -97,12 +99,12 @@ const SHOWN: Shown[] = [
     address: "/observers/nobody",
     until: (page) => page.getByText("There is no observer nobody").waitFor(),
   },
-  { name: "tasks", address: "/tasks", until: (page) => page.getByRole("row").nth(1).waitFor() },
+  { name: "tasks", address: "/tasks", until: (page) => listOfTasks(page).getByRole("row").nth(1).waitFor() },
   {
     name: "task",
     address: "/tasks",
     until: async (page) => {
-      await page.getByRole("row").nth(1).getByRole("link").click();
+      await listOfTasks(page).getByRole("row").nth(1).getByRole("link").click();
       await page.getByRole("group", { name: "Params as JSON" }).getByText("320").waitFor();
     },
   },

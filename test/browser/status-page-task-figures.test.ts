@@ -213,5 +213,5 @@ test("an hour of three types is seen at a glance", async () => {
     .getByRole("img", { name: /^resize, the last 60 minutes: .* failed$/ })
     .waitFor();
   await isFineNarrowToo();
-  await takePicture(page, "tasks-light-wide");
+  await takePicture(page, "task-figures-light-wide");
 });

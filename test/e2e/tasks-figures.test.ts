@@ -72,11 +72,17 @@ test("running times are those of the handlers, and the command line tells how ea
   const tasks = new Tasks(system);
   await tasks.createMany(40, { ms: 400 });
   await tasks.untilAllOver();
-  const { body } = await system.call<TaskFiguresNow>("GET", "/api/v1/task-figures?by=hour");
-  const work = body.items.find(({ type }) => type === "work") ?? expect.fail("work is not told of");
+  // A service that was killed counts for 20 s as one that may be back.
+  const work = await eventually(
+    async () => {
+      const { body } = await system.call<TaskFiguresNow>("GET", "/api/v1/task-figures?by=hour");
+      expect(body.pools).toEqual([{ pool: "default", workers: 20, loadPercent: expect.any(Number) }]);
+      return body.items.find(({ type }) => type === "work") ?? expect.fail("work is not told of");
+    },
+    { timeoutMs: 30_000 },
+  );
   expect(work).toMatchObject({ waiting: 0, running: 0, workers: 20, oldestDueAt: null });
   expect(work.lately.p95Ms).toBeLessThan(2_000);
-  expect(body.pools).toEqual([{ pool: "default", workers: 20, loadPercent: expect.any(Number) }]);
   const { out } = await runCli(["get", "task-figures"], { env: { UNACKED_URL: system.url }, cwd: ROOT });
   expect(out).toMatch(/^TYPE +WAITING +OLDEST +RUNNING +WORKERS +LOAD +CREATED +DONE +FAILED +MEAN +P95/m);
   expect(out).toMatch(/^work +0 +0 +20 +\d+% /m);

@@ -78,7 +78,7 @@ const OF_THE_GUIDE = [
   "observer-light-wide",
   "services-light-wide",
   "errors-light-wide",
-  "tasks-light-wide",
+  "task-figures-light-wide",
 ];
 
 /** Into test-results/, which git ignores: to be looked at. */

@@ -1,4 +1,3 @@
-import { SegmentedControl } from "@mantine/core";
 import type { TaskFiguresNow, TaskTypeFigures } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
@@ -24,13 +23,14 @@ export function TaskFigures() {
     <section className={css.section} aria-labelledby="figures">
       <div className={css.head}>
         <h2 id="figures">How it goes</h2>
-        <SegmentedControl
-          size="xs"
-          aria-label="By minute or hour"
-          value={by}
-          onChange={(value) => setBy(value as By)}
-          data={BY.map((value) => ({ value, label: `by ${value}` }))}
-        />
+        <fieldset className={css.by}>
+          <legend className="unseen">What a bar is</legend>
+          {BY.map((value) => (
+            <label key={value}>
+              <input type="radio" name="figures-by" checked={value === by} onChange={() => setBy(value)} /> by {value}
+            </label>
+          ))}
+        </fieldset>
       </div>
       {data !== null && <FigureTable figures={data} />}
       {data !== null && <Pools pools={data.pools} />}
