@@ -6,6 +6,7 @@ import type { NewError } from "../../../operations/books/books-store.ts";
 import type { Ledger } from "../../../operations/books/ledger.ts";
 import type { Log } from "../../../operations/log.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
+import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import type { MessageTracing } from "../deliveries/message-tracing.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
@@ -39,6 +40,7 @@ export class StateConsumer {
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
   readonly #deaths = new PendingDeaths((delivery) => this.#batches.add(delivery));
   readonly retries = new Retries();
+  readonly #forgotten = new ForgottenConsumer(STATE_QUEUE, () => this.#batches.isIdle);
   #session: Session | undefined;
 
   constructor(parts: StateConsumerParts) {
@@ -49,7 +51,12 @@ export class StateConsumer {
     this.#session = session;
     this.#batches.begin(session.lost);
     this.#deaths.begin(session.lost);
-    await session.consume(STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => this.#batches.add(delivery));
+    await session.consume(STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => {
+      this.#forgotten.delivered();
+      this.#batches.add(delivery);
+    });
+    this.#forgotten.begin(session);
+    session.lost.addEventListener("abort", () => this.#forgotten.end());
   }
 
   get isIdle(): boolean {

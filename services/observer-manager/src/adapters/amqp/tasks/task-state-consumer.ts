@@ -6,6 +6,7 @@ import type { Log } from "../../../operations/log.ts";
 import type { TaskLedger } from "../../../operations/tasks/task-ledger.ts";
 import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
+import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 
 const PREFETCH = 500;
@@ -35,6 +36,7 @@ interface Read {
 export class TaskStateConsumer {
   readonly #parts: TaskStateConsumerParts;
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
+  readonly #forgotten = new ForgottenConsumer(TASK_STATE_QUEUE, () => this.#batches.isIdle);
   #session: Session | undefined;
 
   constructor(parts: TaskStateConsumerParts) {
@@ -44,7 +46,12 @@ export class TaskStateConsumer {
   async begin(session: Session): Promise<void> {
     this.#session = session;
     this.#batches.begin(session.lost);
-    await session.consume(TASK_STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => this.#batches.add(delivery));
+    await session.consume(TASK_STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => {
+      this.#forgotten.delivered();
+      this.#batches.add(delivery);
+    });
+    this.#forgotten.begin(session);
+    session.lost.addEventListener("abort", () => this.#forgotten.end());
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
