@@ -37,6 +37,7 @@ const SUBJECTS = {
       "test/e2e/tasks-none-lost",
       "test/e2e/tasks-edges",
       "test/integration/task-limits",
+      "test/integration/task-claims-behind-dead",
     ],
   },
 };

@@ -23,10 +23,12 @@ beforeAll(async () => {
   books = await openBooks();
   db = books.dataSource;
   types = new TaskTypeDesk({ store: new PostgresTaskLimitStore(db), wake: () => undefined });
-  queue = new PostgresTaskQueueStore(db);
 });
 afterAll(() => books.close());
-beforeEach(() => db.query("TRUNCATE tasks, task_types, task_services"));
+beforeEach(async () => {
+  queue = new PostgresTaskQueueStore(db); // one that knows nothing of the tasks before
+  await db.query("TRUNCATE tasks, task_types, task_services");
+});
 
 const limit = async (type: string, change: ChangeTaskType) =>
   expect(await types.changeTaskType(type, change, SOMEBODY)).toMatchObject({ kind: "changed" });

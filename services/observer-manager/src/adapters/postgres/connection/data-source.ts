@@ -19,6 +19,7 @@ import { TaskTakes0019 } from "../migrations/0019-task-takes.ts";
 import { TaskParents0020 } from "../migrations/0020-task-parents.ts";
 import { TaskFigures0021 } from "../migrations/0021-task-figures.ts";
 import { TaskRequests0022 } from "../migrations/0022-task-requests.ts";
+import { ClaimFloors0023 } from "../migrations/0023-claim-floors.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -82,6 +83,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskParents0020,
       TaskFigures0021,
       TaskRequests0022,
+      ClaimFloors0023,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -46,15 +46,21 @@ interface Claimant {
   set: string;
   /** Further steps of the statement. */
   steps: string;
+  /**
+   * The parameters with the times from which on tasks are Ready, and were sent, if they are known (claim-floors.ts); and the types of
+   * which something is Ready from a later time on, with these times.
+   */
+  floors?: { ready: string; sent: string; types: string; readyOfTypes: string };
   returning: string;
 }
 
 /** Of the types of $5 with batches of $6: as how many calls their tasks are in flight. */
-const CALLS = `
+const callsOf = (sentFrom = ""): string => `
     LEFT JOIN (
       SELECT type, sum(ceil(n::numeric / size))::int AS calls FROM (
         SELECT t.type, b.size, count(*) AS n FROM unnest($5::text[], $6::int[]) AS b (type, size) JOIN tasks t USING (type)
-        WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL GROUP BY t.type, b.size, t.sent_at) rounds
+        WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL ${sentFrom}
+        GROUP BY t.type, b.size, t.sent_at) rounds
       GROUP BY type) c ON c.type = f.type AND f.pool = $1`;
 
 /**
@@ -70,19 +76,31 @@ const CALLS = `
  * - What is claimed of a type with `max_running` begins a lane each, which others may join (FOLLOWERS).
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
-const claimFor = ({ isMine, kept, sent, calls, room, set, steps, returning }: Claimant): string => `
+const claimFor = (claimant: Claimant): string => {
+  const { isMine, kept, sent, calls, room, set, steps, returning, floors } = claimant;
+  const isReady = floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${floors.ready}::timestamptz`;
+  const isReadyOf = (from: string) => (floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${from}`);
+  const withFloor =
+    floors === undefined
+      ? ""
+      : ` LEFT JOIN unnest(${floors.types}::text[], ${floors.readyOfTypes}::timestamptz[]) AS b (type, ready_from) USING (type)`;
+  const readyFrom = floors === undefined ? "" : ", coalesce(b.ready_from, '-infinity') AS ready_from";
+  const held = "CASE WHEN locked.is_mine THEN $1 END, locked.types";
+  const flight =
+    floors === undefined ? `unacked_tasks_held(${held})` : `unacked_tasks_held_since(${held}, ${floors.sent}::timestamptz)`;
+  return `
   WITH mine AS MATERIALIZED (
     SELECT ${isMine} AS is_mine
   ), limits AS MATERIALIZED (
-    SELECT l.* FROM task_types l
+    SELECT l.* FROM task_types l${withFloor}
     WHERE (SELECT is_mine FROM mine) AND l.type = ANY($4::text[]) AND (l.min_running > 0
-      OR (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = l.type AND t.status = 'Ready' ORDER BY ${ORDER} LIMIT 1))
+      OR (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = l.type AND t.${isReadyOf("coalesce(b.ready_from, '-infinity')")} ORDER BY ${ORDER} LIMIT 1))
     ORDER BY l.type FOR UPDATE OF l
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, coalesce(array_agg(type), '{}') AS types, (SELECT is_mine FROM mine) AS is_mine FROM limits
   ), flight AS MATERIALIZED (
     SELECT f.*, ${sent} AS sent
-    FROM locked CROSS JOIN unacked_tasks_held(CASE WHEN locked.is_mine THEN $1 END, locked.types) f${calls}
+    FROM locked CROSS JOIN ${flight} f${calls}
   ), wants AS MATERIALIZED (
     SELECT l.*, locked.at, ${claimsLately("l", "locked.at")} AS lately,
       (SELECT max(c) FROM unnest(l.claimed_at) c) > locked.at - ${APART} AS is_too_soon,
@@ -103,24 +121,24 @@ const claimFor = ({ isMine, kept, sent, calls, room, set, steps, returning }: Cl
       (SELECT coalesce(sum(least(here, kept)), 0) FROM types) AS used) sums
   ), plain AS MATERIALIZED (
     SELECT pool.kept = 0 AND NOT EXISTS (SELECT FROM types WHERE types.room < pool.room) AND NOT EXISTS (
-      SELECT FROM (SELECT type FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER} LIMIT (SELECT room FROM pool)) next
+      SELECT FROM (SELECT type FROM tasks WHERE pool = $1 AND ${isReady} ORDER BY ${ORDER} LIMIT (SELECT room FROM pool)) next
       WHERE type <> ALL($4::text[])) AS is_plain
     FROM pool
   ), rooms AS MATERIALIZED (
     SELECT w.type, greatest(0, coalesce(t.kept - t.here, 0)) AS kept,
-           least(coalesce(t.room, 1000000), pool.room + greatest(0, coalesce(t.kept - t.here, 0))) AS room
-    FROM pool, (SELECT DISTINCT unnest($4::text[]) AS type WHERE NOT (SELECT is_plain FROM plain)) w LEFT JOIN types t USING (type)
+           least(coalesce(t.room, 1000000), pool.room + greatest(0, coalesce(t.kept - t.here, 0))) AS room${readyFrom}
+    FROM pool, (SELECT DISTINCT unnest($4::text[]) AS type WHERE NOT (SELECT is_plain FROM plain)) w LEFT JOIN types t USING (type)${withFloor}
   ), candidates AS MATERIALIZED (
     SELECT c.id, c.priority, c.due_at, c.place <= r.kept AS is_kept
     FROM rooms r, LATERAL (
       SELECT id, priority, due_at, row_number() OVER (ORDER BY ${ORDER}) AS place FROM tasks
-      WHERE pool = $1 AND type = r.type AND status = 'Ready' ORDER BY ${ORDER} LIMIT r.room) c
+      WHERE pool = $1 AND type = r.type AND ${isReadyOf("r.ready_from")} ORDER BY ${ORDER} LIMIT r.room) c
     WHERE r.room > 0
   ), claimed AS (
     UPDATE tasks SET send_id = gen_random_uuid(), sends = sends + 1, sent_at = ${AT}, ${set},
       lane = CASE WHEN EXISTS (SELECT FROM limits l WHERE l.type = tasks.type AND l.max_running IS NOT NULL) THEN id END
     WHERE id = ANY(ARRAY(
-        SELECT id FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER}
+        SELECT id FROM tasks WHERE pool = $1 AND ${isReady} ORDER BY ${ORDER}
         LIMIT (SELECT CASE WHEN is_plain THEN room ELSE 0 END FROM plain, pool) FOR UPDATE SKIP LOCKED)
       || ARRAY(
         SELECT id FROM tasks WHERE status = 'Ready' AND id = ANY(ARRAY(
@@ -150,6 +168,7 @@ const claimFor = ({ isMine, kept, sent, calls, room, set, steps, returning }: Cl
   )${steps}
   SELECT id AS "taskId", send_id AS "sendId", type, params, failures, next.ms AS "nextRoomInMs", ${returning}
   FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`;
+};
 
 /** For the services of pool $1, which have $3 workers and the types $4, with the window $2: one manager a pool at a time. */
 const FOR_SERVICES: Claimant = {
@@ -171,7 +190,19 @@ export const CLAIM = claimFor(FOR_SERVICES);
  * The same where types of this pool take batches ($5: these, $6: how many tasks one call takes): a call takes one worker, however
  * many tasks it has. What was claimed together, by its `sent_at`, makes as few calls as it can.
  */
-export const CLAIM_CALLS = claimFor({ ...FOR_SERVICES, sent: "coalesce(c.calls, f.count - f.taken)", calls: CALLS });
+export const CLAIM_CALLS = claimFor({ ...FOR_SERVICES, sent: "coalesce(c.calls, f.count - f.taken)", calls: callsOf() });
+
+/** The same, with looks that begin at the times $5 and $6, of the types $7 at $8; or $7 to $10. */
+export const CLAIM_FROM = claimFor({
+  ...FOR_SERVICES,
+  floors: { ready: "$5", sent: "$6", types: "$7", readyOfTypes: "$8" },
+});
+export const CLAIM_CALLS_FROM = claimFor({
+  ...FOR_SERVICES,
+  sent: "coalesce(c.calls, f.count - f.taken)",
+  calls: callsOf("AND t.sent_at >= $8::timestamptz"),
+  floors: { ready: "$7", sent: "$8", types: "$9", readyOfTypes: "$10" },
+});
 
 /** What more is claimed to travel with what was claimed just before; the rate of its type holds as ever, and is counted as in CLAIM. */
 interface Joining {

@@ -2,7 +2,17 @@ import type { StartTask, TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { queryPrepared } from "../connection/prepared.ts";
-import { ANNOUNCED, CLAIM, CLAIM_CALLS, COMPANIONS, FOLLOWERS, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { PoolFloors } from "./pool-floors.ts";
+import {
+  ANNOUNCED,
+  CLAIM,
+  CLAIM_CALLS,
+  CLAIM_CALLS_FROM,
+  CLAIM_FROM,
+  COMPANIONS,
+  FOLLOWERS,
+  TASK_SERVICE_LIVES,
+} from "./task-claim.ts";
 
 /** Index: tasks_scheduled. */
 const PROMOTE = `
@@ -16,12 +26,13 @@ const PROMOTE = `
 const NEXT_DUE = `
   SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 AS ms FROM tasks WHERE status = 'Scheduled'`;
 
-/** Index: tasks_ready, once a pool; without an order all rows might be read to find none. */
+/** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = `
-  SELECT pool, sum(workers)::int AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types FROM task_services s
+  SELECT pool, sum(workers)::int AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
+  FROM task_services s LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) USING (pool)
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
-  GROUP BY pool HAVING (
-    SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' ORDER BY priority DESC, due_at, id LIMIT 1)`;
+  GROUP BY pool, ready_from HAVING (
+    SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`;
 
 /** A handful of rows. */
 const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'p95Ms' OR t ? 'batch')`;
@@ -56,9 +67,11 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
 
 export class PostgresTaskQueueStore implements TaskQueueStore {
   readonly #dataSource: DataSource;
+  readonly #floors: PoolFloors;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#floors = new PoolFloors(dataSource);
   }
 
   async promoteDue(limit: number): Promise<number> {
@@ -72,7 +85,10 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async waitingPools(): ReturnType<TaskQueueStore["waitingPools"]> {
-    const rows = await this.#query<{ pool: string; workers: number; types: string[][] }>(WAITING_POOLS);
+    const rows = await this.#query<{ pool: string; workers: number; types: string[][] }>(
+      WAITING_POOLS,
+      this.#floors.readyFrom(),
+    );
     return rows.map(({ types, ...row }) => ({ ...row, types: [...new Set(types.flat())] }));
   }
 
@@ -82,12 +98,23 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
 
   async claim(pool: string, asked: Parameters<TaskQueueStore["claim"]>[1]): ReturnType<TaskQueueStore["claim"]> {
     const { window, workers, types, batches } = asked;
-    const parameters = [pool, window, workers, types];
+    const hasBatches = batches !== undefined && batches.size > 0;
+    const parameters = [pool, window, workers, types, ...(hasBatches ? [[...batches.keys()], [...batches.values()]] : [])];
+    const floors = this.#floors.at(pool);
+    const beganMs = performance.now();
     const rows =
-      batches === undefined || batches.size === 0
-        ? await this.#query<ClaimRow>(CLAIM, parameters)
-        : await this.#query<ClaimRow>(CLAIM_CALLS, [...parameters, [...batches.keys()], [...batches.values()]]);
+      floors === undefined
+        ? await this.#query<ClaimRow>(hasBatches ? CLAIM_CALLS : CLAIM, parameters)
+        : await this.#query<ClaimRow>(hasBatches ? CLAIM_CALLS_FROM : CLAIM_FROM, [
+            ...parameters,
+            floors.readyFrom,
+            floors.sentFrom,
+            [...floors.readyFromByType.keys()],
+            [...floors.readyFromByType.values()],
+          ]);
     const tasks = claimedOf(pool, rows);
+    // Not awaited: what is claimed is to be sent.
+    if (floors === undefined) void this.#floors.learn(pool, types, performance.now() - beganMs, tasks.length);
     const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0 } = rows[0] ?? {};
     return { tasks, nextRoomInMs, keepsWorkers, followers: Math.max(0, roomAhead - tasks.length) };
   }
