@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PoolClient } from "pg";
-import { type DataSource, EntityManager, QueryFailedError } from "typeorm";
+import { type EntityManager, QueryFailedError } from "typeorm";
 
 /** No plan is kept for longer: by then the table that it was made for may be a hundred times as large. */
 const PLANS_LIVE_MS = 250;
@@ -10,15 +10,14 @@ const plannedAt = new WeakMap<PoolClient, number>();
 const names = new Map<string, string>();
 
 /**
- * A statement of the hot path, prepared: to plan one of a hundred lines takes PostgreSQL longer than to execute it. A connection keeps
- * its plans for a quarter of a second (DISCARD PLANS), as one that was made for an empty table would read all of a full one:
+ * A statement of the hot path, prepared: where it is long and much is known by its keys, PostgreSQL plans it for as long as it executes
+ * it. A connection keeps its plans for a quarter of a second (DISCARD PLANS), as one that was made for an empty table would read all of a full one:
  * statistics are minutes behind a burst. https://www.postgresql.org/docs/current/sql-prepare.html#SQL-PREPARE-NOTES
  *
  * Rejects as `query` of TypeORM does.
  */
-export async function queryPrepared<Row>(db: DataSource | EntityManager, text: string, values: unknown[]): Promise<Row[]> {
-  const own = db instanceof EntityManager ? undefined : db.createQueryRunner();
-  const runner = own ?? (db as EntityManager).queryRunner;
+export async function queryPrepared<Row>(tx: EntityManager, text: string, values: unknown[]): Promise<Row[]> {
+  const runner = tx.queryRunner;
   if (runner === undefined) throw new Error("the entity manager has no transaction");
   try {
     const client = (await runner.connect()) as PoolClient;
@@ -26,8 +25,6 @@ export async function queryPrepared<Row>(db: DataSource | EntityManager, text: s
     return (await client.query<Row & object>({ name: nameOf(text), text, values })).rows;
   } catch (error) {
     throw error instanceof Error ? new QueryFailedError(text, values, error) : error;
-  } finally {
-    await own?.release();
   }
 }
 

@@ -5,7 +5,6 @@ import { waitOf } from "../../../domain/tasks/task-limits.ts";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type { InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { queryPrepared } from "../connection/prepared.ts";
 import { meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
@@ -70,7 +69,7 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[]): Promise<In
 /** @returns nothing of those whose key was another's who is over by now */
 async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
-  let fresh = await queryPrepared<FreshRow>(tx, INSERT, [
+  let fresh = await tx.query<FreshRow[]>(INSERT, [
     all.map((t) => t.id),
     all.map((t) => t.type),
     all.map((t) => JSON.stringify(t.params)),

@@ -96,7 +96,7 @@ async function writeStarts(
   starts: TaskWord[],
 ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }> {
   if (starts.length === 0) return { over: [], unwanted: [] };
-  const rows = await queryPrepared<StartedRow>(tx, STARTS, parametersOfStarts(starts));
+  const rows = await tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts));
   const current = new Map(rows.map((row) => [row.id, row]));
   const failed = rows.filter(({ crashes }) => crashes >= MAX_CRASHES).map(({ id }) => id);
   if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_CRASHES)]);

@@ -1,7 +1,6 @@
 import type { StartTask, TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
-import { queryPrepared } from "../connection/prepared.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import {
   ANNOUNCED,
@@ -136,7 +135,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   #query<Row>(text: string, parameters: unknown[] = []): Promise<Row[]> {
-    return queryPrepared<Row>(this.#dataSource, text, parameters);
+    return this.#dataSource.query(text, parameters);
   }
 }
 
