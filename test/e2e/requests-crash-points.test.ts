@@ -66,6 +66,7 @@ describe("requests over AMQP, when something dies or is lost", { timeout: 120_00
     await client.query("LOCK TABLE task_requests IN EXCLUSIVE MODE"); // what is kept last waits for it
     const messageId = await requester.publish({ tasks: [LATER] });
     await eventually(async () => {
+      await client.query("SELECT pg_stat_clear_snapshot()"); // in a transaction the first look would be all there ever is
       const { rows } = await client.query(
         "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%task_requests%'",
       );

@@ -120,7 +120,9 @@ describe("slots, as operators see them", { timeout: 60_000 }, () => {
     await system.untilStatus([id], "Deleted", 20_000);
     await eventually(async () => {
       const { slotDeaths } = await service();
-      expect(slotDeaths[0]).toMatchObject({ reason: "stop", why: "ended for a stop that deaf ignored", culprit: null });
+      // On a busy machine a slot that only just begins may be taken for frozen meanwhile.
+      const death = slotDeaths.find(({ reason }) => reason === "stop");
+      expect(death).toMatchObject({ why: "ended for a stop that deaf ignored", culprit: null });
     }, SEEN);
   });
 

@@ -160,7 +160,7 @@ test("No second holds more starts than the rate allows, and none is made up for 
 
 test("Why a task waits is said, and who limited its type", async () => {
   await limit({ maxRunning: 1 });
-  const [first = "", second = ""] = await createSpans(2, 3_000);
+  const [first = "", second = ""] = await createSpans(2, 60_000);
   await tasks.untilStatus(first, "Running");
   // Sent, too: what was short until now goes in line behind it, and back to the books after a second.
   expect(await tasks.get(second)).toMatchObject({ status: expect.stringMatching("Ready|Sent"), waitsFor: "max-running" });
@@ -187,7 +187,7 @@ test("Why a task waits is said, and who limited its type", async () => {
   expect(audit.items).toMatchObject([
     { targets: [{ kind: "task-type", id: "span" }], details: { maxRunning: null, ratePerSecond: 50, paused: true } },
   ]);
-  for (const { id } of [later, elsewhere]) await system.call("DELETE", `/api/v1/tasks/${id}`);
+  for (const id of [later.id, elsewhere.id, second, first]) await system.call("DELETE", `/api/v1/tasks/${id}`);
   await limit({ paused: false });
   await tasks.untilAllOver();
 });
