@@ -8,6 +8,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "10" };
+const TYPE = "work";
 
 let system: System;
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => system.close());
 
 const totals = async (by: "minute" | "hour") => {
-  const { body } = await system.call<TaskFigures>("GET", `/api/v1/task-types/work/figures?by=${by}`);
+  const { body } = await system.call<TaskFigures>("GET", `/api/v1/task-types/${TYPE}/figures?by=${by}`);
   const sum = (of: (item: TaskFigures["items"][number]) => number) =>
     body.items.reduce((total, item) => total + of(item), 0);
   return {

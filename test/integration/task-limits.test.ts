@@ -73,6 +73,21 @@ test("No limit is exceeded by managers that claim for several pools at once", as
   expect(most).toBe(7);
 });
 
+test("The first of a lane that is sent again is one more beside those who followed it", async () => {
+  await putReady(db, 6);
+  await limit("work", { maxRunning: 2 });
+  const { tasks } = await queue.claim("default", { window: 2, workers: 2, types: TYPES });
+  const lanes = tasks.flatMap(({ lane }) => lane ?? []);
+  expect(lanes).toEqual(tasks.map(({ task }) => task.taskId));
+  expect(await queue.claimFollowers("default", "work", lanes, 2)).toHaveLength(2);
+  // Both have failed, and are due again, while those behind them run.
+  await db.query("UPDATE tasks SET status = 'Ready', send_id = NULL WHERE id = ANY($1)", [lanes]);
+  expect(await claim(4)).toEqual([]);
+  await db.query("DELETE FROM tasks WHERE lane = $1 AND id <> lane", [lanes[1]]);
+  expect(await claim(4)).toEqual(["work"]);
+  expect(await claim(4)).toEqual([]);
+});
+
 test("What a pool has in flight is exact too when several managers claim for it at once", async () => {
   await putReady(db, 500);
   await limit("work", { maxRunning: 1_000 });

@@ -1,7 +1,5 @@
 import type { TaskRun } from "./task-run.ts";
-
-/** Of what has waited for so long behind another, another worker may have the turn. */
-const PATIENCE_MS = 1_000;
+import { PATIENCE_MS } from "./worker-line.ts";
 
 /**
  * Tasks of one type that came together and run one after the other, with one worker: their type may run only so often at once, and the

@@ -73,7 +73,8 @@ const callsOf = (sentFrom = ""): string => `
  *   else type by type, as many as the type has room for (tasks_ready_of_type), so that those of a type without room, or which
  *   nobody here has, are not looked at.
  * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
- * - What is claimed of a type with `max_running` begins a lane each, which others may join (FOLLOWERS).
+ * - What is claimed of a type with `max_running` begins a lane each, which others may join (FOLLOWERS); but not what was sent before, as
+ *   those who joined it then may still be in flight, and it would not be counted beside them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
 const claimFor = (claimant: Claimant): string => {
@@ -136,7 +137,7 @@ const claimFor = (claimant: Claimant): string => {
     WHERE r.room > 0
   ), claimed AS (
     UPDATE tasks SET send_id = gen_random_uuid(), sends = sends + 1, sent_at = ${AT}, ${set},
-      lane = CASE WHEN EXISTS (SELECT FROM limits l WHERE l.type = tasks.type AND l.max_running IS NOT NULL) THEN id END
+      lane = CASE WHEN sends = 0 AND EXISTS (SELECT FROM limits l WHERE l.type = tasks.type AND l.max_running IS NOT NULL) THEN id END
     WHERE id = ANY(ARRAY(
         SELECT id FROM tasks WHERE pool = $1 AND ${isReady} ORDER BY ${ORDER}
         LIMIT (SELECT CASE WHEN is_plain THEN room ELSE 0 END FROM plain, pool) FOR UPDATE SKIP LOCKED)
