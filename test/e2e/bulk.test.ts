@@ -69,7 +69,7 @@ describe("many at once", () => {
     await untilCount("status=Deleted", 20);
   });
 
-  it("ten thousand are created, run, and are stopped, each by one call", { timeout: 180_000 }, async () => {
+  it("ten thousand are created, run, and are stopped, each by one call", { timeout: 360_000 }, async () => {
     const startedAt = performance.now();
     const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(2)} s`;
     const created = await system.call<BatchResults>("POST", `${OBSERVERS}/batch`, {

@@ -60,7 +60,7 @@ async function startSecondManager(port = 0): Promise<{ process: RunningProcess; 
 describe.concurrent("the guide, docs/cli.md", () => {
   const examples = examplesOf("docs/cli.md");
 
-  it("has examples that work, in their order, and print what it shows", { timeout: 300_000 }, async () => {
+  it("has examples that work, in their order, and print what it shows", { timeout: 600_000 }, async () => {
     expect(examples.length).toBeGreaterThan(15);
     for (const { heading, script, printed } of examples) {
       const answer = await runShell(script, { env, cwd });
@@ -79,7 +79,7 @@ describe.concurrent("the guide, docs/cli.md", () => {
   const linesOf = (text: string) => text.trim().split("\n").toSorted();
 });
 
-describe.concurrent("unacked", { timeout: 60_000 }, () => {
+describe.concurrent("unacked", () => {
   it("tells of every command how it is used", async () => {
     const lines = commandLines(buildProgram(processIo())).concat([["config"]]);
     expect(lines.length).toBeGreaterThan(14);

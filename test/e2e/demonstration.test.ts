@@ -10,7 +10,7 @@ it("the demonstration of npm start does not wait for a type that no service has:
     const beganMs = performance.now();
     const complaints = await createDemonstration(system.url, "ws://127.0.0.1:1");
     expect(complaints).toEqual([expect.stringContaining('knows the type "price-watch"')]);
-    expect(performance.now() - beganMs).toBeLessThan(5_000);
+    expect(performance.now() - beganMs).toBeLessThan(20_000);
   } finally {
     await system.close();
   }

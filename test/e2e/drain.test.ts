@@ -48,7 +48,7 @@ const surroundings = () => {
 };
 const unacked = (...args: string[]) => runCli(args, surroundings());
 
-describe("a service that is drained", { timeout: 60_000 }, () => {
+describe("a service that is drained", () => {
   it("gives its observers to the others, each stopped first, and takes nothing although its workers are free", async () => {
     await system.startManager();
     await system.startService("service-1");
@@ -162,7 +162,7 @@ describe("a service that is drained", { timeout: 60_000 }, () => {
   });
 });
 
-describe("unacked drain", { timeout: 60_000 }, () => {
+describe("unacked drain", () => {
   it("waits until nothing is left, or says what is; get services shows it", async () => {
     await system.startManager();
     // Without slots, so that nothing ends a handler that does not stop.

@@ -116,7 +116,7 @@ describe("while a memory alarm blocks everybody who publishes", () => {
     const tookMs = performance.now() - endingMs;
     console.log(`alarm on: managers end ${tookMs.toFixed(0)} ms after SIGTERM`);
     expect(exits).toEqual(exits.map(() => ({ code: 0, signal: null })));
-    expect(tookMs).toBeLessThan(10_000);
+    expect(tookMs).toBeLessThan(40_000);
     await memoryAlarm(dir, false);
     await system.startManager();
     await system.startService("service-4", { workers: 20, env: { POOL: "alarmed" } });

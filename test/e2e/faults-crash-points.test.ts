@@ -18,7 +18,7 @@ afterEach(() => system.close());
 const runsOf = async (id: string) =>
   (await system.call<{ items: RunView[] }>("GET", `/api/v1/observers/${id}/runs`)).body.items;
 
-describe("a service that dies between the confirmed end of a run and the ack of its message", { timeout: 60_000 }, () => {
+describe("a service that dies between the confirmed end of a run and the ack of its message", () => {
   const AGAIN_MS = 3_000; // in its second life the handler would go on for as long as in its first
 
   it.each([
@@ -60,7 +60,7 @@ describe("a service that dies between the confirmed end of a run and the ack of 
   );
 });
 
-describe("a manager that is killed", { timeout: 60_000 }, () => {
+describe("a manager that is killed", () => {
   it("after the commit of a create and before its publish leaves a command: its successor sends it", async () => {
     await system.startManager();
     await system.startService("service-1");

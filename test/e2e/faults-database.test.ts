@@ -87,7 +87,7 @@ describe("a failover", () => {
     const [{ ms, ...answer }, bookMs] = await Promise.all([refused, booksAreRight(before), allRunOnTheOther(before, endMs)]);
     console.log(`parted: 503 after ${ms.toFixed(0)} ms; books right by another manager after ${bookMs.toFixed(0)} ms`);
     expect(answer).toEqual({ status: 503, code: "database-unavailable" });
-    expect(ms).toBeLessThan(15_000);
+    expect(ms).toBeLessThan(40_000);
     expect((await system.call("GET", "/readyz", undefined, partedUrl)).status).toBe(503);
 
     // What it had sent into the hole arrives now, long after another has gone on.

@@ -54,7 +54,7 @@ const fencedAs = (name: string) =>
     ),
   );
 
-describe("messages that the broker takes back without a word, and gives out again", { timeout: 120_000 }, () => {
+describe("messages that the broker takes back without a word, and gives out again", () => {
   it("to the service that has them: it knows by that, loses its lease, and no message is acked", async () => {
     await systemOnQuorumQueues();
     await system.startService("a", { workers: 5 });

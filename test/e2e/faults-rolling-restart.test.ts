@@ -58,6 +58,6 @@ describe("a rolling restart of three services with thirty observers and ten spar
     expect(all.length).toBeGreaterThan(0);
     expect(Math.min(...all), "an overlap would be a gap below zero").toBeGreaterThan(0);
     // A handler's stop, an event's confirm, a delivery: tens of milliseconds, were this machine ours alone.
-    expect(Math.max(...all)).toBeLessThan(5_000);
+    expect(Math.max(...all)).toBeLessThan(20_000);
   }
 });

@@ -6,7 +6,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 
 const STATE = "/queues/{vhost}/unacked.state";
 
-describe("the state queue", { timeout: 60_000 }, () => {
+describe("the state queue", () => {
   let system: System;
   let service: RunningProcess;
 
@@ -99,7 +99,7 @@ describe("the state queue", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the exchanges of orders", { timeout: 60_000 }, () => {
+describe("the exchanges of orders", () => {
   it("when somebody deletes them: a living service is not given up for long, and a stop arrives all the same", async () => {
     const system = await freshSystem();
     onTestFinished(() => system.close());

@@ -9,7 +9,7 @@ import { followEvents } from "../support/rest/event-client.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
-describe("with the broker users of deploy/rabbitmq-definitions.json", { timeout: 60_000 }, () => {
+describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
   let rights: RestrictedBroker;
   let system: System;
 

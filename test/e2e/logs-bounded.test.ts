@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { type EventClient, followEvents } from "../support/rest/event-client.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
-describe("logs that are followed", { timeout: 60_000 }, () => {
+describe("logs that are followed", () => {
   const { ofOneCaller } = LOG_STREAM_LIMITS;
   let system: System;
 

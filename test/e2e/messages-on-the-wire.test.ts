@@ -15,7 +15,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 /** What this test publishes itself, to bring about what seldom happens. */
 const OURS = "the test";
 
-describe("every kind of message that the programs send", { timeout: 90_000 }, () => {
+describe("every kind of message that the programs send", () => {
   let system: System;
   let trace: MessageTrace;
 

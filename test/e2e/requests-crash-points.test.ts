@@ -14,7 +14,7 @@ const ENV = { REQUEST_USERS: JSON.stringify(USERS) };
 const LATER = { type: "later", startAt: "2100-01-01T00:00:00Z" };
 
 /** The crash table of docs/decisions/0013-creation-over-amqp.md. */
-describe("requests over AMQP, when something dies or is lost", { timeout: 120_000 }, () => {
+describe("requests over AMQP, when something dies or is lost", () => {
   let system: System;
   let tasks: Tasks;
   let requester: Requester;

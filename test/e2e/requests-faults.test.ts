@@ -47,9 +47,7 @@ async function expectOnce(ids: string[], told = requester.replies): Promise<void
   expect((await new Tasks(system).idsOf("Scheduled")).toSorted()).toEqual(promised.toSorted());
 }
 
-test("While the database is away nothing is answered and nothing lost; then each is created once", {
-  timeout: 90_000,
-}, async () => {
+test("While the database is away nothing is answered and nothing lost; then each is created once", async () => {
   const database = await privatePostgres();
   const { amqpUrl, management } = await freshVhost();
   system = new System({ amqpUrl, databaseUrl: database.databaseUrl, management });
@@ -69,9 +67,7 @@ test("While the database is away nothing is answered and nothing lost; then each
   for (const manager of managers) expect(manager.exit()).toBeNull();
 });
 
-test("Of a frozen manager another one takes over, and what the frozen one has in hand is done once", {
-  timeout: 90_000,
-}, async () => {
+test("Of a frozen manager another one takes over, and what the frozen one has in hand is done once", async () => {
   system = await freshSystem();
   const frozen = await startManager();
   await connect();
@@ -88,9 +84,7 @@ test("Of a frozen manager another one takes over, and what the frozen one has in
   await expectOnce(asked);
 });
 
-test("Over a kill -9 of the broker requesters ask again under the same id, and each is created once", {
-  timeout: 120_000,
-}, async () => {
+test("Over a kill -9 of the broker requesters ask again under the same id, and each is created once", async () => {
   const broker = await startRabbitmq({ dir: temporaryFolder("rabbitmq"), config: BROKER_TEST_CONFIG });
   cleanUps.push(() => broker.kill().then(broker.stop));
   const { databaseUrl } = await freshDatabase();

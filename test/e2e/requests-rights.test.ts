@@ -94,7 +94,7 @@ it("The guide's example is run as it stands", async () => {
   const { stdout } = await promisify(execFile)("node", ["--input-type=module", "-e", script], {
     cwd: ROOT,
     env,
-    timeout: 20_000,
+    timeout: 240_000,
   });
   expect(stdout).toMatch(/^200 \{"results":\[\{"status":201,"task":\{"id":"/);
 });

@@ -290,7 +290,7 @@ const ODD_TASKS: [name: string, task: string][] = [
   ["a parent", '{"type":"work","params":{"dir":""},"parentId":"00000000-0000-7000-8000-000000000000"}'],
 ];
 
-test("Odd messages are answered one by one, hold up nobody, and leave the manager ready", { timeout: 120_000 }, async () => {
+test("Odd messages are answered one by one, hold up nobody, and leave the manager ready", async () => {
   const total = await countTasks();
   const good: string[] = [];
   const asked: [string, string, number, boolean][] = [];
@@ -338,7 +338,7 @@ test("What would take more than a message may have is answered in short", async 
   });
 });
 
-test("Many requests go through in order, and large ones at once", { timeout: 120_000 }, async () => {
+test("Many requests go through in order, and large ones at once", async () => {
   const later = amqp.work({}, { startAt: "2100-01-01T00:00:00Z" });
   const untilAnswered = (ids: string[]) =>
     eventually(

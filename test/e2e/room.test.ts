@@ -19,7 +19,7 @@ afterAll(() => probe?.close());
 /** Signs of life come every 5 s. */
 const SEEN = { timeoutMs: 30_000 };
 
-describe.skipIf(probe === undefined)("WORKER_COUNT=auto in a control group of 512 MiB (root)", { timeout: 120_000 }, () => {
+describe.skipIf(probe === undefined)("WORKER_COUNT=auto in a control group of 512 MiB (root)", () => {
   let system: System;
   let group: MemoryGroup;
   afterEach(async () => {

@@ -51,7 +51,7 @@ describe("when a service goes", () => {
     await system.startService("service-2");
     const startedMs = performance.now();
     expect(await system.service("service-1").kill("SIGTERM")).toEqual({ code: 0, signal: null });
-    expect(performance.now() - startedMs).toBeLessThan(25_000);
+    expect(performance.now() - startedMs).toBeLessThan(60_000);
     await eventually(async () => {
       const after = await system.observers(observers.map((one) => one.id));
       expect(after.map((one) => [one.status, one.service?.name])).toEqual(observers.map(() => ["Processing", "service-2"]));

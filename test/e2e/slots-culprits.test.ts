@@ -11,7 +11,7 @@ const MAX_SLOTS = 8;
 const TWICE = { maxAttempts: 2, delaysMs: [100], resetAfterMs: 600_000 };
 const FOR_EVER = { maxAttempts: "unlimited", delaysMs: [500], resetAfterMs: 600_000 };
 
-describe("many culprits", { timeout: 240_000 }, () => {
+describe("many culprits", { timeout: 480_000 }, () => {
   let system: System;
   let innocents: string[];
 

@@ -27,7 +27,7 @@ const SETS = [
 
 describe.skipIf(process.platform !== "linux").each(SETS.filter(({ cases }) => cases.length > 0))(
   "slots of a service that runs $below do not outlive its lease",
-  { timeout: 240_000 },
+  { timeout: 480_000 },
   (set) => {
     let system: System;
     let bystander: Bystander;

@@ -10,7 +10,7 @@ const BOXED = shortOrFull(8, 50);
 /** Two that all share, the spare, two that are kept for suspects. */
 const OTHERS = 5;
 
-describe("a type that asks for a process for each of its observers", { timeout: 60_000 }, () => {
+describe("a type that asks for a process for each of its observers", () => {
   let system: System;
 
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 const OBSERVERS = shortOrFull(200, 1_000);
 const ROUNDS = shortOrFull(8, 60);
 
-describe(`kill -9 of a slot, each in turn, every second, ${ROUNDS} times`, { timeout: 240_000 }, () => {
+describe(`kill -9 of a slot, each in turn, every second, ${ROUNDS} times`, { timeout: 480_000 }, () => {
   let system: System;
   let output: OutputTap<unknown>;
   let ids: string[];

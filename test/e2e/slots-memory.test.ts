@@ -8,7 +8,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 
 const TWICE = { maxAttempts: 2, delaysMs: [100], resetAfterMs: 600_000 };
 
-describe("slots with little memory", { timeout: 80_000 }, () => {
+describe("slots with little memory", () => {
   let system: System;
   let neighbours: string[];
 

@@ -12,7 +12,7 @@ import { freshSystem, KILLED_KEEPER_OVERLAP_MS, type System } from "../support/s
 
 const OBSERVERS = shortOrFull(300, 600);
 
-describe("a service that is killed half way through emptying a slot that took too much memory", { timeout: 120_000 }, () => {
+describe("a service that is killed half way through emptying a slot that took too much memory", () => {
   let system: System;
   let bystander: Bystander;
 

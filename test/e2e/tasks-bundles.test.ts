@@ -37,9 +37,7 @@ const warmUp = () =>
     { timeoutMs: 30_000, what: "a bundle" },
   );
 
-test("Short tasks travel together; each runs once, and no more at a time than there are workers", {
-  timeout: 90_000,
-}, async () => {
+test("Short tasks travel together; each runs once, and no more at a time than there are workers", async () => {
   await system.startService("worker-1", { env: ENV });
   await warmUp();
   const before = bundles().length;
@@ -53,9 +51,7 @@ test("Short tasks travel together; each runs once, and no more at a time than th
   expect((await tasks.idsOf("Completed")).filter((id) => ids.includes(id))).toHaveLength(1_000);
 });
 
-test("Of a bundle whose service is killed nothing that is over runs again, and the rest runs elsewhere", {
-  timeout: 90_000,
-}, async () => {
+test("Of a bundle whose service is killed nothing that is over runs again, and the rest runs elsewhere", async () => {
   await system.startService("worker-1", { env: ENV });
   await warmUp();
   await system.startService("worker-2", { env: ENV });
@@ -73,7 +69,7 @@ test("Of a bundle whose service is killed nothing that is over runs again, and t
   for (const id of more) expect(runs.get(id)).toBe(2);
 });
 
-test("A bundle whose ends are told, and which is delivered once more, runs nothing twice", { timeout: 90_000 }, async () => {
+test("A bundle whose ends are told, and which is delivered once more, runs nothing twice", async () => {
   const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt("ack unacked.tasks", 0, "TaskBundle") } });
   await tasks.createMany(25);
   await tasks.untilAllOver();
@@ -96,7 +92,7 @@ test("A bundle whose ends are told, and which is delivered once more, runs nothi
   await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
 });
 
-test("A drained service gives the rest of its bundles back: no interruption", { timeout: 90_000 }, async () => {
+test("A drained service gives the rest of its bundles back: no interruption", async () => {
   await system.startService("worker-1", { env: ENV });
   await warmUp();
   const ids = await tasks.createMixed(Array.from({ length: 60 }, (_, i) => (i % 10 === 9 ? { ms: 5_000 } : {})));

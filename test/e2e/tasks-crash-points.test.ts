@@ -9,7 +9,7 @@ const KILLED = { code: null, signal: "SIGKILL" };
 const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" };
 
 /** The crash table of docs/decisions/0011-tasks.md. */
-describe("a process that dies between two steps of a task", { timeout: 90_000 }, () => {
+describe("a process that dies between two steps of a task", () => {
   let system: System;
   let tasks: Tasks;
   beforeEach(async () => {

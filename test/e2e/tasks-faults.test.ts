@@ -7,7 +7,7 @@ import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 const SERVICES = ["worker-1", "worker-2", "worker-3"];
 const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "10" };
 
-describe("tasks on three services", { timeout: 180_000 }, () => {
+describe("tasks on three services", { timeout: 360_000 }, () => {
   let system: System;
 
   beforeAll(async () => {

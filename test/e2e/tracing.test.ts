@@ -25,7 +25,7 @@ function newCaller() {
 const linesOf = (process: RunningProcess) =>
   process.lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Record<string, unknown>);
 
-describe("a trace", { timeout: 60_000 }, () => {
+describe("a trace", () => {
   let receiver: OtlpReceiver;
   let system: System;
   let wire: MessageTrace;

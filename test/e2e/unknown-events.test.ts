@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
-describe("an event of a kind that the manager does not know", { timeout: 60_000 }, () => {
+describe("an event of a kind that the manager does not know", () => {
   let system: System;
 
   beforeEach(async () => {

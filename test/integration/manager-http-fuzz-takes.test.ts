@@ -42,9 +42,7 @@ const REST = {
   extend: ["leaseMs"],
 } as const;
 
-test("no call of a worker outside, however odd, gets a 5xx or leaves a task that is nowhere", {
-  timeout: 120_000,
-}, async () => {
+test("no call of a worker outside, however odd, gets a 5xx or leaves a task that is nowhere", async () => {
   const manager = await startHttpManager(books.databaseUrl);
   const takers = new Takers(manager.call);
   await putReady(books.dataSource, 2_000, { type: "paint" });

@@ -152,7 +152,7 @@ function withFreshIds(text: string): string {
 
 const golden = (decoder: string) => goldenMessages(presentVersion).filter((message) => message.decoder === decoder);
 
-describe("every field of every message that reaches the database", { timeout: 120_000 }, () => {
+describe("every field of every message that reaches the database", () => {
   test("is in a golden message, so that it is tried here", () => {
     for (const decoder of ["StateMessage", "ErrorReport", "StartObserver"] as const) {
       const kept = golden(decoder)

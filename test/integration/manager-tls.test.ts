@@ -155,7 +155,7 @@ describe("REST over TLS", () => {
     const startedAt = performance.now();
     await manager.server.close();
     await idleEnded;
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(performance.now() - startedAt).toBeLessThan(25_000);
   });
 });
 

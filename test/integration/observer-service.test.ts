@@ -302,7 +302,7 @@ describe("the end of a service", () => {
     await service.waitForEvent("listening");
     const startedMs = performance.now();
     expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect(performance.now() - startedMs).toBeLessThan(30_000);
   });
 });
 

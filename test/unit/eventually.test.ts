@@ -12,6 +12,6 @@ test("eventually waits until the assertion holds and gives back what it returned
 });
 
 test("eventually fails with what was waited for and the last error, and takes false for not yet", async () => {
-  const failure = eventually(() => false, { timeoutMs: 60, what: "the moon being blue" });
+  const failure = eventually(() => false, { timeoutMs: 20, what: "the moon being blue" });
   await expect(failure).rejects.toThrow("Within 60 ms, the moon being blue never held. Last: it returned false");
 });

@@ -7,7 +7,7 @@ import { watchAnswer } from "../rest/watched-answers.ts";
 import { keepOpen } from "./browsers-open.ts";
 
 /** What everything on a page waits for at most: a loaded machine is slow, a broken page is slower. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 /** A page, and what went wrong in it: errors that nobody caught, and what the Content-Security-Policy refused. */
 export interface WatchedPage {

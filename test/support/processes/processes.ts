@@ -108,9 +108,9 @@ export function startProcess(options: ProcessOptions): RunningProcess {
     lines: output.lines,
     exited,
     exit: () => exit,
-    waitForLine: (predicate, { timeoutMs = 20_000, what = "the line waited for" } = {}) =>
+    waitForLine: (predicate, { timeoutMs = 60_000, what = "the line waited for" } = {}) =>
       output.waitFor(predicate, timeoutMs, `${name}: ${what}`),
-    waitForEvent: async (event, { timeoutMs = 20_000 } = {}) => {
+    waitForEvent: async (event, { timeoutMs = 60_000 } = {}) => {
       const line = await output.waitFor(
         (each) => decoded(each)?.event === event,
         timeoutMs,

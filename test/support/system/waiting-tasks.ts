@@ -2,7 +2,7 @@ import type { Queryable } from "../servers/books.ts";
 
 const PUT = `
   INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
-  SELECT gen_random_uuid(), $1, '{}', $2, $3, now() - (500000 - n) * interval '1 millisecond', 'Ready'
+  SELECT gen_random_uuid(), $1, '{}', $2, $3, now() + n * interval '1 microsecond', 'Ready'
   FROM generate_series(1, $4::int) AS n`;
 
 /** A statement may last for ten seconds. */
