@@ -23,9 +23,10 @@ export class ForgottenConsumer {
     this.#isIdle = isIdle;
   }
 
-  /** Begins with a new session. */
+  /** Begins with a new session, and ends with it. */
   begin(session: Session): void {
     this.end();
+    session.lost.addEventListener("abort", () => this.end());
     this.#depth = 0;
     const look = async (): Promise<void> => {
       try {

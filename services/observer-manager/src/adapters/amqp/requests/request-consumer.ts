@@ -8,6 +8,7 @@ import type { RequestGate } from "../../../operations/requests/request-gate.ts";
 import type { AdmittedRequest, RequestAnswer } from "../../../operations/requests/task-request.ts";
 import type { RequestTally } from "../../../operations/tally.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
+import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import type { RequestReplies } from "./request-replies.ts";
 
@@ -44,6 +45,7 @@ interface Received {
 export class RequestConsumer {
   readonly #parts: RequestConsumerParts;
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
+  readonly #forgotten = new ForgottenConsumer(REQUEST_QUEUE, () => this.#batches.isIdle);
   readonly #received = new WeakMap<Delivery, Received>();
   #session: Session | undefined;
 
@@ -55,10 +57,12 @@ export class RequestConsumer {
     this.#session = session;
     this.#batches.begin(session.lost);
     await session.consume(REQUEST_QUEUE, { prefetch: PREFETCH }, (delivery) => {
+      this.#forgotten.delivered();
       this.#received.set(delivery, this.#receive(delivery));
       delivery.shed();
       this.#batches.add(delivery);
     });
+    this.#forgotten.begin(session);
   }
 
   #receive(delivery: Delivery): Received {

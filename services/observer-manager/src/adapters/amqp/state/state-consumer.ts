@@ -56,7 +56,6 @@ export class StateConsumer {
       this.#batches.add(delivery);
     });
     this.#forgotten.begin(session);
-    session.lost.addEventListener("abort", () => this.#forgotten.end());
   }
 
   get isIdle(): boolean {

@@ -51,7 +51,6 @@ export class TaskStateConsumer {
       this.#batches.add(delivery);
     });
     this.#forgotten.begin(session);
-    session.lost.addEventListener("abort", () => this.#forgotten.end());
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
