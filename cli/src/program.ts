@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { addApply } from "./commands/apply.ts";
-import { addChangeTasks, addPriority } from "./commands/change-tasks.ts";
+import { addChangeTasks, addPriority, addRetryWith } from "./commands/change-tasks.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
 import { addCreate } from "./commands/create.ts";
@@ -55,6 +55,7 @@ export function buildProgram(io: Io): Command {
     addDrain,
     addChangeTasks,
     addPriority,
+    addRetryWith,
     addLimit,
     addLogs,
     addWatch,

@@ -66,8 +66,9 @@ test("Everything is meant only where that is said", async () => {
   expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: "/filter/status/0" }] } });
 });
 
+const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+
 test("The command line cancels and runs again", async () => {
-  const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
   const ids = await tasks.createMany(3, {}, { startAt: NEVER });
   const filter = ["--filter", "type=work", "status=Scheduled"];
   expect((await unacked("cancel", ...filter, "--dry-run")).out).toBe("3 of 3 tasks: would be cancelled, or told to end\n");
@@ -75,4 +76,15 @@ test("The command line cancels and runs again", async () => {
   expect((await unacked("rerun", ...ids)).out).toBe("3 of 3 tasks: run again\n");
   for (const id of ids) expect((await tasks.get(id, "20s")).status).toBe("Completed");
   expect((await unacked("cancel")).err).toContain("Which tasks?");
+});
+
+test("The command line runs a failed one again with one of its params changed, and says what is wrong with it", async () => {
+  const { id } = await tasks.create({ isFinal: true, ms: 5 });
+  await tasks.untilStatus(id, "Failed");
+  const wrong = await unacked("rerun-with", id, "ms=long");
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("/params/ms")]);
+  expect((await unacked("rerun-with", id, "isFinal=false")).out).toContain('"isFinal":false');
+  expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", params: { isFinal: false, ms: 5 } });
+  expect((await unacked("rerun-with", id, "ms=6")).err).toContain("cannot be retried now");
+  expect((await unacked("rerun-with", "nothing", "ms=6")).code).not.toBe(0);
 });

@@ -124,6 +124,10 @@ export class UnackedApi {
     return this.#call("changeTask", { path: { taskId }, body: { priority } }, `task ${taskId}`);
   }
 
+  retryTaskWith(taskId: string, params: object): Promise<TaskView> {
+    return this.#call("retryTaskWith", { path: { taskId }, body: { params } as BodyOf<"retryTaskWith"> }, `task ${taskId}`);
+  }
+
   cancelTasks(target: TaskBulkTarget, dryRun: boolean): Promise<TaskBulkCount> {
     return this.#call("cancelTasks", { body: { ...target, dryRun } as BodyOf<"cancelTasks"> }, "tasks");
   }

@@ -2,6 +2,7 @@ import { TASK_STATUSES, type TaskBulkCount } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { TaskBulkTarget } from "../client/api.ts";
 import { usageFailure } from "../failure.ts";
+import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseTaskFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
 import { openSession, type Session } from "../session.ts";
@@ -33,6 +34,28 @@ export function addChangeTasks(program: Command, io: Io): void {
     done: "run again",
     change: ({ api }, target, dryRun) => api.retryTasks(target, dryRun),
   });
+}
+
+/** Of one task that is Failed or Cancelled: run it again, with some of its params changed. */
+export function addRetryWith(program: Command, io: Io): void {
+  program
+    .command("rerun-with")
+    .summary("run a task again that is Failed or Cancelled, with other params")
+    .description(
+      "Run a task again that is Failed or Cancelled, with other params; those that are not named stay. Its type checks them.",
+    )
+    .argument("<id>", "id of the task")
+    .argument("<params...>", "as url=https://example.org or size.width=320")
+    .action(async (id: string, params: string[], _options: object, self: Command) => {
+      const { api } = openSession(io, self);
+      const before = { params: (await api.getTask(id)).params };
+      const after = withAssignments(
+        before,
+        params.map((text) => parseAssignment(text, ["params"])),
+      ) as { params: object };
+      const { status } = await api.retryTaskWith(id, after.params);
+      io.out(`task ${id} is ${status}, with params ${JSON.stringify(after.params)}\n`);
+    });
 }
 
 /** Of one task: how urgent it is. */
