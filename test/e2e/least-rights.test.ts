@@ -120,7 +120,18 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
     expect((await system.call("DELETE", `/api/v1/observers/${stopped}`)).status).toBe(202);
     await system.untilStatus([stopped], "Deleted", 30_000);
 
+    // Who asks how deep a queue is has it declared: those who consumed from it hear of its end all the same.
+    const asking = new AbortController();
+    const asked = Promise.all(
+      [1, 2, 3].map(async () => {
+        while (!asking.signal.aborted) await system.call("GET", "/api/v1/stats");
+      }),
+    );
     await system.management.deleteQueue("unacked.work.default");
+    for (const name of ["service-1", "service-2"])
+      await system.service(name).waitForLine((line) => line.includes('"kind":"consumer-cancelled"'));
+    asking.abort();
+    await asked;
     await system.untilStatus(before.slice(1), "Processing", 30_000);
     await system.check({ timeoutMs: 40_000 });
   });

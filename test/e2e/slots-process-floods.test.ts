@@ -57,13 +57,14 @@ describe("process observers that print to stderr without end", () => {
     console.log(
       `${FLOODS} floods: the service's worst lag ${service?.eventLoopLagMs} ms, its slots' ${JSON.stringify(service?.slots.map(({ lagMs }) => lagMs))} ms`,
     );
-    for (const name of floods) expect((await system.call("DELETE", `/api/v1/observers/${name}`)).status).toBe(202);
-    await system.untilStatus(floods, "Deleted");
     const missedMs = bystander.missedMs(fromNs, process.hrtime.bigint());
     const hurt = system.service("flooded").lines.filter((line) => /"event":"(lease-lost|slot-gone|slot-stuck)"/.test(line));
     console.log(`the bystander missed ${missedMs} ms; ${hurt.length} hurt`);
-    if (missedMs > STILL_MS) return;
-    expect((await system.get(neighbour.id)).attempts).toBe(1);
-    expect(hurt).toEqual([]);
+    if (missedMs <= STILL_MS) {
+      expect((await system.get(neighbour.id)).attempts).toBe(1);
+      expect(hurt).toEqual([]);
+    }
+    for (const name of floods) expect((await system.call("DELETE", `/api/v1/observers/${name}`)).status).toBe(202);
+    await system.untilStatus(floods, "Deleted");
   });
 });

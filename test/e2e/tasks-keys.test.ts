@@ -192,7 +192,7 @@ test.each(["replace", "queue-latest"] as const)(
     const run = versionsRun();
     process.stdout.write(`${version} versions of one key were written (${onConflict}), ${run.length} of them run\n`);
     expect(run.at(-1)).toBe(1_000_000);
-    expect(run.length).toBeGreaterThan(10);
+    expect(run.length).toBeGreaterThan(2);
     expect(mostAtOnce(readSpans(tasks.dir))).toBe(1);
   },
   120_000,

@@ -65,7 +65,7 @@ describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 obser
     ids = (await system.createMany("observer", 12, {}, { whenFull: "queue" })).map(({ id }) => id);
     await createCrowd();
   }, 600_000);
-  afterAll(() => system.close());
+  afterAll(() => system?.close());
 
   it("of the manager, beside the old one and then in its place, moves no observer", async () => {
     const [before, countsBefore] = [await observers(), await counts()];

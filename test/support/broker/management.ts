@@ -117,11 +117,17 @@ function apiOf(url: string) {
   const { origin, username, password } = new URL(url);
   const authorization = `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}`;
   return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
-    const response = await fetch(`${origin}/api${path}`, {
-      method,
-      headers: { authorization, "content-type": "application/json", ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(10_000),
+    const ask = () =>
+      fetch(`${origin}/api${path}`, {
+        method,
+        headers: { authorization, "content-type": "application/json", ...headers },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: AbortSignal.timeout(60_000),
+      });
+    // The other side may close a connection that is kept just as it is used again.
+    const response = await ask().catch((error: unknown) => {
+      if (method === "POST" || !(error instanceof TypeError)) throw error;
+      return ask();
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`RabbitMQ management: ${method} ${path} answered ${response.status} ${text}`);

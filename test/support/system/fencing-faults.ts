@@ -1,5 +1,6 @@
 import { longestOverlapMs } from "../acts/invariants.ts";
 import type { Bystander } from "../processes/bystander.ts";
+import { proves } from "../runs/counts.ts";
 import type { Doing, FencedPair } from "./fenced-pair.ts";
 import { KILLED_KEEPER_OVERLAP_MS } from "./system.ts";
 
@@ -11,6 +12,8 @@ export const STUCK_MS = 5_000;
 const GONE_MS = 1.9 * HEARTBEAT_MS;
 /** What a handler has to stop, after a loss that is noticed at once. */
 const STOP_MS = 0.4 * HEARTBEAT_MS;
+/** Who looks whether they are gone may come late himself, where little else is proved. */
+const SEEN_LATE_MS = proves("slots") ? 0 : 1_000;
 /** A frozen slot is looked for once a second. */
 const LOOKS_MS = 3_000;
 
@@ -45,7 +48,7 @@ export async function round(pair: FencedPair, bystander: Bystander, fault: Fault
   const missedMs = bystander.missedMs(fromNs, process.hrtime.bigint());
   return {
     goneMs,
-    goneBoundMs: goneBoundMs + missedMs,
+    goneBoundMs: goneBoundMs + missedMs + SEEN_LATE_MS,
     missedMs,
     overlapMs: longestOverlapMs(acts.filter(({ kind }) => (kind as string) !== "end")),
     boundMs: promisedMs === 0 ? 0 : promisedMs + missedMs,

@@ -1,5 +1,5 @@
-import type { Session } from "@unacked/broker";
-import { expect, test } from "vitest";
+import { RefusedError, type Session } from "@unacked/broker";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { WorkQueues } from "../../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
 
 type Asked = { name: string; answer: { resolve(): void; reject(error: Error): void } };
@@ -10,8 +10,14 @@ function session(generation: number) {
   const declareQueue = ({ name }: { name: string }) =>
     new Promise<void>((resolve, reject) => asked.push({ name, answer: { resolve, reject } }));
   const close = async () => undefined;
-  const openSideChannel = async () => ({ declareQueue, close });
-  return { asked, session: { generation, openSideChannel } as unknown as Session };
+  const broker = { isThere: true };
+  const inspect = async () => {
+    if (!broker.isThere)
+      throw new RefusedError("look at it", { kind: "channel-closed", detail: "404 NOT_FOUND - no queue 'unacked.work.a'" });
+    return { messageCount: 0, consumerCount: 0 };
+  };
+  const openSideChannel = async () => ({ declareQueue, inspect, close });
+  return { broker, asked, session: { generation, openSideChannel } as unknown as Session };
 }
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -65,5 +71,31 @@ test("one that is no longer wanted is not declared again, and has no troubles", 
     return asked.splice(0).map(({ name }) => name);
   });
   expect([await rounds[0]?.(), await rounds[1]?.()]).toEqual([["unacked.work.a", "unacked.work.b"], ["unacked.work.b"]]);
+  expect(queues.troubles).toEqual([]);
+});
+
+test("one that somebody deleted is declared again when those who consumed from it have been told, and not before", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { asked, broker, session: one } = session(1);
+  const queues = new WorkQueues(() => one, "classic", log);
+  const ensured = async () => {
+    const done = queues.ensure("a").catch((error: unknown) => String(error));
+    await turn();
+    for (const { answer } of asked) answer.resolve();
+    return done;
+  };
+  await ensured();
+  broker.isThere = false;
+  queues.forget("a");
+  for (const passedMs of [0, 500, 1_000]) {
+    vi.advanceTimersByTime(passedMs);
+    expect(await ensured()).toContain("somebody has deleted it");
+    expect(queues.troubles).toMatchObject([{ pool: "a", remedy: expect.stringContaining("declared again") }]);
+  }
+  expect(asked).toHaveLength(1);
+  vi.advanceTimersByTime(2_500);
+  expect(await ensured()).toBeUndefined();
+  expect(asked).toHaveLength(2);
   expect(queues.troubles).toEqual([]);
 });

@@ -12,6 +12,17 @@ const NO_ANSWER: Omit<QueueTrouble, "pool"> = {
   detail: `the broker does not answer what is asked of this queue within ${ANSWER_WITHIN_MS} ms`,
   remedy: "Look at the node that leads or holds this queue; it is tried again.",
 };
+/**
+ * A queue that somebody deleted is not declared again before those who consumed from it have been told: a channel of RabbitMQ that hears of
+ * the end of a queue, and finds one of the same name, consumes from that without a word (rabbit_channel,
+ * `handle_consuming_queue_down_or_eol`), and its client goes on with what the broker holds for nobody any more.
+ */
+const TOLD_WITHIN_MS = 2_000;
+
+const DELETED: Omit<QueueTrouble, "pool"> = {
+  detail: "it was there, and is gone: somebody has deleted it",
+  remedy: "It is declared again in a moment, when those who consumed from it have been told.",
+};
 const UNKNOWN_REMEDY = "Look at the broker's log; it is tried again.";
 
 /** The queue cannot be had now; why stands in `trouble`. */
@@ -43,6 +54,8 @@ export class PoolQueue {
   readonly #declaration: ReturnType<typeof workQueue>;
   #trouble: QueueTrouble | undefined;
   #declaredIn: number | undefined;
+  #wasThere = false;
+  #goneSinceMs: number | undefined;
   #declaring: Promise<void> | undefined;
   #failures = 0;
   #retryAtMs = 0;
@@ -104,6 +117,7 @@ export class PoolQueue {
     // One of another type than ours would close the connection.
     await this.declare(session);
     this.forget();
+    this.#wasThere = false;
     const only = type === "classic" ? { ifUnused: true, ifEmpty } : {};
     try {
       return {
@@ -126,15 +140,33 @@ export class PoolQueue {
 
   async #declare(session: Session): Promise<void> {
     try {
+      if (this.#wasThere && !(await this.#isThere(session))) this.#letItBeTold();
       await this.#use(session, (channel) => channel.declareQueue(this.#declaration));
     } catch (error) {
       throw this.#refused(error);
     }
     this.#declaredIn = session.generation;
+    this.#wasThere = true;
+    this.#goneSinceMs = undefined;
     this.#failures = 0;
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
     this.#parts.log.info({ event: "queue-there", pool: this.#parts.pool }, "the queue of a pool can be had again");
+  }
+
+  async #isThere(session: Session): Promise<boolean> {
+    try {
+      await this.#use(session, (channel) => channel.inspect(this.#declaration.name));
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  #letItBeTold(): void {
+    this.#goneSinceMs ??= performance.now();
+    if (performance.now() - this.#goneSinceMs < TOLD_WITHIN_MS) throw this.#inTrouble(DELETED);
   }
 
   /** What is to be told of it; a lost session is no fault of this queue. */
