@@ -42,7 +42,7 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     teardownTimeout: 30_000,
-    chaiConfig: { truncateThreshold: 1_000 }, // the summary at a run's end has no more than the message
+    chaiConfig: { truncateThreshold: 4_000 }, // the summary at a run's end has no more than the message
     projects: [
       // They take milliseconds; the limit is for a machine that does much else.
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"], exclude, testTimeout: 30_000, isolate: false } },

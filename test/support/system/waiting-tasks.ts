@@ -6,7 +6,7 @@ const PUT = `
   FROM generate_series(1, $4::int) AS n`;
 
 /** A statement may last for ten seconds. */
-const AT_ONCE = 100_000;
+const AT_ONCE = 20_000;
 
 /** Tasks that are Ready, straight into the books. The first of them are due first. */
 export async function putReady(
