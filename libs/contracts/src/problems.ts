@@ -121,7 +121,8 @@ export const PROBLEMS = {
   "already-fired": {
     status: 409,
     title: "The timer has fired, or is being fired",
-    remedy: "Nothing can be taken back. While its status is Firing nobody may have heard it yet: it is tried again until `expiresAt`.",
+    remedy:
+      "Nothing can be taken back. While its status is Firing nobody may have heard it yet: it is tried again until `expiresAt`.",
   },
   "service-ended": {
     status: 409,
@@ -141,7 +142,8 @@ export const PROBLEMS = {
   "body-too-large": {
     status: 413,
     title: "The body is too large",
-    remedy: "Bodies are at most 256 KiB; a batch's 32 MiB, with params of at most 256 KiB each; payloads of timers 64 KiB; ids and names 2 MiB.",
+    remedy:
+      "Bodies are at most 256 KiB; a batch's 32 MiB, with params of at most 256 KiB each; payloads of timers 64 KiB; ids and names 2 MiB.",
   },
   "unsupported-media-type": {
     status: 415,

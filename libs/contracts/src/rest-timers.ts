@@ -99,7 +99,9 @@ export const TIMER_OUTCOMES = ["created", "exists", "replaced"] as const;
 export const PutTimerAnswer = TimerView.extend({
   outcome: z
     .enum(TIMER_OUTCOMES)
-    .describe("created · exists: there already, with the same content · replaced: it waited, and is as this request says now"),
+    .describe(
+      "created · exists: there already, with the same content · replaced: it waited, and is as this request says now",
+    ),
 }).meta({ id: "PutTimerAnswer" });
 export type PutTimerAnswer = z.infer<typeof PutTimerAnswer>;
 

@@ -5,8 +5,8 @@ import type { LogTools } from "./logs/log-tools.ts";
 import type { ManagerReads } from "./manager-reads.ts";
 import type { Lifecycle } from "./observers/observer-tools.ts";
 import type { ServiceTools } from "./services/service-desk.ts";
-import type { TimerTools } from "./time/timer-tools.ts";
 import type { TaskFailureTools, TaskFigureTools, TaskTakeTools, TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
+import type { TimerTools } from "./time/timer-tools.ts";
 
 /** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
 export interface ManagerApi {

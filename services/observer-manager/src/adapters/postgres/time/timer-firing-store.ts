@@ -66,9 +66,9 @@ const TAKE_OVER = `
 
 /** Of one that has left some behind the lease is over: others look for that. */
 const LEAVE = `
-  WITH left_behind AS (SELECT EXISTS (SELECT FROM timers WHERE owner = $1) AS some),
-  lapsed AS (UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1 AND (SELECT some FROM left_behind))
-  DELETE FROM timer_owners WHERE id = $1 AND NOT (SELECT some FROM left_behind)`;
+  WITH left_behind AS (SELECT EXISTS (SELECT FROM timers WHERE owner = $1) AS any_left),
+  lapsed AS (UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1 AND (SELECT any_left FROM left_behind))
+  DELETE FROM timer_owners WHERE id = $1 AND NOT (SELECT any_left FROM left_behind)`;
 
 /** Owners that died with nothing in flight. */
 const FORGET_OWNERS = `
