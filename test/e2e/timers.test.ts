@@ -31,7 +31,7 @@ const listen = async (key: string) => {
 const put = (id: string, body: object) =>
   system.call<PutTimerAnswer & ProblemDetails>("PUT", `/api/v1/timers/${id}`, { name: "t.one", payload: null, ...body });
 const get = async (id: string) => (await system.call<TimerView>("GET", `/api/v1/timers/${id}`)).body;
-const cancel = (id: string) => system.call<TimerView & ProblemDetails>("DELETE", `/api/v1/timers/${id}`);
+const cancel = (id: string) => system.call<Omit<TimerView, "status"> & ProblemDetails>("DELETE", `/api/v1/timers/${id}`);
 const untilStatus = (id: string, status: TimerView["status"]) =>
   eventually(async () => {
     const timer = await get(id);
