@@ -56,6 +56,18 @@ const endedRows = async (): Promise<{ id: string; status: string; last_problem: 
   await client.end();
   return rows;
 };
+/** Ten at a time, as a manager has so many connections to its database. */
+async function cancelEach(ids: readonly string[]): Promise<{ id: string; outcome: string }[]> {
+  const [left, told] = [[...ids], [] as { id: string; outcome: string }[]];
+  const worker = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      const { status, body } = await cancel(id);
+      told.push({ id, outcome: status === 200 ? "cancelled" : body.code });
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, worker));
+  return told;
+}
 const untilNoneWaits = () =>
   eventually(async () => {
     const { body } = await system.call<TimerPage>("GET", "/api/v1/timers?status=Waiting,Firing");
@@ -148,7 +160,7 @@ test("While nobody is bound it waits, a warning names it, and it comes once some
   const listener = await listen("nobody.#");
   await untilHeard(listener, [heardLater]);
   await untilStatus(heardLater, "Fired");
-  expect([...listener.ids]).toEqual([heardLater]);
+  expect([...listener.ids.keys()]).toEqual([heardLater]);
   await eventually(async () => {
     const { warnings } = (await system.call<Stats>("GET", "/api/v1/stats")).body;
     expect(warnings.filter(({ code }) => code === "timers-unheard")).toEqual([]);
@@ -209,25 +221,20 @@ test("While cancels race the firing of two managers: cancelled ones never fire, 
   const ids = newIds(1_000);
   await putAll(ids, inMs(1_500));
   await eventually(() => expect(listener.heard.length).toBeGreaterThan(0));
-  const outcomes = await Promise.all(
-    ids.map(async (id) => {
-      const { status, body } = await cancel(id);
-      return { id, outcome: status === 200 ? "cancelled" : body.code };
-    }),
-  );
-  const late = newIds(300);
-  await putAll(late, inMs(1_000));
-  const early = await Promise.all(late.map(async (id, i) => ({ id, answer: i % 2 === 0 ? await cancel(id) : undefined })));
+  const told = await cancelEach(ids.toReversed());
+  // And some that are due while they are cancelled one after the other.
+  const spread = newIds(200);
+  for (const [i, id] of spread.entries()) await put(id, { at: inMs(5 * i) });
+  told.push(...(await cancelEach(spread)));
+  const long = newIds(50);
+  await putAll(long, inMs(3_600_000));
+  told.push(...(await cancelEach(long)));
   await untilNoneWaits();
-  const told = [
-    ...outcomes,
-    ...early.map(({ id, answer }) => ({ id, outcome: answer?.status === 200 ? "cancelled" : "already-fired" })),
-  ];
   const of = (wanted: string) => told.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);
   const [never, fired] = [of("cancelled"), of("already-fired")];
   console.log(`${never.length} cancelled, ${fired.length} fired`);
-  expect(never.length + fired.length).toBe(1_300);
-  expect(never.length).toBeGreaterThan(0);
+  expect(never.length + fired.length).toBe(1_250);
+  expect(never.length).toBeGreaterThanOrEqual(50);
   await untilHeard(listener, fired);
   expect(never.filter((id) => listener.ids.has(id))).toEqual([]);
   expect(listener.heard).toHaveLength(fired.length);
@@ -236,17 +243,25 @@ test("While cancels race the firing of two managers: cancelled ones never fire, 
 test("The broker cuts the connection again and again in the middle: all are fired", async () => {
   await system.startManager();
   const listener = await listen("#");
-  const ids = newIds(3_000);
-  await putAll(ids, inMs(1_000));
+  const ids: string[] = [];
   let cuts = 0;
-  while (ids.some((id) => !listener.ids.has(id)) && cuts < 5) {
-    const mine = (await system.management.connections()).filter(({ clientName }) => clientName === "unacked-manager-timers");
-    for (const { name } of mine) {
-      await system.management.closeConnection(name).catch(() => undefined); // it is gone already
-      cuts += 1;
-    }
+  for (let round = 0; round < 4; round += 1) {
+    const fresh = newIds(2_000);
+    ids.push(...fresh);
+    const name = await eventually(async () => {
+      const connections = await system.management.connections();
+      return connections.find(({ clientName }) => clientName === "unacked-manager-timers")?.name ?? false;
+    });
+    await putAll(fresh, inMs(1_500));
+    await eventually(() => expect(fresh.some((id) => listener.ids.has(id))).toBe(true));
+    // It may have gone by itself.
+    await system.management
+      .closeConnection(String(name))
+      .then(() => (cuts += 1))
+      .catch(() => undefined);
+    await untilHeard(listener, fresh);
   }
-  await untilHeard(listener, ids);
+  expect(cuts).toBeGreaterThan(0);
   await untilNoneWaits();
   console.log(`${cuts} cuts, ${listener.heard.length - ids.length} heard twice`);
   const unsure = new Set((await endedRows()).filter((row) => row.last_problem === "unknown").map(({ id }) => id));

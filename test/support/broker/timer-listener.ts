@@ -17,6 +17,7 @@ export class TimerListener {
   readonly #model: ChannelModel;
   /** In the order of the queue. */
   readonly heard: HeardTimer[] = [];
+  readonly #byId = new Map<string, HeardTimer[]>();
 
   private constructor(model: ChannelModel) {
     this.#model = model;
@@ -47,7 +48,7 @@ export class TimerListener {
     const take = (message: import("amqplib").ConsumeMessage | null) => {
       if (message === null) return;
       const { messageId, headers, type, deliveryMode } = message.properties;
-      this.heard.push({
+      const heard: HeardTimer = {
         id: messageId,
         name: message.fields.routingKey,
         payload: JSON.parse(message.content.toString()),
@@ -56,17 +57,19 @@ export class TimerListener {
         type,
         persistent: deliveryMode === 2,
         heardAtMs: Date.now(),
-      });
+      };
+      this.heard.push(heard);
+      this.#byId.set(messageId, [...this.of(messageId), heard]);
     };
     await channel.consume(queue, take, { noAck: true });
   }
 
   of(id: string): HeardTimer[] {
-    return this.heard.filter((one) => one.id === id);
+    return this.#byId.get(id) ?? [];
   }
 
-  get ids(): Set<string> {
-    return new Set(this.heard.map(({ id }) => id));
+  get ids(): Pick<ReadonlyMap<string, unknown>, "has" | "keys"> {
+    return this.#byId;
   }
 
   close(): Promise<void> {
