@@ -47,7 +47,7 @@ export class TimerDesk implements TimerTools {
       case "Fired":
         return { kind: "problem", code: "already-fired", detail: detailOf(timer) };
       case "Expired":
-        return { kind: "problem", code: "timer-over", detail: `It expired at ${timer.endedAt}: nobody heard it` };
+        return { kind: "problem", code: "timer-over", detail: `It expired at ${timer.endedAt}` };
       case "Waiting": // it was Firing a moment ago, and came back
         return { kind: "problem", code: "already-fired", detail: "No queue took it just now; ask again to cancel it" };
       default:

@@ -43,7 +43,7 @@ export class TimerFirer {
   constructor(parts: TimerFirerParts) {
     this.#parts = parts;
     const { store, log } = parts;
-    this.#settler = new TimerSettler({ store, settled: () => this.wake(), log });
+    this.#settler = new TimerSettler({ store, settled: (count) => this.#settled(count), log });
   }
 
   start(): void {
@@ -68,7 +68,7 @@ export class TimerFirer {
     await sender.ready(this.#loop.signal);
     this.#loop.takeWake();
     const room = Math.min(AT_ONCE, MAX_IN_FLIGHT - this.#inFlight);
-    if (room <= 0) return BACKSTOP_MS; // what is settled wakes it
+    if (room <= 0) return BACKSTOP_MS; // what is written down wakes it
     const claimId = newUuid();
     const claimedAtMs = performance.now();
     const { due, expired } = await store.claim({ owner, claimId }, room);
@@ -82,12 +82,17 @@ export class TimerFirer {
   #fire(timer: DueTimer, claimId: string, claimedAtMs: number): void {
     this.#inFlight += 1;
     const firing = this.#parts.sender.send(timer).then((outcome) => {
-      this.#inFlight -= 1;
       this.#underWay.delete(firing);
       this.#settler.add({ id: timer.id, claimId, outcome });
       this.#parts.tally.tried(outcome, timer.lateMs + performance.now() - claimedAtMs);
     });
     this.#underWay.add(firing);
+  }
+
+  #settled(count: number): void {
+    const wasFull = this.#inFlight >= MAX_IN_FLIGHT;
+    this.#inFlight -= count;
+    if (wasFull) this.wake();
   }
 
   #failed(error: unknown): number {

@@ -94,7 +94,7 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
 
   async claim({ owner, claimId }: Claim, limit: number): ReturnType<TimerFiringStore["claim"]> {
     const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit]);
-    const due = rows.flatMap(({ expired: _, ...timer }) => (timer.id === null ? [] : [timer as DueTimer]));
+    const due = rows.flatMap((row) => (row.id === null ? [] : [row as DueTimer & ClaimRow]));
     return { due, expired: rows[0]?.expired ?? 0 };
   }
 
