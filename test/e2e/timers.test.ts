@@ -268,6 +268,44 @@ test("The broker cuts the connection again and again in the middle: all are fire
   expect(ids.filter((id) => listener.of(id).length > 1 && !unsure.has(id))).toEqual([]);
 }, 180_000);
 
+test("An exchange that somebody deletes is declared again, and what was due meanwhile comes", async () => {
+  await system.startManager();
+  const listener = await listen("#");
+  await system.management.call("DELETE", "/exchanges/{vhost}/unacked.timers");
+  const id = randomUUID();
+  await put(id, { at: inMs(0) });
+  await eventually(async () => expect((await get(id)).lastProblem).not.toBeNull());
+  expect((await cancel(id)).body).not.toMatchObject({ code: "timer-over" });
+  await listener.close();
+  const again = randomUUID();
+  await put(again, { at: inMs(0) });
+  await untilHeard(await listen("#"), [again]);
+}, 120_000);
+
+test("A frozen manager's timers are fired by another; when it goes on, it changes nothing but what fired", async () => {
+  const frozen = await system.startManager({ speakTo: false });
+  await system.startManager();
+  const listener = await listen("#");
+  const ids = newIds(2_000);
+  await putAll(ids, inMs(1_500));
+  await eventually(() => expect(listener.heard.length).toBeGreaterThan(0));
+  process.kill(frozen.pid, "SIGSTOP");
+  await untilHeard(listener, ids);
+  await untilNoneWaits();
+  process.kill(frozen.pid, "SIGCONT");
+  const after = newIds(100);
+  await putAll(after, inMs(1_000));
+  await untilHeard(listener, after);
+  await untilNoneWaits();
+  const rows = await endedRows();
+  const unsure = new Set(rows.filter((row) => row.last_problem === "unknown").map(({ id }) => id));
+  const twice = ids.filter((id) => listener.of(id).length > 1);
+  console.log(`frozen: ${unsure.size} taken over, ${twice.length} heard twice`);
+  expect(rows.map(({ status }) => status).filter((status) => status !== "Fired")).toEqual([]);
+  expect(rows).toHaveLength(2_100);
+  expect(twice.filter((id) => !unsure.has(id))).toEqual([]);
+}, 240_000);
+
 test("10,000 due at once are fired in sets, and none is left", async () => {
   await system.startManager();
   const listener = await listen("#");

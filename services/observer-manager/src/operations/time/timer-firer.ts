@@ -8,6 +8,8 @@ import type { DueTimer, FiringOutcome, TimerFiringStore } from "./timer-store.ts
 const AT_ONCE = 500;
 /** So many are published and not written down: so many a crash fires twice. */
 const MAX_IN_FLIGHT = 2_000;
+/** For fewer no set is claimed. */
+const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 
@@ -67,8 +69,8 @@ export class TimerFirer {
     const { store, sender, owner, tally } = this.#parts;
     await sender.ready(this.#loop.signal);
     this.#loop.takeWake();
+    if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
     const room = Math.min(AT_ONCE, MAX_IN_FLIGHT - this.#inFlight);
-    if (room <= 0) return BACKSTOP_MS; // what is written down wakes it
     const claimId = newUuid();
     const claimedAtMs = performance.now();
     const { due, expired } = await store.claim({ owner, claimId }, room);
@@ -90,9 +92,13 @@ export class TimerFirer {
   }
 
   #settled(count: number): void {
-    const wasFull = this.#inFlight >= MAX_IN_FLIGHT;
+    const hadRoom = this.#hasRoom;
     this.#inFlight -= count;
-    if (wasFull) this.wake();
+    if (!hadRoom && this.#hasRoom) this.wake();
+  }
+
+  get #hasRoom(): boolean {
+    return MAX_IN_FLIGHT - this.#inFlight >= LEAST_ROOM;
   }
 
   #failed(error: unknown): number {
