@@ -213,6 +213,15 @@ describe("a call that succeeds is answered as described", () => {
     for (const operationId of ["getTimer", "listTimers", "cancelTimer", "cancelTimer", "getTimer"])
       expect((await make(named(operationId), { places })).status).toBe(200);
     expect((await make(named("putTimer"), { places, json })).body.code).toBe("timer-over");
+    for (const [status, code] of [
+      ["Fired", "already-fired"],
+      ["Expired", "timer-over"],
+    ]) {
+      await books.dataSource.query("UPDATE ended_timers SET status = $1 WHERE id = $2", [status, places.timerId]);
+      expect((await make(named("cancelTimer"), { places })).body.code).toBe(code);
+    }
+    for (const operationId of ["getTimer", "cancelTimer"])
+      expect((await make(named(operationId), { places: { timerId: randomUUID() } })).body.code).toBe("timer-not-found");
     const cursor = (await make(named("listTimers"), { query: "?cursor=x" })).body;
     expect(cursor).toMatchObject({ code: "invalid-query", errors: [{ parameter: "cursor" }] });
   });
@@ -306,7 +315,8 @@ describe("a call that fails is answered as described", () => {
   });
 
   test.each(calls.filter(({ path }) => path.includes("{")))("$operationId: about nothing that is there", async (call) => {
-    expect((await make(call)).status).toBe(404);
+    // Any id may be given to a timer, but for what is none.
+    expect((await make(call, { places: { timerId: "0" } })).status).toBe(404);
   });
 
   test.each(callsWithBody)("$operationId: with a body that is none", async (call) => {
@@ -411,6 +421,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     taskFailures: broken,
     taskFigures: broken,
     taskTakes: broken,
+    timers: broken,
   };
 };
 
