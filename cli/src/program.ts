@@ -15,6 +15,7 @@ import { addRestart } from "./commands/restart.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addRun } from "./commands/run.ts";
 import { addStop } from "./commands/stop.ts";
+import { addTimer } from "./commands/timer.ts";
 import { addToken } from "./commands/token.ts";
 import { addTop } from "./commands/top.ts";
 import { addWait } from "./commands/wait.ts";
@@ -47,6 +48,7 @@ export function buildProgram(io: Io): Command {
     addDescribe,
     addCreate,
     addRun,
+    addTimer,
     addApply,
     addStop,
     addRestart,

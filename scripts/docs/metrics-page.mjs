@@ -85,6 +85,7 @@ function managerMetrics() {
     commands: nothing,
     tasks: nothing,
     taskFigures: nothing,
+    timers: nothing,
     repairs,
     failingForMs,
     connections,

@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { ErrorPage, ObserverLogs, ObserverView } from "@unacked/contracts";
 import type { Channel } from "amqplib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tapOutput } from "../support/acts/output-tap.ts";
 import { Intruder, type RestrictedBroker, restrictedBroker } from "../support/broker/restricted-broker.ts";
+import { TimerListener } from "../support/broker/timer-listener.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { followEvents } from "../support/rest/event-client.ts";
@@ -172,6 +174,15 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
     await tasker.kill("SIGTERM");
   });
 
+  it("a timer fires, and whoever may read the exchange hears it", async () => {
+    const listener = await TimerListener.listen(rights.broker.amqpUrl, "of.least");
+    const id = randomUUID();
+    const timer = { at: 0, name: "of.least", payload: 1, expiresAt: "2100-01-01T00:00:00Z" };
+    expect((await system.call("PUT", `/api/v1/timers/${id}`, timer)).status).toBe(201);
+    await eventually(() => expect(listener.of(id)).toHaveLength(1));
+    await listener.close();
+  });
+
   describe("a service's user", () => {
     let intruder: Intruder;
     beforeAll(async () => {
@@ -199,6 +210,7 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
       ["publish a start", publishTo("unacked.start", "default"), "exchange 'unacked.start'"],
       ["publish orders to all", publishTo("unacked.control", ""), "exchange 'unacked.control'"],
       ["publish an order to one", publishTo("unacked.service", "x.1"), "exchange 'unacked.service'"],
+      ["forge a timer", publishTo("unacked.timers", "x"), "exchange 'unacked.timers'"],
       ["publish past the exchanges", publishTo("", "unacked.work.default"), "exchange 'amq.default'"],
       ["publish to the broker's own exchanges", publishTo("amq.topic", "x"), "exchange 'amq.topic'"],
       ["emit what names no type and observer", publishTo("unacked.output", "shout"), "topic 'shout'"],
@@ -214,6 +226,14 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
           await channel.bindQueue(mine, "unacked.start", "default");
         },
         "exchange 'unacked.start'",
+      ],
+      [
+        "listen to timers",
+        async (channel) => {
+          await channel.assertQueue(mine, { exclusive: true, durable: false });
+          await channel.bindQueue(mine, "unacked.timers", "#");
+        },
+        "exchange 'unacked.timers'",
       ],
       [
         "listen to other services' events",

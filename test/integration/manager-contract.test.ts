@@ -81,7 +81,7 @@ async function make(
 type Places = Record<string, string>;
 
 /** Shaped as it must be to be looked for. */
-const NOBODY: Places = { taskId: randomUUID(), taskType: "nobodys" };
+const NOBODY: Places = { taskId: randomUUID(), taskType: "nobodys", timerId: randomUUID() };
 
 const filled = (path: string, places: Places = {}): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? NOBODY[name] ?? "0");
@@ -204,6 +204,57 @@ describe("a call that succeeds is answered as described", () => {
       expect([operationId, (await make(named(operationId), { places })).status]).toEqual([operationId, status]);
   });
 
+  test("about timers", async () => {
+    const places = { timerId: randomUUID() };
+    const json = { at: "2100-01-01T00:00:00Z", name: "of.the.contract", payload: [1] };
+    for (const status of [201, 200]) expect((await make(named("putTimer"), { places, json })).status).toBe(status);
+    const replaced = await make(named("putTimer"), { places, json: { ...json, at: 4_102_444_801 } });
+    expect(replaced.body).toMatchObject({ outcome: "replaced", at: "2100-01-01T00:00:01.000Z" });
+    for (const operationId of ["getTimer", "listTimers", "cancelTimer", "cancelTimer", "getTimer"])
+      expect((await make(named(operationId), { places })).status).toBe(200);
+    expect((await make(named("putTimer"), { places, json })).body.code).toBe("timer-over");
+    for (const [status, code] of [
+      ["Fired", "already-fired"],
+      ["Expired", "timer-over"],
+    ]) {
+      await books.dataSource.query("UPDATE ended_timers SET status = $1 WHERE id = $2", [status, places.timerId]);
+      expect((await make(named("cancelTimer"), { places })).body.code).toBe(code);
+    }
+    for (const operationId of ["getTimer", "cancelTimer"])
+      expect((await make(named(operationId), { places: { timerId: randomUUID() } })).body.code).toBe("timer-not-found");
+    const cursor = (await make(named("listTimers"), { query: "?cursor=x" })).body;
+    expect(cursor).toMatchObject({ code: "invalid-query", errors: [{ parameter: "cursor" }] });
+  });
+
+  test.each([
+    [{ at: "tomorrow" }, "/at", 422],
+    [{ at: "0001-01-01T00:00:00Z" }, "/at", 422],
+    [{ at: -1 }, "/at", 422],
+    [{ at: 1e300 }, "/at", 422],
+    [{ name: "a b" }, "/name", 422],
+    [{ name: "x".repeat(201) }, "/name", 422],
+    [{ name: "" }, "/name", 422],
+    [{ expiresAt: "2099-12-31T00:00:00Z" }, "/expiresAt", 422],
+    [{ payload: "\0" }, "/payload", 422],
+    [{ payload: "x".repeat(65_536) }, undefined, 413],
+    [{ colour: "red" }, "/colour", 422],
+  ])("a timer that cannot be so is refused with its place, alone and in a batch: %j", async (more, pointer, status) => {
+    const json = { at: "2100-01-01T00:00:00Z", name: "n", payload: null, ...more };
+    const alone = await make(named("putTimer"), { places: { timerId: randomUUID() }, json });
+    expect([alone.status, alone.body.errors?.[0]?.pointer]).toEqual([status, pointer]);
+    const good = { id: randomUUID(), at: 4_102_444_800, name: "n", payload: "x".repeat(65_534) };
+    const { body } = await make(named("createTimers"), { json: { timers: [{ id: randomUUID(), ...json }, good, good] } });
+    const told = body.results.map((one: { status: number; problem?: { errors?: { pointer: string }[] } }) => [
+      one.status,
+      one.problem?.errors?.[0]?.pointer,
+    ]);
+    expect(told).toEqual([
+      [status, pointer],
+      [201, undefined],
+      [422, "/id"],
+    ]);
+  });
+
   test("about tasks that are worked outside", async () => {
     for (const [operationId, more] of [
       ["completeTask", { output: 1 }],
@@ -248,7 +299,9 @@ describe("a call that succeeds is answered as described", () => {
     const errorId = await report();
     const ref = await putObserver(books.dataSource);
     const { body } = await make(named("createTask"), { json: { type: "resize", params: {} } });
-    const places = { errorId, ref, taskId: body.id, taskType: "resize" };
+    const timerId = randomUUID();
+    await make(named("putTimer"), { places: { timerId } });
+    const places = { errorId, ref, taskId: body.id, taskType: "resize", timerId };
     for (const call of calls.filter(({ method }) => method === "GET"))
       expect((await make({ ...call, method: "HEAD" }, { places })).status, call.path).toBe(200);
   });
@@ -262,7 +315,8 @@ describe("a call that fails is answered as described", () => {
   });
 
   test.each(calls.filter(({ path }) => path.includes("{")))("$operationId: about nothing that is there", async (call) => {
-    expect((await make(call)).status).toBe(404);
+    // Any id may be given to a timer, but for what is none.
+    expect((await make(call, { places: { timerId: "0" } })).status).toBe(404);
   });
 
   test.each(callsWithBody)("$operationId: with a body that is none", async (call) => {
@@ -367,6 +421,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     taskFailures: broken,
     taskFigures: broken,
     taskTakes: broken,
+    timers: broken,
   };
 };
 

@@ -28,6 +28,8 @@ const WELL: Series = {
   [`unacked_warnings{${manager},code="broker-cuts-jobs"}`]: steady(0),
   [`unacked_warnings{${manager},code="service-suspect"}`]: steady(0),
   [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(0),
+  [`unacked_warnings{${manager},code="timers-unheard"}`]: steady(0),
+  [`unacked_timers_oldest_due_seconds{${manager}}`]: steady(0.4),
   [`unacked_services${ofPool}`]: steady(2),
   [`unacked_workers${ofPool}`]: steady(20),
   [`unacked_workers_occupied${ofPool}`]: steady(5),
@@ -124,6 +126,8 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   },
   { alert: "UnackedServiceDown", series: { [`up{${service}}`]: steady(0) } },
   { alert: "UnackedServiceNotReady", series: { [`unacked_service_ready{${service}}`]: steady(0) } },
+  { alert: "UnackedTimersLate", series: { [`unacked_timers_oldest_due_seconds{${manager}}`]: steady(61) } },
+  { alert: "UnackedTimersUnheard", series: { [`unacked_warnings{${manager},code="timers-unheard"}`]: steady(1) } },
   { alert: "UnackedLongSnapshot", series: { [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(1) } },
   { alert: "UnackedServiceSuspect", series: { [`unacked_warnings{${manager},code="service-suspect"}`]: steady(2) } },
   {

@@ -76,7 +76,9 @@ describe("the rights on the broker", () => {
   it("of a manager: it declares all that is shared, sends starts and orders, and reads events and errors", () => {
     const ofPools = [work, workQueueName("other"), tasks, taskQueueName("other")];
     const shared = [STATE_QUEUE, TASK_STATE_QUEUE, ERROR_QUEUE, REQUEST_QUEUE, ...ofPools];
-    const sentTo = ["start", "tasks", "control", "service", "events", "request-replies"].map((name) => `unacked.${name}`);
+    const sentTo = ["start", "tasks", "control", "service", "events", "request-replies", "timers"].map(
+      (name) => `unacked.${name}`,
+    );
     expect(allowed("unacked-manager", "configure")).toEqual([...exchanges, ...shared, replies].toSorted());
     expect(allowed("unacked-manager", "write")).toEqual([...sentTo, ...shared, replies].toSorted());
     expect(allowed("unacked-manager", "read")).toEqual(

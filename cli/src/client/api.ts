@@ -20,6 +20,7 @@ import {
   type ObserverLogs,
   type ObserverView,
   type PagedCallName,
+  type PutTimerAnswer,
   type QueryOf,
   type RunView,
   type ServiceView,
@@ -31,6 +32,7 @@ import {
   type TaskTypeFigures,
   type TaskTypeView,
   type TaskView,
+  type TimerView,
   type TypeView,
 } from "@unacked/contracts";
 import { failureOf } from "./call-failure.ts";
@@ -42,6 +44,10 @@ export type TaskFilter = Partial<Record<keyof QueryOf<"listTasks">, string>>;
 export type NewObserver = BodyOf<"createObserver">;
 export type NewTask = BodyOf<"createTask">;
 /** The manager says which statuses may be changed. */
+export type TimerFilter = Partial<Record<keyof QueryOf<"listTimers">, string>>;
+
+export type NewTimer = BodyOf<"putTimer">;
+
 export type TaskBulkTarget =
   | { ids: string[] }
   | { filter: { status?: TaskStatus[]; type?: string; pool?: string } }
@@ -143,6 +149,22 @@ export class UnackedApi {
 
   taskPages(filter: TaskFilter, limit?: number): AsyncGenerator<TaskView[]> {
     return this.#pages("listTasks", filter as QueryOf<"listTasks">, limit);
+  }
+
+  putTimer(timerId: string, body: NewTimer): Promise<PutTimerAnswer> {
+    return this.#call("putTimer", { path: { timerId }, body }, `timer ${timerId}`);
+  }
+
+  getTimer(timerId: string): Promise<TimerView> {
+    return this.#call("getTimer", { path: { timerId } }, `timer ${timerId}`);
+  }
+
+  timerPages(filter: TimerFilter, limit?: number): AsyncGenerator<TimerView[]> {
+    return this.#pages("listTimers", filter as QueryOf<"listTimers">, limit);
+  }
+
+  cancelTimer(timerId: string): Promise<TimerView> {
+    return this.#call("cancelTimer", { path: { timerId } }, `timer ${timerId}`);
   }
 
   async listTaskTypes(): Promise<TaskTypeView[]> {

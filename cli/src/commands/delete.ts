@@ -10,10 +10,12 @@ import { stopping } from "./stop.ts";
 export function addDelete(program: Command, io: Io): void {
   program
     .command("delete")
-    .summary("remove errors that are dealt with, or stop observers")
-    .description("Remove errors that have been dealt with. Of observers it is the same as stop, which can do more.")
-    .argument("<kind>", "errors|observers")
-    .argument("<names...>", "ids of errors; names or ids of observers")
+    .summary("remove errors that are dealt with, cancel timers, or stop observers")
+    .description(
+      "Remove errors that have been dealt with, or cancel timers: one that is cancelled never fires. Of observers it is the same as stop, which can do more.",
+    )
+    .argument("<kind>", "errors|timers|observers")
+    .argument("<names...>", "ids of errors or timers; names or ids of observers")
     .option("--force", "of observers: also what has not started yet, or what nobody answers for")
     .action((kind: string, names: string[], options: { force?: boolean }, self: Command) =>
       remove(openSession(io, self), kind, [...new Set(names)], options),
@@ -22,17 +24,23 @@ export function addDelete(program: Command, io: Io): void {
 
 async function remove(session: Session, kind: string, names: string[], { force }: { force?: boolean }): Promise<void> {
   const found = toKind(kind);
-  if (found === "errors") return removeErrors(session, names);
+  if (found === "errors")
+    return eachOf(session, names, async (id) => {
+      await session.api.deleteError(id);
+      return `error ${id} deleted`;
+    });
+  if (found === "timers")
+    return eachOf(session, names, async (id) => `timer ${id} is ${(await session.api.cancelTimer(id)).status}`);
   if (found !== "observers") throw usageFailure(`The ${found} cannot be deleted`);
   await changeMany(session, { refs: names }, stopping(session, force === true), { output: "lines" });
 }
 
-async function removeErrors({ api, io }: Session, ids: string[]): Promise<void> {
+/** @param remove says what was done */
+async function eachOf({ io }: Session, ids: string[], remove: (id: string) => Promise<string>): Promise<void> {
   const refused: CliFailure[] = [];
   for (const id of ids) {
     try {
-      await api.deleteError(id);
-      io.out(`error ${id} deleted\n`);
+      io.out(`${await remove(id)}\n`);
     } catch (error) {
       if (!(error instanceof CliFailure) || error.exitKind !== "failed") throw error;
       if (ids.length > 1) io.err(failureText(error));

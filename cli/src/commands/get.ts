@@ -1,7 +1,13 @@
 import { LIVING_STATUSES, type ObserverView, type RunView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseAuditFilters, parseErrorFilters, parseFilters, parseTaskFilters } from "../input/filters.ts";
+import {
+  parseAuditFilters,
+  parseErrorFilters,
+  parseFilters,
+  parseTaskFilters,
+  parseTimerFilters,
+} from "../input/filters.ts";
 import { KINDS, type Kind, toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
@@ -19,6 +25,7 @@ import {
   TASK_FIGURE_LISTING,
   TASK_LISTING,
   TASK_TYPE_LISTING,
+  TIMER_LISTING,
   TYPE_LISTING,
 } from "../output/listing.ts";
 import { failureText } from "../report.ts";
@@ -36,9 +43,9 @@ interface GetOptions extends OutputOptions, SelectionOptions {
 export function addGet(program: Command, io: Io): void {
   const get = program
     .command("get")
-    .summary("list observers, services, tasks, runs, errors, failures, types or the audit trail")
+    .summary("list observers, services, tasks, timers, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), timers, runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
     )
     .argument("<kind>", KINDS.join("|"));
   const lists = ["ls", "list"].map((name) =>
@@ -58,7 +65,9 @@ function addGetOptions(command: Command, io: Io): void {
     .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
     .option("--groups", "of errors: what says the same, counted together")
     .addOption(
-      new Option("--limit <count>", "of observers, tasks, errors and the audit trail: at most so many").argParser(toCount),
+      new Option("--limit <count>", "of observers, tasks, timers, errors and the audit trail: at most so many").argParser(
+        toCount,
+      ),
     );
   addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>
     get(openSession(io, self), { kind, names, options }),
@@ -86,6 +95,15 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
     case "task-failures":
       if (names.length > 0) throw usageFailure("Failures are listed, not named");
       return printPages(session, TASK_FAILURE_LISTING, options, once(await session.api.groupTaskFailures()));
+    case "timers":
+      return names.length > 0
+        ? showNamed(session, TIMER_LISTING, names, options, (id) => session.api.getTimer(id))
+        : printPages(
+            session,
+            TIMER_LISTING,
+            options,
+            session.api.timerPages(parseTimerFilters(options.filter), options.limit),
+          );
     case "runs":
       return getRuns(session, names, options);
     case "errors":
@@ -215,7 +233,7 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
 function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
-  const isPaged = isObservers || isErrors || kind === "audit" || kind === "tasks";
+  const isPaged = isObservers || isErrors || kind === "audit" || kind === "tasks" || kind === "timers";
   const wrong = [
     ...(filter !== undefined && !isPaged ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),

@@ -58,6 +58,11 @@ const TASK_FILTER_KEYS = ["status", "type", "pool", "q"] as const satisfies (key
 /** Of tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
 export const parseTaskFilters = (filters: string[] = []) => parsePairs(filters, TASK_FILTER_KEYS, "tasks");
 
+const TIMER_FILTER_KEYS = ["status", "name"] as const satisfies (keyof QueryOf<"listTimers">)[];
+
+/** Of timers: `status=Waiting,Firing`, `name=…`. */
+export const parseTimerFilters = (filters: string[] = []) => parsePairs(filters, TIMER_FILTER_KEYS, "timers");
+
 const AUDIT_FILTER_KEYS = [
   "actor",
   "action",

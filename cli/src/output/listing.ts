@@ -11,6 +11,7 @@ import {
   type TaskTypeFigures,
   type TaskTypeView,
   type TaskView,
+  type TimerView,
   type TypeView,
 } from "@unacked/contracts";
 import { type Colour, type State, stateColour } from "./colours.ts";
@@ -77,6 +78,21 @@ export const TASK_LISTING: Listing<TaskView> = {
     { heading: "PRIORITY", cell: ({ priority }) => String(priority), isWide: true, alignsRight: true },
     { heading: "POOL", cell: ({ pool }) => pool, isWide: true },
     { heading: "LAST ERROR", cell: ({ lastError }) => errorText(lastError), isWide: true },
+  ],
+};
+
+export const TIMER_LISTING: Listing<TimerView> = {
+  nameOf: (timer) => timer.id,
+  columns: [
+    { heading: "ID", cell: ({ id }) => id },
+    { heading: "NAME", cell: ({ name }) => name },
+    { heading: "STATUS", cell: ({ status }) => inState(status) },
+    { heading: "AT", cell: ({ at }) => at },
+    { heading: "RETURNS", cell: ({ returns }) => String(returns), alignsRight: true },
+    { heading: "LAST PROBLEM", cell: ({ lastProblem }) => lastProblem ?? "" },
+    { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
+    { heading: "EXPIRES", cell: ({ expiresAt }) => expiresAt, isWide: true },
+    { heading: "ENDED", cell: ({ endedAt }) => endedAt ?? "", isWide: true },
   ],
 };
 

@@ -28,6 +28,10 @@ export type TaskId = z.infer<typeof TaskId>;
 export const SendId = uuid.brand<"SendId">();
 export type SendId = z.infer<typeof SendId>;
 
+/** A timer: chosen by the client. */
+export const TimerId = uuid.brand<"TimerId">();
+export type TimerId = z.infer<typeof TimerId>;
+
 export const newTaskId = (): TaskId => newUuid() as TaskId;
 export const newObserverId = (): ObserverId => newUuid() as ObserverId;
 export const newRunId = (): RunId => newUuid() as RunId;
@@ -54,6 +58,13 @@ export const TypeName = z
   .string()
   .min(1)
   .max(64)
+  .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
+
+/** The name of a timer is the routing key of its message, which the broker holds to 255 bytes. */
+export const TimerName = z
+  .string()
+  .min(1)
+  .max(200)
   .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
 
 /** A pool names a work queue (`unacked.work.<pool>`). */

@@ -36,6 +36,7 @@ export * from "./rest-task-figures.ts";
 export * from "./rest-task-takes.ts";
 export * from "./rest-task-types.ts";
 export * from "./rest-tasks.ts";
+export * from "./rest-timers.ts";
 export * from "./rest-types.ts";
 export * from "./retry.ts";
 export * from "./slot-report.ts";

@@ -51,6 +51,11 @@ export const PROBLEMS = {
     remedy:
       "See GET /api/v1/task-types for the names. A type is known while a service has it, a task of it waits, or it is limited.",
   },
+  "timer-not-found": {
+    status: 404,
+    title: "No such timer",
+    remedy: "Check the id; a timer that is over is remembered for TIMER_RETENTION_DAYS.",
+  },
   "method-not-allowed": { status: 405, title: "This path does not take that method", remedy: "See the Allow header." },
   "name-taken": {
     status: 409,
@@ -113,6 +118,12 @@ export const PROBLEMS = {
     title: "The task cannot be retried now",
     remedy: "Retry works in Failed and Cancelled, and in Scheduled, which it ends.",
   },
+  "already-fired": {
+    status: 409,
+    title: "The timer has fired, or is being fired",
+    remedy:
+      "Nothing can be taken back. While its status is Firing nobody may have heard it yet: it is tried again until `expiresAt`.",
+  },
   "service-ended": {
     status: 409,
     title: "The service has ended",
@@ -123,10 +134,16 @@ export const PROBLEMS = {
     title: "Several living services have this name",
     remedy: "Use the id of the one that is meant, and give each its own SERVICE_NAME.",
   },
+  "timer-over": {
+    status: 410,
+    title: "The timer is over, or is being fired",
+    remedy: "See GET /api/v1/timers/{timerId} for what became of it. Choose another id for another timer.",
+  },
   "body-too-large": {
     status: 413,
     title: "The body is too large",
-    remedy: "Bodies are at most 256 KiB; a batch's 32 MiB, with params of at most 256 KiB each; ids and names 2 MiB.",
+    remedy:
+      "Bodies are at most 256 KiB; a batch's 32 MiB, with params of at most 256 KiB each; payloads of timers 64 KiB; ids and names 2 MiB.",
   },
   "unsupported-media-type": {
     status: 415,

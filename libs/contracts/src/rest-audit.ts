@@ -18,6 +18,8 @@ export const AuditedAction = z.enum([
   "task.complete",
   "task.fail",
   "task-type.change",
+  "timer.create",
+  "timer.cancel",
 ]);
 export type AuditedAction = z.infer<typeof AuditedAction>;
 
@@ -25,7 +27,7 @@ export type AuditedAction = z.infer<typeof AuditedAction>;
 export const MAX_AUDITED_TARGETS = 10;
 
 export const AuditedTarget = z.object({
-  kind: z.enum(["observer", "error", "service", "task", "task-type"]),
+  kind: z.enum(["observer", "error", "service", "task", "task-type", "timer"]),
   id: z.string(),
   name: z.string().nullable().describe("as it was then; null: it has none"),
 });

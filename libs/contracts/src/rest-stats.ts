@@ -46,6 +46,7 @@ export const WARNING_CODES = [
   "same-service-name",
   "state-queue-behind",
   "long-snapshot",
+  "timers-unheard",
   "queue-unwanted",
   "broker-takes-back",
   "would-not-survive",

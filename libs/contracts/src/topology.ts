@@ -15,6 +15,7 @@ export const EXCHANGES = {
   tasks: { name: "unacked.tasks", type: "direct" },
   requests: { name: "unacked.requests", type: "direct" },
   requestReplies: { name: "unacked.request-replies", type: "topic" },
+  timers: { name: "unacked.timers", type: "topic" },
 } as const;
 
 export type ExchangeDeclaration = (typeof EXCHANGES)[keyof typeof EXCHANGES];

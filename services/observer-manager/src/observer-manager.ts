@@ -29,6 +29,7 @@ import { TypeCheck } from "./operations/types/type-check.ts";
 import { RequestSide } from "./request-side.ts";
 import type { ManagerSettings } from "./settings.ts";
 import { TaskSide } from "./task-side.ts";
+import { TimeSide } from "./time-side.ts";
 
 const MS_PER_DAY = 86_400_000;
 
@@ -60,6 +61,7 @@ export class ObserverManager {
   readonly #logs: LogDesk;
   readonly #tasks: TaskSide;
   readonly #requests: RequestSide;
+  readonly #time: TimeSide;
   readonly #api: ManagerApi;
   readonly #access: ReturnType<typeof httpAccessOf>;
   #http: HttpServer | undefined;
@@ -72,6 +74,7 @@ export class ObserverManager {
       stats: () => this.#api.reads.stats(),
       commands: () => this.#database.commandCounts(),
       tasks: () => this.#database.tasks.counts(),
+      timers: () => this.#database.timers.counts(),
       taskFigures: () => this.#tasks.figureDesk.listTaskFigures("minute"),
       repairs: () => this.#reconciler.counts,
       failingForMs: () => this.#broker.failingForMs,
@@ -157,12 +160,21 @@ export class ObserverManager {
       wake: () => this.#tasks.wake(),
       log,
     });
+    this.#time = new TimeSide({
+      broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log },
+      managerId,
+      database: this.#database,
+      tally: this.#metrics.timerTally,
+      retentionMs: settings.TIMER_RETENTION_DAYS * MS_PER_DAY,
+      log,
+    });
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
       taskFailures: this.#tasks.failureDesk,
       taskFigures: this.#tasks.figureDesk,
       taskTakes: this.#tasks.takeDesk,
+      timers: this.#time.desk,
       errors: new ErrorDesk({ store: books, types: typeCheck, isReady, committed: wake }),
       lifecycle: new ObserverLifecycle({
         store: books,
@@ -216,6 +228,7 @@ export class ObserverManager {
     this.#fleet.start();
     this.#tasks.start();
     this.#requests.start();
+    this.#time.start();
   }
 
   async close(): Promise<void> {
@@ -229,7 +242,7 @@ export class ObserverManager {
     await Promise.all([this.#changes.close(), this.#http?.close(), this.#requests.close()]);
     this.#access.callers.close();
     // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
-    await Promise.all([this.#dispatcher.stop(), this.#broker.close(), this.#tasks.close()]);
+    await Promise.all([this.#dispatcher.stop(), this.#broker.close(), this.#tasks.close(), this.#time.close()]);
     await this.#fleet.stop();
     await this.#database.close();
   }

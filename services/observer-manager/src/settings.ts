@@ -45,6 +45,11 @@ const SETTINGS = z.object({
     .describe(
       "How long tasks that are over are kept, in days; then whole days are dropped at once. For so long an id that a client chose is remembered.",
     ),
+  TIMER_RETENTION_DAYS: anyNumber(0, 3_650)
+    .default(7)
+    .describe(
+      "How long timers that are over are kept, in days; then they are removed in small sets. For so long their ids are remembered.",
+    ),
   TASK_CREATION_POOLS: textList(text())
     .optional()
     .describe(

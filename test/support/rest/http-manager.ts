@@ -24,6 +24,7 @@ import { PostgresTaskFigureStore } from "../../../services/observer-manager/src/
 import { PostgresTaskLimitStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
 import { PostgresTaskQueueStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { PostgresTaskTakeStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
+import { PostgresTimerStore } from "../../../services/observer-manager/src/adapters/postgres/time/postgres-timer-store.ts";
 import { PostgresTypeDirectory } from "../../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
 import { FreshStarts } from "../../../services/observer-manager/src/operations/commands/fresh-starts.ts";
@@ -41,6 +42,7 @@ import { TaskTakeDesk } from "../../../services/observer-manager/src/operations/
 import { TaskTypeDesk } from "../../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
 import { TaskWaits } from "../../../services/observer-manager/src/operations/tasks/task-waits.ts";
 import { WaitingTakers } from "../../../services/observer-manager/src/operations/tasks/waiting-takers.ts";
+import { TimerDesk } from "../../../services/observer-manager/src/operations/time/timer-desk.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 import { ROOT } from "../processes/processes.ts";
 import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/books.ts";
@@ -108,6 +110,7 @@ export async function startHttpManager(
     taskFailures,
     taskFigures,
     taskTakes,
+    timers: new TimerDesk({ store: new PostgresTimerStore(dataSource), wake: () => undefined }),
     reads,
     changes,
     readiness,

@@ -14,6 +14,7 @@ describe("the OpenAPI document", () => {
       "delete /api/v1/observers/{ref}",
       "delete /api/v1/session",
       "delete /api/v1/tasks/{taskId}",
+      "delete /api/v1/timers/{timerId}",
       "get /api/openapi.json",
       "get /api/v1/audit",
       "get /api/v1/errors",
@@ -34,6 +35,8 @@ describe("the OpenAPI document", () => {
       "get /api/v1/task-types/{taskType}/figures",
       "get /api/v1/tasks",
       "get /api/v1/tasks/{taskId}",
+      "get /api/v1/timers",
+      "get /api/v1/timers/{timerId}",
       "get /api/v1/types",
       "get /healthz",
       "get /metrics",
@@ -59,6 +62,8 @@ describe("the OpenAPI document", () => {
       "post /api/v1/tasks/{taskId}/fail",
       "post /api/v1/tasks/{taskId}/retry",
       "post /api/v1/tasks/{taskId}/retry-with",
+      "post /api/v1/timers/batch",
+      "put /api/v1/timers/{timerId}",
     ]);
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);

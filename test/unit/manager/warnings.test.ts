@@ -29,6 +29,7 @@ const well: Facts = {
   unwantedQueues: [],
   queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
   longSnapshots: [],
+  unheardTimers: [],
 };
 const codes = (facts: Facts) => warningsOf(facts).map((one) => one.code);
 
@@ -53,6 +54,18 @@ describe("warnings", () => {
     ]);
     const [unnamed] = warningsOf({ ...well, longSnapshots: [{ pid: 7, user: "x", application: "", openForS: 120 }] });
     expect(unnamed?.message).toMatch(/^A program without a name/);
+  });
+
+  it("name timers that are due and that nobody listens to", () => {
+    const unheardTimers = [{ name: "cart.abandoned", count: 2, since: new Date("2026-11-20T09:00:00Z") }];
+    expect(warningsOf({ ...well, unheardTimers })).toEqual([
+      {
+        code: "timers-unheard",
+        subject: "cart.abandoned",
+        message: expect.stringMatching(/^2 timers named cart\.abandoned are due, and no queue took them/),
+        remedy: expect.stringContaining("Bind a queue to the exchange unacked.timers with the key cart.abandoned"),
+      },
+    ]);
   });
 
   it("are none where all is well", () => {

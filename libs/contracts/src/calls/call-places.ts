@@ -35,6 +35,11 @@ export const CALL_PLACES = {
   getTaskFigures: "GET /api/v1/task-types/{taskType}/figures",
   groupTaskFailures: "GET /api/v1/task-failures",
   retryTaskFailures: "POST /api/v1/task-failures/retry",
+  putTimer: "PUT /api/v1/timers/{timerId}",
+  createTimers: "POST /api/v1/timers/batch",
+  listTimers: "GET /api/v1/timers",
+  getTimer: "GET /api/v1/timers/{timerId}",
+  cancelTimer: "DELETE /api/v1/timers/{timerId}",
   listServices: "GET /api/v1/services",
   drainService: "POST /api/v1/services/{service}/drain",
   getStats: "GET /api/v1/stats",
@@ -54,7 +59,7 @@ export const CALL_PLACES = {
 } as const;
 
 export type CallName = keyof typeof CALL_PLACES;
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The names in the braces of a call's path. */
 export type PathParameter<Name extends CallName> = InBraces<(typeof CALL_PLACES)[Name]>;

@@ -7,6 +7,7 @@ import { OBSERVER_CALLS } from "./observer-calls.ts";
 import { OVERVIEW_CALLS } from "./overview-calls.ts";
 import { SERVICE_CALLS } from "./service-calls.ts";
 import { TASK_CALLS } from "./task-calls.ts";
+import { TIMER_CALLS } from "./timer-calls.ts";
 
 /**
  * Every call of the REST API. The manager's routes, the OpenAPI document, the clients of command line and page: all are made of
@@ -16,6 +17,7 @@ export const CALLS = {
   ...ACCESS_CALLS,
   ...OBSERVER_CALLS,
   ...TASK_CALLS,
+  ...TIMER_CALLS,
   ...SERVICE_CALLS,
   ...ERROR_CALLS,
   ...OVERVIEW_CALLS,

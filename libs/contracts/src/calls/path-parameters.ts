@@ -20,5 +20,9 @@ export const PATH_PARAMETERS = {
     .uuid()
     .describe("the task's id")
     .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"] }),
+  timerId: z
+    .uuid()
+    .describe("the timer's id, chosen by the client")
+    .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"] }),
   taskType: TypeName.describe("the name of a task type").meta({ examples: ["resize"] }),
 } as const;

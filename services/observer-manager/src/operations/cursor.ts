@@ -41,6 +41,16 @@ export function decodeTaskCursor(cursor: string): { createdAtMicros: string; id:
   return { createdAtMicros, id };
 }
 
+export function encodeTimerCursor({ createdAtMicros, id }: { createdAtMicros: string; id: string }): string {
+  return encode(["i", createdAtMicros, id]);
+}
+
+export function decodeTimerCursor(cursor: string): { createdAtMicros: string; id: string } | undefined {
+  const [kind, createdAtMicros, id, ...rest] = decode(cursor);
+  if (kind !== "i" || rest.length > 0 || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
+  return { createdAtMicros, id };
+}
+
 export function encodeErrorCursor(position: ErrorPosition): string {
   return encode(["e", position.id]);
 }

@@ -6,6 +6,7 @@ import type { ManagerReads } from "./manager-reads.ts";
 import type { Lifecycle } from "./observers/observer-tools.ts";
 import type { ServiceTools } from "./services/service-desk.ts";
 import type { TaskFailureTools, TaskFigureTools, TaskTakeTools, TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
+import type { TimerTools } from "./time/timer-tools.ts";
 
 /** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
 export interface ManagerApi {
@@ -18,6 +19,7 @@ export interface ManagerApi {
   readonly taskFailures: TaskFailureTools;
   readonly taskFigures: TaskFigureTools;
   readonly taskTakes: TaskTakeTools;
+  readonly timers: TimerTools;
   readonly reads: ManagerReads;
   readonly changes: Pick<ChangeHub, "subscribe">;
   /** Never rejects: a check that cannot be made is a check that failed. */

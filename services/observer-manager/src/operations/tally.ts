@@ -1,6 +1,7 @@
 import type { ErrorReport, TASK_OVER_STATUSES } from "@unacked/contracts";
 import type { Command, Happening } from "../domain/books/books.ts";
 import type { RequestOutcome } from "./requests/task-request.ts";
+import type { FiringOutcome } from "./time/timer-store.ts";
 
 /** Told what was done, so that somebody may count it. It must not throw, and nothing depends on it. */
 export interface Tally {
@@ -22,6 +23,13 @@ export interface TaskTally {
 export interface RequestTally {
   /** @param user undefined: one that the setting does not name. @param isTold false: no queue took the answer */
   answered(user: string | undefined, outcome: RequestOutcome, isTold: boolean): void;
+}
+
+/** The same of timers. */
+export interface TimerTally {
+  /** One was published, or was to be. @param lateMs how long it had been due by then */
+  tried(outcome: FiringOutcome, lateMs: number): void;
+  expired(count: number): void;
 }
 
 export interface AppliedBatches {

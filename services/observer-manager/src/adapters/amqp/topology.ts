@@ -1,8 +1,13 @@
 import type { Session } from "@unacked/broker";
 import { EXCHANGES, type ExchangeDeclaration, errorQueue, type QueueType, stateQueue } from "@unacked/contracts";
 
-/** By what uses them (tasks/, requests/), on connections of their own. */
-const DECLARED_ELSEWHERE: ExchangeDeclaration[] = [EXCHANGES.tasks, EXCHANGES.requests, EXCHANGES.requestReplies];
+/** By what uses them (tasks/, requests/, time/), on connections of their own. */
+const DECLARED_ELSEWHERE: ExchangeDeclaration[] = [
+  EXCHANGES.tasks,
+  EXCHANGES.requests,
+  EXCHANGES.requestReplies,
+  EXCHANGES.timers,
+];
 
 /** Declares everything that every manager needs on the broker; what is there already stays as it is. */
 export function topology(queueType: QueueType): (session: Session) => Promise<void> {

@@ -8,7 +8,7 @@ export interface AnsweredRequest {
   durationMs: number;
 }
 
-const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"];
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** Answers by route, method and class of status. Streams of events are not answers: they are counted while they last. */
 export class HttpMetrics {

@@ -2,14 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Stats, TaskFiguresNow } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
-import type { RequestTally, Tally, TaskTally } from "../../operations/tally.ts";
+import type { RequestTally, Tally, TaskTally, TimerTally } from "../../operations/tally.ts";
 import type { TaskCounts } from "../../operations/tasks/task-store.ts";
+import type { TimerCounts } from "../../operations/time/timer-store.ts";
 import { BooksMetrics } from "./books-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
 import { type FlowFigures, OperationMetrics } from "./operation-metrics.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 import { TaskFigureMetrics } from "./task-figure-metrics.ts";
 import { TaskMetrics } from "./task-metrics.ts";
+import { TimerMetrics } from "./timer-metrics.ts";
 
 export interface ManagerMetricsParts extends FlowFigures {
   version: string;
@@ -17,6 +19,7 @@ export interface ManagerMetricsParts extends FlowFigures {
   commands(): Promise<CommandCount[]>;
   tasks(): Promise<TaskCounts>;
   taskFigures(): Promise<TaskFiguresNow>;
+  timers(): Promise<TimerCounts>;
   connections(): BrokerConnections;
   /** Of requests over AMQP. */
   requestsWaiting(): number | undefined;
@@ -40,6 +43,7 @@ export class ManagerMetrics {
   readonly #tasks: TaskMetrics;
   readonly #requests: RequestMetrics;
   readonly #taskFigures: TaskFigureMetrics;
+  readonly #timers: TimerMetrics;
   readonly tally: Tally;
 
   constructor(parts: ManagerMetricsParts) {
@@ -51,6 +55,7 @@ export class ManagerMetrics {
     this.#tasks = new TaskMetrics(this.#metrics);
     this.#requests = new RequestMetrics(this.#metrics);
     this.#taskFigures = new TaskFigureMetrics(this.#metrics);
+    this.#timers = new TimerMetrics(this.#metrics);
     this.tally = new OperationMetrics(this.#metrics, parts);
   }
 
@@ -60,6 +65,10 @@ export class ManagerMetrics {
 
   get requestTally(): RequestTally {
     return this.#requests;
+  }
+
+  get timerTally(): TimerTally {
+    return this.#timers;
   }
 
   get descriptions(): MetricSet["descriptions"] {
@@ -76,18 +85,20 @@ export class ManagerMetrics {
 
   /** The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. */
   async render(): Promise<string> {
-    const { stats, commands, tasks, taskFigures, readWithinMs = READ_WITHIN_MS } = this.#parts;
+    const { stats, commands, tasks, taskFigures, timers, readWithinMs = READ_WITHIN_MS } = this.#parts;
     const limit = new AbortController();
     this.#requests.show(this.#parts.requestsWaiting());
     try {
       const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
-      const read = await Promise.race([Promise.all([stats(), commands(), tasks(), taskFigures()]), tooLate]);
+      const read = await Promise.race([Promise.all([stats(), commands(), tasks(), taskFigures(), timers()]), tooLate]);
       this.#books.show(read && { stats: read[0], commands: read[1] });
       this.#tasks.show(read?.[2]);
       this.#taskFigures.show(read?.[3]);
+      this.#timers.show(read?.[4]);
     } catch {
       this.#tasks.show(undefined);
       this.#taskFigures.show(undefined);
+      this.#timers.show(undefined);
       this.#books.show(undefined); // said by the metric, and logged where it was read
     } finally {
       limit.abort();

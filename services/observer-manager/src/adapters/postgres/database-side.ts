@@ -31,6 +31,7 @@ import type {
 } from "../../operations/tasks/task-store.ts";
 import type { TaskTakeStore } from "../../operations/tasks/task-take-store.ts";
 import type { TaskLimitStore } from "../../operations/tasks/task-type-desk.ts";
+import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/time/timer-store.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";
 import { PostgresBooksStore, rethrowRefused } from "./books/postgres-books-store.ts";
 import { PostgresRetentionStore } from "./books/retention-store.ts";
@@ -63,6 +64,9 @@ import { PostgresTaskLimitStore } from "./tasks/task-limit-store.ts";
 import { PostgresTaskProofStore } from "./tasks/task-proof-store.ts";
 import { PostgresTaskQueueStore } from "./tasks/task-queue-store.ts";
 import { PostgresTaskTakeStore } from "./tasks/task-take-store.ts";
+import { PostgresTimerStore } from "./time/postgres-timer-store.ts";
+import { countTimers } from "./time/timer-counts.ts";
+import { PostgresTimerFiringStore } from "./time/timer-firing-store.ts";
 import { PostgresTypeDirectory } from "./types/type-reads.ts";
 
 export interface DatabaseSideSettings {
@@ -104,6 +108,11 @@ export class DatabaseSide {
     readonly requests: RequestStore;
     counts(): Promise<TaskCounts>;
   };
+  readonly timers: {
+    readonly store: TimerStore;
+    readonly firing: TimerFiringStore;
+    counts(): Promise<TimerCounts>;
+  };
   readonly #dataSource: DataSource;
   readonly #notifications: Notifications;
   readonly #log: Log;
@@ -142,6 +151,11 @@ export class DatabaseSide {
       figures: new PostgresTaskFigureStore(this.#dataSource),
       requests: new PostgresRequestStore(this.#dataSource),
       counts: () => countTasks(this.#dataSource),
+    };
+    this.timers = {
+      store: new PostgresTimerStore(this.#dataSource),
+      firing: new PostgresTimerFiringStore(this.#dataSource),
+      counts: () => countTimers(this.#dataSource),
     };
   }
 

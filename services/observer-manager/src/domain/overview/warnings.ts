@@ -30,6 +30,14 @@ export interface LongSnapshot {
   openForS: number;
 }
 
+/** Timers that are due and that no queue takes. */
+export interface UnheardTimers {
+  name: string;
+  count: number;
+  /** When the one that is tried for longest was due. */
+  since: Date;
+}
+
 /** What warnings are made from. */
 export interface Facts {
   pools: readonly PoolStats[];
@@ -45,6 +53,7 @@ export interface Facts {
   /** Null while the broker cannot be asked. */
   queueKeeper: QueueKeeper | null;
   longSnapshots: readonly LongSnapshot[];
+  unheardTimers: readonly UnheardTimers[];
 }
 
 /** More batches than this and what the books say is old by more than a moment. */
@@ -63,6 +72,7 @@ export function warningsOf(facts: Facts): Warning[] {
     ...sameNames(facts),
     ...stateQueueBehind(facts),
     ...facts.longSnapshots.map(longSnapshot),
+    ...facts.unheardTimers.map(timersUnheard),
     ...facts.unwantedQueues.map(queueUnwanted),
     ...takenBackByFlaps(facts),
     ...facts.pools.filter(isFragile).map(fragile),
@@ -218,6 +228,13 @@ const longSnapshot = ({ pid, user, application, openForS }: LongSnapshot): Warni
   subject: `pid ${pid}`,
   message: `${application === "" ? "A program without a name" : application} (user ${user}, pid ${pid} of PostgreSQL) has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cleans nothing up that tasks leave behind, and each look at what waits takes longer.`,
   remedy: `Let it end, or end it: SELECT pg_terminate_backend(${pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end what somebody has forgotten.`,
+});
+
+const timersUnheard = ({ name, count, since }: UnheardTimers): Warning => ({
+  code: "timers-unheard",
+  subject: name,
+  message: `${count} ${count === 1 ? "timer" : "timers"} named ${name} ${count === 1 ? "is" : "are"} due, and no queue took ${count === 1 ? "it" : "them"}: nobody listens, since ${since.toISOString()} at the latest.`,
+  remedy: `Bind a queue to the exchange unacked.timers with the key ${name}. It is tried again until it expires; DELETE /api/v1/timers/{timerId} ends it.`,
 });
 
 /** Since RabbitMQ 4.3 a quorum queue waits for a consumer whose node is out of reach (`consumer_disconnected_timeout`, a minute). */

@@ -63,3 +63,9 @@ export const doneToTasks = (action: Action, ids: string[], count = ids.length): 
   count,
   targets: ids.slice(0, MAX_AUDITED_TARGETS).map((id) => ({ kind: "task", id, name: null })),
 });
+
+export const doneToTimers = (action: Action, timers: { id: string; name: string }[]): ActionDone => ({
+  action,
+  count: timers.length,
+  targets: timers.slice(0, MAX_AUDITED_TARGETS).map(({ id, name }) => ({ kind: "timer", id, name })),
+});

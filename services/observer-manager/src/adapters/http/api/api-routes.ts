@@ -16,6 +16,7 @@ import { taskFigureRoutes } from "./tasks/task-figure-routes.ts";
 import { taskRoutes } from "./tasks/task-routes.ts";
 import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
 import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
+import { timerRoutes } from "./time/timer-routes.ts";
 
 /** Every call of the REST API that answers with JSON. They are described before anything is asked of `api`. */
 export function apiRoutes({
@@ -29,6 +30,7 @@ export function apiRoutes({
   taskFailures,
   taskFigures,
   taskTakes,
+  timers,
   desk,
 }: ApiParts): Route[] {
   const needs = (): Record<string, Role> => neededRoles(routes);
@@ -44,6 +46,7 @@ export function apiRoutes({
     ...taskTypeRoutes(taskTypes),
     ...taskFailureRoutes(taskFailures),
     ...taskFigureRoutes(taskFigures),
+    ...timerRoutes(timers),
     ...serviceRoutes(reads, services),
     statsRoute(reads),
     typeRoute(reads),

@@ -1,4 +1,4 @@
-import { ObserverId, ObserverName, ServiceId, ServiceName, TaskId, TypeName } from "@unacked/contracts";
+import { ObserverId, ObserverName, ServiceId, ServiceName, TaskId, TimerId, TypeName } from "@unacked/contracts";
 import type { Request } from "express";
 import type { z } from "zod";
 import { NO_SUCH_PARAMETER, queryProblems } from "../../../domain/field-problems.ts";
@@ -20,6 +20,7 @@ export function readInput(
     service: serviceOf(request.params["service"]),
     taskId: taskIdOf(request.params["taskId"]),
     taskType: taskTypeOf(request.params["taskType"]),
+    timerId: timerIdOf(request.params["timerId"]),
     lastEventId: request.get("last-event-id"),
     query: readQuery(route.query, request),
     body: readBody(route, request.body),
@@ -88,6 +89,14 @@ function taskIdOf(text: unknown): TaskId {
   const id = TaskId.safeParse(text);
   if (id.success) return id.data;
   throw new HttpProblem({ code: "task-not-found" });
+}
+
+/** Routes without `{timerId}` do not look at it. */
+function timerIdOf(text: unknown): TimerId {
+  if (text === undefined) return "" as TimerId;
+  const id = TimerId.safeParse(text);
+  if (id.success) return id.data;
+  throw new HttpProblem({ code: "timer-not-found", detail: "A timer's id is a UUID" });
 }
 
 /** Routes without `{taskType}` do not look at it. */

@@ -1,4 +1,4 @@
-import { CALLS, type CallName, type PathParameter, type Role, type TaskId } from "@unacked/contracts";
+import { CALLS, type CallName, type PathParameter, type Role, type TaskId, type TimerId } from "@unacked/contracts";
 import type { z } from "zod";
 import type { Actor } from "../../../domain/access/identity.ts";
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
@@ -25,6 +25,7 @@ export interface PathValues {
   errorId: string;
   taskId: TaskId;
   taskType: string;
+  timerId: TimerId;
 }
 
 /** What every route is given. */

@@ -5,6 +5,7 @@ import type { z } from "zod";
 export const TAGS = {
   Observers: "Jobs without an end: create them, look at them, restart and stop them, one by one or many at once.",
   Tasks: "Jobs that end: create them, wait for their results, cancel and retry them, limit their types.",
+  Timers: "Messages that go out at a time: set them, look at them, cancel them.",
   Services: "The processes that run observers, and the observer types that they know.",
   Errors: "What could not be read or was given up, and what observers fail of.",
   Overview: "Figures of the whole, and all changes as they happen.",
@@ -33,7 +34,7 @@ export interface AnswerDescription {
 
 /** A call of the contracts with all that the OpenAPI document tells of it. */
 export interface CallDescription extends Omit<Call, "answers"> {
-  method: "get" | "post" | "patch" | "delete";
+  method: "get" | "post" | "put" | "patch" | "delete";
   /** As in OpenAPI: `/api/v1/observers/{ref}`. */
   path: string;
   operationId: CallName;

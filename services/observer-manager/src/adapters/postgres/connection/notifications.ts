@@ -9,9 +9,10 @@ import type { DatabaseAddress } from "./ssl-mode.ts";
 
 /**
  * Every transaction that changes what clients see sends `NOTIFY unacked_changes`, one that writes a command
- * `NOTIFY unacked_commands`; `unacked_create_task` sends `unacked_tasks`. All without a payload.
+ * `NOTIFY unacked_commands`; `unacked_create_task` sends `unacked_tasks`, and a timer
+ * that is earlier than all others `unacked_timers`. All without a payload.
  */
-export type Channel = "unacked_changes" | "unacked_commands" | "unacked_tasks";
+export type Channel = "unacked_changes" | "unacked_commands" | "unacked_tasks" | "unacked_timers";
 
 const RETRIES = { firstMs: 100, maxMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 5_000;

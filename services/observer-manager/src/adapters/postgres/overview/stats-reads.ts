@@ -16,6 +16,7 @@ import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
 import { listServices } from "../services/service-reads.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { unheardTimers } from "../time/timer-counts.ts";
 import { longSnapshots } from "./long-snapshots.ts";
 
 const COUNTS = `
@@ -81,6 +82,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       unwantedQueues,
       queueKeeper,
       longSnapshots: await longSnapshots(dataSource),
+      unheardTimers: await unheardTimers(dataSource),
     }),
     oldestWaiting: oldest
       ? {

@@ -13,6 +13,7 @@ import {
   TasksTable,
   TaskTypesTable,
 } from "./tasks.ts";
+import { EndedTimersTable, TimerOwnersTable, TimersTable } from "./timers.ts";
 
 /**
  * Every table, as the migrations leave it: its columns, what they mean, its indexes by name. The migrations make them, these
@@ -38,4 +39,7 @@ export const TABLES = [
   TaskFigureDeltasTable,
   TaskFiguresTable,
   TaskRequestsTable,
+  TimersTable,
+  EndedTimersTable,
+  TimerOwnersTable,
 ];

@@ -1,0 +1,63 @@
+import { newUuid } from "@unacked/contracts";
+import type { Command } from "commander";
+import type { NewTimer } from "../client/api.ts";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+
+interface TimerOptions {
+  at?: string;
+  in?: string;
+  payload?: string;
+  expiresAt?: string;
+  id?: string;
+}
+
+export function addTimer(program: Command, io: Io): void {
+  program
+    .command("timer")
+    .summary("set a timer: at its time its payload is published")
+    .description(
+      "Set a timer. At its time its payload is published to the exchange unacked.timers, with its name as the routing key. With an --id of its own it is safe to repeat; with other content, while it waits, it is moved.",
+    )
+    .argument("<name>", "such as cart.abandoned")
+    .option("--at <time>", "when it fires: ISO 8601, or UNIX time in seconds")
+    .option("--in <duration>", "instead: so long from now, such as 90s or 2h")
+    .option("--payload <json>", "any JSON value")
+    .option("--expires-at <time>", "it does not fire after that; default: a day after its time")
+    .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
+    .action((name: string, options: TimerOptions, self: Command) =>
+      set(openSession(io, self), options.id ?? newUuid(), toTimer(name, options, io.nowMs())),
+    );
+}
+
+async function set({ api, io }: Session, id: string, body: NewTimer): Promise<void> {
+  const timer = await api.putTimer(id, body);
+  const how = timer.outcome === "created" ? "" : ` (${timer.outcome})`;
+  io.out(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}\n`);
+}
+
+function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOptions, nowMs: number): NewTimer {
+  if ((at === undefined) === (duration === undefined))
+    throw usageFailure("When? Either --at or --in", "unacked timer NAME --in 90s");
+  const whenMs = duration === undefined ? undefined : nowMs + parseDuration(duration);
+  return {
+    name,
+    at: whenMs === undefined ? toInstant(at as string) : new Date(whenMs).toISOString(),
+    ...(payload !== undefined && { payload: toJson(payload) }),
+    ...(expiresAt !== undefined && { expiresAt: toInstant(expiresAt) }),
+  };
+}
+
+const toInstant = (text: string): string | number => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CliFailure("usage", `--payload is no JSON: ${(error as Error).message}`, {
+      remedy: `Write it as --payload '{"cart":4711}'`,
+    });
+  }
+}

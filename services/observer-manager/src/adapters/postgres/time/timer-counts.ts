@@ -1,0 +1,22 @@
+import type { DataSource } from "typeorm";
+import type { UnheardTimers } from "../../../domain/overview/warnings.ts";
+import type { TimerCounts } from "../../../operations/time/timer-store.ts";
+
+/** Reads all of `timers`. */
+const BY_STATUS = `
+  SELECT status, count(*)::int AS count,
+         coalesce(extract(epoch FROM unacked_now() - min(due_at) FILTER (WHERE returns = 0)), 0)::float8 AS "oldestDueS"
+  FROM timers GROUP BY status`;
+
+/** Index: timers_returned. So many are looked at, and so many names are told. */
+const UNHEARD = `
+  SELECT name, count(*)::int AS count, min(due_at) AS since
+  FROM (SELECT name, due_at FROM timers WHERE returns > 0 LIMIT 10000) t GROUP BY name ORDER BY 2 DESC, 1 LIMIT 10`;
+
+/** Read at a scrape. */
+export async function countTimers(dataSource: DataSource): Promise<TimerCounts> {
+  const byStatus = await dataSource.query<{ status: string; count: number; oldestDueS: number }[]>(BY_STATUS);
+  return { byStatus, oldestDueS: Math.max(0, ...byStatus.map(({ oldestDueS }) => oldestDueS)) };
+}
+
+export const unheardTimers = (dataSource: DataSource): Promise<UnheardTimers[]> => dataSource.query(UNHEARD);

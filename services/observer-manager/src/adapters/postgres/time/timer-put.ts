@@ -1,0 +1,79 @@
+import type { TimerView } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import type { NewTimer, PutOutcome } from "../../../operations/time/timer-store.ts";
+import { timersOf } from "./timer-view.ts";
+
+const ASKED = `
+  SELECT id, name, payload::jsonb AS payload, due_at, expires_at, expires_at IS NULL AS default_expiry,
+         coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+    AS u (id, name, payload, due_at, expires_at)`;
+
+/** In one order, so that no two batches wait for each other. */
+const INSERT = `
+  WITH asked AS (${ASKED}), fresh AS (
+    INSERT INTO timers (id, name, payload, due_at, next_at, expires_at, default_expiry)
+    SELECT id, name, payload, due_at, due_at, until, default_expiry FROM asked ORDER BY id
+    ON CONFLICT DO NOTHING RETURNING id)
+  SELECT id FROM fresh`;
+
+/** Index: ended_timers_pkey. */
+const ENDED_AMONG = "SELECT id FROM ended_timers WHERE id = ANY($1)";
+const TAKE_BACK = "DELETE FROM timers WHERE id = ANY($1)";
+
+/** Those that are there: the same, or another that Waits and is replaced, or neither. */
+const MEET = `
+  WITH asked AS (${ASKED}), there AS (
+    SELECT t.id, t.status, t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
+      AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same
+    FROM timers t JOIN asked a USING (id) ORDER BY t.id FOR UPDATE OF t
+  ), replaced AS (
+    UPDATE timers t SET name = a.name, payload = a.payload, due_at = a.due_at, next_at = a.due_at, expires_at = a.until,
+                        default_expiry = a.default_expiry, returns = 0, last_problem = NULL
+    FROM asked a WHERE t.id = a.id AND a.id IN (SELECT id FROM there WHERE NOT same AND status = 'Waiting'))
+  SELECT id, CASE WHEN same THEN 'exists' WHEN status = 'Waiting' THEN 'replaced' ELSE 'over' END AS kind FROM there`;
+
+/** Index: timers_due. */
+const EARLIER_THAN_ALL = `
+  SELECT coalesce($1::timestamptz < min(next_at), true) AS earlier FROM timers WHERE owner IS NULL`;
+
+/** Creates them, or meets what is there: each for itself, in the order given. Those that sleep until later are woken. */
+export async function putTimers(tx: EntityManager, timers: readonly NewTimer[]): Promise<PutOutcome[]> {
+  const isEarlier = await isEarlierThanAll(tx, timers);
+  const inserted = await tx.query<{ id: string }[]>(INSERT, columnsOf(timers));
+  // An id that is among the ended already has had its timer.
+  const ended = await tx.query<{ id: string }[]>(ENDED_AMONG, [inserted.map(({ id }) => id)]);
+  if (ended.length > 0) await tx.query(TAKE_BACK, [ended.map(({ id }) => id)]);
+  const kinds = new Map<string, PutOutcome["kind"]>(inserted.map(({ id }) => [id, "created"]));
+  for (const { id } of ended) kinds.set(id, "over");
+  const others = timers.filter(({ id }) => !kinds.has(id));
+  if (others.length > 0)
+    for (const { id, kind } of await tx.query<{ id: string; kind: PutOutcome["kind"] }[]>(MEET, columnsOf(others)))
+      kinds.set(id, kind);
+  if (isEarlier && [...kinds.values()].some((kind) => kind === "created" || kind === "replaced"))
+    await tx.query("NOTIFY unacked_timers");
+  const views = await timersOf(
+    tx,
+    timers.map(({ id }) => id),
+  );
+  // Whatever was met and is not there any more has just ended.
+  return timers.map(({ id }) => outcomeOf(kinds.get(id) ?? "over", views.get(id)));
+}
+
+function outcomeOf(kind: PutOutcome["kind"], timer: TimerView | undefined): PutOutcome {
+  return kind === "over" || timer === undefined ? { kind: "over" } : { kind, timer };
+}
+
+async function isEarlierThanAll(tx: EntityManager, timers: readonly NewTimer[]): Promise<boolean> {
+  const earliest = timers.reduce((least, { at }) => (Date.parse(at) < Date.parse(least) ? at : least), timers[0]?.at ?? "");
+  const [row] = await tx.query<{ earlier: boolean }[]>(EARLIER_THAN_ALL, [earliest]);
+  return row?.earlier ?? false;
+}
+
+const columnsOf = (timers: readonly NewTimer[]): unknown[] => [
+  timers.map(({ id }) => id),
+  timers.map(({ name }) => name),
+  timers.map(({ payload }) => JSON.stringify(payload)),
+  timers.map(({ at }) => at),
+  timers.map(({ expiresAt }) => expiresAt ?? null),
+];

@@ -1,0 +1,51 @@
+import {
+  CreateTimer,
+  CreateTimersEnvelope,
+  MAX_TIMER_PAYLOAD_BYTES,
+  PROBLEMS,
+  type PutTimer,
+  type TimerBatchResults,
+} from "@unacked/contracts";
+import { bodyProblems } from "../../domain/field-problems.ts";
+import { jsonCheck } from "../../domain/json-check.ts";
+import { toProblemDetails } from "../problem-details.ts";
+import type { Refusal } from "../refusal.ts";
+import type { TimerPutOutcome } from "./timer-tools.ts";
+
+/** A parsed body of many timers: refused as a whole, or a list in which one that is wrong stands as its refusal. */
+export function readTimerBatch(
+  given: unknown,
+): { ok: true; timers: (CreateTimer | Refusal)[] } | { ok: false; refusal: Refusal } {
+  const envelope = CreateTimersEnvelope.safeParse(given);
+  if (!envelope.success)
+    return { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: bodyProblems(envelope.error.issues) } };
+  const seen = new Set<string>();
+  return { ok: true, timers: envelope.data.timers.map((one) => readOne(one, seen)) };
+}
+
+function readOne(given: unknown, seen: Set<string>): CreateTimer | Refusal {
+  const checked = jsonCheck(CreateTimer, given);
+  if (!checked.ok) return { kind: "problem", code: "invalid-body", errors: checked.errors };
+  const { id } = checked.value;
+  const isTwice = seen.has(id);
+  seen.add(id);
+  // Which of the two would hold, nobody could say.
+  if (isTwice) return { kind: "problem", code: "invalid-body", errors: [{ pointer: "/id", message: "is here twice" }] };
+  return payloadRefusal(checked.value) ?? checked.value;
+}
+
+export function payloadRefusal({ payload }: Pick<PutTimer, "payload">): Refusal | undefined {
+  if (Buffer.byteLength(JSON.stringify(payload)) <= MAX_TIMER_PAYLOAD_BYTES) return undefined;
+  return { kind: "problem", code: "body-too-large", detail: `The payload is over ${MAX_TIMER_PAYLOAD_BYTES} bytes of JSON` };
+}
+
+/** The answer: in the order given. */
+export function timerBatchResults(outcomes: readonly TimerPutOutcome[], requestId: string): TimerBatchResults {
+  return {
+    results: outcomes.map((outcome) =>
+      outcome.kind === "problem"
+        ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
+        : { status: outcome.kind === "created" ? 201 : 200, timer: { ...outcome.timer, outcome: outcome.kind } },
+    ),
+  };
+}

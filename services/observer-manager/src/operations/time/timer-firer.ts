@@ -1,0 +1,109 @@
+import { newUuid } from "@unacked/contracts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { TimerTally } from "../tally.ts";
+import { TimerSettler } from "./timer-settler.ts";
+import type { DueTimer, FiringOutcome, TimerFiringStore } from "./timer-store.ts";
+
+const AT_ONCE = 500;
+/** So many are published and not written down: so many a crash fires twice. */
+const MAX_IN_FLIGHT = 2_000;
+/** For fewer no set is claimed. */
+const LEAST_ROOM = 250;
+const BACKSTOP_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
+
+/** Publishes timers. */
+export interface TimerSender {
+  /** Resolves when the broker can be sent to. Rejects with the signal's reason. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** Never rejects. */
+  send(timer: DueTimer): Promise<FiringOutcome>;
+}
+
+export interface TimerFirerParts {
+  /** This manager, this boot. */
+  owner: string;
+  store: TimerFiringStore;
+  sender: TimerSender;
+  tally: TimerTally;
+  log: Log;
+}
+
+/**
+ * Comes in: timers that are due. Guarantees: each is committed as Firing before it is published, so that what a cancel was told holds; nothing
+ * is claimed while the broker cannot be sent to, and no transaction is open while it is waited for. A crash leaves what is Firing to
+ * whoever sees its lease run out. Every crash: docs/decisions/0014-timers.md.
+ */
+export class TimerFirer {
+  readonly #parts: TimerFirerParts;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+  readonly #settler: TimerSettler;
+  readonly #underWay = new Set<Promise<void>>();
+  #inFlight = 0;
+
+  constructor(parts: TimerFirerParts) {
+    this.#parts = parts;
+    const { store, log } = parts;
+    this.#settler = new TimerSettler({ store, settled: (count) => this.#settled(count), log });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Something may be due earlier. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** Claims no more, waits for what is on its way (until the sender is closed, too), and writes it down. */
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+    await Promise.all(this.#underWay);
+    await this.#settler.close();
+  }
+
+  async #round(): Promise<number> {
+    const { store, sender, owner, tally } = this.#parts;
+    await sender.ready(this.#loop.signal);
+    this.#loop.takeWake();
+    if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
+    const room = Math.min(AT_ONCE, MAX_IN_FLIGHT - this.#inFlight);
+    const claimId = newUuid();
+    const claimedAtMs = performance.now();
+    const { due, expired } = await store.claim({ owner, claimId }, room);
+    tally.expired(expired);
+    for (const timer of due) this.#fire(timer, claimId, claimedAtMs);
+    if (due.length + expired === room) return 0;
+    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
+  }
+
+  /** Not awaited: what is claimed is sent at once, and the next set is claimed meanwhile. */
+  #fire(timer: DueTimer, claimId: string, claimedAtMs: number): void {
+    this.#inFlight += 1;
+    const firing = this.#parts.sender.send(timer).then((outcome) => {
+      this.#underWay.delete(firing);
+      this.#settler.add({ id: timer.id, claimId, outcome });
+      this.#parts.tally.tried(outcome, timer.lateMs + performance.now() - claimedAtMs);
+    });
+    this.#underWay.add(firing);
+  }
+
+  #settled(count: number): void {
+    const hadRoom = this.#hasRoom;
+    this.#inFlight -= count;
+    if (!hadRoom && this.#hasRoom) this.wake();
+  }
+
+  get #hasRoom(): boolean {
+    return MAX_IN_FLIGHT - this.#inFlight >= LEAST_ROOM;
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "timers could not be fired, trying again");
+    this.#loop.takeWake(); // what wakes it does not shorten the pause
+    return FAILED_PAUSE_MS;
+  }
+}

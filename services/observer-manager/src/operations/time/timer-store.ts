@@ -1,0 +1,90 @@
+import type { TimerId, TimerStatusName, TimerView } from "@unacked/contracts";
+import type { Action } from "../access/audit.ts";
+
+/** As it was asked for, checked. Times are ISO 8601. */
+export interface NewTimer {
+  id: TimerId;
+  name: string;
+  payload: unknown;
+  at: string;
+  /** Undefined: nobody said. */
+  expiresAt: string | undefined;
+}
+
+export type PutOutcome = { kind: "created" | "exists" | "replaced"; timer: TimerView } | { kind: "over" };
+
+export interface TimerQuery {
+  name?: string | undefined;
+  statuses?: readonly TimerStatusName[] | undefined;
+  limit: number;
+  after?: TimerPosition | undefined;
+}
+
+export interface TimerPosition {
+  createdAtMicros: string;
+  id: string;
+}
+
+/** What REST does to timers. Each change commits with its entry in the audit trail. */
+export interface TimerStore {
+  /** Each id once. In the order given; all of them in one transaction. */
+  put(timers: NewTimer[], action: Action): Promise<PutOutcome[]>;
+  find(id: TimerId): Promise<TimerView | undefined>;
+  list(
+    query: TimerQuery,
+  ): Promise<{ items: TimerView[]; total: number; isTotalExact: boolean; last?: TimerPosition | undefined }>;
+  /** `found`: it was not Waiting, and stays as it is. */
+  cancel(id: TimerId, action: Action): Promise<{ kind: "cancelled" | "found"; timer: TimerView } | { kind: "not-found" }>;
+}
+
+/** By whom, and by which claim. */
+export interface Claim {
+  owner: string;
+  claimId: string;
+}
+
+export interface DueTimer {
+  id: TimerId;
+  name: string;
+  /** As JSON. */
+  payload: string;
+  at: Date;
+  /** How long it had been due when it was claimed. */
+  lateMs: number;
+}
+
+/**
+ * What became of one that was published. fired: confirmed · returned: no queue took it · refused: a queue did not take it ·
+ * unknown: nobody can say · not-sent: nothing left this process.
+ */
+export type FiringOutcome = "fired" | "returned" | "refused" | "unknown" | "not-sent";
+
+export interface Firing {
+  id: TimerId;
+  claimId: string;
+  outcome: FiringOutcome;
+}
+
+/** What firing does to timers. Every statement is a transaction of its own. */
+export interface TimerFiringStore {
+  /** Makes what is due Firing, and what is due and has expired Expired; renews the owner's lease with it. */
+  claim(claim: Claim, limit: number): Promise<{ due: DueTimer[]; expired: number }>;
+  settle(firings: readonly Firing[]): Promise<void>;
+  /** Until the next one is due that nobody is firing; null: there is none. */
+  nextDueInMs(): Promise<number | null>;
+  renew(owner: string): Promise<void>;
+  /** Owners of timers that are Firing whose lease has run out, and when; "": they have none. */
+  lapsed(): Promise<{ owner: string; leaseUntil: string }[]>;
+  /** Unsure, and due at once. @returns how many */
+  takeOver(owners: readonly string[]): Promise<number>;
+  /** It fires no more. What it could not settle is taken over by others. */
+  leave(owner: string): Promise<void>;
+  /** @returns how many; fewer than `limit`: there are no more */
+  forget(olderThanMs: number, limit: number): Promise<number>;
+}
+
+export interface TimerCounts {
+  byStatus: { status: string; count: number }[];
+  /** For how long the one that is due for longest, and was never returned, has been due; 0 without one. */
+  oldestDueS: number;
+}

@@ -1,0 +1,55 @@
+import { newUuid } from "@unacked/contracts";
+import { TimerBroker, type TimerBrokerSettings } from "./adapters/amqp/time/timer-broker.ts";
+import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Log } from "./operations/log.ts";
+import type { TimerTally } from "./operations/tally.ts";
+import { TimerDesk } from "./operations/time/timer-desk.ts";
+import { TimerFirer } from "./operations/time/timer-firer.ts";
+import { TimerLeases } from "./operations/time/timer-leases.ts";
+import { TimerRetention } from "./operations/time/timer-retention.ts";
+
+export interface TimeSideParts extends TimerBrokerSettings {
+  database: Pick<DatabaseSide, "timers" | "notifications">;
+  tally: TimerTally;
+  retentionMs: number;
+  log: Log;
+}
+
+/** Wires what the manager does at a time, and starts and ends it in order. It decides nothing. */
+export class TimeSide {
+  readonly desk: TimerDesk;
+  readonly #broker: TimerBroker;
+  readonly #firer: TimerFirer;
+  readonly #leases: TimerLeases;
+  readonly #retention: TimerRetention;
+  readonly #leave: () => Promise<void>;
+
+  constructor({ database, tally, retentionMs, log, ...settings }: TimeSideParts) {
+    const owner = newUuid();
+    const { store, firing } = database.timers;
+    const wake = () => this.#firer.wake();
+    this.#broker = new TimerBroker(settings);
+    this.#firer = new TimerFirer({ owner, store: firing, sender: this.#broker, tally, log });
+    this.#leases = new TimerLeases({ owner, store: firing, wake, log });
+    this.#retention = new TimerRetention({ store: firing, retentionMs, log });
+    this.desk = new TimerDesk({ store, wake });
+    database.notifications("unacked_timers").onWake(wake);
+    this.#leave = () =>
+      firing.leave(owner).catch((error: unknown) => {
+        log.debug({ err: error }, "the lease for firing timers runs out by itself");
+      });
+  }
+
+  start(): void {
+    this.#broker.start();
+    this.#firer.start();
+    this.#leases.start();
+    this.#retention.start();
+  }
+
+  async close(): Promise<void> {
+    // Under an alarm only the publisher's end tells what became of what is on its way; it waits for that a moment.
+    await Promise.all([this.#firer.stop(), this.#broker.close(), this.#retention.stop(), this.#leases.stop()]);
+    await this.#leave();
+  }
+}

@@ -1,0 +1,320 @@
+import { randomUUID } from "node:crypto";
+import type { ProblemDetails, PutTimerAnswer, Stats, TimerBatchResults, TimerPage, TimerView } from "@unacked/contracts";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TimerListener } from "../support/broker/timer-listener.ts";
+import { eventually } from "../support/eventually.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
+import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+
+/** The crash table of docs/decisions/0014-timers.md. */
+let system: System;
+let listeners: TimerListener[] = [];
+
+beforeEach(async () => {
+  system = await freshSystem();
+});
+afterEach(async () => {
+  await Promise.all(listeners.map((one) => one.close().catch(() => undefined)));
+  listeners = [];
+  await system.close();
+});
+
+const KILLED = { code: null, signal: "SIGKILL" };
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+const listen = async (key: string) => {
+  const listener = await TimerListener.listen(system.env.AMQP_URL as string, key);
+  listeners.push(listener);
+  return listener;
+};
+const put = (id: string, body: object) =>
+  system.call<PutTimerAnswer & ProblemDetails>("PUT", `/api/v1/timers/${id}`, { name: "t.one", payload: null, ...body });
+const get = async (id: string) => (await system.call<TimerView>("GET", `/api/v1/timers/${id}`)).body;
+const cancel = (id: string) => system.call<Omit<TimerView, "status"> & ProblemDetails>("DELETE", `/api/v1/timers/${id}`);
+const untilStatus = (id: string, status: TimerView["status"]) =>
+  eventually(async () => {
+    const timer = await get(id);
+    expect(timer.status).toBe(status);
+    return timer;
+  });
+const newIds = (count: number) => Array.from({ length: count }, () => randomUUID());
+async function putAll(ids: string[], at: string): Promise<void> {
+  const timers = ids.map((id, i) => ({ id, at, name: `t.${i % 10}`, payload: { i } }));
+  const { status, body } = await system.call<TimerBatchResults>("POST", "/api/v1/timers/batch", { timers });
+  expect([status, body.results.filter((one) => one.status !== 201)]).toEqual([200, []]);
+}
+const untilHeard = (listener: TimerListener, ids: string[], timeoutMs = 40_000) =>
+  eventually(() => expect(ids.filter((id) => !listener.ids.has(id)).length).toBe(0), {
+    timeoutMs,
+    what: "all timers being heard",
+  });
+const endedRows = async (): Promise<{ id: string; status: string; last_problem: string | null }[]> => {
+  const client = new pg.Client(system.env.DATABASE_URL);
+  await client.connect();
+  const { rows } = await client.query("SELECT id, status, last_problem FROM ended_timers");
+  await client.end();
+  return rows;
+};
+/** Ten at a time, as a manager has so many connections to its database. */
+async function cancelEach(ids: readonly string[]): Promise<{ id: string; outcome: string }[]> {
+  const [left, told] = [[...ids], [] as { id: string; outcome: string }[]];
+  const worker = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      const { status, body } = await cancel(id);
+      told.push({ id, outcome: status === 200 ? "cancelled" : body.code });
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, worker));
+  return told;
+}
+const untilNoneWaits = () =>
+  eventually(async () => {
+    const { body } = await system.call<TimerPage>("GET", "/api/v1/timers?status=Waiting,Firing");
+    expect(body.total).toBe(0);
+  });
+
+test("A timer is heard at its time, with its id, its name and its payload; repeated it is the same; then it is over", async () => {
+  await system.startManager();
+  const listener = await listen("t.*");
+  const id = randomUUID();
+  const at = inMs(1_500);
+  const body = { at, payload: { cart: 4711, texts: ["ä", null] } };
+  expect(await put(id, body)).toMatchObject({ status: 201, body: { id, status: "Waiting", outcome: "created" } });
+  expect(await put(id, { ...body, at: at.replace("Z", "+00:00") })).toMatchObject({
+    status: 200,
+    body: { outcome: "exists" },
+  });
+  await untilHeard(listener, [id]);
+  const [heard] = listener.of(id);
+  expect(heard).toMatchObject({
+    exchange: "unacked.timers",
+    name: "t.one",
+    type: "Timer",
+    persistent: true,
+    payload: body.payload,
+    headers: { at, name: "t.one" },
+  });
+  expect(heard?.heardAtMs).toBeGreaterThanOrEqual(Date.parse(at) - 20);
+  const fired = await untilStatus(id, "Fired");
+  console.log(`heard ${(heard?.heardAtMs ?? 0) - Date.parse(at)} ms after its time`);
+  expect(fired).toMatchObject({ nextTryAt: null, returns: 0, lastProblem: null });
+  expect((await put(id, body)).body).toMatchObject({ code: "timer-over", status: 410 });
+  expect((await cancel(id)).body).toMatchObject({ code: "already-fired", status: 409 });
+  expect(listener.of(id)).toHaveLength(1);
+  const metrics = await scrape(system.url);
+  expect(metrics.value("unacked_manager_timers_tried_total", { outcome: "fired" })).toBe(1);
+  expect(metrics.value("unacked_manager_timer_lateness_seconds_count")).toBe(1);
+  expect(metrics.value("unacked_timers", { status: "Waiting" })).toBe(0);
+}, 120_000);
+
+test("One that is earlier than all others does not wait for them, one that is moved comes at its new time, and UNIX time will do", async () => {
+  await system.startManager();
+  const listener = await listen("#");
+  const [late, soon, moved] = newIds(3) as [string, string, string];
+  await put(late, { at: inMs(3_600_000) });
+  await put(moved, { at: inMs(7_200_000) });
+  await put(soon, { at: Math.floor(Date.now() / 1_000) + 1 });
+  const answer = await put(moved, { at: inMs(1_000), payload: "moved" });
+  expect(answer).toMatchObject({ status: 200, body: { outcome: "replaced" } });
+  await untilHeard(listener, [soon, moved]);
+  expect(listener.of(moved).map(({ payload }) => payload)).toEqual(["moved"]);
+  expect(listener.of(late)).toEqual([]);
+  expect(await get(late)).toMatchObject({ status: "Waiting" });
+}, 120_000);
+
+test("What is due is due by PostgreSQL's clock", async () => {
+  const client = new pg.Client(system.env.DATABASE_URL);
+  await client.connect();
+  await client.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET unacked.clock_shift = %L', current_database(), '1 hour'); END $$`,
+  );
+  await client.end();
+  await system.startManager();
+  const listener = await listen("#");
+  const [before, after] = newIds(2) as [string, string];
+  await put(before, { at: inMs(3_000_000) });
+  await put(after, { at: inMs(4_200_000) });
+  await untilHeard(listener, [before]);
+  expect(await get(after)).toMatchObject({ status: "Waiting" });
+  expect(listener.of(after)).toEqual([]);
+}, 120_000);
+
+test("While nobody is bound it waits, a warning names it, and it comes once somebody is; it can be cancelled, and expires", async () => {
+  await system.startManager();
+  const [heardLater, cancelled, expires] = newIds(3) as [string, string, string];
+  await put(heardLater, { at: inMs(0), name: "nobody.hears" });
+  await put(cancelled, { at: inMs(0), name: "nobody.hears" });
+  await put(expires, { at: inMs(0), name: "nobody.hears", expiresAt: inMs(3_000) });
+  for (const id of [heardLater, cancelled, expires])
+    await eventually(async () => expect((await get(id)).returns).toBeGreaterThan(0));
+  await eventually(async () => {
+    const { warnings } = (await system.call<Stats>("GET", "/api/v1/stats")).body;
+    const found = warnings.filter(({ code }) => code === "timers-unheard");
+    expect(found).toMatchObject([{ subject: "nobody.hears", message: expect.stringContaining("no queue took") }]);
+  });
+  expect(await untilStatus(expires, "Expired")).toMatchObject({ lastProblem: "returned" });
+  expect((await cancel(expires)).body).toMatchObject({ code: "timer-over" });
+  // It may be Firing at the moment of one look.
+  await eventually(async () => expect((await cancel(cancelled)).status).toBe(200));
+  const listener = await listen("nobody.#");
+  await untilHeard(listener, [heardLater]);
+  await untilStatus(heardLater, "Fired");
+  expect([...listener.ids.keys()]).toEqual([heardLater]);
+  await eventually(async () => {
+    const { warnings } = (await system.call<Stats>("GET", "/api/v1/stats")).body;
+    expect(warnings.filter(({ code }) => code === "timers-unheard")).toEqual([]);
+  });
+}, 180_000);
+
+test.each<[string, CrashPoint, number]>([
+  ["after the claim, before it publishes", "publish unacked.timers", 1],
+  ["after the publish, before the confirm", "confirm unacked.timers", 2],
+])(
+  "A manager that dies %s: another one fires it",
+  async (_, point, times) => {
+    const doomed = await system.startManager({ env: diesAt(point) });
+    const listener = await listen("#");
+    const id = randomUUID();
+    await put(id, { at: inMs(500) });
+    expect(await doomed.exited).toEqual(KILLED);
+    await system.startManager();
+    // Nobody can say whether it was heard: no cancel may say that it never will be.
+    expect((await cancel(id)).body).toMatchObject({ code: "already-fired" });
+    await untilStatus(id, "Fired");
+    await eventually(() => expect(listener.of(id)).toHaveLength(times));
+  },
+  120_000,
+);
+
+test("2,000 due at once, and one of two managers is killed in the middle: all are fired, twice only what was in flight", async () => {
+  const doomed = await system.startManager({ env: diesAt("confirm unacked.timers", 2), speakTo: false });
+  await system.startManager();
+  const listener = await listen("#");
+  const all: string[] = [];
+  let isDead = false;
+  void doomed.exited.then(() => (isDead = true));
+  // Where the other one is faster by far, the one that is to die may get none: once more, then.
+  for (let round = 0; round < 10 && !isDead; round += 1) {
+    const ids = newIds(2_000);
+    all.push(...ids);
+    await putAll(ids, inMs(2_000));
+    await untilHeard(listener, ids);
+  }
+  expect(await doomed.exited).toEqual(KILLED);
+  await untilNoneWaits();
+  const rows = await endedRows();
+  expect(rows.filter(({ status }) => status !== "Fired")).toEqual([]);
+  expect(rows).toHaveLength(all.length);
+  const unsure = new Set(rows.filter((row) => row.last_problem === "unknown").map(({ id }) => id));
+  const twice = all.filter((id) => listener.of(id).length > 1);
+  console.log(`${all.length} fired, ${unsure.size} taken over, ${twice.length} heard twice`);
+  expect(unsure.size).toBeGreaterThan(0);
+  expect(twice.filter((id) => !unsure.has(id))).toEqual([]);
+  expect(listener.heard.length).toBe(all.length + twice.length);
+}, 240_000);
+
+test("While cancels race the firing of two managers: cancelled ones never fire, already-fired ones always did", async () => {
+  await system.startManager();
+  await system.startManager({ speakTo: false });
+  const listener = await listen("#");
+  const ids = newIds(1_000);
+  await putAll(ids, inMs(1_500));
+  await eventually(() => expect(listener.heard.length).toBeGreaterThan(0));
+  const told = await cancelEach(ids.toReversed());
+  // And some that are due while they are cancelled one after the other.
+  const spread = newIds(200);
+  for (const [i, id] of spread.entries()) await put(id, { at: inMs(5 * i) });
+  told.push(...(await cancelEach(spread)));
+  const long = newIds(50);
+  await putAll(long, inMs(3_600_000));
+  told.push(...(await cancelEach(long)));
+  await untilNoneWaits();
+  const of = (wanted: string) => told.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);
+  const [never, fired] = [of("cancelled"), of("already-fired")];
+  console.log(`${never.length} cancelled, ${fired.length} fired`);
+  expect(never.length + fired.length).toBe(1_250);
+  expect(never.length).toBeGreaterThanOrEqual(50);
+  await untilHeard(listener, fired);
+  expect(never.filter((id) => listener.ids.has(id))).toEqual([]);
+  expect(listener.heard).toHaveLength(fired.length);
+}, 180_000);
+
+test("The broker cuts the connection again and again in the middle: all are fired", async () => {
+  await system.startManager();
+  const listener = await listen("#");
+  const ids: string[] = [];
+  let cuts = 0;
+  for (let round = 0; round < 4; round += 1) {
+    const fresh = newIds(2_000);
+    ids.push(...fresh);
+    const name = await eventually(async () => {
+      const connections = await system.management.connections();
+      return connections.find(({ clientName }) => clientName === "unacked-manager-timers")?.name ?? false;
+    });
+    await putAll(fresh, inMs(1_500));
+    await eventually(() => expect(fresh.some((id) => listener.ids.has(id))).toBe(true));
+    // It may have gone by itself.
+    await system.management
+      .closeConnection(String(name))
+      .then(() => (cuts += 1))
+      .catch(() => undefined);
+    await untilHeard(listener, fresh);
+  }
+  expect(cuts).toBeGreaterThan(0);
+  await untilNoneWaits();
+  console.log(`${cuts} cuts, ${listener.heard.length - ids.length} heard twice`);
+  const unsure = new Set((await endedRows()).filter((row) => row.last_problem === "unknown").map(({ id }) => id));
+  expect(ids.filter((id) => listener.of(id).length > 1 && !unsure.has(id))).toEqual([]);
+}, 180_000);
+
+test("An exchange that somebody deletes is declared again, and what was due meanwhile comes", async () => {
+  await system.startManager();
+  const listener = await listen("#");
+  await system.management.call("DELETE", "/exchanges/{vhost}/unacked.timers");
+  const id = randomUUID();
+  await put(id, { at: inMs(0) });
+  await eventually(async () => expect((await get(id)).lastProblem).not.toBeNull());
+  await listener.close();
+  await untilHeard(await listen("#"), [id]);
+  await untilStatus(id, "Fired");
+}, 120_000);
+
+test("A frozen manager's timers are fired by another; when it goes on, it changes nothing but what fired", async () => {
+  const frozen = await system.startManager({ speakTo: false });
+  await system.startManager();
+  const listener = await listen("#");
+  const ids = newIds(2_000);
+  await putAll(ids, inMs(1_500));
+  await eventually(() => expect(listener.heard.length).toBeGreaterThan(0));
+  process.kill(frozen.pid, "SIGSTOP");
+  await untilHeard(listener, ids);
+  await untilNoneWaits();
+  process.kill(frozen.pid, "SIGCONT");
+  const after = newIds(100);
+  await putAll(after, inMs(1_000));
+  await untilHeard(listener, after);
+  await untilNoneWaits();
+  const rows = await endedRows();
+  const unsure = new Set(rows.filter((row) => row.last_problem === "unknown").map(({ id }) => id));
+  const twice = ids.filter((id) => listener.of(id).length > 1);
+  console.log(`frozen: ${unsure.size} taken over, ${twice.length} heard twice`);
+  expect(rows.map(({ status }) => status).filter((status) => status !== "Fired")).toEqual([]);
+  expect(rows).toHaveLength(2_100);
+  expect(twice.filter((id) => !unsure.has(id))).toEqual([]);
+}, 240_000);
+
+test("10,000 due at once are fired in sets, and none is left", async () => {
+  await system.startManager();
+  const listener = await listen("#");
+  const ids = newIds(10_000);
+  const at = inMs(6_000);
+  await putAll(ids, at);
+  await untilHeard(listener, ids, 60_000);
+  await untilNoneWaits();
+  const tookMs = (listener.heard.at(-1)?.heardAtMs ?? 0) - Math.max(Date.parse(at), listener.heard[0]?.heardAtMs ?? 0);
+  console.log(
+    `10,000 timers in ${tookMs} ms, the first ${(listener.heard[0]?.heardAtMs ?? 0) - Date.parse(at)} ms after its time`,
+  );
+  expect(listener.heard).toHaveLength(10_000);
+}, 240_000);

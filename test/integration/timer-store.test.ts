@@ -1,0 +1,266 @@
+import { randomUUID } from "node:crypto";
+import type { TimerId } from "@unacked/contracts";
+import pg from "pg";
+import { expect, it } from "vitest";
+import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { PostgresTimerStore } from "../../services/observer-manager/src/adapters/postgres/time/postgres-timer-store.ts";
+import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/time/timer-firing-store.ts";
+import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
+import type { DueTimer, FiringOutcome, NewTimer } from "../../services/observer-manager/src/operations/time/timer-store.ts";
+import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
+
+const books = useBooks("timers, ended_timers, timer_owners, audit");
+const stores = () => ({
+  store: new PostgresTimerStore(books.dataSource),
+  firing: new PostgresTimerFiringStore(books.dataSource),
+});
+const PAST = "2026-01-01T00:00:00.000Z";
+const LATER = "2100-01-01T00:00:00.000Z";
+const create = newAction("timer.create", SOMEBODY);
+const cancelled = () => newAction("timer.cancel", SOMEBODY);
+const timer = (more: Partial<NewTimer> = {}): NewTimer => ({
+  id: randomUUID() as TimerId,
+  name: "n",
+  payload: { a: 1 },
+  at: PAST,
+  expiresAt: undefined,
+  ...more,
+});
+const many = (count: number, more: Partial<NewTimer> = {}) => Array.from({ length: count }, () => timer(more));
+const putOne = async (one: NewTimer) => (await stores().store.put([one], create))[0];
+const claimAll = (owner: string, claimId: string = randomUUID()) =>
+  stores()
+    .firing.claim({ owner, claimId }, 1_000)
+    .then(({ due }) => ({ due, claimId }));
+const settle = (due: readonly DueTimer[], claimId: string, outcome: FiringOutcome) =>
+  stores().firing.settle(due.map(({ id }) => ({ id, claimId, outcome })));
+
+it("The same content is answered with the timer, other content replaces it while it waits, and once it is over its id is spent", async () => {
+  const { store } = stores();
+  const one = timer({ at: LATER, payload: { a: 1, b: [2] } });
+  expect(await putOne(one)).toMatchObject({ kind: "created", timer: { id: one.id, status: "Waiting", at: LATER } });
+  expect(await putOne({ ...one, payload: { b: [2], a: 1 } })).toMatchObject({ kind: "exists" });
+  expect(await putOne({ ...one, expiresAt: "2100-02-01T00:00:00Z" })).toMatchObject({ kind: "replaced" });
+  const moved = { ...one, at: "2100-01-02T00:00:00Z", name: "other" };
+  expect(await putOne(moved)).toMatchObject({
+    kind: "replaced",
+    timer: { at: "2100-01-02T00:00:00.000Z", name: "other", expiresAt: "2100-01-03T00:00:00.000Z" },
+  });
+  expect(await putOne(moved)).toMatchObject({ kind: "exists" });
+  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "cancelled", timer: { status: "Cancelled" } });
+  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "found", timer: { status: "Cancelled" } });
+  expect(await putOne(moved)).toEqual({ kind: "over" });
+  expect(await books.dataSource.query("SELECT id FROM timers")).toEqual([]);
+  const audit = await books.dataSource.query("SELECT deed, sum(count)::int AS count FROM audit GROUP BY 1 ORDER BY 1");
+  expect(audit).toEqual([
+    { deed: "timer.cancel", count: 1 },
+    { deed: "timer.create", count: 3 },
+  ]);
+});
+
+it("What is being fired is answered to its own content, and to no other", async () => {
+  const one = timer();
+  await putOne(one);
+  await claimAll(randomUUID());
+  expect(await putOne(one)).toMatchObject({ kind: "exists", timer: { status: "Firing" } });
+  expect(await putOne({ ...one, at: LATER })).toEqual({ kind: "over" });
+});
+
+it("Twenty who set the same timers at once create each once", async () => {
+  const { store } = stores();
+  const timers = many(50, { at: LATER });
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => store.put(i % 2 === 0 ? timers : timers.toReversed(), create)),
+  );
+  const kinds = answers.flat().map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === "created")).toHaveLength(50);
+  expect(kinds.filter((kind) => kind === "exists")).toHaveLength(950);
+});
+
+it("Two managers that claim at once share what is due, and neither has what the other has", async () => {
+  const { store, firing } = stores();
+  await store.put([...many(2_000), ...many(10, { at: LATER })], create);
+  const claimed: string[] = [];
+  const claimer = async () => {
+    const owner = randomUUID();
+    for (;;) {
+      const { due } = await firing.claim({ owner, claimId: randomUUID() }, 50);
+      if (due.length === 0) return;
+      claimed.push(...due.map(({ id }) => id));
+    }
+  };
+  await Promise.all([claimer(), claimer()]);
+  expect(new Set(claimed).size).toBe(2_000);
+  expect(claimed).toHaveLength(2_000);
+  expect(await firing.nextDueInMs()).toBeGreaterThan(1e9);
+});
+
+it("While cancels race claims, what was told to be cancelled is never claimed, and all else is", async () => {
+  const { store, firing } = stores();
+  const timers = many(400);
+  await store.put(timers, create);
+  const other = await createDataSource({ databaseUrl: books.databaseUrl, poolSize: 5, log: keptLog() }).initialize();
+  const elsewhere = new PostgresTimerStore(other);
+  const claimed = new Set<string>();
+  const claimer = async () => {
+    const owner = randomUUID();
+    for (;;) {
+      const claimId = randomUUID();
+      const { due } = await firing.claim({ owner, claimId }, 7);
+      if (due.length === 0) return;
+      for (const { id } of due) claimed.add(id);
+      await settle(due, claimId, "fired");
+    }
+  };
+  const never = new Set<string>();
+  const cancelEach = async (some: NewTimer[]) => {
+    for (const { id } of some) {
+      const outcome = await elsewhere.cancel(id, cancelled());
+      if (outcome.kind === "cancelled") never.add(id);
+      else expect(outcome).toMatchObject({ kind: "found", timer: { status: expect.stringMatching(/^(Firing|Fired)$/) } });
+    }
+  };
+  const backwards = timers.toReversed(); // from the end that claims come to last
+  await Promise.all([cancelEach(backwards.slice(0, 130)), cancelEach(timers.slice(0, 130)), claimer(), claimer()]);
+  await other.destroy();
+  console.log(`${never.size} cancelled, ${claimed.size} fired`);
+  expect([...never].filter((id) => claimed.has(id))).toEqual([]);
+  expect(never.size + claimed.size).toBe(400);
+  const ended = await books.dataSource.query(
+    "SELECT status, count(*)::int AS count FROM ended_timers GROUP BY 1 ORDER BY 1",
+  );
+  expect(ended.filter(({ count }: { count: number }) => count > 0)).toEqual(
+    [
+      { status: "Cancelled", count: never.size },
+      { status: "Fired", count: claimed.size },
+    ].filter(({ count }) => count > 0),
+  );
+});
+
+it("What was returned waits, is tried again later and later, can be cancelled, and expires at its time", async () => {
+  const { store, firing } = stores();
+  const [one, brief] = [timer(), timer({ expiresAt: "2026-01-01T00:00:01Z" })];
+  await store.put([one, brief], create);
+  const first = await claimAll(randomUUID());
+  expect(first.due.map(({ id }) => id)).toEqual([one.id]); // the other one expired before anybody could fire it
+  expect(await store.find(brief.id)).toMatchObject({ status: "Expired" });
+  await settle(first.due, first.claimId, "returned");
+  const waiting = await store.find(one.id);
+  expect(waiting).toMatchObject({ status: "Waiting", returns: 1, lastProblem: "returned" });
+  expect(await firing.nextDueInMs()).toBeGreaterThan(0);
+  await books.dataSource.query("UPDATE timers SET next_at = now()");
+  const second = await claimAll(randomUUID());
+  await settle(second.due, second.claimId, "returned");
+  expect(await firing.nextDueInMs()).toBeGreaterThan(1_000);
+  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "cancelled" });
+});
+
+it("What may have been heard is unsure: tried again, and cancelled never more, also when the next try finds nobody", async () => {
+  const { store } = stores();
+  const one = timer();
+  await store.put([one], create);
+  for (const outcome of ["refused", "returned", "unknown", "not-sent"] as const) {
+    await books.dataSource.query("UPDATE timers SET next_at = due_at");
+    const { due, claimId } = await claimAll(randomUUID());
+    expect(due).toHaveLength(1);
+    await settle(due, claimId, outcome);
+    expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "found", timer: { status: "Firing" } });
+  }
+  const { due, claimId } = await claimAll(randomUUID());
+  await settle(due, claimId, "fired");
+  expect(await store.find(one.id)).toMatchObject({ status: "Fired", returns: 2, lastProblem: "unknown" });
+});
+
+it("What was not sent is as it was before", async () => {
+  const { store } = stores();
+  const one = timer();
+  await store.put([one], create);
+  const { due, claimId } = await claimAll(randomUUID());
+  await settle(due, claimId, "not-sent");
+  expect(await store.find(one.id)).toMatchObject({ status: "Waiting", returns: 0, lastProblem: null });
+  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "cancelled" });
+});
+
+it("Who holds its lease keeps what it fires; past it others take over, and what the first then says holds only where it fired", async () => {
+  const { store, firing } = stores();
+  const [a, b] = [timer(), timer({ at: "2026-01-02T00:00:00Z" })];
+  await store.put([a, b], create);
+  const frozen = randomUUID();
+  const first = await claimAll(frozen);
+  expect(await firing.lapsed()).toEqual([]);
+  expect(await firing.takeOver([frozen])).toBe(0);
+  await books.dataSource.query("UPDATE timer_owners SET lease_until = now() - interval '1 second'");
+  expect((await firing.lapsed()).map(({ owner }) => owner)).toEqual([frozen]);
+  expect(await firing.takeOver([frozen])).toBe(2);
+  const second = await claimAll(randomUUID());
+  expect(second.due).toHaveLength(2);
+  // The frozen one goes on.
+  await firing.settle([
+    { id: a.id, claimId: first.claimId, outcome: "returned" },
+    { id: b.id, claimId: first.claimId, outcome: "fired" },
+  ]);
+  expect(await store.find(a.id)).toMatchObject({ status: "Firing", returns: 0 });
+  expect(await store.find(b.id)).toMatchObject({ status: "Fired" });
+  await settle(second.due, second.claimId, "fired");
+  expect(await store.find(a.id)).toMatchObject({ status: "Fired" });
+  expect(await books.dataSource.query("SELECT count(*)::int AS count FROM ended_timers")).toEqual([{ count: 2 }]);
+});
+
+it("Who leaves and has settled all is forgotten; what it has left behind others find at once", async () => {
+  const { store, firing } = stores();
+  await store.put([timer()], create);
+  const owner = randomUUID();
+  const { due, claimId } = await claimAll(owner);
+  await firing.leave(owner);
+  expect((await firing.lapsed()).map((one) => one.owner)).toEqual([owner]);
+  await settle(due, claimId, "fired");
+  await firing.leave(owner);
+  expect(await books.dataSource.query("SELECT * FROM timer_owners")).toEqual([]);
+});
+
+it("Managers that sleep are woken by a timer that is earlier than all others, and by no other", async () => {
+  const { store } = stores();
+  const client = new pg.Client(books.databaseUrl);
+  await client.connect();
+  let told = 0;
+  client.on("notification", () => (told += 1));
+  await client.query("LISTEN unacked_timers");
+  const toldBy = async (...timers: NewTimer[]) => {
+    told = 0;
+    await store.put(timers, create);
+    await client.query("SELECT 1"); // what was notified before comes before this answer
+    return told;
+  };
+  const at = (day: number): Partial<NewTimer> => ({ at: `2100-01-0${day}T00:00:00Z` });
+  const first = timer(at(5));
+  expect(await toldBy(first)).toBe(1);
+  expect(await toldBy(timer(at(6)), timer(at(7)))).toBe(0);
+  expect(await toldBy(timer(at(8)), timer(at(4)))).toBe(1);
+  expect(await toldBy({ ...first, ...at(3) })).toBe(1);
+  expect(await toldBy({ ...first, ...at(3) })).toBe(0); // it was there
+  await client.end();
+});
+
+it("What was over for long is removed, in small sets, and no more", async () => {
+  const { store, firing } = stores();
+  await store.put(many(30), create);
+  const { due, claimId } = await claimAll(randomUUID());
+  await settle(due, claimId, "fired");
+  const old = due.slice(0, 25).map(({ id }) => id);
+  await books.dataSource.query("UPDATE ended_timers SET ended_at = now() - interval '8 days' WHERE id = ANY($1)", [old]);
+  expect(await firing.forget(7 * 86_400_000, 20)).toBe(20);
+  expect(await firing.forget(7 * 86_400_000, 20)).toBe(5);
+  expect((await store.list({ limit: 100 })).items).toHaveLength(5);
+});
+
+it("A list is filtered by name and status, and goes on where its page ended", async () => {
+  const { store } = stores();
+  await store.put([...many(7, { at: LATER, name: "x.y" }), ...many(3, { at: LATER })], create);
+  const { items } = await store.list({ name: "n", limit: 100 });
+  await store.cancel(items[0]?.id as TimerId, cancelled());
+  expect((await store.list({ statuses: ["Cancelled"], limit: 10 })).items.map(({ id }) => id)).toEqual([items[0]?.id]);
+  const first = await store.list({ name: "x.y", statuses: ["Waiting"], limit: 4 });
+  const second = await store.list({ name: "x.y", statuses: ["Waiting"], limit: 4, after: first.last });
+  expect([first.items.length, second.items.length, first.total, second.last]).toEqual([4, 3, 7, undefined]);
+  expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(7);
+});
