@@ -20,6 +20,7 @@ import { TaskParents0020 } from "../migrations/0020-task-parents.ts";
 import { TaskFigures0021 } from "../migrations/0021-task-figures.ts";
 import { TaskRequests0022 } from "../migrations/0022-task-requests.ts";
 import { ClaimFloors0023 } from "../migrations/0023-claim-floors.ts";
+import { Pause0025 } from "../migrations/0025-pause.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -84,6 +85,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskFigures0021,
       TaskRequests0022,
       ClaimFloors0023,
+      Pause0025,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),
