@@ -16,7 +16,11 @@ import {
 import { describeSettings } from "../libs/settings/dist/index.js";
 import { apiRoutes } from "../services/observer-manager/dist/adapters/http/api/api-routes.js";
 import { openApiDocument } from "../services/observer-manager/dist/adapters/http/openapi/document.js";
-import { decide, OBSERVER_INPUTS } from "../services/observer-manager/dist/domain/observers/observer-machine.js";
+import {
+  decide,
+  OBSERVER_INPUTS,
+  PENDING_MACHINE,
+} from "../services/observer-manager/dist/domain/observers/observer-machine.js";
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
 import { ServiceSettings } from "../services/observer-service/dist/settings.js";
 import { metricsPage } from "./docs/metrics-page.mjs";
@@ -61,6 +65,10 @@ ${diagram()}
 | --- |${OBSERVER_STATUSES.map(() => " --- |").join("")}
 ${OBSERVER_INPUTS.map((input) => `| \`${input}\` | ${OBSERVER_STATUSES.map((status) => cell(status, input)).join(" | ")} |`).join("\n")}
 
+While a pause is under way, which stands as \`pending: "pause"\` beside the status ([decision 15](decisions/0015-pause.md)):
+
+${pausing()}
+
 In a cell: the next status and, after the colon, what is sent; · means that nothing changes; a 409 problem is in quotes.
 
 - \`run-current\`: a run has become the observer's own · \`run-retrying\`: its handler threw and waits, still unacked
@@ -69,33 +77,59 @@ In a cell: the next status and, after the colon, what is sent; · means that not
 - \`start-refused\`: a service remembered a stop of this revision and acked the message
 - \`type-unknown\`: a service does not know the type and acked the message
 - \`absent\`: proven that neither the broker nor a service has it
-- \`delete\`, \`force-delete\`, \`restart\`: what a client asked for
+- \`delete\`, \`force-delete\`, \`restart\`, \`pause\`, \`resume\`: what a client asked for
 - \`send-start\`: a new message with revision + 1 · \`send-stop\`: broadcast, again until it is answered ·
-  \`stop-run\`: that run alone · \`restart-run\`: in place · \`forget\`: nothing more is to be sent
+  \`stop-run\`: that run alone · \`restart-run\`: in place · \`forget\`: nothing more is to be sent · \`forget-stop\`: the stop is not said again ·
+  \`+ pausing\`: the status stays, or is that one, while the pause is under way
 `;
+}
+
+function pausing() {
+  const statuses = /** @type {import("../libs/contracts/dist/index.js").ObserverStatus[]} */ (
+    Object.keys(PENDING_MACHINE.pause)
+  );
+  return `| input | ${statuses.join(" | ")} |
+| --- |${statuses.map(() => " --- |").join("")}
+${OBSERVER_INPUTS.map((input) => `| \`${input}\` | ${statuses.map((status) => cell(status, input, "pause")).join(" | ")} |`).join("\n")}`;
 }
 
 function diagram() {
   const arrows = new Map();
-  for (const from of OBSERVER_STATUSES) {
+  for (const [from, pending] of standings()) {
     for (const input of OBSERVER_INPUTS) {
-      const decision = decide(from, input);
+      const decision = decide(from, input, pending);
       if (decision.kind !== "go" || decision.to === from) continue;
       const key = `${from} --> ${decision.to}`;
-      arrows.set(key, [...(arrows.get(key) ?? []), input]);
+      const known = arrows.get(key) ?? [];
+      if (!known.includes(input)) arrows.set(key, [...known, input]);
     }
   }
   const lines = [...arrows].map(([arrow, inputs]) => `  ${arrow}: ${inputs.join(", ")}`);
   return ["```mermaid", "stateDiagram-v2", "  [*] --> Created: create", ...lines, "  Deleted --> [*]", "```"].join("\n");
 }
 
-/** @param {import("../libs/contracts/dist/index.js").ObserverStatus} status @param {(typeof OBSERVER_INPUTS)[number]} input */
-function cell(status, input) {
-  const decision = decide(status, input);
+/** Each status, and behind them those beside which a pause may be under way; there only its end leads to Paused. */
+function standings() {
+  const pausing = /** @type {import("../libs/contracts/dist/index.js").ObserverStatus[]} */ (
+    Object.keys(PENDING_MACHINE.pause)
+  );
+  return [
+    ...OBSERVER_STATUSES.map((status) => /** @type {const} */ ([status, null])),
+    ...pausing.map((status) => /** @type {const} */ ([status, "pause"])),
+  ];
+}
+
+/**
+ * @param {import("../libs/contracts/dist/index.js").ObserverStatus} status @param {(typeof OBSERVER_INPUTS)[number]} input
+ * @param {import("../libs/contracts/dist/index.js").Pending | null} [pending]
+ */
+function cell(status, input, pending = null) {
+  const decision = decide(status, input, pending);
   if (decision.kind === "refuse") return `"${decision.problem}"`;
   const actions = decision.actions.length > 0 ? `: ${decision.actions.join(", ")}` : "";
   if (decision.kind === "ignore") return actions === "" ? "·" : `·${actions}`;
-  return `${decision.to}${actions}`;
+  const beside = decision.pending === null ? "" : " + pausing";
+  return `${decision.to}${beside}${actions}`;
 }
 
 function settings() {

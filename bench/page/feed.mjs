@@ -87,7 +87,16 @@ export async function startFeed({ dist, rows }) {
 
 /** @param {number} rows */
 function statsOf(rows) {
-  const others = { Created: 0, Retrying: 0, Redistributing: 0, OnDeleting: 0, Deleted: 0, Failed: 0, Completed: 0 };
+  const others = {
+    Created: 0,
+    Retrying: 0,
+    Redistributing: 0,
+    OnDeleting: 0,
+    Paused: 0,
+    Deleted: 0,
+    Failed: 0,
+    Completed: 0,
+  };
   const byStatus = { Processing: rows, ...others };
   return {
     observers: { total: rows, byStatus, byType: [{ type: "price-watch", total: rows, byStatus }] },

@@ -25,6 +25,7 @@ export function viewOf(index) {
     epoch: 1,
     attempts: 1,
     lastError: null,
+    pending: null,
     nextAttemptAt: null,
     createdAt: at,
     modifiedAt: at,

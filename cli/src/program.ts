@@ -11,7 +11,9 @@ import { addDrain } from "./commands/drain.ts";
 import { addGet } from "./commands/get.ts";
 import { addLimit } from "./commands/limit.ts";
 import { addLogs } from "./commands/logs.ts";
+import { addPause } from "./commands/pause.ts";
 import { addRestart } from "./commands/restart.ts";
+import { addResume } from "./commands/resume.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addRun } from "./commands/run.ts";
 import { addStop } from "./commands/stop.ts";
@@ -52,6 +54,8 @@ export function buildProgram(io: Io): Command {
     addApply,
     addStop,
     addRestart,
+    addPause,
+    addResume,
     addRetry,
     addDelete,
     addDrain,

@@ -25,6 +25,7 @@ describe("a service that dies between the confirmed end of a run and the ack of 
     ["stopped", "Deleted", {}],
     ["failed", "Failed", { throwAfterMs: AGAIN_MS }],
     ["completed", "Completed", { returnAfterMs: AGAIN_MS }],
+    ["been paused", "Paused", {}],
   ])(
     "leaves a message that starts an observer that has %s once more: it stays %s, and that run is stopped at once",
     async (_, status, params) => {
@@ -33,6 +34,11 @@ describe("a service that dies between the confirmed end of a run and the ack of 
       const [observer] = (await system.createMany("observer", 1, params, { retry: { maxAttempts: 1 } })) as [ObserverView];
       const { id } = observer;
       if (status === "Deleted") expect((await system.call("DELETE", `/api/v1/observers/${id}`)).status).toBe(202);
+      if (status === "Paused")
+        await eventually(async () => expect((await system.call("POST", `/api/v1/observers/${id}/pause`)).status).toBe(202), {
+          what: "that pauses are taken",
+          timeoutMs: 40_000,
+        });
       expect(await doomed.exited).toEqual(KILLED);
       await system.untilStatus([id], status);
       // It was not acked: what is under test is the second life of this message.

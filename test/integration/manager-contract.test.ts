@@ -144,9 +144,11 @@ describe("a call that succeeds is answered as described", () => {
       expect((await make(named(operationId), { places: { ref: run } })).status).toBe(200);
     const fresh = await putObserver(books.dataSource, { name: "fresh" });
     expect((await make(named("getLogs"), { places: { ref: fresh } })).status).toBe(200);
-    for (const operationId of ["restartObserver", "deleteObserver"])
+    for (const operationId of ["restartObserver", "pauseObserver", "resumeObserver", "deleteObserver"])
       expect((await make(named(operationId), { places: { ref: run } })).status).toBe(202);
-    for (const operationId of ["stopObservers", "restartObservers"])
+    const paused = await putObserver(books.dataSource, { name: "paused", status: "Paused" });
+    expect((await make(named("pauseObserver"), { places: { ref: paused } })).status).toBe(200);
+    for (const operationId of ["stopObservers", "restartObservers", "pauseObservers", "resumeObservers"])
       expect((await make(named(operationId), { json: { ids: [run, randomUUID()] } })).body.results).toHaveLength(2);
   });
 
@@ -332,9 +334,17 @@ describe("a call that fails is answered as described", () => {
     const errorId = await report(ref as ObserverId);
     await make(named("createObserver"));
     const service = await putService(books.dataSource, { state: "Gone", ended_at: new Date() });
-    const atOdds = ["name-taken", "not-activated", "not-restartable", "service-ended"] as const;
-    for (const call of atOdds.flatMap(callsWith)) {
-      const { status, text } = await make(call, { places: { ref, errorId, service } });
+    const over = await putObserver(books.dataSource, { name: "over", status: "Completed" });
+    const atOdds = [
+      "name-taken",
+      "not-activated",
+      "not-restartable",
+      "not-pausable",
+      "not-paused",
+      "service-ended",
+    ] as const;
+    for (const [code, call] of atOdds.flatMap((one) => callsWith(one).map((each) => [one, each] as const))) {
+      const { status, text } = await make(call, { places: { ref: code === "not-pausable" ? over : ref, errorId, service } });
       expect(status, text).toBe(409);
     }
   });

@@ -26,7 +26,15 @@ function lifecycleOn(on: BooksStore): ObserverLifecycle {
   const types = new TypeCheck(new PostgresTypeDirectory(books.dataSource));
   const freshStarts = new FreshStarts();
   const committed = () => (commits += 1);
-  return new ObserverLifecycle({ store: on, types, isReady: () => true, committed, freshStarts, log: keptLog() });
+  return new ObserverLifecycle({
+    store: on,
+    types,
+    isReady: () => true,
+    mayPause: () => true,
+    committed,
+    freshStarts,
+    log: keptLog(),
+  });
 }
 
 const request = (name: string, more: object = {}) => CreateObserver.parse({ name, type: "ticker", ...more });

@@ -10,7 +10,8 @@ const OBSERVERS = "/api/v1/observers";
 
 const { books, manager } = useHttpManager({ emptied: "observers, services, commands" });
 
-const post = (verb: "stop" | "restart", json: object) => manager.call("POST", `${OBSERVERS}/${verb}`, { json });
+const post = (verb: "stop" | "restart" | "pause" | "resume", json: object) =>
+  manager.call("POST", `${OBSERVERS}/${verb}`, { json });
 const put = (name: string, status: ObserverStatus, more: object = {}) =>
   status === "Processing"
     ? putRunning(books.dataSource, { name, ...more })
@@ -244,5 +245,111 @@ describe("ten thousand", () => {
     // A commit whose answer was cut off with the wire may have happened, or not.
     expect(again.filter((code) => code === "already-deleting").length - accepted).toBeOneOf([0, 1_000]);
     expect(await countStopping()).toBe(10_000);
+  });
+});
+
+describe("pause and resumption", () => {
+  const pendings = async () =>
+    Object.fromEntries(
+      (await books.dataSource.query<{ name: string; pending: string | null }[]>("SELECT name, pending FROM observers")).map(
+        ({ name, pending }) => [name, pending],
+      ),
+    );
+
+  test("of some answer each as it stands: on its way to Paused, or Paused", async () => {
+    await put("running", "Processing");
+    for (const [name, status] of Object.entries({
+      fresh: "Created",
+      paused: "Paused",
+      over: "Failed",
+      going: "OnDeleting",
+      gone: "Deleted",
+    } as const))
+      await put(name, status);
+    const names = ["running", "fresh", "paused", "over", "going", "nobody", "running"];
+    const answer = await post("pause", { names });
+    expect(codesOf(answer)).toEqual(["202", "202", "200", "not-pausable", "already-deleting", "observer-not-found", "202"]);
+    expect(answer.body.results[0].observer).toMatchObject({ status: "Processing", pending: "pause" });
+    expect(await statuses()).toMatchObject({ running: "Processing", fresh: "Created", paused: "Paused" });
+    expect(await pendings()).toEqual({
+      running: "pause",
+      fresh: "pause",
+      paused: null,
+      over: null,
+      going: null,
+      gone: null,
+    });
+    expect(await commands()).toEqual(["stop fresh", "stop running"]);
+    expect(codesOf(await post("restart", { names: ["running", "paused"] }))).toEqual(["paused", "paused"]);
+
+    expect(codesOf(await post("resume", { names, whenFull: "queue" }))).toEqual([
+      "202",
+      "202",
+      "202",
+      "not-paused",
+      "already-deleting",
+      "observer-not-found",
+      "not-paused",
+    ]);
+    expect(await statuses()).toMatchObject({ running: "Processing", fresh: "Created", paused: "Created" });
+    expect(await pendings()).toMatchObject({ running: null, fresh: null, paused: null });
+    expect(await commands()).toEqual(["start paused"]);
+  });
+
+  test("a resumption finds a worker for as many as there are, unless they are content to wait", async () => {
+    await putService(books.dataSource, { worker_count: 3, types: [{ type: "ticker", description: "", paramsSchema: {} }] });
+    await put("running", "Processing");
+    for (const name of ["a", "b", "c"]) await put(name, "Paused");
+    expect(codesOf(await post("resume", { names: ["a", "b", "c"], dryRun: true }))).toEqual([
+      "202",
+      "202",
+      "no-free-worker",
+    ]);
+    expect((await post("resume", { filter: { status: "Paused" } })).body).toEqual({
+      matched: 3,
+      accepted: 2,
+      refused: { "no-free-worker": 1 },
+    });
+    const [left] = (await manager.call("GET", `${OBSERVERS}?status=Paused`)).body.items;
+    const single = (query: string) => manager.call("POST", `${OBSERVERS}/${left.id}/resume${query}`);
+    expect((await single("")).body.code).toBe("no-free-worker");
+    expect((await single("?whenFull=perhaps")).body.code).toBe("invalid-query");
+    expect((await single("?whenFull=queue")).body).toMatchObject({ status: "Created", revision: 2 });
+  });
+
+  test("what is Paused takes no worker, and goes at once when it is stopped for good", async () => {
+    await putService(books.dataSource, { worker_count: 1, types: [{ type: "ticker", description: "", paramsSchema: {} }] });
+    await put("paused", "Paused");
+    const create = { name: "new", type: "ticker" };
+    expect((await manager.call("POST", OBSERVERS, { json: create })).status).toBe(201);
+    expect((await manager.call("DELETE", `${OBSERVERS}/paused`)).body).toMatchObject({ status: "Deleted" });
+    expect(await commands()).toEqual(["start new"]);
+  });
+
+  test("a pause is refused while a manager may be about that does not know it; a resumption is not", async () => {
+    await put("running", "Processing");
+    await put("paused", "Paused");
+    manager.setMayPause(false);
+    for (const answer of [
+      await post("pause", { names: ["running"] }),
+      await manager.call("POST", `${OBSERVERS}/running/pause`),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([503, "not-ready"]);
+    expect(codesOf(await post("resume", { names: ["paused"], whenFull: "queue" }))).toEqual(["202"]);
+    manager.setMayPause(true);
+  });
+
+  test("both stand in the trail of who did what", async () => {
+    await put("running", "Processing");
+    await put("paused", "Paused");
+    await post("pause", { names: ["running"] });
+    await post("resume", { names: ["paused"], whenFull: "queue" });
+    const { body } = await manager.call("GET", "/api/v1/audit?limit=2");
+    expect(
+      body.items.map((one: { action: string; targets: { name: string }[] }) => [one.action, one.targets[0]?.name]),
+    ).toEqual([
+      ["observer.resume", "paused"],
+      ["observer.pause", "running"],
+    ]);
   });
 });

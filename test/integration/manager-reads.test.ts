@@ -223,10 +223,10 @@ describe("the figures", () => {
     await put({ status: "Processing", type: "other", pool: "gpu" });
     await put({ status: "Created", pool: "nowhere" });
     const stats = await reads.stats();
-    expect(stats.observers.total).toBe(10);
+    expect(stats.observers.total).toBe(OBSERVER_STATUSES.length + 2);
     expect(stats.observers.byStatus).toMatchObject({ Created: 2, Processing: 2, Deleted: 1 });
     expect(stats.observers.byType.map(({ type, total }) => ({ type, total }))).toEqual([
-      { type: "ticker", total: 9 },
+      { type: "ticker", total: OBSERVER_STATUSES.length + 1 },
       { type: "other", total: 1 },
     ]);
     expect(stats.workers).toEqual({

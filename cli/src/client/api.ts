@@ -34,6 +34,7 @@ import {
   type TaskView,
   type TimerView,
   type TypeView,
+  type WhenFull,
 } from "@unacked/contracts";
 import { failureOf } from "./call-failure.ts";
 import { type TlsFiles, tlsFetch } from "./tls-fetch.ts";
@@ -112,6 +113,14 @@ export class UnackedApi {
 
   restartObservers(target: BulkTarget, { dryRun }: BulkOptions): Promise<BulkResults | BulkCount> {
     return this.#call("restartObservers", { body: { ...toBody(target), dryRun } });
+  }
+
+  pauseObservers(target: BulkTarget, { dryRun }: BulkOptions): Promise<BulkResults | BulkCount> {
+    return this.#call("pauseObservers", { body: { ...toBody(target), dryRun } });
+  }
+
+  resumeObservers(target: BulkTarget, options: BulkOptions & { whenFull: WhenFull }): Promise<BulkResults | BulkCount> {
+    return this.#call("resumeObservers", { body: { ...toBody(target), ...options } });
   }
 
   /** Page by page, so that a list of any length costs no more memory than a page. */

@@ -25,6 +25,8 @@ export const COMPLETION_RULES: CompletionRules = {
     create: (before) => ({ words: [], ...(before.length === 0 && { names: "types" as const }) }),
     stop: observers,
     restart: observers,
+    pause: observers,
+    resume: observers,
     drain: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
     logs: (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
     watch: observers,

@@ -7,6 +7,7 @@ import type { ReadDocument } from "./document-text.ts";
 const ADDED_BY_THE_BOOKS = [
   "id",
   "status",
+  "pending",
   "service",
   "currentRunId",
   "revision",

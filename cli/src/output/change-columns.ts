@@ -1,6 +1,5 @@
 import { type ObserverView, type ServiceView, traitsOf } from "@unacked/contracts";
-import { stateColour } from "./colours.ts";
-import { serviceState } from "./listing.ts";
+import { observerState, serviceState } from "./listing.ts";
 import { plainText, shortened } from "./plain-text.ts";
 import type { Column } from "./table.ts";
 
@@ -21,8 +20,7 @@ export const CHANGE_COLUMNS: Column<ShownChange>[] = [
 
 function statusOf(change: ShownChange) {
   if (change.kind === "service") return serviceState(change.view);
-  const { status } = change.view;
-  return { text: status, colour: stateColour(status) };
+  return observerState(change.view);
 }
 
 function noteOf(change: ShownChange): string {

@@ -34,6 +34,7 @@ const STATE_COLOURS: Readonly<Record<State, Colour>> = {
   Retrying: "yellow",
   Redistributing: "yellow",
   OnDeleting: "yellow",
+  Paused: "cyan",
   Suspect: "yellow",
   Waiting: "blue",
   Firing: "yellow",

@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { type Paint, stateColour } from "./colours.ts";
 import { ageOf, exactDuration, readableBytes } from "./durations.ts";
 import { errorLine, stackLines } from "./errors.ts";
-import { OBSERVER_LISTING, pairs, RUN_LISTING, serviceState } from "./listing.ts";
+import { OBSERVER_LISTING, observerState, pairs, RUN_LISTING, serviceState } from "./listing.ts";
 import { plainText } from "./plain-text.ts";
 import { brokenFileText, slotText } from "./slots.ts";
 import { Table } from "./table.ts";
@@ -18,11 +18,12 @@ const MAX_RUNS = 10;
 /** All that is known of one observer, for people. */
 export function describeObserver(observer: ObserverView, runs: RunView[], look: Look): string {
   const { lastError, nextAttemptAt } = observer;
+  const { text, colour } = observerState(observer);
   const fields: [string, string][] = [
     ["Name", observer.name],
     ["Id", observer.id],
     ["Type", observer.type],
-    ["Status", look.paint(stateColour(observer.status), observer.status)],
+    ["Status", look.paint(colour, text)],
     ["Service", observer.service === null ? "-" : `${observer.service.name} (${observer.service.id})`],
     ["Pool", observer.pool],
     ["Labels", pairs(observer.labels) || "-"],

@@ -5,6 +5,7 @@ import {
   OBSERVER_STATUSES,
   type ObserverErrorGroup,
   type ObserverView,
+  type Pending,
   type RunView,
   type ServiceView,
   type TaskFailureGroup,
@@ -48,12 +49,19 @@ export function serviceState({ state, draining, drained, endedAt, notConsuming }
   return { text: `${state},${drained ? "Drained" : "Draining"}`, colour: "yellow" };
 }
 
+/** Likewise, what is under way beside it. */
+export function observerState({ status, pending }: ObserverView): { text: string; colour: Colour } {
+  return pending === null ? inState(status) : { text: `${status},${PENDING_WORDS[pending]}`, colour: "yellow" };
+}
+
+const PENDING_WORDS: Record<Pending, string> = { pause: "Pausing" };
+
 export const OBSERVER_LISTING: Listing<ObserverView> = {
   nameOf: (observer) => observer.name,
   columns: [
     { heading: "NAME", cell: ({ name }) => name },
     { heading: "TYPE", cell: ({ type }) => type },
-    { heading: "STATUS", cell: ({ status }) => inState(status) },
+    { heading: "STATUS", cell: observerState },
     { heading: "SERVICE", cell: ({ service }) => service?.name ?? "" },
     { heading: "ATTEMPTS", cell: ({ attempts }) => String(attempts), alignsRight: true },
     { heading: "RUNS", cell: ({ runNumber }) => String(runNumber), alignsRight: true },

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Who may do what. Each may do all that those before it may: a viewer reads; an operator also creates, stops, restarts and
- * retries; an admin also removes what others may need (errors) and reads who did what.
+ * Who may do what. Each may do all that those before it may: a viewer reads; an operator also creates, stops, restarts, pauses
+ * and retries; an admin also removes what others may need (errors) and reads who did what.
  */
 export const ROLES = ["viewer", "operator", "admin"] as const;
 export const Role = z.enum(ROLES);

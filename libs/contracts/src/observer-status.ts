@@ -3,18 +3,20 @@
 export interface StatusTraits {
   /**
    * What there is of a run. `awaited`: none, and one is to come · `current`: one · `ending`: one that is told to stop, or one
-   * that was lost before it could be · `none`: the observer is over.
+   * that was lost before it could be · `on-hold`: none, and none is to come until somebody asks · `none`: the observer is over.
    */
-  run: "awaited" | "current" | "ending" | "none";
+  run: "awaited" | "current" | "ending" | "on-hold" | "none";
   /** Its handler threw last, and somebody may want to look. */
   isFailing: boolean;
   /** What ends it for good: `gently` a stop, `by-force` only one with force, `no`: nothing more. */
   stop: "gently" | "by-force" | "no";
   /** Whether it can be run again from the beginning. */
   canRestart: boolean;
+  /** Whether its run, or its wait for one, can be ended without ending the observer. */
+  canPause: boolean;
 }
 
-const well = { isFailing: false, stop: "gently", canRestart: true } as const;
+const well = { isFailing: false, stop: "gently", canRestart: true, canPause: true } as const;
 const unwell = { ...well, isFailing: true } as const;
 
 /**
@@ -23,7 +25,7 @@ const unwell = { ...well, isFailing: true } as const;
  */
 export const STATUS_TRAITS = {
   /** Sent, nobody has it yet. */
-  Created: { run: "awaited", isFailing: false, stop: "by-force", canRestart: false },
+  Created: { run: "awaited", ...well, stop: "by-force", canRestart: false },
   /** A run is current. */
   Processing: { run: "current", ...well },
   /** Its handler threw and waits, still unacked. */
@@ -31,12 +33,14 @@ export const STATUS_TRAITS = {
   /** Its service died or let go, the broker is giving it to another. */
   Redistributing: { run: "awaited", ...well, canRestart: false },
   /** A stop was broadcast and is not yet answered. */
-  OnDeleting: { run: "ending", isFailing: false, stop: "by-force", canRestart: false },
-  Deleted: { run: "none", isFailing: false, stop: "no", canRestart: false },
+  OnDeleting: { run: "ending", ...well, stop: "by-force", canRestart: false, canPause: false },
+  /** There is no message of it, until it is resumed. */
+  Paused: { run: "on-hold", ...well, canRestart: false, canPause: false },
+  Deleted: { run: "none", ...well, stop: "no", canRestart: false, canPause: false },
   /** Its retries are used up. */
-  Failed: { run: "none", ...unwell },
+  Failed: { run: "none", ...unwell, canPause: false },
   /** Its handler returned. */
-  Completed: { run: "none", ...well },
+  Completed: { run: "none", ...well, canPause: false },
 } as const satisfies Record<string, StatusTraits>;
 
 type ObserverStatus = keyof typeof STATUS_TRAITS;
@@ -51,7 +55,7 @@ export const statusesThat = (are: (traits: StatusTraits) => boolean): readonly O
   OBSERVER_STATUSES.filter((status) => are(traitsOf(status)));
 
 /** It takes a worker, or is about to. */
-export const OCCUPYING_STATUSES = statusesThat(({ run }) => run !== "none");
+export const OCCUPYING_STATUSES = statusesThat(({ run }) => run !== "none" && run !== "on-hold");
 
 /** A run of it is awaited: nobody has it yet, or any more. */
 export const AWAITING_STATUSES = statusesThat(({ run }) => run === "awaited");
@@ -69,5 +73,18 @@ export const FAILING_STATUSES = statusesThat(({ isFailing }) => isFailing);
 
 /** Whether it has, or may have, a current run. */
 export const mayHaveRun = (status: ObserverStatus): boolean => ["current", "ending"].includes(traitsOf(status).run);
+
+/** What is under way beside a status; the status stays until it has come to its end. */
+export const PENDING = ["pause"] as const;
+export type Pending = (typeof PENDING)[number];
+
+type Standing = { status: ObserverStatus; pending: Pending | null };
+
+/** Whether a pause of it would change anything. */
+export const canPause = ({ status, pending }: Standing): boolean => pending === null && traitsOf(status).canPause;
+
+/** Whether it is on hold, or about to be. */
+export const canResume = ({ status, pending }: Standing): boolean =>
+  pending === "pause" || traitsOf(status).run === "on-hold";
 
 export const isOver = (status: ObserverStatus): boolean => traitsOf(status).run === "none";

@@ -93,6 +93,21 @@ export const PROBLEMS = {
     title: "The observer cannot be restarted now",
     remedy: "Restart works in Processing, Retrying, Failed and Completed.",
   },
+  paused: {
+    status: 409,
+    title: "The observer is paused, or about to be",
+    remedy: "Resume it: it then runs again from the start.",
+  },
+  "not-pausable": {
+    status: 409,
+    title: "The observer is over and cannot be paused",
+    remedy: "Nothing of it runs; restart it, or delete it.",
+  },
+  "not-paused": {
+    status: 409,
+    title: "The observer is not paused",
+    remedy: "Nothing is left to do if it is to run; one that is Failed or Completed is restarted.",
+  },
   "not-retryable": {
     status: 409,
     title: "There is nothing to retry",

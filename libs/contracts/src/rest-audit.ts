@@ -6,6 +6,8 @@ export const AuditedAction = z.enum([
   "observer.create",
   "observer.stop",
   "observer.restart",
+  "observer.pause",
+  "observer.resume",
   "observer.take-back",
   "error.retry",
   "error.delete",

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { ObserverId, ObserverName } from "./ids.ts";
 import { ObserverFilter } from "./observer-filter.ts";
 import { ProblemDetails } from "./problem-details.ts";
-import { CreateObserver, ObserverView } from "./rest.ts";
+import { CreateObserver, ObserverView, whenFull } from "./rest.ts";
 
 /** How many observers one call creates, or names. */
 export const MAX_BULK = 10_000;
 /** POST /observers/batch */
 export const MAX_BATCH_BODY_BYTES = 33_554_432;
-/** POST /observers/stop and /restart: 10,000 names of full length. */
+/** POST /observers/stop, /restart, /pause and /resume: 10,000 names of full length. */
 export const MAX_REFS_BODY_BYTES = 2_097_152;
 /** Of one observer of a batch. One that is created alone has the body's own limit. */
 export const MAX_PARAMS_BYTES = 262_144;
@@ -75,6 +75,17 @@ export type StopRequest = z.infer<typeof StopRequest>;
 /** POST /observers/restart */
 export const RestartRequest = z.strictObject(target).superRefine(refuseTargetFlaw).meta({ id: "RestartRequest" });
 export type RestartRequest = z.infer<typeof RestartRequest>;
+
+/** POST /observers/pause */
+export const PauseRequest = z.strictObject(target).superRefine(refuseTargetFlaw).meta({ id: "PauseRequest" });
+export type PauseRequest = z.infer<typeof PauseRequest>;
+
+/** POST /observers/resume: first come, first served where workers are few. */
+export const ResumeRequest = z
+  .strictObject({ ...target, whenFull })
+  .superRefine(refuseTargetFlaw)
+  .meta({ id: "ResumeRequest" });
+export type ResumeRequest = z.infer<typeof ResumeRequest>;
 
 const ref = { ref: z.string().describe("the id or name as it was given") };
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { BrokenFile } from "./broken-file.ts";
 import { BrokerLoss } from "./events.ts";
 import { DEFAULT_POOL, Labels, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
+import { PENDING } from "./observer-status.ts";
 import { DEFAULT_RETRY, RetryPolicy } from "./retry.ts";
 import { SlotDeathView, SlotView } from "./slot-report.ts";
 import { ObserverStatus, RunEndReason, ServiceState } from "./states.ts";
@@ -16,6 +17,11 @@ const Timestamp = z.iso.datetime().describe("ISO 8601, UTC");
 export const WhenFull = z.enum(["reject", "queue"]);
 export type WhenFull = z.infer<typeof WhenFull>;
 
+/** What is to become of an observer for which there is no worker. */
+export const whenFull = WhenFull.default("reject").describe(
+  "`reject`: 503 when no worker is free · `queue`: accepted, waits for one",
+);
+
 /** POST /observers. Strict: an unknown key is an error that names it. */
 export const CreateObserver = z
   .strictObject({
@@ -26,7 +32,7 @@ export const CreateObserver = z
     pool: PoolName.default(DEFAULT_POOL),
     labels: Labels.default({}),
     retry: RetryPolicy.default(DEFAULT_RETRY),
-    whenFull: WhenFull.default("reject").describe("`reject`: 503 when no worker is free · `queue`: accepted, waits for one"),
+    whenFull,
   })
   .meta({ id: "CreateObserver" });
 export type CreateObserver = z.infer<typeof CreateObserver>;
@@ -53,6 +59,10 @@ export const ObserverView = z
     pool: z.string(),
     retry: RetryPolicy,
     status: ObserverStatus,
+    pending: z
+      .enum(PENDING)
+      .nullable()
+      .describe("`pause`: it is being paused; the status stays until its message is known to be gone, then it is `Paused`"),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs now"),
     currentRunId: z.uuid().nullable(),
     revision: z.int().describe("counts up whenever the manager sends it again on purpose"),

@@ -1,7 +1,7 @@
 /**
  * Why a run is told to stop.
  *
- * - `stopped`: somebody stopped the observer
+ * - `stopped`: somebody stopped the observer, or paused it
  * - `restarted`: it starts again, here or elsewhere, when this run has settled
  * - `superseded`: another run of it is the current one
  * - `lease-lost`: the broker may already have given it to another service; stop at once, nothing else counts

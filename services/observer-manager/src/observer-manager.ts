@@ -180,6 +180,7 @@ export class ObserverManager {
         store: books,
         types: typeCheck,
         isReady,
+        mayPause: () => this.#fleet.mayGoOnWith("pause"),
         committed: wake,
         freshStarts,
         log,

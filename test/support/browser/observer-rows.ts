@@ -12,6 +12,7 @@ export function rowWith(change: Partial<ObserverRow> = {}): ObserverRow {
     pool: "default",
     labels: {},
     status: "Processing",
+    pending: null,
     serviceId: "s1",
     serviceName: "alpha",
     runId: `run-${made}`,

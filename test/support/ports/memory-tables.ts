@@ -37,6 +37,7 @@ export interface Tables {
 /** The columns of an observer that was created just now. */
 export const NEW: Omit<ObserverBook, "id"> = {
   status: "Created",
+  pending: null,
   revision: 1,
   epoch: 0,
   currentRunId: null,

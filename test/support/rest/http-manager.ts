@@ -56,6 +56,8 @@ export interface HttpManager {
   lines: LogLine[];
   /** Whether creates are accepted: a manager says so once it has caught up with the state queue. */
   setReady(ready: boolean): void;
+  /** Whether all managers would know what Paused is. */
+  setMayPause(mayPause: boolean): void;
   call(method: string, path: string, options?: CallOptions): Promise<Called>;
   close(): Promise<void>;
 }
@@ -73,9 +75,17 @@ export async function startHttpManager(
   const reads = postgresReads(dataSource, async () => null);
   const types = new TypeCheck(new PostgresTypeDirectory(dataSource));
   let ready = true;
+  let mayPause = true;
   const store = new PostgresBooksStore(dataSource);
   const told = { isReady: () => ready, committed: () => undefined };
-  const lifecycle = new ObserverLifecycle({ store, types, freshStarts: new FreshStarts(), log, ...told });
+  const lifecycle = new ObserverLifecycle({
+    store,
+    types,
+    mayPause: () => mayPause,
+    freshStarts: new FreshStarts(),
+    log,
+    ...told,
+  });
   const errors = new ErrorDesk({ store, types, ...told });
   const services = new ServiceDesk({ store: new PostgresServiceStore(dataSource), ...told });
   // There is no broker to ask by.
@@ -140,7 +150,15 @@ export async function startHttpManager(
   };
   onTestFinished(close);
   const call = (method: string, path: string, options?: CallOptions) => callHttp(`${server.url}${path}`, method, options);
-  return { url: server.url, server, lines: log.lines, setReady: (value) => (ready = value), call, close };
+  return {
+    url: server.url,
+    server,
+    lines: log.lines,
+    setReady: (value) => (ready = value),
+    setMayPause: (value) => (mayPause = value),
+    call,
+    close,
+  };
 }
 
 interface EachTest {
@@ -170,6 +188,7 @@ export function useHttpManager({ emptied, rows, access }: EachTest = {}): { book
       return current.lines;
     },
     setReady: (ready) => current.setReady(ready),
+    setMayPause: (mayPause) => current.setMayPause(mayPause),
     call: (method, path, options) => current.call(method, path, options),
     close: () => current.close(),
   };

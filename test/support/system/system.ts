@@ -433,7 +433,7 @@ export class System {
     const over = new Map(this.#over);
     for (const id of this.#mayStartOnceMore) over.set(id, nowNs - 200_000_000n);
     for (const one of all)
-      if (["Deleted", "Failed", "Completed"].includes(one.status) && !over.has(one.id)) over.set(one.id, nowNs);
+      if (["Deleted", "Failed", "Completed", "Paused"].includes(one.status) && !over.has(one.id)) over.set(one.id, nowNs);
     return over;
   }
 

@@ -59,6 +59,7 @@ export class RandomWalk {
   async settle(limits: { maxOverlapMs: number; maxLateActs: number }): Promise<void> {
     await this.#faults.healAll();
     await this.#users.askAgain(SETTLE_MS);
+    await this.#users.resumeAll(SETTLE_MS);
     await eventually(() => this.#holdsModel(), { timeoutMs: SETTLE_MS, what: "what the model says of every observer" });
     for (const one of this.model.observers) if (one.stopped === "yes") this.#system.mayStartOnceMore(one.id);
     await this.#system.check({ ...limits, timeoutMs: SETTLE_MS });
@@ -90,6 +91,10 @@ export class RandomWalk {
         return this.#users.stop(this.model.pick(step.pick), step.force);
       case "restart":
         return this.#users.restart(this.model.pick(step.pick));
+      case "pause":
+        return this.#users.pause(this.model.pick(step.pick));
+      case "resume":
+        return this.#users.resume(this.model.pick(step.pick));
       case "kill-service":
         return this.#faults.replaceService(step.pick, "SIGKILL");
       case "drain-service":

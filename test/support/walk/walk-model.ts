@@ -58,7 +58,7 @@ export class WalkModel {
     return this.observers.filter((one) => one.stopped === "no");
   }
 
-  /** Whom a step may stop or restart: what is asked of it has to have been answered before. */
+  /** Whom a step may stop, restart, pause or resume: what is asked of it has to have been answered before. */
   pick(share: number): WalkObserver | undefined {
     const known = this.wanted.filter((one) => one.created === "yes");
     return known[Math.floor(share * known.length)];

@@ -13,6 +13,8 @@ export type WalkAction =
   | { kind: "create"; manner: Manner }
   | { kind: "stop"; pick: number; force: boolean }
   | { kind: "restart"; pick: number }
+  | { kind: "pause"; pick: number }
+  | { kind: "resume"; pick: number }
   /** kill -9, and its successor under the same name at once. */
   | { kind: "kill-service"; pick: number }
   /** SIGTERM, and its successor when it is gone. */
@@ -45,6 +47,8 @@ const EVERYDAY = [
   { weight: 6, arbitrary: action("create", { manner }) },
   { weight: 4, arbitrary: action("stop", { pick, force: fc.constantFrom(false, false, false, true) }) },
   { weight: 3, arbitrary: action("restart", { pick }) },
+  { weight: 3, arbitrary: action("pause", { pick }) },
+  { weight: 2, arbitrary: action("resume", { pick }) },
 ];
 
 const FAULTS = [

@@ -39,6 +39,32 @@ export class WalkUsers {
     if (answer !== undefined) expect([202, 409], JSON.stringify(answer.body)).toContain(answer.status);
   }
 
+  async pause(one: WalkObserver | undefined): Promise<void> {
+    if (one === undefined) return;
+    const answer = await ask(() => this.#system.call("POST", `/api/v1/observers/${one.id}/pause`));
+    if (answer !== undefined) expect([200, 202, 409], JSON.stringify(answer.body)).toContain(answer.status);
+  }
+
+  async resume(one: WalkObserver | undefined): Promise<void> {
+    if (one === undefined) return;
+    const answer = await ask(() => this.#system.call("POST", `/api/v1/observers/${one.id}/resume?whenFull=queue`));
+    if (answer !== undefined) expect([202, 409], JSON.stringify(answer.body)).toContain(answer.status);
+  }
+
+  /** Whatever is paused, or is being paused, goes on: then each stands where it would without. */
+  async resumeAll(timeoutMs: number): Promise<void> {
+    await eventually(
+      async () => {
+        const all = await this.#system.listObservers();
+        const resting = all.filter(({ status, pending }) => status === "Paused" || pending !== null);
+        for (const { id } of resting)
+          await ask(() => this.#system.call("POST", `/api/v1/observers/${id}/resume?whenFull=queue`));
+        expect(resting.map(({ name }) => name)).toEqual([]);
+      },
+      { timeoutMs, what: "that nothing is paused" },
+    );
+  }
+
   /** Everything that was not answered is asked again until it is. */
   async askAgain(timeoutMs: number): Promise<void> {
     const untilAnswered = (one: WalkObserver) =>

@@ -167,6 +167,13 @@ describe("a list", () => {
     );
   });
 
+  it("says beside the status that an observer is being paused", () => {
+    const shown = printOne(OBSERVER_LISTING, observerView({ pending: "pause" }), { format: "table", ...look });
+    expect(shown).toContain("  Processing,Pausing  ");
+    expect(describeObserver(observerView({ pending: "pause" }), [], look)).toContain("Status:         Processing,Pausing\n");
+    expect(describeObserver(observerView({ status: "Paused" }), [], look)).toContain("Status:         Paused\n");
+  });
+
   it("of services says how full each is", () => {
     expect(printOne(SERVICE_LISTING, serviceView(), { format: "table", ...look }).split("\n")).toEqual([
       "NAME        STATE   RUNNING   WORKERS   ROOM   POOL      SEEN   AGE",

@@ -12,6 +12,7 @@ export const observerView = (changes: Partial<ObserverView> = {}): ObserverView 
   pool: "default",
   retry: DEFAULT_RETRY,
   status: "Processing",
+  pending: null,
   service: { id: SERVICE_ID, name: "service-1" },
   currentRunId: "0197d5c0-0000-7000-8000-0000000000f1",
   revision: 1,

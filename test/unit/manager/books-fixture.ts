@@ -28,6 +28,7 @@ export class Scene {
     const observer: ObserverBook = {
       id: newObserverId(),
       status: "Created",
+      pending: null,
       revision: 1,
       epoch: 0,
       currentRunId: null,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   type FleetLook,
+  mayGoOn,
   readersKnow,
   SETTLED_MS,
   servicesKnow,
@@ -43,6 +44,27 @@ describe("a feature is known to all readers of the state queue", () => {
     expect(know([])).toBe(false);
     expect(know([{ ...first, consumers: 2 }, ...later])).toBe(false);
     expect(readersKnow("queue-marker", throughout({}), NOW + 60_000)).toBe(false);
+  });
+});
+
+describe("what all readers knew", () => {
+  const goesOn = (look: Partial<FleetLook>) => mayGoOn("queue-marker", throughout(look));
+
+  it("holds while nobody can be asked", () => {
+    expect([goesOn({}), goesOn({ consumers: null }), goesOn({ consumers: 0 }), mayGoOn("queue-marker", [])]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it("holds no more once one is seen that may not know it", () => {
+    expect([goesOn({ managers: [able, unable], consumers: 2 }), goesOn({ managers: [unable], consumers: null })]).toEqual([
+      false,
+      false,
+    ]);
+    expect(goesOn({ consumers: 2 })).toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-import { newMessageId, newRunId, newServiceId, OBSERVER_STATUSES, type ServiceEvent } from "@unacked/contracts";
+import { newMessageId, newRunId, newServiceId, OBSERVER_STATUSES, type ServiceEvent, traitsOf } from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ReceivedMessage } from "../../../services/observer-manager/src/domain/books/received-message.ts";
@@ -21,13 +21,17 @@ const word = fc.record({
 });
 const death = fc.record({ service: fc.nat(SERVICES.length - 1), dies: fc.constant(true) });
 const story = fc.array(fc.oneof({ weight: 9, arbitrary: word }, { weight: 1, arbitrary: death }), { maxLength: 40 });
-const status = fc.constantFrom(...OBSERVER_STATUSES.filter((one) => one !== "Processing" && one !== "Retrying"));
+const STANDINGS = OBSERVER_STATUSES.filter((one) => one !== "Processing" && one !== "Retrying").flatMap((status) => [
+  { status, pending: null },
+  ...(traitsOf(status).canPause ? [{ status, pending: "pause" as const }] : []),
+]);
+const standing = fc.constantFrom(...STANDINGS);
 
 type Step = (typeof story extends fc.Arbitrary<infer S> ? S : never)[number];
 
-function setUp(statuses: readonly (typeof OBSERVER_STATUSES)[number][]) {
+function setUp(standings: readonly (typeof STANDINGS)[number][]) {
   const scene = new Scene();
-  const observers = statuses.map((one) => scene.observer({ status: one, revision: 2 }));
+  const observers = standings.map((one) => scene.observer({ ...one, revision: 2 }));
   // Two runs share a message (a redelivery), two have one of their own (a duplicate publish).
   const runs = observers.map((observer) => {
     const [shared, other, another] = [newMessageId(), newMessageId(), newMessageId()];
@@ -62,7 +66,7 @@ function expectSound({ scene, observers }: ReturnType<typeof setUp>): void {
 describe("whatever services say, in whatever order", () => {
   it("one run at most is an observer's own, every other that lives is being stopped, and what is over stays over", () => {
     fc.assert(
-      fc.property(fc.array(status, { minLength: OBSERVERS, maxLength: OBSERVERS }), story, (statuses, steps) => {
+      fc.property(fc.array(standing, { minLength: OBSERVERS, maxLength: OBSERVERS }), story, (statuses, steps) => {
         const world = setUp(statuses);
         for (const step of steps) {
           const before = world.observers.map((one) => ({ ...one }));
@@ -70,7 +74,16 @@ describe("whatever services say, in whatever order", () => {
           expectSound(world);
           world.observers.forEach((after, i) => {
             const was = before[i] as (typeof before)[number];
-            if (["Deleted", "Failed", "Completed"].includes(was.status)) expect(after.status).toBe(was.status);
+            if (["Deleted", "Failed", "Completed", "Paused"].includes(was.status)) expect(after.status).toBe(was.status);
+            // A pause comes to its end in Paused, or in the handler's own end, and never by a new message.
+            if (was.pending === "pause" && after.pending === null)
+              expect(["Paused", "Failed", "Completed"]).toContain(after.status);
+            if (was.pending === "pause" || was.status === "Paused")
+              expect(
+                world.scene.wanted.some(
+                  ({ kind, ...one }) => kind === "start" && "observerId" in one && one.observerId === after.id,
+                ),
+              ).toBe(false);
             if (was.status === "OnDeleting") expect(["OnDeleting", "Deleted"]).toContain(after.status);
             expect(after.revision).toBeGreaterThanOrEqual(was.revision);
             expect(after.epoch).toBeGreaterThanOrEqual(was.epoch);
@@ -83,7 +96,7 @@ describe("whatever services say, in whatever order", () => {
 
   it("a batch that comes again changes nothing", () => {
     fc.assert(
-      fc.property(fc.array(status, { minLength: OBSERVERS, maxLength: OBSERVERS }), story, (statuses, steps) => {
+      fc.property(fc.array(standing, { minLength: OBSERVERS, maxLength: OBSERVERS }), story, (statuses, steps) => {
         const world = setUp(statuses);
         for (const step of steps) {
           const message = world.messageOf(step);

@@ -1,4 +1,4 @@
-import { noneOfEachStatus, type Stats, type TaskTypeFigures } from "@unacked/contracts";
+import { noneOfEachStatus, OBSERVER_STATUSES, type Stats, type TaskTypeFigures } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { FIGURES_NOW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-figure-examples.ts";
 import {
@@ -38,7 +38,7 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
     tasks: async () => ({ byType: [], pools: [] }),
     taskFigures: async () => ({ by: "minute", at: "2026-11-20T09:00:30.000Z", items: [], pools: [] }),
     timers: async () => ({ byStatus: [], oldestDueS: 0 }),
-    repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, inventoriesAsked: 3 }),
+    repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 3 }),
     failingForMs: () => ({ state: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
     streams: () => 4,
@@ -144,7 +144,7 @@ describe("a manager's scrape", () => {
     const observers = { total: 150, byStatus, byType };
     const scrape = await scrapeOf(metricsOf({ stats: async () => stats({ observers, workers }) }));
     const of = (name: string) => scrape.samples.filter((sample) => sample.name === name);
-    expect(of("unacked_observers")).toHaveLength(101 * 8);
+    expect(of("unacked_observers")).toHaveLength(101 * OBSERVER_STATUSES.length);
     expect(scrape.value("unacked_observers", { type: "(others)", status: "Created" })).toBe(50);
     expect(of("unacked_workers_occupied")).toHaveLength(101);
     expect(scrape.value("unacked_workers", { pool: "default" })).toBe(20);

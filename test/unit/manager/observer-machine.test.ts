@@ -1,9 +1,10 @@
-import { OBSERVER_STATUSES } from "@unacked/contracts";
+import { OBSERVER_STATUSES, PENDING, statusesThat } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import {
   decide,
   OBSERVER_INPUTS,
   OBSERVER_MACHINE,
+  PENDING_MACHINE,
 } from "../../../services/observer-manager/src/domain/observers/observer-machine.ts";
 
 describe("the observer's machine", () => {
@@ -15,15 +16,15 @@ describe("the observer's machine", () => {
   });
 
   it("never changes what is over by anything that a service says", () => {
-    const fromClients = ["delete", "force-delete", "restart"];
-    for (const status of ["Deleted", "Failed", "Completed"] as const) {
+    const fromClients = ["delete", "force-delete", "restart", "pause", "resume"];
+    for (const status of ["Deleted", "Failed", "Completed", "Paused"] as const) {
       for (const input of OBSERVER_INPUTS.filter((one) => !fromClients.includes(one)))
         expect(decide(status, input).kind, `${status} × ${input}`).toBe("ignore");
     }
   });
 
   it("stops a run that appears for an observer that is over", () => {
-    for (const status of ["Deleted", "Failed", "Completed"] as const)
+    for (const status of ["Deleted", "Failed", "Completed", "Paused"] as const)
       expect(decide(status, "run-current")).toEqual({ kind: "ignore", actions: ["stop-run"] });
   });
 
@@ -33,7 +34,8 @@ describe("the observer's machine", () => {
     expect(decide("Deleted", "delete")).toEqual({ kind: "refuse", problem: "already-deleted" });
     for (const status of ["Processing", "Redistributing", "Retrying"] as const)
       expect(decide(status, "delete")).toMatchObject({ kind: "go", to: "OnDeleting", actions: ["send-stop"] });
-    for (const status of ["Failed", "Completed"] as const) expect(decide(status, "delete")).toMatchObject({ to: "Deleted" });
+    for (const status of ["Failed", "Completed", "Paused"] as const)
+      expect(decide(status, "delete")).toMatchObject({ to: "Deleted" });
     for (const status of ["Created", "OnDeleting"] as const)
       expect(decide(status, "force-delete")).toMatchObject({ kind: "go", to: "Deleted", actions: ["forget"] });
   });
@@ -47,5 +49,83 @@ describe("the observer's machine", () => {
 
   it("leaves Deleted for nothing", () => {
     for (const input of OBSERVER_INPUTS) expect(decide("Deleted", input).kind, input).not.toBe("go");
+  });
+});
+
+describe("a pause", () => {
+  const PAUSABLE = statusesThat(({ canPause }) => canPause);
+
+  it("decides every cell while it is under way", () => {
+    for (const pending of PENDING) {
+      expect(Object.keys(PENDING_MACHINE[pending]).toSorted()).toEqual([...PAUSABLE].toSorted());
+      for (const status of PAUSABLE)
+        expect(Object.keys(PENDING_MACHINE[pending][status] ?? {}).toSorted()).toEqual([...OBSERVER_INPUTS].toSorted());
+    }
+  });
+
+  it("leaves the status as it is and has the observer stopped wherever it is", () => {
+    for (const status of PAUSABLE)
+      expect(decide(status, "pause")).toEqual({ kind: "go", to: status, pending: "pause", actions: ["send-stop"] });
+  });
+
+  it("is at its end in Paused by whatever tells that there is no message any more, and nothing is sent", () => {
+    for (const status of PAUSABLE) {
+      for (const input of ["run-stopped", "start-refused", "type-unknown", "absent"] as const)
+        expect(decide(status, input, "pause"), `${status} × ${input}`).toEqual({
+          kind: "go",
+          to: "Paused",
+          pending: null,
+          actions: ["forget"],
+        });
+    }
+  });
+
+  it("has a run stopped that appears meanwhile, and goes on when one is lost", () => {
+    for (const status of PAUSABLE) {
+      expect(decide(status, "run-current", "pause")).toMatchObject({ pending: "pause", actions: ["send-stop"] });
+      const lost = decide(status, "run-lost", "pause");
+      if (lost.kind === "go") expect(lost).toMatchObject({ to: "Redistributing", pending: "pause", actions: [] });
+    }
+  });
+
+  it("never has a start sent while it is under way, whatever a service says", () => {
+    for (const status of PAUSABLE) {
+      for (const input of OBSERVER_INPUTS) {
+        const decision = decide(status, input, "pause");
+        if (decision.kind !== "refuse") expect(decision.actions, `${status} × ${input}`).not.toContain("send-start");
+      }
+    }
+  });
+
+  it("is taken back by a resumption, and what has followed the stop by then is sent again", () => {
+    for (const status of PAUSABLE) {
+      expect(decide(status, "resume", "pause")).toEqual({ kind: "go", to: status, pending: null, actions: ["forget-stop"] });
+      for (const input of ["run-stopped", "start-refused"] as const)
+        expect(decide(status, input), `${status} × ${input}`).toMatchObject({ to: "Created", actions: ["send-start"] });
+    }
+  });
+
+  it("gives way to a stop for good, and to the handler's own end", () => {
+    for (const status of PAUSABLE) {
+      expect(decide(status, "delete", "pause")).toMatchObject(decide(status, "delete"));
+      expect(decide(status, "force-delete", "pause")).toMatchObject(decide(status, "force-delete"));
+      expect(decide(status, "run-failed", "pause")).toMatchObject({ to: "Failed", pending: null });
+      expect(decide(status, "run-completed", "pause")).toMatchObject({ to: "Completed", pending: null });
+    }
+  });
+
+  it("is answered by what is so, and refused by what is over", () => {
+    expect(decide("Paused", "pause")).toEqual({ kind: "ignore", actions: [] });
+    expect(decide("Paused", "resume")).toEqual({ kind: "go", to: "Created", pending: null, actions: ["send-start"] });
+    expect(decide("Paused", "restart")).toEqual({ kind: "refuse", problem: "paused" });
+    for (const status of ["Failed", "Completed"] as const) {
+      expect(decide(status, "pause")).toEqual({ kind: "refuse", problem: "not-pausable" });
+      expect(decide(status, "resume")).toEqual({ kind: "refuse", problem: "not-paused" });
+    }
+    for (const status of PAUSABLE) {
+      expect(decide(status, "resume")).toEqual({ kind: "refuse", problem: "not-paused" });
+      expect(decide(status, "restart", "pause")).toEqual({ kind: "refuse", problem: "paused" });
+      expect(decide(status, "pause", "pause")).toEqual({ kind: "ignore", actions: [] });
+    }
   });
 });

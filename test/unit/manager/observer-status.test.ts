@@ -7,7 +7,7 @@ const MIGRATIONS = new URL("../../../services/observer-manager/src/adapters/post
 const goes = (status: ObserverStatus, input: ObserverInput) => decide(status, input).kind === "go";
 
 describe.each(OBSERVER_STATUSES)("the traits of %s", (status) => {
-  const { run, stop, canRestart } = traitsOf(status);
+  const { run, stop, canRestart, canPause } = traitsOf(status);
 
   test("say of stops and restarts what the machine decides", () => {
     const decided = goes(status, "delete") ? "gently" : goes(status, "force-delete") ? "by-force" : "no";
@@ -15,18 +15,26 @@ describe.each(OBSERVER_STATUSES)("the traits of %s", (status) => {
     expect(canRestart).toBe(decide(status, "restart").kind !== "refuse");
   });
 
+  test("say of pauses and resumptions what the machine decides", () => {
+    expect(canPause).toBe(goes(status, "pause"));
+    expect(run === "on-hold").toBe(goes(status, "resume"));
+  });
+
   test("say of its run what the machine makes of one that appears, and of one that is lost", () => {
     const met = decide(status, "run-current");
     const lost = decide(status, "run-lost");
-    expect(met.kind === "ignore").toBe(run === "none");
+    expect(met.kind === "ignore").toBe(run === "none" || run === "on-hold");
     if (met.kind === "go") expect(traitsOf(met.to).run).toBe(run === "ending" ? "ending" : "current");
     if (run === "current") expect(lost.kind === "go" && traitsOf(lost.to).run).toBe("awaited");
   });
 
   test("are those of the constraints of the books", () => {
-    const books = readFileSync(new URL("0001-books.ts", MIGRATIONS), "utf8").replaceAll(/\s+/g, " ");
-    const listed = (constraint: RegExp) => constraint.exec(books)?.[1]?.includes(`'${status}'`);
-    expect(listed(/CONSTRAINT status_is_known CHECK \(status IN \(([^)]*)\)/)).toBe(true);
+    const read = (file: string) => readFileSync(new URL(file, MIGRATIONS), "utf8").replaceAll(/\s+/g, " ");
+    const [books, pause] = [read("0001-books.ts"), read("0025-pause.ts")];
+    const listed = (constraint: RegExp, text = books) => constraint.exec(text)?.[1]?.includes(`'${status}'`);
+    const isOld = listed(/CONSTRAINT status_is_known CHECK \(status IN \(([^)]*)\)/);
+    expect(isOld || new RegExp(`KNOWN\\(\\[\\.\\.\\.BEFORE, "${status}"\\]\\)`).test(pause)).toBe(true);
+    expect(listed(/pending IS NULL OR status IN \(([^)]*)\)/, pause)).toBe(canPause);
     expect(listed(/CONSTRAINT running_has_a_run CHECK \(status NOT IN \(([^)]*)\)/)).toBe(run === "current");
     expect(listed(/\(current_run_id IS NULL OR status IN \(([^)]*)\)/)).toBe(run === "current" || run === "ending");
   });

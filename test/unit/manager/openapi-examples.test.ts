@@ -74,7 +74,8 @@ describe("an example in the document", () => {
       Object.values(examples).flatMap((example) => contract.flawsAt(`${pointer}/schema`, valueOf(document, example))),
     );
     expect(flaws).toEqual([]);
-  });
+    // Hundreds of schemas are compiled: seconds, and much more on a machine that runs everything at once.
+  }, 120_000);
 });
 
 /** Whatever has a schema and examples beside it. */

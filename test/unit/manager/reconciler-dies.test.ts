@@ -14,7 +14,8 @@ const prover = { advance: async () => false, clear: async () => undefined };
 const CLOCKS = {
   toFake: ["setTimeout", "clearTimeout", "performance"] as ("setTimeout" | "clearTimeout" | "performance")[],
 };
-const [lost, leaving, serviceId] = [newObserverId(), newObserverId(), newServiceId()];
+const [lost, leaving, resting] = [newObserverId(), newObserverId(), newObserverId()];
+const serviceId = newServiceId();
 
 beforeEach(() => void vi.useFakeTimers(CLOCKS));
 afterEach(() => void vi.useRealTimers());
@@ -39,12 +40,14 @@ class World implements ReconcilerStore {
   constructor() {
     this.books.put({ id: lost });
     this.books.put({ id: leaving, status: "OnDeleting" });
+    this.books.put({ id: resting, status: "Created", pending: "pause" });
   }
 
   #suspects(): Map<string, string> {
     const { observers, commands } = this.books.tables;
     const inDoubt = [...observers.values()].filter(
-      ({ id, status, currentRunId }) => status !== "Deleted" && currentRunId === null && !commands.has(`start ${id}`),
+      ({ id, status, currentRunId }) =>
+        status !== "Deleted" && status !== "Paused" && currentRunId === null && !commands.has(`start ${id}`),
     );
     return new Map(inDoubt.map(({ id, mark }) => [id, String(mark)]));
   }
@@ -127,11 +130,11 @@ const deathsOfCounts = (await deathsIn((process) => reconcile(miscounting(), pro
 vi.useRealTimers();
 
 describe("a reconciler", () => {
-  it("sends again what nobody has, and concludes the deletion of what nobody has", async () => {
+  it("sends again what nobody has, and concludes the deletion and the pause of what nobody has", async () => {
     const world = new World();
     const { counts } = await reconcile(world);
-    expect(counts).toEqual({ sentAgain: 1, deletionsConcluded: 1, inventoriesAsked: 0 });
-    expect([world.ready, world.statusOf(leaving)]).toEqual([1, "Deleted"]);
+    expect(counts).toEqual({ sentAgain: 1, deletionsConcluded: 1, pausesConcluded: 1, inventoriesAsked: 0 });
+    expect([world.ready, world.statusOf(leaving), world.statusOf(resting)]).toEqual([1, "Deleted", "Paused"]);
   });
 
   it("reaches its repair among the deaths that are tried", () => {
@@ -148,7 +151,7 @@ describe("a reconciler", () => {
     await process.died;
     await reconcile(world);
     expect(world.books.tables.observers.get(lost)).toMatchObject({ status: "Created", revision: 2 });
-    expect([world.ready, world.statusOf(leaving)]).toEqual([1, "Deleted"]);
+    expect([world.ready, world.statusOf(leaving), world.statusOf(resting)]).toEqual([1, "Deleted", "Paused"]);
   });
 
   it.each(deathsOfCounts)(
@@ -165,10 +168,10 @@ describe("a reconciler", () => {
 
   it("that wakes up with what it had seen before another one repaired it changes nothing", async () => {
     const world = new World();
-    const stale = new Map([lost, leaving].map((id) => [id as string, "0"]));
+    const stale = new Map([lost, leaving, resting].map((id) => [id as string, "0"]));
     await reconcile(world);
     const repaired = world.books.seen();
-    await new Reconciler(partsOf(world)).repair("default", [lost, leaving], stale);
+    await new Reconciler(partsOf(world)).repair("default", [lost, leaving, resting], stale);
     expect(world.books.seen()).toEqual(repaired);
   });
 });

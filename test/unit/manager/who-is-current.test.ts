@@ -259,6 +259,51 @@ describe("who is current", () => {
     );
   });
 
+  it("pauses by the end of its run, having stopped whatever run appeared meanwhile", () => {
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    scene.say(a, [started(run), retrying(run)]);
+    observer.pending = "pause";
+    scene.say(a, [released(run)]);
+    expect(observer).toMatchObject({ status: "Redistributing", pending: "pause", nextAttemptInMs: null });
+    const next = runOf(observer, { messageId: run.messageId });
+    scene.say(b, [started(next)]);
+    expect(observer).toMatchObject({ status: "Processing", pending: "pause", currentRunId: next.runId });
+    expect(scene.wanted).toContainEqual({ kind: "stop", observerId: observer.id, revision: 1 });
+    scene.say(b, [stopped(next)]);
+    expect(observer).toMatchObject({ status: "Paused", pending: null, currentRunId: null, revision: 1, epoch: 2 });
+    expect(scene.wanted).toEqual([]);
+    expect(observer.lastError).toMatchObject({ message: "boom" });
+  });
+
+  it("pauses when its message was refused, by the stop or by a service that does not know the type: nothing is sent again", () => {
+    for (const reason of ["stopped", "unknown-type"] as const) {
+      const scene = new Scene();
+      const observer = scene.observer({ pending: "pause" });
+      const refused = { kind: "StartRefused", observerId: observer.id, messageId: newMessageId(), at: 1, reason } as const;
+      scene.say(newServiceId(), [{ ...refused, revision: 1 }]);
+      expect(observer).toMatchObject({ status: "Paused", pending: null, revision: 1, lastError: null });
+      expect(scene.wanted).toEqual([]);
+    }
+  });
+
+  it("sends again what has followed a stop that was taken back, be it stopped or refused elsewhere", () => {
+    for (const isRefused of [false, true]) {
+      const scene = new Scene();
+      const [holder, other] = newServices();
+      const observer = scene.observer();
+      const run = runOf(observer);
+      scene.say(holder, [started(run)]);
+      const refused = { kind: "StartRefused", observerId: observer.id, revision: 1, at: 1, reason: "stopped" } as const;
+      if (isRefused) scene.say(other, [{ ...refused, messageId: run.messageId }]);
+      else scene.say(holder, [stopped(run)]);
+      expect(observer).toMatchObject({ status: "Created", currentRunId: null, revision: 2 });
+      expect(scene.wanted).toContainEqual({ kind: "start", observerId: observer.id, revision: 2, delayMs: 0 });
+    }
+  });
+
   it("keeps an error and the attempts while retrying, and the error after", () => {
     const scene = new Scene();
     const service = newServiceId();

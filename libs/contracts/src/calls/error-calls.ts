@@ -29,6 +29,7 @@ export const ERROR_CALLS = {
       "not-retryable",
       "observer-not-found",
       "not-restartable",
+      "paused",
       "already-deleting",
       "already-deleted",
       "not-ready",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { observerFilterQuery } from "../observer-filter.ts";
-import { CreateObserver, ObserverPage, ObserverView, RunList } from "../rest.ts";
+import { CreateObserver, ObserverPage, ObserverView, RunList, whenFull } from "../rest.ts";
 import {
   BatchResults,
   BulkCount,
@@ -8,7 +8,9 @@ import {
   CreateObservers,
   MAX_BATCH_BODY_BYTES,
   MAX_REFS_BODY_BYTES,
+  PauseRequest,
   RestartRequest,
+  ResumeRequest,
   StopRequest,
 } from "../rest-bulk.ts";
 import { LOG_EVENTS, ObserverLogs } from "../rest-logs.ts";
@@ -73,7 +75,34 @@ export const OBSERVER_CALLS = {
   restartObserver: {
     access: "operator",
     answers: { 202: ObserverView },
-    problems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
+    problems: [
+      "observer-not-found",
+      "not-restartable",
+      "paused",
+      "already-deleting",
+      "already-deleted",
+      "not-ready",
+      "cross-origin",
+    ],
+  },
+  pauseObserver: {
+    access: "operator",
+    answers: { 200: ObserverView, 202: ObserverView },
+    problems: ["observer-not-found", "not-pausable", "already-deleting", "already-deleted", "not-ready", "cross-origin"],
+  },
+  resumeObserver: {
+    access: "operator",
+    query: z.strictObject({ whenFull }),
+    answers: { 202: ObserverView },
+    problems: [
+      "observer-not-found",
+      "not-paused",
+      "already-deleting",
+      "already-deleted",
+      "no-free-worker",
+      "not-ready",
+      "cross-origin",
+    ],
   },
   createObservers: {
     access: "operator",
@@ -107,6 +136,36 @@ export const OBSERVER_CALLS = {
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     answers: { 200: BulkAnswer },
     problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
-    itemProblems: ["observer-not-found", "not-restartable", "already-deleting", "already-deleted", "batch-interrupted"],
+    itemProblems: [
+      "observer-not-found",
+      "not-restartable",
+      "paused",
+      "already-deleting",
+      "already-deleted",
+      "batch-interrupted",
+    ],
+  },
+  pauseObservers: {
+    access: "operator",
+    body: PauseRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    answers: { 200: BulkAnswer },
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: ["observer-not-found", "not-pausable", "already-deleting", "already-deleted", "batch-interrupted"],
+  },
+  resumeObservers: {
+    access: "operator",
+    body: ResumeRequest,
+    bodyLimitBytes: MAX_REFS_BODY_BYTES,
+    answers: { 200: BulkAnswer },
+    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    itemProblems: [
+      "observer-not-found",
+      "not-paused",
+      "already-deleting",
+      "already-deleted",
+      "no-free-worker",
+      "batch-interrupted",
+    ],
   },
 } as const satisfies Record<string, Call>;

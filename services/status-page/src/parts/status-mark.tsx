@@ -1,11 +1,18 @@
-import type { ObserverStatus, ServiceState, ServiceView, TaskView } from "@unacked/contracts";
-import { STATUS_LOOKS, type Tone } from "../store/statuses.ts";
+import type { ObserverStatus, Pending, ServiceState, ServiceView, TaskView } from "@unacked/contracts";
+import { PENDING_LOOKS, STATUS_LOOKS, type Tone } from "../store/statuses.ts";
 import { TASK_LOOKS } from "../store/task-looks.ts";
 import css from "./status-mark.module.css";
 
-export function StatusMark({ status }: { status: ObserverStatus }) {
+export function StatusMark({ status, pending = null }: { status: ObserverStatus; pending?: Pending | null }) {
   const { tone, sign, meaning } = STATUS_LOOKS[status];
-  return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+  const mark = <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+  if (pending === null) return mark;
+  const { meaning: title, ...looks } = PENDING_LOOKS[pending];
+  return (
+    <span>
+      {mark} <Mark {...looks} title={title} />
+    </span>
+  );
 }
 
 export function TaskMark({ task: { status, cancelling } }: { task: TaskView }) {

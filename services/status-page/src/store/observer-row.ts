@@ -1,4 +1,4 @@
-import type { ObserverStatus, ObserverView } from "@unacked/contracts";
+import type { ObserverStatus, ObserverView, Pending } from "@unacked/contracts";
 
 /** What the page keeps of an observer. A hundred thousand of them are held, so params and retry policy stay with the manager. */
 export interface ObserverRow {
@@ -8,6 +8,7 @@ export interface ObserverRow {
   readonly pool: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly status: ObserverStatus;
+  readonly pending: Pending | null;
   readonly serviceId: string | null;
   readonly serviceName: string | null;
   readonly runId: string | null;
@@ -24,7 +25,7 @@ export interface ObserverRow {
 }
 
 export function toRow(view: ObserverView): ObserverRow {
-  const { id, name, type, pool, labels, status, runNumber, attempts, createdAt, modifiedAt } = view;
+  const { id, name, type, pool, labels, status, pending, runNumber, attempts, createdAt, modifiedAt } = view;
   return {
     id,
     name,
@@ -32,6 +33,7 @@ export function toRow(view: ObserverView): ObserverRow {
     pool,
     labels,
     status,
+    pending,
     runNumber,
     attempts,
     createdAt,

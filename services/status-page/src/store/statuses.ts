@@ -1,4 +1,4 @@
-import { LIVING_STATUSES, type ObserverStatus, traitsOf } from "@unacked/contracts";
+import { canPause, canResume, LIVING_STATUSES, type ObserverStatus, type Pending, traitsOf } from "@unacked/contracts";
 
 /** good: as it should be · wait: on its way · bad: somebody has to look · over: nothing goes on any more */
 export type Tone = "good" | "wait" | "bad" | "over";
@@ -18,8 +18,19 @@ export const STATUS_LOOKS: Record<ObserverStatus, StatusLook> = {
   Retrying: { tone: "bad", sign: "↻", meaning: "its handler threw; it is tried again" },
   Failed: { tone: "bad", sign: "✕", meaning: "its attempts are used up" },
   OnDeleting: { tone: "wait", sign: "◌", meaning: "is being stopped" },
+  Paused: { tone: "over", sign: "‖", meaning: "does not run until it is resumed" },
   Completed: { tone: "over", sign: "✓", meaning: "its handler returned" },
   Deleted: { tone: "over", sign: "○", meaning: "stopped for good" },
+};
+
+/** What stands beside a status. */
+export const PENDING_LOOKS: Record<Pending, StatusLook & { text: string }> = {
+  pause: {
+    tone: "wait",
+    sign: "‖",
+    text: "pausing",
+    meaning: "it is being paused; its message is not known to be gone yet",
+  },
 };
 
 export const STATUSES = Object.keys(STATUS_LOOKS) as ObserverStatus[];
@@ -27,17 +38,23 @@ export const STATUSES = Object.keys(STATUS_LOOKS) as ObserverStatus[];
 /** What the list shows if nobody asks for anything else. */
 export const LIVING: ReadonlySet<ObserverStatus> = new Set(LIVING_STATUSES);
 
-export type Action = "stop" | "force-stop" | "restart";
+/** In the order of their buttons. */
+export const OBSERVER_ACTIONS = ["stop", "force-stop", "restart", "pause", "resume"] as const;
+export type Action = (typeof OBSERVER_ACTIONS)[number];
 
-/** What the manager would let one do with an observer in this status. */
-export function allows(status: ObserverStatus, action: Action): boolean {
+/** What the manager would let one do with an observer that stands so. */
+export function allows({ status, pending }: { status: ObserverStatus; pending: Pending | null }, action: Action): boolean {
   switch (action) {
     case "stop":
       return traitsOf(status).stop === "gently";
     case "force-stop":
       return traitsOf(status).stop === "by-force";
     case "restart":
-      return traitsOf(status).canRestart;
+      return traitsOf(status).canRestart && pending === null;
+    case "pause":
+      return canPause({ status, pending });
+    case "resume":
+      return canResume({ status, pending });
     default:
       return action satisfies never;
   }

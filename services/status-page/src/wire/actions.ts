@@ -1,4 +1,4 @@
-import type { ObserverId, ObserverView, ServiceView } from "@unacked/contracts";
+import type { BulkCount, BulkResults, ObserverId, ObserverView, ServiceView } from "@unacked/contracts";
 import type { Action } from "../store/statuses.ts";
 import { call } from "./call.ts";
 
@@ -13,7 +13,7 @@ const AT_ONCE = 1_000;
 const NAMED = 3;
 
 /**
- * Stops or restarts observers, a thousand a call. Rejects with CallError when a call fails as a whole; what was accepted before
+ * Stops, restarts, pauses or resumes observers, a thousand a call. Rejects with CallError when a call fails as a whole; what was accepted before
  * stays so, and shows in the list.
  */
 export async function doToMany(
@@ -25,9 +25,7 @@ export async function doToMany(
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some = ids.slice(from, from + AT_ONCE);
     const body = { ids: some as ObserverId[] };
-    const answer = await (action === "restart"
-      ? call("restartObservers", { body })
-      : call("stopObservers", { body: { ...body, force: action === "force-stop" } }));
+    const answer = await sendMany(action, body);
     if (!("results" in answer)) throw new Error("the manager counted what was named");
     const { results } = answer;
     for (const result of results) {
@@ -36,6 +34,22 @@ export async function doToMany(
     }
   }
   return report;
+}
+
+function sendMany(action: Action, body: { ids: ObserverId[] }): Promise<BulkResults | BulkCount> {
+  switch (action) {
+    case "stop":
+    case "force-stop":
+      return call("stopObservers", { body: { ...body, force: action === "force-stop" } });
+    case "restart":
+      return call("restartObservers", { body });
+    case "pause":
+      return call("pauseObservers", { body });
+    case "resume":
+      return call("resumeObservers", { body });
+    default:
+      return action satisfies never;
+  }
 }
 
 function note({ refused }: ActionReport, { title, remedy }: { title: string; remedy: string }, name: string): void {
@@ -53,6 +67,10 @@ export function doToOne(action: Action, id: string): Promise<ObserverView> {
       return call("deleteObserver", { path: { ref: id }, query: { force: true } });
     case "restart":
       return call("restartObserver", { path: { ref: id } });
+    case "pause":
+      return call("pauseObserver", { path: { ref: id } });
+    case "resume":
+      return call("resumeObserver", { path: { ref: id } });
     default:
       return action satisfies never;
   }

@@ -7,6 +7,7 @@ import type { AppliedBatches, Tally } from "../../operations/tally.ts";
 const REPAIR_KINDS = {
   sentAgain: "sent-again",
   deletionsConcluded: "deletion-concluded",
+  pausesConcluded: "pause-concluded",
   inventoriesAsked: "inventory-asked",
 } as const satisfies Record<keyof RepairCounts, string>;
 

@@ -8,6 +8,7 @@ import type {
   ObserverId,
   ObserverStatus,
   ObserverTypeInfo,
+  Pending,
   RunEndReason,
   RunId,
   RunStopReason,
@@ -33,6 +34,8 @@ export type Happening =
 export interface ObserverBook {
   readonly id: ObserverId;
   status: ObserverStatus;
+  /** What is under way beside it. */
+  pending: Pending | null;
   revision: number;
   /** The manager's count of the observer's runs. */
   epoch: number;

@@ -21,7 +21,8 @@ export function meetRun(books: Books, observer: ObserverBook, run: RunBook): voi
     books.changedObservers.add(observer);
   }
   const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
-  if (decide(observer.status, "run-current").kind === "ignore") return applyInput(books, observer, "run-current", run);
+  if (decide(observer.status, "run-current", observer.pending).kind === "ignore")
+    return applyInput(books, observer, "run-current", run);
   // A count may begin again at 0 when somebody moves messages to another queue; a dead one's must not stand in the way.
   if (before && !books.isDead(before) && isTakenBackFor(run, before)) return supersede(books, run, "taken-back");
   noteFailover(books, observer, before, run);
@@ -101,7 +102,8 @@ export function record(books: Books, observer: ObserverBook, source: Source, eve
 export function takeBack(books: Books, observer: ObserverBook, run: RunBook, source: Source): void {
   if (observer.currentRunId === run.id) return books.forget({ kind: "stop-run", runId: run.id });
   if (run.revision < observer.revision) return reviveToStop(books, run, source, "obsolete");
-  if (decide(observer.status, "run-current").kind === "ignore") return reviveToStop(books, run, source, "not-wanted");
+  if (decide(observer.status, "run-current", observer.pending).kind === "ignore")
+    return reviveToStop(books, run, source, "not-wanted");
   const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   if (before && isTakenBackFor(run, before)) return reviveToStop(books, run, source, "taken-back");
   revive(books, run, source);

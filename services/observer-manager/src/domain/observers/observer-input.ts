@@ -11,10 +11,11 @@ export const UNKNOWN_TYPE_PAUSE_MS = 3_000;
  * `run` is the run that the input is about, for the actions that concern a run.
  */
 export function applyInput(books: Books, observer: ObserverBook, input: ObserverInput, run?: RunBook): void {
-  const decision = decide(observer.status, input);
+  const decision = decide(observer.status, input, observer.pending);
   if (decision.kind === "refuse") return;
-  if (decision.kind === "go" && observer.status !== decision.to) {
+  if (decision.kind === "go" && (observer.status !== decision.to || observer.pending !== decision.pending)) {
     observer.status = decision.to;
+    observer.pending = decision.pending;
     books.changedObservers.add(observer);
   }
   for (const action of decision.actions) carryOut(books, observer, action, run);
@@ -56,6 +57,8 @@ function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, 
         run &&
         books.want({ kind: "restart-run", observerId, runId: run.id, serviceId: run.serviceId, generation: run.generation })
       );
+    case "forget-stop":
+      return books.forget({ kind: "stop", observerId });
     case "forget":
       return books.forgetAllOfObserver(observerId);
     default:

@@ -1,7 +1,7 @@
-import type { ObserverStatus, ProblemCode } from "@unacked/contracts";
+import type { ObserverStatus, Pending, ProblemCode } from "@unacked/contracts";
 
 /**
- * The life of an observer as one table: every (status × input) cell is decided, "ignore" included.
+ * The life of an observer as one table: every (status × pending × input) cell is decided, "ignore" included.
  * docs/state-machine.md is generated from it. Which run an event belongs to is decided before, in `current-run.ts`.
  */
 export const OBSERVER_INPUTS = [
@@ -17,6 +17,8 @@ export const OBSERVER_INPUTS = [
   "delete",
   "force-delete",
   "restart",
+  "pause",
+  "resume",
 ] as const;
 
 /**
@@ -27,7 +29,7 @@ export const OBSERVER_INPUTS = [
  * - start-refused: a service remembered a stop of this revision and acked the message
  * - type-unknown: a service does not know the type and acked the message
  * - absent: the reconciler proved that neither broker nor services have it
- * - delete, force-delete, restart: what a client asked for
+ * - delete, force-delete, restart, pause, resume: what a client asked for
  */
 export type ObserverInput = (typeof OBSERVER_INPUTS)[number];
 
@@ -35,15 +37,36 @@ export type ObserverInput = (typeof OBSERVER_INPUTS)[number];
  * - send-start: a new message with revision + 1, at once · send-start-later: the same after a pause
  * - send-stop: broadcast a stop, again until it is answered · stop-run: stop just the run that appeared
  * - restart-run: stop and start the current run in place · forget: no start and no stop is wanted any more
+ * - forget-stop: the stop is not said again; a service that has heard it may follow it still
  */
-export type ObserverAction = "send-start" | "send-start-later" | "send-stop" | "stop-run" | "restart-run" | "forget";
+export type ObserverAction =
+  | "send-start"
+  | "send-start-later"
+  | "send-stop"
+  | "stop-run"
+  | "restart-run"
+  | "forget"
+  | "forget-stop";
 
 export type ObserverDecision =
-  | { kind: "go"; to: ObserverStatus; actions: readonly ObserverAction[] }
+  | { kind: "go"; to: ObserverStatus; pending: Pending | null; actions: readonly ObserverAction[] }
   | { kind: "ignore"; actions: readonly ObserverAction[] }
   | { kind: "refuse"; problem: ProblemCode };
 
-const go = (to: ObserverStatus, ...actions: ObserverAction[]): ObserverDecision => ({ kind: "go", to, actions });
+/** What was pending is over, or was not. */
+const go = (to: ObserverStatus, ...actions: ObserverAction[]): ObserverDecision => ({
+  kind: "go",
+  to,
+  pending: null,
+  actions,
+});
+/** A pause begins, or goes on. */
+const pausing = (to: ObserverStatus, ...actions: ObserverAction[]): ObserverDecision => ({
+  kind: "go",
+  to,
+  pending: "pause",
+  actions,
+});
 const ignore = (...actions: ObserverAction[]): ObserverDecision => ({ kind: "ignore", actions });
 const refuse = (problem: ProblemCode): ObserverDecision => ({ kind: "refuse", problem });
 
@@ -57,12 +80,15 @@ const running: Row = {
   "run-failed": go("Failed", "forget"),
   "run-completed": go("Completed", "forget"),
   "run-lost": go("Redistributing"),
-  "start-refused": ignore(),
-  "type-unknown": ignore(),
+  // Both only where its message was at another service meanwhile, and is nowhere any more (run-events.ts).
+  "start-refused": go("Created", "send-start"),
+  "type-unknown": go("Created", "send-start-later"),
   absent: go("Created", "send-start"),
   delete: go("OnDeleting", "send-stop"),
   "force-delete": go("OnDeleting", "send-stop"),
   restart: ignore("restart-run"),
+  pause: pausing("Processing", "send-stop"),
+  resume: refuse("not-paused"),
 };
 
 /** No run is current, one is awaited: Created or Redistributing. */
@@ -79,9 +105,33 @@ const awaited: Row = {
   delete: go("OnDeleting", "send-stop"),
   "force-delete": go("OnDeleting", "send-stop"),
   restart: refuse("not-restartable"),
+  pause: pausing("Redistributing", "send-stop"),
+  resume: refuse("not-paused"),
 };
 
-/** The job is over, though the observer is not deleted: Failed or Completed. A redelivery never changes it. */
+/**
+ * A pause is under way, and a stop is broadcast until it is answered. Whatever tells that there is no message any more ends it
+ * in Paused; a run that appears is told to stop like the one before. Its handler may also end by itself: then it is over.
+ */
+const toBePaused: Row = {
+  "run-current": pausing("Processing", "send-stop"),
+  "run-retrying": ignore(),
+  "run-stopped": go("Paused", "forget"),
+  "run-failed": go("Failed", "forget"),
+  "run-completed": go("Completed", "forget"),
+  "run-lost": ignore(),
+  "start-refused": go("Paused", "forget"),
+  "type-unknown": go("Paused", "forget"),
+  absent: go("Paused", "forget"),
+  delete: go("OnDeleting", "send-stop"),
+  "force-delete": go("OnDeleting", "send-stop"),
+  restart: refuse("paused"),
+  pause: ignore(),
+  // What has followed the stop is sent again as its end is told, by the row without a pause.
+  resume: go("Redistributing", "forget-stop"),
+};
+
+/** The job is over, though the observer is not deleted: Failed or Completed, or Paused. A redelivery never changes it. */
 const over: Row = {
   "run-current": ignore("stop-run"),
   "run-retrying": ignore(),
@@ -95,12 +145,20 @@ const over: Row = {
   delete: go("Deleted", "forget"),
   "force-delete": go("Deleted", "forget"),
   restart: go("Created", "send-start"),
+  pause: refuse("not-pausable"),
+  resume: refuse("not-paused"),
 };
 
 export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
-  Created: { ...awaited, delete: refuse("not-activated"), "force-delete": go("Deleted", "forget") },
+  Created: {
+    ...awaited,
+    delete: refuse("not-activated"),
+    "force-delete": go("Deleted", "forget"),
+    // Its start, if it is still to be sent, is not taken back: whether it was can be told by nobody then.
+    pause: pausing("Created", "send-stop"),
+  },
   Processing: running,
-  Retrying: running,
+  Retrying: { ...running, pause: pausing("Retrying", "send-stop") },
   Redistributing: awaited,
   OnDeleting: {
     "run-current": go("OnDeleting", "send-stop"),
@@ -115,15 +173,52 @@ export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
     delete: refuse("already-deleting"),
     "force-delete": go("Deleted", "forget"),
     restart: refuse("already-deleting"),
+    pause: refuse("already-deleting"),
+    resume: refuse("already-deleting"),
+  },
+  Paused: {
+    ...over,
+    restart: refuse("paused"),
+    pause: ignore(),
+    resume: go("Created", "send-start"),
   },
   Deleted: {
     ...over,
     delete: refuse("already-deleted"),
     "force-delete": refuse("already-deleted"),
     restart: refuse("already-deleted"),
+    pause: refuse("already-deleted"),
+    resume: refuse("already-deleted"),
   },
   Failed: over,
   Completed: over,
 };
 
-export const decide = (status: ObserverStatus, input: ObserverInput): ObserverDecision => OBSERVER_MACHINE[status][input];
+/** Where something can be pending beside the status. */
+export const PENDING_MACHINE: Record<Pending, Partial<Record<ObserverStatus, Row>>> = {
+  pause: {
+    Created: {
+      ...toBePaused,
+      delete: refuse("not-activated"),
+      "force-delete": go("Deleted", "forget"),
+      resume: go("Created", "forget-stop"),
+    },
+    Processing: {
+      ...toBePaused,
+      "run-retrying": pausing("Retrying"),
+      "run-lost": pausing("Redistributing"),
+      resume: go("Processing", "forget-stop"),
+    },
+    Retrying: {
+      ...toBePaused,
+      "run-retrying": pausing("Retrying"),
+      "run-lost": pausing("Redistributing"),
+      resume: go("Retrying", "forget-stop"),
+    },
+    Redistributing: toBePaused,
+  },
+};
+
+/** Nothing is pending beside a status that no such row knows; the books' CHECK holds it. */
+export const decide = (status: ObserverStatus, input: ObserverInput, pending: Pending | null = null): ObserverDecision =>
+  ((pending !== null && PENDING_MACHINE[pending][status]) || OBSERVER_MACHINE[status])[input];

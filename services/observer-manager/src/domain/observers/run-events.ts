@@ -111,7 +111,7 @@ export function applyStartNotRun(books: Books, event: StartNotRun): void {
   const observer = books.observers.get(event.observerId);
   if (!observer || observer.revision !== event.revision) return;
   if (observer.currentRunId !== null && !hasLostIts(books, observer, event.messageId)) return;
-  if (event.reason === "unknown-type") {
+  if (event.reason === "unknown-type" && observer.pending === null) {
     const message = "the service that had a free worker does not know the type; it is sent again";
     observer.lastError = { name: "UnknownType", message };
     books.changedObservers.add(observer);

@@ -39,6 +39,13 @@ function allKnow(feature: Feature, { consumers, managers }: FleetLook): boolean 
   return consumers <= consuming.length && managers.every(({ features }) => features.includes(feature));
 }
 
+/** What all readers knew they know until one is seen that may not: being unable to look is no sign of one. */
+export function mayGoOn(feature: Feature, looks: readonly FleetLook[]): boolean {
+  const { consumers, managers } = looks.at(-1) ?? { consumers: null, managers: [] };
+  const consuming = managers.filter(({ isConsuming }) => isConsuming);
+  return (consumers ?? 0) <= consuming.length && managers.every(({ features }) => features.includes(feature));
+}
+
 /** Whether every living service of a pool has a feature. Without any, the first to come may be an old one. */
 export const servicesKnow = (feature: Feature, announced: readonly (readonly string[])[]): boolean =>
   announced.length > 0 && announced.every((features) => features.includes(feature));

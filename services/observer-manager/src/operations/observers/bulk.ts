@@ -6,6 +6,7 @@ import type { BooksStore, BooksTransaction } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
 import { ask, changeObservers } from "./observer-change.ts";
 import type { BulkChange, BulkCount, ChangeOutcome, ObserverRef } from "./observer-tools.ts";
+import { ROOM_FOR_ALL, roomFor } from "./room.ts";
 
 /** Rows locked by one transaction: services' own events about them wait so long. */
 const CHUNK = 1_000;
@@ -32,7 +33,9 @@ export class Bulk {
   async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[]> {
     const input = inputOf(change);
     const action = actionOf(change, by);
-    const done = await this.#inChunks(refs, change, (tx, chunk) => changeObservers(tx, chunk, input, action));
+    const done = await this.#inChunks(refs, change, (tx, chunk) =>
+      changeObservers(tx, chunk, input, action, mustFindWorker(change)),
+    );
     const outcomes = done.flat();
     const cutOff = refs.slice(outcomes.length).map((): ChangeOutcome => ({ kind: "problem", code: "batch-interrupted" }));
     return [...outcomes, ...cutOff];
@@ -45,10 +48,11 @@ export class Bulk {
     const counts = await this.#inChunks(ids, change, async (tx, chunk) => {
       const books = await tx.loadMatching(chunk, filter);
       books.traceContext = by.traceContext;
+      const room = mustFindWorker(change) ? await roomFor(tx, books) : ROOM_FOR_ALL;
       const count = noneYet();
       const accepted: ObserverId[] = [];
       for (const observer of books.observers.values()) {
-        const refusal = ask(books, observer, input);
+        const refusal = ask(books, observer, input, room);
         tally(count, refusal);
         if (refusal === null) accepted.push(observer.id);
       }
@@ -88,7 +92,7 @@ export class Bulk {
 /** Null for a dry run: nothing is done. */
 function actionOf({ kind, force, dryRun }: BulkChange, by: Actor, filter?: ObserverFilter): Action | null {
   if (dryRun) return null;
-  return newAction(kind === "stop" ? "observer.stop" : "observer.restart", by, {
+  return newAction(`observer.${kind}`, by, {
     force,
     filter: filter && inTheTrail(filter),
   });
@@ -117,11 +121,15 @@ function inputOf({ kind, force }: BulkChange): ObserverInput {
     case "stop":
       return force ? "force-delete" : "delete";
     case "restart":
-      return "restart";
+    case "pause":
+    case "resume":
+      return kind;
     default:
       return kind satisfies never;
   }
 }
+
+const mustFindWorker = ({ kind, whenFull }: BulkChange): boolean => kind === "resume" && whenFull !== "queue";
 
 const noneYet = (): BulkCount => ({ matched: 0, accepted: 0, refused: {} });
 

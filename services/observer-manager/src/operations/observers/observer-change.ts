@@ -5,6 +5,7 @@ import { decide, type ObserverInput } from "../../domain/observers/observer-mach
 import { type Action, doneTo } from "../access/audit.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { ChangeOutcome, ObserverRef } from "./observer-tools.ts";
+import { ROOM_FOR_ALL, type Room, roomFor } from "./room.ts";
 
 /**
  * Asks the same of each of these observers, in the order given: rows are locked, decided upon in memory and written by one
@@ -16,12 +17,14 @@ export async function changeObservers(
   refs: ObserverRef[],
   input: ObserverInput,
   action: Action | null,
+  mustFindWorker = false,
 ): Promise<ChangeOutcome[]> {
   const { books, ids } = await tx.loadObservers(refs);
+  const room = mustFindWorker ? await roomFor(tx, books) : ROOM_FOR_ALL;
   books.traceContext = action?.by.traceContext;
   const decided = ids.map((id) => {
     const observer = id === undefined ? undefined : books.observers.get(id);
-    return observer ? { observer, refusal: ask(books, observer, input) } : undefined;
+    return observer ? { observer, refusal: ask(books, observer, input, room) } : undefined;
   });
   const accepted = decided.flatMap((one) => (one && one.refusal === null ? [one.observer.id] : []));
   if (accepted.length > 0 && action) await tx.write(books);
@@ -40,10 +43,15 @@ export async function changeObservers(
   });
 }
 
-/** @returns why not, or null when the books hold what came of it */
-export function ask(books: Books, observer: ObserverBook, input: ObserverInput): ProblemCode | null {
-  const decision = decide(observer.status, input);
+/**
+ * @param room only for those that the machine would let run again
+ * @returns why not, or null when the books hold what came of it
+ */
+export function ask(books: Books, observer: ObserverBook, input: ObserverInput, room: Room): ProblemCode | null {
+  const decision = decide(observer.status, input, observer.pending);
   if (decision.kind === "refuse") return decision.problem;
+  const full = room(observer);
+  if (full !== null) return full;
   const run = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   applyInput(books, observer, input, run);
   return null;

@@ -1,4 +1,4 @@
-import type { CreateObserver, ObserverFilter } from "@unacked/contracts";
+import type { CreateObserver, ObserverFilter, WhenFull } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import type { ObserverInput } from "../../domain/observers/observer-machine.ts";
 import { type Action, newAction } from "../access/audit.ts";
@@ -18,6 +18,8 @@ export interface LifecycleParts {
   types: TypeCheck;
   /** False until the manager has once read the state queue empty: before, the books may be behind reality. */
   isReady(): boolean;
+  /** Whether all managers know what Paused is. */
+  mayPause(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
   /** Where the dispatcher finds what was created a moment ago. */
@@ -26,6 +28,11 @@ export interface LifecycleParts {
 }
 
 const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
+const MAY_NOT_PAUSE: Refusal = {
+  ...NOT_READY,
+  detail:
+    "It is not known yet that all managers can pause: some seconds after the first of them has started, and not while one of an older version runs",
+};
 
 /**
  * What clients ask of an observer's life. Each call is one transaction: the observer's row and the command that says what
@@ -70,17 +77,33 @@ export class ObserverLifecycle implements Lifecycle {
     return this.#change(ref, "restart", newAction("observer.restart", by));
   }
 
+  async pauseObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome> {
+    return this.#whyNot("pause") ?? this.#change(ref, "pause", newAction("observer.pause", by));
+  }
+
+  resumeObserver(ref: ObserverRef, { whenFull }: { whenFull: WhenFull }, by: Actor): Promise<ChangeOutcome> {
+    return this.#change(ref, "resume", newAction("observer.resume", by), whenFull === "reject");
+  }
+
   async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): ReturnType<Lifecycle["changeObservers"]> {
-    return this.#parts.isReady() ? this.#bulk.changeObservers(refs, change, by) : NOT_READY;
+    return this.#whyNot(change.kind) ?? this.#bulk.changeObservers(refs, change, by);
   }
 
   async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): ReturnType<Lifecycle["changeMatching"]> {
-    return this.#parts.isReady() ? this.#bulk.changeMatching(filter, change, by) : NOT_READY;
+    return this.#whyNot(change.kind) ?? this.#bulk.changeMatching(filter, change, by);
   }
 
-  async #change(ref: ObserverRef, input: ObserverInput, action: Action): Promise<ChangeOutcome> {
+  #whyNot(kind: BulkChange["kind"]): Refusal | undefined {
+    const { isReady, mayPause } = this.#parts;
+    if (!isReady()) return NOT_READY;
+    return kind === "pause" && !mayPause() ? MAY_NOT_PAUSE : undefined;
+  }
+
+  async #change(ref: ObserverRef, input: ObserverInput, action: Action, mustFindWorker = false): Promise<ChangeOutcome> {
     if (!this.#parts.isReady()) return NOT_READY;
-    const [outcome] = await this.#parts.store.inTransaction((tx) => changeObservers(tx, [ref], input, action));
+    const [outcome] = await this.#parts.store.inTransaction((tx) =>
+      changeObservers(tx, [ref], input, action, mustFindWorker),
+    );
     if (outcome?.kind === "accepted") this.#parts.committed();
     return outcome ?? NOT_READY;
   }

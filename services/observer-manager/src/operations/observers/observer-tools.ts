@@ -1,4 +1,4 @@
-import type { CreateObserver, ObserverFilter, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
+import type { CreateObserver, ObserverFilter, ObserverId, ObserverView, ProblemCode, WhenFull } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import type { Refusal } from "../refusal.ts";
 
@@ -28,8 +28,17 @@ export interface Lifecycle {
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
   deleteObserver(ref: ObserverRef, options: { force: boolean }, by: Actor): Promise<ChangeOutcome>;
 
-  /** Problems: observer-not-found, not-restartable, already-deleting, already-deleted, not-ready. */
+  /** Problems: observer-not-found, not-restartable, paused, already-deleting, already-deleted, not-ready. */
   restartObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome>;
+
+  /**
+   * Problems: observer-not-found, not-pausable, already-deleting, already-deleted, not-ready (also while a manager may be about
+   * that does not know what Paused is).
+   */
+  pauseObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome>;
+
+  /** Problems: observer-not-found, not-paused, already-deleting, already-deleted, no-free-worker, not-ready. */
+  resumeObserver(ref: ObserverRef, options: { whenFull: WhenFull }, by: Actor): Promise<ChangeOutcome>;
 
   /**
    * The same for many, answered in the order of the refs. What was accepted stays so: when the database goes away in the
@@ -47,9 +56,11 @@ export type ChangeOutcome = { kind: "accepted"; observer: ObserverView } | Refus
 
 /** What is asked of many. */
 export interface BulkChange {
-  kind: "stop" | "restart";
+  kind: "stop" | "restart" | "pause" | "resume";
   /** Of a stop: also what has not started, or what nobody answers for. */
   force: boolean;
+  /** Of a resume: what is to become of those for which there is no worker. */
+  whenFull?: WhenFull;
   /** Answers as if, and changes nothing. */
   dryRun: boolean;
 }

@@ -48,6 +48,7 @@ const IN_DOUBT_AFTER_MS = 3_000;
 export interface RepairCounts {
   sentAgain: number;
   deletionsConcluded: number;
+  pausesConcluded: number;
   inventoriesAsked: number;
 }
 
@@ -57,7 +58,7 @@ export interface RepairCounts {
  * for everything. It concludes only from proof (absence-prover.ts, or absence.ts where not all know markers). A crash in between leaves things as they were.
  */
 export class Reconciler {
-  readonly counts: RepairCounts = { sentAgain: 0, deletionsConcluded: 0, inventoriesAsked: 0 };
+  readonly counts: RepairCounts = { sentAgain: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 };
   readonly #parts: ReconcilerParts;
   readonly #firstLooks = new Map<string, Sighting>();
   /** Services that counted otherwise at the last look; counts differ for moments all the time. */
@@ -118,21 +119,23 @@ export class Reconciler {
 
   /** Those of them whose rows still have these marks: nobody has them. */
   async repair(pool: string, ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<void> {
-    const repaired = new Map<ObserverStatus, number>();
+    const became = new Map<ObserverStatus, number>();
     await this.#parts.books.inTransaction(async (tx) => {
       const books = await tx.loadUnchanged(ids, marks);
       for (const observer of books.observers.values()) {
-        repaired.set(observer.status, (repaired.get(observer.status) ?? 0) + 1);
         applyInput(books, observer, "absent");
+        became.set(observer.status, (became.get(observer.status) ?? 0) + 1);
       }
       await tx.write(books);
     });
-    const deletionsConcluded = repaired.get("OnDeleting") ?? 0;
-    const sentAgain = [...repaired.values()].reduce((sum, count) => sum + count, 0) - deletionsConcluded;
+    const sentAgain = became.get("Created") ?? 0;
+    const deletionsConcluded = became.get("Deleted") ?? 0;
+    const pausesConcluded = became.get("Paused") ?? 0;
     this.counts.sentAgain += sentAgain;
     this.counts.deletionsConcluded += deletionsConcluded;
+    this.counts.pausesConcluded += pausesConcluded;
     this.#parts.log.warn(
-      { event: "repaired", pool, sentAgain, deletionsConcluded },
+      { event: "repaired", pool, sentAgain, deletionsConcluded, pausesConcluded },
       "observers that nobody had were repaired",
     );
     this.#parts.committed();

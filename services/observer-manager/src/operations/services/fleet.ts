@@ -3,6 +3,7 @@ import {
   type FleetLook,
   MANAGER_SILENT_MS,
   type ManagerSighting,
+  mayGoOn,
   readersKnow,
   SETTLED_MS,
   servicesKnow,
@@ -43,6 +44,8 @@ const EVERY_MS = 2_000;
 export class Fleet {
   readonly #parts: FleetParts;
   #looks: FleetLook[] = [];
+  /** What all readers have been seen to understand. */
+  readonly #known = new Set<Feature>();
   readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
 
   constructor(parts: FleetParts) {
@@ -68,6 +71,11 @@ export class Fleet {
     return readersKnow(feature, this.#looks, performance.now());
   }
 
+  /** The same, and also while nobody can be asked, where it was so before. */
+  mayGoOnWith(feature: Feature): boolean {
+    return this.#known.has(feature) && mayGoOn(feature, this.#looks);
+  }
+
   /** Whether every living service of the pool has this feature; false where there is none. */
   async servicesKnow(feature: Feature, pool: string): Promise<boolean> {
     return servicesKnow(feature, await this.#parts.store.featuresInPool(pool));
@@ -85,6 +93,7 @@ export class Fleet {
     const managers = await store.announce(word, MANAGER_SILENT_MS);
     const atMs = performance.now();
     this.#looks = [...behind(this.#looks, atMs), { atMs, consumers, managers }];
+    for (const feature of MANAGER_FEATURES) if (this.readersKnow(feature)) this.#known.add(feature);
     return EVERY_MS;
   }
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
-import { type Action, allows } from "../../store/statuses.ts";
+import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
 import { doToOne } from "../../wire/actions.ts";
 import css from "./actions.module.css";
 
@@ -19,7 +19,27 @@ const ACTIONS: Record<Action, { verb: string; done: string; text: string }> = {
     done: "is being restarted",
     text: "Its run is stopped and a new one begins, with all its attempts.",
   },
+  pause: {
+    verb: "Pause",
+    done: "is being paused",
+    text: "Its run is ended and its message removed; name and history stay, and nothing runs until it is resumed.",
+  },
+  resume: {
+    verb: "Resume",
+    done: "is being resumed",
+    text: "It runs again from the start, if a worker is free.",
+  },
 };
+
+const CALLS = {
+  stop: "deleteObserver",
+  "force-stop": "deleteObserver",
+  restart: "restartObserver",
+  pause: "pauseObserver",
+  resume: "resumeObserver",
+} as const;
+
+const isDangerous = (action: Action): boolean => action === "stop" || action === "force-stop";
 
 export function Actions({ observer, onDone }: { observer: ObserverView; onDone: () => void }) {
   const [asked, setAsked] = useState<Action | null>(null);
@@ -34,17 +54,11 @@ export function Actions({ observer, onDone }: { observer: ObserverView; onDone: 
     }
     setAsked(null);
   };
-  const possible = (Object.keys(ACTIONS) as Action[]).filter((action) => allows(observer.status, action));
+  const possible = OBSERVER_ACTIONS.filter((action) => allows(observer, action));
   return (
     <div className={css.actions}>
       {possible.map((action) => (
-        <ActionButton
-          key={action}
-          call={action === "restart" ? "restartObserver" : "deleteObserver"}
-          size="compact-md"
-          variant="default"
-          onClick={() => setAsked(action)}
-        >
+        <ActionButton key={action} call={CALLS[action]} size="compact-md" variant="default" onClick={() => setAsked(action)}>
           {ACTIONS[action].verb}
         </ActionButton>
       ))}
@@ -52,7 +66,7 @@ export function Actions({ observer, onDone }: { observer: ObserverView; onDone: 
         <ConfirmDialog
           title={`${ACTIONS[asked].verb} ${observer.name}?`}
           verb={ACTIONS[asked].verb}
-          isDangerous={asked !== "restart"}
+          isDangerous={isDangerous(asked)}
           onConfirm={() => run(asked)}
           onClose={() => setAsked(null)}
         >

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from "react";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
-import { STATUS_LOOKS } from "../../store/statuses.ts";
+import { PENDING_LOOKS, STATUS_LOOKS } from "../../store/statuses.ts";
 import css from "./facts.module.css";
 
 export function Facts({ observer }: { observer: ObserverView }) {
@@ -25,8 +25,21 @@ export function Facts({ observer }: { observer: ObserverView }) {
 }
 
 function factsOf(observer: ObserverView): [string, ReactNode][] {
-  const { status, service, type, pool, labels, runNumber, attempts, nextAttemptAt, createdAt, modifiedAt, id, revision } =
-    observer;
+  const {
+    status,
+    pending,
+    service,
+    type,
+    pool,
+    labels,
+    runNumber,
+    attempts,
+    nextAttemptAt,
+    createdAt,
+    modifiedAt,
+    id,
+    revision,
+  } = observer;
   const runsOn =
     service === null ? (
       "on no service now"
@@ -35,6 +48,7 @@ function factsOf(observer: ObserverView): [string, ReactNode][] {
     );
   return [
     ["Status", `${status}: ${STATUS_LOOKS[status].meaning}`],
+    ...(pending === null ? [] : [["Under way", PENDING_LOOKS[pending].meaning] satisfies [string, ReactNode]]),
     ["Runs on", runsOn],
     ["Type", type],
     ["Pool", pool],

@@ -38,7 +38,7 @@ export default function Observer({ reference }: { reference: string }) {
           <Link href="/observers">Observers</Link> /
         </p>
         <h1 className={css.name}>{observer.name}</h1>
-        <StatusMark status={observer.status} />
+        <StatusMark status={observer.status} pending={observer.pending} />
         <Actions observer={observer} onDone={reload} />
       </header>
       <LastError observer={observer} />

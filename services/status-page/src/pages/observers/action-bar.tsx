@@ -5,7 +5,7 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sayMany } from "../../parts/say.ts";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
 import type { Selection } from "../../store/selection.ts";
-import { type Action, allows } from "../../store/statuses.ts";
+import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
 import { type ActionReport, doToMany } from "../../wire/actions.ts";
 import css from "./action-bar.module.css";
 
@@ -21,7 +21,27 @@ const ACTIONS: Record<Action, { verb: string; done: string; text: string }> = {
     done: "being restarted",
     text: "Each run is stopped and a new one begins, with all its attempts.",
   },
+  pause: {
+    verb: "Pause",
+    done: "being paused",
+    text: "Each run is ended and its message removed; name and history stay, and nothing runs until it is resumed.",
+  },
+  resume: {
+    verb: "Resume",
+    done: "being resumed",
+    text: "Each runs again from the start, where a worker is free.",
+  },
 };
+
+const CALLS = {
+  stop: "stopObservers",
+  "force-stop": "stopObservers",
+  restart: "restartObservers",
+  pause: "pauseObservers",
+  resume: "resumeObservers",
+} as const;
+
+const isDangerous = (action: Action): boolean => action === "stop" || action === "force-stop";
 
 /** What can be done with the chosen ones; its place is kept while none is chosen, so that nothing moves. */
 export function ActionBar({ selection, onDone }: { selection: Selection; onDone: () => void }) {
@@ -30,7 +50,7 @@ export function ActionBar({ selection, onDone }: { selection: Selection; onDone:
   const [asked, setAsked] = useState<Action | null>(null);
   const { say } = useNotices();
   const chosen = [...selection.ids].flatMap((id) => observers.index.get(id) ?? []);
-  const fitFor = (action: Action) => chosen.filter(({ status }) => allows(status, action)).map(({ id }) => id);
+  const fitFor = (action: Action) => chosen.filter((one) => allows(one, action)).map(({ id }) => id);
 
   const run = async (action: Action, ids: string[]) => {
     try {
@@ -49,13 +69,13 @@ export function ActionBar({ selection, onDone }: { selection: Selection; onDone:
       <span className="figures" role="status">
         {chosen.length === 0 ? "None chosen" : `${sayMany(chosen.length, "observer")} chosen`}
       </span>
-      {(Object.keys(ACTIONS) as Action[]).map((action) => {
+      {OBSERVER_ACTIONS.map((action) => {
         const count = fitFor(action).length;
         if (action === "force-stop" && count === 0) return null;
         return (
           <ActionButton
             key={action}
-            call={action === "restart" ? "restartObservers" : "stopObservers"}
+            call={CALLS[action]}
             size="compact-sm"
             variant="default"
             disabled={count === 0}
@@ -69,7 +89,7 @@ export function ActionBar({ selection, onDone }: { selection: Selection; onDone:
         <ConfirmDialog
           title={`${ACTIONS[asked].verb} ${sayMany(ids.length, "observer")}?`}
           verb={ACTIONS[asked].verb}
-          isDangerous={asked !== "restart"}
+          isDangerous={isDangerous(asked)}
           onConfirm={() => run(asked, ids)}
           onClose={() => setAsked(null)}
         >

@@ -44,7 +44,7 @@ export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top
         </Link>
       </div>
       <div role="gridcell" className={css.status}>
-        <StatusMark status={row.status} />
+        <StatusMark status={row.status} pending={row.pending} />
       </div>
       <div role="gridcell" className={css.type} title={row.type}>
         {row.type}

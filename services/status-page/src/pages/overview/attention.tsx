@@ -38,7 +38,7 @@ export function Attention({ stats }: { stats: Stats }) {
         {rows.map((row) => (
           <p key={row.id} className={css.item}>
             <Link href={addressOfObserver(row.id)}>{row.name}</Link>
-            <StatusMark status={row.status} />
+            <StatusMark status={row.status} pending={row.pending} />
             <span className={css.why} title={row.error ?? ""}>
               {row.attempts > 0 && `${sayMany(row.attempts, "attempt")}. `}
               {row.error}

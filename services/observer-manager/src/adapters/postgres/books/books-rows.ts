@@ -30,7 +30,7 @@ const NAMESAKES = `
 const OBSERVERS_ON_SERVICES = `SELECT DISTINCT observer_id AS id FROM runs WHERE service_id = ANY($1) AND state <> 'Ended'`;
 
 const LOCK_OBSERVERS = `
-  SELECT id, status, revision, epoch, current_run_id AS "currentRunId", attempts, last_error AS "lastError",
+  SELECT id, status, pending, revision, epoch, current_run_id AS "currentRunId", attempts, last_error AS "lastError",
          CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs",
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
@@ -96,7 +96,7 @@ const WRITE_RUNS = `
 /** The rows are locked; which run may speak for its observer was decided under that lock (domain/observers/current-run.ts). */
 const WRITE_OBSERVERS = `
   UPDATE observers o SET
-    status = u.status, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,
+    status = u.status, pending = u.pending, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,
     current_service_id = u.service_id,
     attempts = u.attempts, last_error = u.last_error::jsonb, error_group = u.error_group,
     last_error_at = CASE WHEN u.last_error::jsonb IS DISTINCT FROM o.last_error OR u.attempts > o.attempts
@@ -105,8 +105,8 @@ const WRITE_OBSERVERS = `
                            ELSE now() + u.next_ms * interval '1 millisecond' END,
     modified_at = now(), changed_xid = pg_current_xact_id()
   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[],
-              $9::text[], $10::uuid[])
-    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id)
+              $9::text[], $10::uuid[], $11::text[])
+    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id, pending)
   WHERE o.id = u.id`;
 
 /** Loads and locks every row that these messages can touch. */
@@ -265,5 +265,6 @@ function observerColumns(observers: ObserverBook[], runs: Books["runs"]): unknow
     observers.map((o) => o.nextAttemptInMs),
     observers.map((o) => (o.lastError === null ? null : errorGroupOf(`${o.lastError.name}: ${o.lastError.message}`))),
     observers.map(serviceOf),
+    observers.map((o) => o.pending),
   ];
 }

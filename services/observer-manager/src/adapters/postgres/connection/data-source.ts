@@ -21,6 +21,7 @@ import { TaskFigures0021 } from "../migrations/0021-task-figures.ts";
 import { TaskRequests0022 } from "../migrations/0022-task-requests.ts";
 import { ClaimFloors0023 } from "../migrations/0023-claim-floors.ts";
 import { Timers0024 } from "../migrations/0024-timers.ts";
+import { Pause0025 } from "../migrations/0025-pause.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -86,6 +87,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskRequests0022,
       ClaimFloors0023,
       Timers0024,
+      Pause0025,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

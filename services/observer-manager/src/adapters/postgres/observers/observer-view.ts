@@ -35,6 +35,7 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
   pool: column("pool", ({ pool }) => pool),
   retry: column("retry", ({ retry }) => retry as ObserverView["retry"]),
   status: column("status", () => "Created"),
+  pending: column("pending", () => null),
   service: {
     reads: { current_service_id: "o.current_service_id", service_name: "s.name" },
     of: ({ current_service_id: id, service_name: name }) =>

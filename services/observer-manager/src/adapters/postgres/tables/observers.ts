@@ -16,6 +16,8 @@ export const ObserversTable = new EntitySchema({
     retry: column("jsonb"),
     /** libs/contracts, observer-status.ts */
     status: column("text"),
+    /** What is under way beside the status: `pause`, or nothing. */
+    pending: nullable("text"),
     /** Counted up with each new message: a run of an older one is obsolete. */
     revision: column("integer"),
     /** Runs so far. */

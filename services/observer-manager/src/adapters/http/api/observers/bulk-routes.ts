@@ -3,12 +3,22 @@ import type { Actor } from "../../../../domain/access/identity.ts";
 import type { BulkChange, ChangeOutcome, Lifecycle, ObserverRef } from "../../../../operations/observers/observer-tools.ts";
 import { toProblemDetails } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
-import { RESTART_COUNT, RESTART_RESULTS, STOP_COUNT, STOP_RESULTS } from "../../openapi/examples/bulk-examples.ts";
+import {
+  PAUSE_COUNT,
+  PAUSE_RESULTS,
+  RESTART_COUNT,
+  RESTART_RESULTS,
+  RESUME_COUNT,
+  RESUME_RESULTS,
+  STOP_COUNT,
+  STOP_RESULTS,
+} from "../../openapi/examples/bulk-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
+import { statusOf } from "./observer-routes.ts";
 
-/** Stop or restart many: some by ids and names, answered one by one, or all that match, counted. */
+/** Stop, restart, pause or resume many: some by ids and names, answered one by one, or all that match, counted. */
 export function bulkRoutes(lifecycle: Lifecycle): Route[] {
-  return [stopMany(lifecycle), restartMany(lifecycle)];
+  return [stopMany(lifecycle), restartMany(lifecycle), pauseMany(lifecycle), resumeMany(lifecycle)];
 }
 
 const answersOf = (results: BulkResults, count: BulkCount) =>
@@ -46,6 +56,31 @@ const restartMany = (lifecycle: Lifecycle) =>
     handle: ({ body, by }) => changeMany(lifecycle, body, { kind: "restart", force: false, dryRun: body.dryRun }, by),
   });
 
+const pauseMany = (lifecycle: Lifecycle) =>
+  defineRoute("pauseObservers")({
+    tag: "Observers",
+    summary: "Pause many",
+    bodyExamples: {
+      "By name": { names: ["shop-front", "heartbeat"] },
+      "All that watch a system under maintenance": { filter: { labels: { system: "warehouse" } } },
+    },
+    answers: answersOf(PAUSE_RESULTS, PAUSE_COUNT),
+    handle: ({ body, by }) => changeMany(lifecycle, body, { kind: "pause", force: false, dryRun: body.dryRun }, by),
+  });
+
+const resumeMany = (lifecycle: Lifecycle) =>
+  defineRoute("resumeObservers")({
+    tag: "Observers",
+    summary: "Resume many",
+    bodyExamples: {
+      "By name": { names: ["shop-front", "heartbeat"] },
+      "All that are paused, content to wait for workers": { filter: { status: "Paused" }, whenFull: "queue" },
+    },
+    answers: answersOf(RESUME_RESULTS, RESUME_COUNT),
+    handle: ({ body: { whenFull, ...body }, by }) =>
+      changeMany(lifecycle, body, { kind: "resume", force: false, dryRun: body.dryRun, whenFull }, by),
+  });
+
 async function changeMany(
   lifecycle: Lifecycle,
   { ids = [], names = [], filter = {} }: RestartRequest,
@@ -64,11 +99,14 @@ async function changeMany(
   const outcomes = await lifecycle.changeObservers(refs, change, by);
   if ("kind" in outcomes) return outcomes;
   const given: string[] = [...ids, ...names];
-  const results = outcomes.map((outcome, i) => ({ ref: given[i] ?? "", ...resultOf(outcome, by.requestId) }));
+  const results = outcomes.map((outcome, i) => ({ ref: given[i] ?? "", ...resultOf(outcome, change, by.requestId) }));
   return { status: 200, body: { results } };
 }
 
-function resultOf(outcome: ChangeOutcome, requestId: string) {
-  if (outcome.kind === "accepted") return { status: 202, observer: outcome.observer };
+function resultOf(outcome: ChangeOutcome, { kind }: BulkChange, requestId: string) {
+  if (outcome.kind === "accepted") {
+    const { observer } = outcome;
+    return { status: kind === "pause" ? statusOf(observer) : 202, observer };
+  }
   return { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) };
 }

@@ -1,3 +1,4 @@
+import type { ObserverView } from "@unacked/contracts";
 import type { ManagerReads } from "../../../../operations/manager-reads.ts";
 import type { Lifecycle } from "../../../../operations/observers/observer-tools.ts";
 import {
@@ -8,7 +9,10 @@ import {
   NEW_OBSERVER,
   OBSERVER_PAGE,
   ON_DELETING,
+  PAUSED,
+  PAUSING,
   PROCESSING,
+  RESUMED,
   RETRYING,
   RUNS,
   SENT_AGAIN,
@@ -22,7 +26,16 @@ const OBSERVERS = "/api/v1/observers";
 const AT_LOCATION = { headers: { Location: { description: "the observer's path", example: `${OBSERVERS}/${CREATED.id}` } } };
 
 export function observerRoutes(lifecycle: Lifecycle, reads: ManagerReads): Route[] {
-  return [create(lifecycle), list(reads), show(reads), runs(reads), remove(lifecycle), restart(lifecycle)];
+  return [
+    create(lifecycle),
+    list(reads),
+    show(reads),
+    runs(reads),
+    remove(lifecycle),
+    restart(lifecycle),
+    pause(lifecycle),
+    resume(lifecycle),
+  ];
 }
 
 const create = (lifecycle: Lifecycle) =>
@@ -130,6 +143,40 @@ const restart = (lifecycle: Lifecycle) =>
     },
     async handle({ ref, by }) {
       const outcome = await lifecycle.restartObserver(ref, by);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
+    },
+  });
+
+const pause = (lifecycle: Lifecycle) =>
+  defineRoute("pauseObserver")({
+    tag: "Observers",
+    summary: "End its run and keep it; nothing of it runs until it is resumed",
+    answers: {
+      200: { description: "It is Paused", examples: { "It was paused before": PAUSED } },
+      202: { description: "It is being paused", examples: { "A service is told to stop it": PAUSING } },
+    },
+    async handle({ ref, by }) {
+      const outcome = await lifecycle.pauseObserver(ref, by);
+      if (outcome.kind === "problem") return outcome;
+      return { status: statusOf(outcome.observer), body: outcome.observer };
+    },
+  });
+
+/** Of one that was paused: there is nothing left to wait for, or there is. */
+export const statusOf = ({ status }: ObserverView): 200 | 202 => (status === "Paused" ? 200 : 202);
+
+const resume = (lifecycle: Lifecycle) =>
+  defineRoute("resumeObserver")({
+    tag: "Observers",
+    summary: "Run a paused one again from the start, or take back a pause that is under way",
+    answers: {
+      202: {
+        description: "It will run again",
+        examples: { "Sent to the broker": RESUMED, "It was about to be paused, and goes on": PROCESSING },
+      },
+    },
+    async handle({ ref, query, by }) {
+      const outcome = await lifecycle.resumeObserver(ref, query, by);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.observer };
     },
   });

@@ -1,5 +1,5 @@
 import type { BatchResults, BulkCount, BulkResults } from "@unacked/contracts";
-import { CREATED, MINIMAL, NEW_OBSERVER, ON_DELETING, SENT_AGAIN } from "./observer-examples.ts";
+import { CREATED, MINIMAL, NEW_OBSERVER, ON_DELETING, PAUSED, PAUSING, RESUMED, SENT_AGAIN } from "./observer-examples.ts";
 import { problemExample } from "./problem-examples.ts";
 
 /** Of NEW_OBSERVER and MINIMAL. */
@@ -28,5 +28,21 @@ export const RESTART_RESULTS = {
   ],
 } satisfies BulkResults;
 
+export const PAUSE_RESULTS = {
+  results: [
+    { ref: "shop-front", status: 202, observer: PAUSING },
+    { ref: "heartbeat", status: 200, observer: { ...PAUSED, name: "heartbeat" } },
+  ],
+} satisfies BulkResults;
+
+export const RESUME_RESULTS = {
+  results: [
+    { ref: "shop-front", status: 202, observer: RESUMED },
+    { ref: "heartbeat", status: 503, problem: problemExample("no-free-worker") },
+  ],
+} satisfies BulkResults;
+
+export const PAUSE_COUNT = { matched: 40, accepted: 39, refused: { "not-pausable": 1 } } satisfies BulkCount;
+export const RESUME_COUNT = { matched: 39, accepted: 38, refused: { "no-free-worker": 1 } } satisfies BulkCount;
 export const STOP_COUNT = { matched: 200, accepted: 197, refused: { "not-activated": 3 } } satisfies BulkCount;
 export const RESTART_COUNT = { matched: 17, accepted: 17, refused: {} } satisfies BulkCount;

@@ -26,6 +26,7 @@ export const CREATED = {
     resetAfterMs: 600_000,
   },
   status: "Created",
+  pending: null,
   service: null,
   currentRunId: null,
   revision: 1,
@@ -89,6 +90,29 @@ export const ON_DELETING = {
   ...PROCESSING,
   status: "OnDeleting",
   modifiedAt: "2026-11-20T17:30:00.000Z",
+} satisfies ObserverView;
+
+/** A pause of PROCESSING: its service is told to stop it. */
+export const PAUSING = {
+  ...PROCESSING,
+  pending: "pause",
+  modifiedAt: "2026-11-20T17:30:00.000Z",
+} satisfies ObserverView;
+
+export const PAUSED = {
+  ...CREATED,
+  status: "Paused",
+  runNumber: 1,
+  epoch: 1,
+  attempts: 1,
+  modifiedAt: "2026-11-20T17:30:00.021Z",
+} satisfies ObserverView;
+
+export const RESUMED = {
+  ...PAUSED,
+  status: "Created",
+  revision: 2,
+  modifiedAt: "2026-11-21T08:00:00.000Z",
 } satisfies ObserverView;
 
 export const DELETED = {

@@ -1,0 +1,34 @@
+import type { Command } from "commander";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
+import { addSelectionOptions, resultOption } from "./option-sets.ts";
+
+interface ResumeOptions extends BulkTargetOptions {
+  queue?: boolean;
+}
+
+export function addResume(program: Command, io: Io): void {
+  const command = program
+    .command("resume")
+    .summary("run paused observers again")
+    .description("Run paused observers again from the start. A pause that is still under way is taken back.")
+    .argument("[names...]", "names or ids");
+  addSelectionOptions(command)
+    .option("--all", "every observer that is not Deleted")
+    .option("--queue", "wait in the queue when no worker is free, rather than be refused")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .addOption(resultOption())
+    .action(async (names: string[], options: ResumeOptions, self: Command) => {
+      const session = openSession(io, self);
+      const asked = toTarget(names, options);
+      const target = options.output === "lines" ? asked : await oneByOne(session, asked);
+      await changeMany(session, target, resuming(session, options), options);
+    });
+}
+
+const resuming = ({ api }: Session, { queue }: ResumeOptions): BulkChange => ({
+  done: "is being resumed",
+  dryDone: "would be resumed",
+  send: (target, { dryRun }) => api.resumeObservers(target, { dryRun, whenFull: queue === true ? "queue" : "reject" }),
+});

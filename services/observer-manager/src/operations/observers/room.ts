@@ -1,0 +1,33 @@
+import type { ProblemCode } from "@unacked/contracts";
+import type { Books, ObserverBook } from "../../domain/books/books.ts";
+import type { BooksTransaction } from "../books/books-store.ts";
+import { WorkersLeft } from "./workers-left.ts";
+
+/** Takes a worker for an observer that is to run again, and says why not. */
+export type Room = (observer: ObserverBook) => ProblemCode | null;
+
+/** Whoever finds none waits for one. */
+export const ROOM_FOR_ALL: Room = () => null;
+
+/** One that is being paused has its place still. */
+const needsWorker = ({ status }: ObserverBook): boolean => status === "Paused";
+
+/** First come, first served. The pools are locked until the transaction ends, so that the answer holds. */
+export async function roomFor(tx: BooksTransaction, books: Books): Promise<Room> {
+  const views = await tx.viewObservers([...books.observers.values()].filter(needsWorker).map(({ id }) => id));
+  const typesOf = new Map<string, Set<string>>();
+  for (const { pool, type } of views.values()) typesOf.set(pool, (typesOf.get(pool) ?? new Set()).add(type));
+  const left = new Map<string, WorkersLeft>();
+  for (const [pool, types] of [...typesOf].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    await tx.lockPool(pool);
+    left.set(pool, new WorkersLeft(await tx.freeWorkers(pool, [...types])));
+  }
+  return (observer) => {
+    const view = needsWorker(observer) ? views.get(observer.id) : undefined;
+    const workers = view && left.get(view.pool);
+    if (view === undefined || workers === undefined) return null;
+    if (workers.of(view.type) <= 0) return "no-free-worker";
+    workers.take(view.type);
+    return null;
+  };
+}
