@@ -172,9 +172,9 @@ describe("the list of observers", () => {
     await tabTo("grid");
     for (const key of ["Home", "Space", "Shift+ArrowDown"]) await page.keyboard.press(key);
     await page.getByText("2 observers chosen").waitFor();
-    await page.keyboard.press("Shift+Tab");
-    await page.keyboard.press("Shift+Tab"); // past Restart
-    expect(await page.evaluate("document.activeElement.textContent")).toContain("Stop");
+    const focused = () => page.evaluate<string>("document.activeElement.textContent");
+    for (let past = 0; past < 5 && !(await focused()).startsWith("Stop"); past += 1) await page.keyboard.press("Shift+Tab");
+    expect(await focused()).toMatch(/^Stop/);
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Stop 2 observers?" });
     await dialog.waitFor();
