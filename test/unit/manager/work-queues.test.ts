@@ -10,10 +10,10 @@ function session(generation: number) {
   const declareQueue = ({ name }: { name: string }) =>
     new Promise<void>((resolve, reject) => asked.push({ name, answer: { resolve, reject } }));
   const close = async () => undefined;
-  const broker = { isThere: true };
+  const broker: { trouble?: string } = {};
   const inspect = async () => {
-    if (!broker.isThere)
-      throw new RefusedError("look at it", { kind: "channel-closed", detail: "404 NOT_FOUND - no queue 'unacked.work.a'" });
+    if (broker.trouble !== undefined)
+      throw new RefusedError("look at it", { kind: "channel-closed", detail: `404 NOT_FOUND - ${broker.trouble}` });
     return { messageCount: 0, consumerCount: 0 };
   };
   const openSideChannel = async () => ({ declareQueue, inspect, close });
@@ -86,8 +86,11 @@ test("one that somebody deleted is declared again when those who consumed from i
     return done;
   };
   await ensured();
-  broker.isThere = false;
   queues.forget("a");
+  broker.trouble = "home node 'rabbit@b' of durable queue 'unacked.work.a' is down or inaccessible";
+  expect(await ensured()).toContain("home node");
+  vi.advanceTimersByTime(1_000);
+  broker.trouble = "no queue 'unacked.work.a' in vhost '/'";
   for (const passedMs of [0, 500, 1_000]) {
     vi.advanceTimersByTime(passedMs);
     expect(await ensured()).toContain("somebody has deleted it");

@@ -159,7 +159,7 @@ export class PoolQueue {
       await this.#use(session, (channel) => channel.inspect(this.#declaration.name));
       return true;
     } catch (error) {
-      if (isNotFound(error)) return false;
+      if (isDeleted(error)) return false;
       throw error;
     }
   }
@@ -215,5 +215,7 @@ export class PoolQueue {
 }
 
 const isNotFound = (error: unknown): boolean => error instanceof RefusedError && error.reason.detail.startsWith("404 ");
+/** And not merely out of reach, as one whose node is down: that is "404" as well. */
+const isDeleted = (error: unknown): boolean => isNotFound(error) && /no queue/.test((error as RefusedError).reason.detail);
 const isInUse = (error: unknown): boolean =>
   error instanceof RefusedError && /^406 .*(in use|not empty|non-empty)/i.test(error.reason.detail);
