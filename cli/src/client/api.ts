@@ -44,11 +44,9 @@ export type AuditFilter = Partial<Record<keyof QueryOf<"listAudit">, string>>;
 export type TaskFilter = Partial<Record<keyof QueryOf<"listTasks">, string>>;
 export type NewObserver = BodyOf<"createObserver">;
 export type NewTask = BodyOf<"createTask">;
-/** The manager says which statuses may be changed. */
 export type TimerFilter = Partial<Record<keyof QueryOf<"listTimers">, string>>;
-
 export type NewTimer = BodyOf<"putTimer">;
-
+/** The manager says which statuses may be changed. */
 export type TaskBulkTarget =
   | { ids: string[] }
   | { filter: { status?: TaskStatus[]; type?: string; pool?: string } }

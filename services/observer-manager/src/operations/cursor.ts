@@ -31,23 +31,21 @@ export function decodeObserverCursor(cursor: string, sort: ObserverSort): Observ
   return { sort, attempts: Number(attempts), createdAtMicros, id };
 }
 
-export function encodeTaskCursor({ createdAtMicros, id }: { createdAtMicros: string; id: string }): string {
-  return encode(["k", createdAtMicros, id]);
+interface Created {
+  createdAtMicros: string;
+  id: string;
 }
 
-export function decodeTaskCursor(cursor: string): { createdAtMicros: string; id: string } | undefined {
+export const encodeTaskCursor = (position: Created): string => encodeCreated("k", position);
+export const decodeTaskCursor = (cursor: string): Created | undefined => decodeCreated("k", cursor);
+export const encodeTimerCursor = (position: Created): string => encodeCreated("i", position);
+export const decodeTimerCursor = (cursor: string): Created | undefined => decodeCreated("i", cursor);
+
+const encodeCreated = (kind: string, { createdAtMicros, id }: Created): string => encode([kind, createdAtMicros, id]);
+
+function decodeCreated(wanted: string, cursor: string): Created | undefined {
   const [kind, createdAtMicros, id, ...rest] = decode(cursor);
-  if (kind !== "k" || rest.length > 0 || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
-  return { createdAtMicros, id };
-}
-
-export function encodeTimerCursor({ createdAtMicros, id }: { createdAtMicros: string; id: string }): string {
-  return encode(["i", createdAtMicros, id]);
-}
-
-export function decodeTimerCursor(cursor: string): { createdAtMicros: string; id: string } | undefined {
-  const [kind, createdAtMicros, id, ...rest] = decode(cursor);
-  if (kind !== "i" || rest.length > 0 || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
+  if (kind !== wanted || rest.length > 0 || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
   return { createdAtMicros, id };
 }
 

@@ -19,7 +19,8 @@ import type {
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
-import { SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
+import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
+import { SqlConditions } from "../connection/sql-conditions.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
 import { insertTasks } from "./task-insert.ts";
@@ -44,7 +45,13 @@ const LIVE_TYPES = `
   SELECT types, count(*)::int AS services, ARRAY(SELECT type FROM task_types WHERE outside) AS outside FROM task_services
   WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`;
 
-const MICROS = "(extract(epoch FROM created_at) * 1000000)::bigint::text AS created_at_micros";
+/** Indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_by_status. */
+const TASKS: LiveAndEnded = {
+  live: { table: "tasks", columns: LIVE_COLUMNS },
+  ended: { table: "ended_tasks", columns: ENDED_COLUMNS },
+  overStatuses: TASK_OVER_STATUSES,
+  maxCount: MAX_TASK_COUNT,
+};
 
 export type Taker = Pick<UnwantedAttempt, "serviceId" | "generation">;
 
@@ -73,15 +80,8 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   }
 
   async list(query: TaskQuery): ReturnType<TaskStore["list"]> {
-    const [rows, counted] = await Promise.all([this.#page(query), this.#count(query)]);
-    const shown = rows.slice(0, query.limit);
-    const last = rows.length > query.limit ? shown.at(-1) : undefined;
-    return {
-      items: await viewsOf(this.#dataSource, shown),
-      total: Math.min(counted, MAX_TASK_COUNT),
-      isTotalExact: counted <= MAX_TASK_COUNT,
-      ...(last && { last: { createdAtMicros: last.created_at_micros, id: last.id } }),
-    };
+    const { rows, ...page } = await listNewest<TaskRow>(this.#dataSource, TASKS, query, () => conditionsOf(query));
+    return { ...page, items: await viewsOf(this.#dataSource, rows) };
   }
 
   cancel(id: TaskId, action: Action): ReturnType<TaskStore["cancel"]> {
@@ -138,37 +138,6 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
       outside: rows[0]?.outside ?? [],
     };
   }
-
-  /** Both tables in one order; indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_by_status. */
-  #page(query: TaskQuery): Promise<(TaskRow & { created_at_micros: string })[]> {
-    const conditions = conditionsOf(query);
-    if (query.after !== undefined)
-      conditions.and(`(created_at, id) < (${TIME_OF_MICROS}, ?::uuid)`, query.after.createdAtMicros, query.after.id);
-    const limit = conditions.parameter(query.limit + 1);
-    const part = (columns: string, table: string): string =>
-      `(SELECT ${columns}, ${MICROS} FROM ${table} ${conditions.where} ORDER BY created_at DESC, id DESC LIMIT ${limit})`;
-    const parts = [part(LIVE_COLUMNS, "tasks"), part(ENDED_COLUMNS, "ended_tasks")];
-    const listed = partsOf(query, parts).join(" UNION ALL ");
-    const sql = `SELECT * FROM (${listed}) listed ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
-    return this.#dataSource.query(sql, conditions.parameters);
-  }
-
-  async #count(query: TaskQuery): Promise<number> {
-    const conditions = conditionsOf(query);
-    const limit = conditions.parameter(MAX_TASK_COUNT + 1);
-    const part = (table: string): string => `(SELECT 1 FROM ${table} ${conditions.where} LIMIT ${limit})`;
-    const parts = partsOf(query, [part("tasks"), part("ended_tasks")]);
-    const sql = `SELECT count(*)::int AS total FROM (${parts.join(" UNION ALL ")}) found`;
-    const [row] = await this.#dataSource.query<{ total: number }[]>(sql, conditions.parameters);
-    return row?.total ?? 0;
-  }
-}
-
-/** Only of the table that can have some. */
-function partsOf({ statuses }: TaskQuery, [live, ended]: string[]): string[] {
-  const isOver = (status: string) => (TASK_OVER_STATUSES as readonly string[]).includes(status);
-  const parts = [...(statuses?.every(isOver) ? [] : [live]), ...(statuses?.some(isOver) === false ? [] : [ended])];
-  return parts as string[];
 }
 
 export function conditionsOf({

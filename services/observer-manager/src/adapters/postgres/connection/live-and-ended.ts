@@ -1,0 +1,94 @@
+import type { DataSource } from "typeorm";
+import { type SqlConditions, TIME_OF_MICROS } from "./sql-conditions.ts";
+
+/** Things that are kept in one table until they are over, and in another one after that; `columns` come to the same row of both. */
+export interface LiveAndEnded {
+  live: { table: string; columns: string };
+  ended: { table: string; columns: string };
+  /** The statuses of the second table. */
+  overStatuses: readonly string[];
+  /** So far they are counted. */
+  maxCount: number;
+}
+
+export interface ListQuery {
+  statuses?: readonly string[] | undefined;
+  limit: number;
+  /** Where the page before ended. */
+  after?: Position | undefined;
+}
+
+export interface Position {
+  createdAtMicros: string;
+  id: string;
+}
+
+export interface ListedPage<Row> {
+  rows: Row[];
+  total: number;
+  isTotalExact: boolean;
+  /** Absent on the last page. */
+  last?: Position;
+}
+
+const MICROS = "(extract(epoch FROM created_at) * 1000000)::bigint::text AS created_at_micros";
+
+/**
+ * One page of both, the newest first, and how many match. Indexes: (created_at DESC, id DESC) of both tables, and those that begin with what
+ * is asked for.
+ * @param conditionsOf those of the query, made anew for each statement
+ */
+export async function listNewest<Row extends { id: string }>(
+  dataSource: DataSource,
+  both: LiveAndEnded,
+  query: ListQuery,
+  conditionsOf: () => SqlConditions,
+): Promise<ListedPage<Row>> {
+  const [rows, counted] = await Promise.all([
+    page<Row>(dataSource, both, query, conditionsOf()),
+    count(dataSource, both, query, conditionsOf()),
+  ]);
+  const shown = rows.slice(0, query.limit);
+  const last = rows.length > query.limit ? shown.at(-1) : undefined;
+  return {
+    rows: shown,
+    total: Math.min(counted, both.maxCount),
+    isTotalExact: counted <= both.maxCount,
+    ...(last && { last: { createdAtMicros: last.created_at_micros, id: last.id } }),
+  };
+}
+
+function page<Row>(
+  dataSource: DataSource,
+  both: LiveAndEnded,
+  { statuses, after, limit }: ListQuery,
+  conditions: SqlConditions,
+) {
+  if (after !== undefined)
+    conditions.and(`(created_at, id) < (${TIME_OF_MICROS}, ?::uuid)`, after.createdAtMicros, after.id);
+  const most = conditions.parameter(limit + 1);
+  const parts = tablesOf(both, statuses).map(
+    ({ columns, table }) =>
+      `(SELECT ${columns}, ${MICROS} FROM ${table} ${conditions.where} ORDER BY created_at DESC, id DESC LIMIT ${most})`,
+  );
+  return dataSource.query<(Row & { created_at_micros: string })[]>(
+    `SELECT * FROM (${parts.join(" UNION ALL ")}) listed ORDER BY created_at DESC, id DESC LIMIT ${most}`,
+    conditions.parameters,
+  );
+}
+
+async function count(dataSource: DataSource, both: LiveAndEnded, { statuses }: ListQuery, conditions: SqlConditions) {
+  const most = conditions.parameter(both.maxCount + 1);
+  const parts = tablesOf(both, statuses).map(({ table }) => `(SELECT 1 FROM ${table} ${conditions.where} LIMIT ${most})`);
+  const [row] = await dataSource.query<{ total: number }[]>(
+    `SELECT count(*)::int AS total FROM (${parts.join(" UNION ALL ")}) found`,
+    conditions.parameters,
+  );
+  return row?.total ?? 0;
+}
+
+/** Only those that can have some. */
+function tablesOf({ live, ended, overStatuses }: LiveAndEnded, statuses: readonly string[] | undefined) {
+  const isOver = (status: string) => overStatuses.includes(status);
+  return [...(statuses?.every(isOver) ? [] : [live]), ...(statuses?.some(isOver) === false ? [] : [ended])];
+}
