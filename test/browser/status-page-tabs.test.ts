@@ -146,7 +146,7 @@ describe("many tabs of one browser", () => {
     await untilLive(page);
     await manager.kill("SIGSTOP");
     try {
-      await page.getByRole("banner").getByText("not connected").waitFor({ timeout: 240_000 });
+      await page.getByRole("banner").getByText("not connected").waitFor();
       await page.getByText("No connection to the manager.").waitFor();
     } finally {
       await manager.kill("SIGCONT");

@@ -57,7 +57,7 @@ describe("dashboard, alerts and runbooks, beside a running system", () => {
 
   it.skipIf(prometheus === undefined)(
     "every panel shows something in a real Prometheus, and no alert is pending",
-    { timeout: 240_000 },
+    { timeout: 120_000 },
     async () => {
       const jobs = { "observer-manager": [managerUrl], "observer-service": serviceUrls };
       const { query } = await startPrometheus(prometheus ?? "", jobs);

@@ -105,7 +105,7 @@ describe("tasks that handlers create", () => {
     expect(ids).toHaveLength(100);
     expect(errors).toEqual(["invalid-creation: tasks.create: an attempt may create 100 tasks, and this would be one more"]);
     expect(done.created?.map(({ id }) => id)).toEqual(ids);
-    await expect.poll(async () => (await tasks.get(ids[99] ?? "")).status, { timeout: 240_000 }).toBe("Completed");
+    await expect.poll(async () => (await tasks.get(ids[99] ?? "")).status, { timeout: 120_000 }).toBe("Completed");
   });
 
   test("What is refused stands in its creator's story, which completes, with the others", async () => {

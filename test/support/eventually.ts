@@ -9,7 +9,7 @@ const STEP_OF_WAITED = 0.05;
 
 /**
  * Calls `fn` every 25 ms, and every 100 once it takes longer, until it neither throws nor returns `false`, and returns what
- * it returned. When three times the time is up (`timeoutMs`: 20 s), fails with `what` and the last error: the assertion's own
+ * it returned. When the time is up (three times `timeoutMs`, which is 20 s if nobody says), fails with `what` and the last error: the assertion's own
  * message, rather than "timed out".
  */
 export async function eventually<T>(

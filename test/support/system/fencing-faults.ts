@@ -1,6 +1,6 @@
 import { longestOverlapMs } from "../acts/invariants.ts";
 import type { Bystander } from "../processes/bystander.ts";
-import { proves } from "../runs/counts.ts";
+import { FULL } from "../runs/counts.ts";
 import type { Doing, FencedPair } from "./fenced-pair.ts";
 import { KILLED_KEEPER_OVERLAP_MS } from "./system.ts";
 
@@ -13,7 +13,7 @@ const GONE_MS = 1.9 * HEARTBEAT_MS;
 /** What a handler has to stop, after a loss that is noticed at once. */
 const STOP_MS = 0.4 * HEARTBEAT_MS;
 /** Who looks whether they are gone may come late himself, where little else is proved. */
-const SEEN_LATE_MS = proves("slots") ? 0 : 1_000;
+const SEEN_LATE_MS = FULL ? 0 : 1_000;
 /** A frozen slot is looked for once a second. */
 const LOOKS_MS = 3_000;
 
