@@ -1,6 +1,7 @@
-import type { ObserverStatus, Pending, ServiceState, ServiceView, TaskView } from "@unacked/contracts";
+import type { ObserverStatus, Pending, ServiceState, ServiceView, TaskView, TimerStatusName } from "@unacked/contracts";
 import { PENDING_LOOKS, STATUS_LOOKS, type Tone } from "../store/statuses.ts";
 import { TASK_LOOKS } from "../store/task-looks.ts";
+import { TIMER_LOOKS } from "../store/timer-looks.ts";
 import css from "./status-mark.module.css";
 
 export function StatusMark({ status, pending = null }: { status: ObserverStatus; pending?: Pending | null }) {
@@ -18,6 +19,11 @@ export function StatusMark({ status, pending = null }: { status: ObserverStatus;
 export function TaskMark({ task: { status, cancelling } }: { task: TaskView }) {
   const { tone, sign, meaning } = TASK_LOOKS[status];
   if (cancelling) return <Mark tone="wait" sign="◌" text="Cancelling" title="its handler has been told to end" />;
+  return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+}
+
+export function TimerMark({ status }: { status: TimerStatusName }) {
+  const { tone, sign, meaning } = TIMER_LOOKS[status];
   return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
 }
 

@@ -13,7 +13,7 @@ import { LinkBanner } from "./link-banner.tsx";
 import { Masthead, PlainMasthead } from "./masthead.tsx";
 import { Link, usePath } from "./navigation.tsx";
 import { NoticeBoard, Notices } from "./notices.tsx";
-import { Errors, fetchAllPages, Observer, Observers, Overview, Services, SignIn, Task, Tasks } from "./pages.ts";
+import { Errors, fetchAllPages, Observer, Observers, Overview, Services, SignIn, Task, Tasks, Timers } from "./pages.ts";
 import { type Route, routeOf } from "./route.ts";
 import { theme } from "./theme.ts";
 
@@ -114,6 +114,8 @@ function Page({ route }: { route: Route }) {
       return <Tasks />;
     case "task":
       return <Task key={route.id} id={route.id} />;
+    case "timers":
+      return <Timers />;
     case "services":
       return <Services />;
     case "errors":

@@ -12,6 +12,7 @@ const PAGES = [
   { page: "overview", href: "/", name: "Overview" },
   { page: "observers", href: "/observers", name: "Observers" },
   { page: "tasks", href: "/tasks", name: "Tasks" },
+  { page: "timers", href: "/timers", name: "Timers" },
   { page: "services", href: "/services", name: "Services" },
   { page: "errors", href: "/errors", name: "Errors" },
 ] as const;

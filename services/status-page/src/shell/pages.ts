@@ -6,6 +6,7 @@ const FETCH = {
   observer: () => import("../pages/observer/observer.tsx"),
   tasks: () => import("../pages/tasks/tasks.tsx"),
   task: () => import("../pages/task/task.tsx"),
+  timers: () => import("../pages/timers/timers.tsx"),
   services: () => import("../pages/services/services.tsx"),
   errors: () => import("../pages/errors/errors.tsx"),
 };
@@ -19,6 +20,7 @@ export const Observers = lazy(FETCH.observers);
 export const Observer = lazy(FETCH.observer);
 export const Tasks = lazy(FETCH.tasks);
 export const Task = lazy(FETCH.task);
+export const Timers = lazy(FETCH.timers);
 export const Services = lazy(FETCH.services);
 export const Errors = lazy(FETCH.errors);
 

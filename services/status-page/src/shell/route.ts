@@ -5,6 +5,7 @@ export type Route =
   | { page: "observer"; ref: string }
   | { page: "tasks" }
   | { page: "task"; id: string }
+  | { page: "timers" }
   | { page: "services" }
   | { page: "errors" }
   | { page: "nowhere" };
@@ -20,6 +21,7 @@ export function routeOf(path: string): Route {
       return { page: "overview" };
     case "observers":
     case "tasks":
+    case "timers":
     case "services":
     case "errors":
       return { page: first };

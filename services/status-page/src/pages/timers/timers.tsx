@@ -1,0 +1,132 @@
+import { Button } from "@mantine/core";
+import type { TimerView } from "@unacked/contracts";
+import { useState } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
+import { useShownNow } from "../../live/use-now.ts";
+import { ActionButton } from "../../parts/action-button.tsx";
+import { Blank, Pending } from "../../parts/blank.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { sayCount } from "../../parts/say.ts";
+import { Time } from "../../parts/time.tsx";
+import { navigate, useSearch } from "../../shell/navigation.tsx";
+import { useNotices } from "../../shell/notices.tsx";
+import { addressOfTimers, isNarrowed, queryOf, type TimerFilter, timerFilterOf } from "../../store/timer-filter.ts";
+import { call } from "../../wire/call.ts";
+import { CreateTimerDialog } from "./create-timer-dialog.tsx";
+import { TimerFilterBar } from "./timer-filter-bar.tsx";
+import { TimerTable } from "./timer-table.tsx";
+import css from "./timers.module.css";
+
+const LOOK_EVERY_MS = 2_000;
+const PAGE = 100;
+
+/** Messages that go out at a time: what waits, and what became of the others. The newest first. */
+export default function Timers() {
+  const filter = timerFilterOf(useSearch());
+  /** Of the pages before this one; the last is that of this one. */
+  const [cursors, setCursors] = useState<string[]>([]);
+  const [isCreating, setCreating] = useState(false);
+  const [asked, setAsked] = useState<TimerView | null>(null);
+  const nowMs = useShownNow(LOOK_EVERY_MS);
+  const cursor = cursors.at(-1);
+  const query = { ...queryOf(filter, PAGE), ...(cursor !== undefined && { cursor }) };
+  const { data, failure, reload } = useAnswer("listTimers", { query }, nowMs);
+  const narrow = (change: Partial<TimerFilter>) => {
+    setCursors([]);
+    navigate(addressOfTimers({ ...filter, ...change }), { replace: true });
+  };
+  return (
+    <>
+      <div className={css.head}>
+        <h1>Timers</h1>
+        <ActionButton call="putTimer" size="compact-md" onClick={() => setCreating(true)}>
+          New timer
+        </ActionButton>
+      </div>
+      <TimerFilterBar filter={filter} onChange={narrow} />
+      {data === null && failure === null && <Pending label="Reading the timers" height="20rem" />}
+      {failure !== null && data === null && <Failure what="The timers" failure={failure} onRetry={reload} />}
+      {data !== null && (
+        <>
+          <p className={css.count} role="status">
+            {data.total === 0
+              ? ""
+              : `${sayCount(cursors.length * PAGE + data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
+          </p>
+          {data.items.length === 0 ? (
+            <None filter={filter} />
+          ) : (
+            <TimerTable timers={data.items} nowMs={nowMs} onCancel={setAsked} />
+          )}
+          <div className={css.pages}>
+            {data.nextCursor !== null && (
+              <Button
+                variant="default"
+                size="compact-md"
+                onClick={() => setCursors([...cursors, data.nextCursor as string])}
+              >
+                Older ones
+              </Button>
+            )}
+            {cursors.length > 0 && (
+              <Button variant="default" size="compact-md" onClick={() => setCursors(cursors.slice(0, -1))}>
+                Newer ones
+              </Button>
+            )}
+          </div>
+        </>
+      )}
+      {isCreating && (
+        <CreateTimerDialog
+          onClose={(isSet) => {
+            setCreating(false);
+            if (isSet) reload();
+          }}
+        />
+      )}
+      {asked !== null && (
+        <CancelDialog
+          timer={asked}
+          onClose={() => {
+            setAsked(null);
+            reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function CancelDialog({ timer: { id, name, at }, onClose }: { timer: TimerView; onClose: () => void }) {
+  const { say } = useNotices();
+  const cancel = async () => {
+    await call("cancelTimer", { path: { timerId: id } });
+    say("done", `The timer ${name} never fires.`);
+    onClose();
+  };
+  return (
+    <ConfirmDialog title={`Cancel ${name}?`} verb="Cancel the timer" isDangerous onConfirm={cancel} onClose={onClose}>
+      <p>
+        Its time is <Time at={at} />. Cancelled it never fires; nobody can take that back, and its id is spent.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+function None({ filter }: { filter: TimerFilter }) {
+  if (isNarrowed(filter))
+    return (
+      <Blank title="No timer is like that">
+        <p>What is over is forgotten after some days.</p>
+      </Blank>
+    );
+  return (
+    <Blank title="There are no timers yet">
+      <p>
+        A timer is a message that goes out at its time: <code>unacked timer NAME --in 2h</code>, or{" "}
+        <code>PUT /api/v1/timers/ID</code>.
+      </p>
+    </Blank>
+  );
+}

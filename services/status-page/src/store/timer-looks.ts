@@ -1,0 +1,33 @@
+import type { TimerStatusName, TimerView } from "@unacked/contracts";
+import { sayAge, sayMany } from "../parts/say.ts";
+import type { Tone } from "./statuses.ts";
+
+/** In the order in which they are shown. */
+export const TIMER_LOOKS: Record<TimerStatusName, { tone: Tone; sign: string; meaning: string }> = {
+  Waiting: { tone: "wait", sign: "◷", meaning: "is not due, or nobody listens" },
+  Firing: { tone: "wait", sign: "◑", meaning: "is being published" },
+  Fired: { tone: "over", sign: "✓", meaning: "the broker has confirmed it" },
+  Cancelled: { tone: "over", sign: "○", meaning: "it never fires" },
+  Expired: { tone: "bad", sign: "✕", meaning: "nobody heard it in time" },
+};
+
+export const TIMER_SHOWN = Object.keys(TIMER_LOOKS) as TimerStatusName[];
+
+/** How far its time is away, or was: `in 2 h 5 min`, `due for 4 s`, `3 d ago`. */
+export function sayWhen({ at, status }: Pick<TimerView, "at" | "status">, nowMs: number): string {
+  const leftMs = Date.parse(at) - nowMs;
+  if (status !== "Waiting" && status !== "Firing") return leftMs > 0 ? `in ${sayAge(leftMs)}` : `${sayAge(-leftMs)} ago`;
+  return leftMs > 0 ? `in ${sayAge(leftMs)}` : `due for ${sayAge(-leftMs)}`;
+}
+
+const PROBLEMS: Record<NonNullable<TimerView["lastProblem"]>, string> = {
+  returned: "no queue is bound for its name",
+  refused: "a queue did not take it",
+  unknown: "nobody can say whether it was heard",
+};
+
+/** What went wrong at its last try; empty: nothing has. */
+export function sayProblem({ lastProblem, returns }: Pick<TimerView, "lastProblem" | "returns">): string {
+  if (lastProblem === null) return "";
+  return returns === 0 ? PROBLEMS[lastProblem] : `${PROBLEMS[lastProblem]}, ${sayMany(returns, "time")}`;
+}
