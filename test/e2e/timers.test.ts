@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { ProblemDetails, PutTimerAnswer, Stats, TimerBatchResults, TimerPage, TimerView } from "@unacked/contracts";
+import type {
+  AuditPage,
+  ProblemDetails,
+  PutTimerAnswer,
+  Stats,
+  TimerBatchResults,
+  TimerPage,
+  TimerView,
+} from "@unacked/contracts";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TimerListener } from "../support/broker/timer-listener.ts";
@@ -56,7 +64,7 @@ const endedRows = async (): Promise<{ id: string; status: string; last_problem: 
   await client.end();
   return rows;
 };
-/** Ten at a time, as a manager has so many connections to its database. */
+/** A hundred at a time. */
 async function cancelEach(ids: readonly string[]): Promise<{ id: string; outcome: string }[]> {
   const [left, told] = [[...ids], [] as { id: string; outcome: string }[]];
   const worker = async () => {
@@ -65,7 +73,7 @@ async function cancelEach(ids: readonly string[]): Promise<{ id: string; outcome
       told.push({ id, outcome: status === 200 ? "cancelled" : body.code });
     }
   };
-  await Promise.all(Array.from({ length: 10 }, worker));
+  await Promise.all(Array.from({ length: 100 }, worker));
   return told;
 }
 const untilNoneWaits = () =>
@@ -239,6 +247,41 @@ test("While cancels race the firing of two managers: cancelled ones never fire, 
   expect(never.filter((id) => listener.ids.has(id))).toEqual([]);
   expect(listener.heard).toHaveLength(fired.length);
 }, 180_000);
+
+test("1,000 cancels and 1,000 sets at once are each answered right, and others are answered meanwhile", async () => {
+  await system.startManager();
+  const there = newIds(1_000);
+  await putAll(there, inMs(3_600_000));
+  const fresh = newIds(1_000);
+  let isUnderWay = true;
+  const reads: number[] = [];
+  const reader = (async () => {
+    while (isUnderWay) reads.push((await system.call("GET", "/api/v1/timers?limit=1")).status);
+  })();
+  const before = performance.now();
+  const at = inMs(3_600_000);
+  // Some of them twice, and a set and a cancel of the same one.
+  const [cancels, puts] = await Promise.all([
+    Promise.all([...there, ...there.slice(0, 100), ...newIds(10)].map((id) => cancel(id))),
+    Promise.all([...fresh, ...fresh.slice(0, 100)].map((id) => put(id, { at }))),
+  ]);
+  const tookS = (performance.now() - before) / 1_000;
+  isUnderWay = false;
+  await reader;
+  const counted = (statuses: number[]) => {
+    const counts: Record<number, number> = {};
+    for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  };
+  expect(counted(cancels.map(({ status }) => status))).toEqual({ 200: 1_100, 404: 10 });
+  expect(counted(puts.map(({ status }) => status))).toEqual({ 200: 100, 201: 1_000 });
+  expect(new Set(reads)).toEqual(new Set([200]));
+  console.log(`2,210 single calls in ${tookS.toFixed(1)} s, ${reads.length} reads meanwhile`);
+  const rows = await endedRows();
+  expect(rows.filter(({ status }) => status === "Cancelled")).toHaveLength(1_000);
+  const { body } = await system.call<AuditPage>("GET", "/api/v1/audit?action=timer.cancel&limit=1");
+  expect(body.total).toBe(1_000);
+}, 120_000);
 
 test("The broker cuts the connection again and again in the middle: all are fired", async () => {
   await system.startManager();

@@ -2,16 +2,16 @@ import { newTaskId } from "@unacked/contracts";
 import { expect, it } from "vitest";
 import { PostgresRequestStore } from "../../services/observer-manager/src/adapters/postgres/requests/postgres-request-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
-import type { Decision } from "../../services/observer-manager/src/operations/requests/request-store.ts";
+import type { TaskDecision } from "../../services/observer-manager/src/operations/requests/request-store.ts";
 import { SOMEBODY, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks();
 const action = newAction("task.create", SOMEBODY);
-const decisionOf = (messageId: string, said: string): Decision => ({
+const decisionOf = (messageId: string, said: string): TaskDecision => ({
   name: "billing",
   messageId,
   digest: "d",
-  tasks: [
+  items: [
     {
       action,
       task: { id: newTaskId(), type: "t", params: {}, pool: "default", priority: 0, onConflict: "reject" },
@@ -29,10 +29,10 @@ it("Of managers that decide the same request at once one does, with its task; th
     const key = { name: "billing", messageId: `m-${round}` };
     const decided = await Promise.all(
       [1, 2, 3].map((who) =>
-        store.decide([decisionOf(key.messageId, `said by ${who}`), decisionOf(`own-${round}-${who}`, "own")]),
+        store.createTasks([decisionOf(key.messageId, `said by ${who}`), decisionOf(`own-${round}-${who}`, "own")]),
       ),
     );
-    const winners = decided.flatMap((one) => (one === undefined ? [] : [one[0]?.json]));
+    const winners = decided.flatMap((one) => (one === undefined ? [] : [one[0]]));
     expect(winners).toHaveLength(1);
     expect((await store.find([key])).get(`billing m-${round}`)).toMatchObject({ digest: "d", json: winners[0] });
   }
@@ -41,11 +41,11 @@ it("Of managers that decide the same request at once one does, with its task; th
 
 it("What was decided long ago is forgotten, in small batches, and no more", async () => {
   const store = new PostgresRequestStore(books.dataSource);
-  await store.decide(Array.from({ length: 25 }, (_, i) => decisionOf(`old-${i}`, "said")));
+  await store.createTasks(Array.from({ length: 25 }, (_, i) => decisionOf(`old-${i}`, "said")));
   await books.dataSource.query(
     "UPDATE task_requests SET decided_at = now() - interval '8 days' WHERE message_id LIKE 'old-%'",
   );
-  await store.decide([decisionOf("new", "said")]);
+  await store.createTasks([decisionOf("new", "said")]);
   expect(await store.forget(7 * 86_400_000, 20)).toBe(20);
   expect(await store.forget(7 * 86_400_000, 20)).toBe(5);
   expect(await store.forget(7 * 86_400_000, 20)).toBe(0);

@@ -26,8 +26,10 @@ const timer = (more: Partial<NewTimer> = {}): NewTimer => ({
   expiresAt: undefined,
   ...more,
 });
+const putsOf = (timers: NewTimer[]) => timers.map((one) => ({ timer: one, action: create }));
+const cancel = async (id: TimerId) => (await stores().store.cancel([{ id, action: cancelled() }]))[0];
 const many = (count: number, more: Partial<NewTimer> = {}) => Array.from({ length: count }, () => timer(more));
-const putOne = async (one: NewTimer) => (await stores().store.put([one], create))[0];
+const putOne = async (one: NewTimer) => (await stores().store.put(putsOf([one])))[0];
 const claimAll = (owner: string, claimId: string = randomUUID()) =>
   stores()
     .firing.claim({ owner, claimId }, 1_000)
@@ -47,8 +49,8 @@ it("The same content is answered with the timer, other content replaces it while
     timer: { at: "2100-01-02T00:00:00.000Z", name: "other", expiresAt: "2100-01-03T00:00:00.000Z" },
   });
   expect(await putOne(moved)).toMatchObject({ kind: "exists" });
-  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "cancelled", timer: { status: "Cancelled" } });
-  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "found", timer: { status: "Cancelled" } });
+  expect(await cancel(one.id)).toMatchObject({ kind: "cancelled", timer: { status: "Cancelled" } });
+  expect(await cancel(one.id)).toMatchObject({ kind: "found", timer: { status: "Cancelled" } });
   expect(await putOne(moved)).toEqual({ kind: "over" });
   expect(await books.dataSource.query("SELECT id FROM timers")).toEqual([]);
   const audit = await books.dataSource.query("SELECT deed, sum(count)::int AS count FROM audit GROUP BY 1 ORDER BY 1");
@@ -70,7 +72,7 @@ it("Twenty who set the same timers at once create each once", async () => {
   const { store } = stores();
   const timers = many(50, { at: LATER });
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => store.put(i % 2 === 0 ? timers : timers.toReversed(), create)),
+    Array.from({ length: 20 }, (_, i) => store.put(putsOf(i % 2 === 0 ? timers : timers.toReversed()))),
   );
   const kinds = answers.flat().map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === "created")).toHaveLength(50);
@@ -79,7 +81,7 @@ it("Twenty who set the same timers at once create each once", async () => {
 
 it("Two managers that claim at once share what is due, and neither has what the other has", async () => {
   const { store, firing } = stores();
-  await store.put([...many(2_000), ...many(10, { at: LATER })], create);
+  await store.put(putsOf([...many(2_000), ...many(10, { at: LATER })]));
   const claimed: string[] = [];
   const claimer = async () => {
     const owner = randomUUID();
@@ -98,7 +100,7 @@ it("Two managers that claim at once share what is due, and neither has what the 
 it("While cancels race claims, what was told to be cancelled is never claimed, and all else is", async () => {
   const { store, firing } = stores();
   const timers = many(400);
-  await store.put(timers, create);
+  await store.put(putsOf(timers));
   const other = await createDataSource({ databaseUrl: books.databaseUrl, poolSize: 5, log: keptLog() }).initialize();
   const elsewhere = new PostgresTimerStore(other);
   const claimed = new Set<string>();
@@ -115,8 +117,8 @@ it("While cancels race claims, what was told to be cancelled is never claimed, a
   const never = new Set<string>();
   const cancelEach = async (some: NewTimer[]) => {
     for (const { id } of some) {
-      const outcome = await elsewhere.cancel(id, cancelled());
-      if (outcome.kind === "cancelled") never.add(id);
+      const [outcome] = await elsewhere.cancel([{ id, action: cancelled() }]);
+      if (outcome?.kind === "cancelled") never.add(id);
       else expect(outcome).toMatchObject({ kind: "found", timer: { status: expect.stringMatching(/^(Firing|Fired)$/) } });
     }
   };
@@ -140,7 +142,7 @@ it("While cancels race claims, what was told to be cancelled is never claimed, a
 it("What was returned waits, is tried again later and later, can be cancelled, and expires at its time", async () => {
   const { store, firing } = stores();
   const [one, brief] = [timer(), timer({ expiresAt: "2026-01-01T00:00:01Z" })];
-  await store.put([one, brief], create);
+  await store.put(putsOf([one, brief]));
   const first = await claimAll(randomUUID());
   expect(first.due.map(({ id }) => id)).toEqual([one.id]); // the other one expired before anybody could fire it
   expect(await store.find(brief.id)).toMatchObject({ status: "Expired" });
@@ -152,19 +154,19 @@ it("What was returned waits, is tried again later and later, can be cancelled, a
   const second = await claimAll(randomUUID());
   await settle(second.due, second.claimId, "returned");
   expect(await firing.nextDueInMs()).toBeGreaterThan(1_000);
-  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "cancelled" });
+  expect(await cancel(one.id)).toMatchObject({ kind: "cancelled" });
 });
 
 it("What may have been heard is unsure: tried again, and cancelled never more, also when the next try finds nobody", async () => {
   const { store } = stores();
   const one = timer();
-  await store.put([one], create);
+  await store.put(putsOf([one]));
   for (const outcome of ["refused", "returned", "unknown", "not-sent"] as const) {
     await books.dataSource.query("UPDATE timers SET next_at = due_at");
     const { due, claimId } = await claimAll(randomUUID());
     expect(due).toHaveLength(1);
     await settle(due, claimId, outcome);
-    expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "found", timer: { status: "Firing" } });
+    expect(await cancel(one.id)).toMatchObject({ kind: "found", timer: { status: "Firing" } });
   }
   const { due, claimId } = await claimAll(randomUUID());
   await settle(due, claimId, "fired");
@@ -174,17 +176,17 @@ it("What may have been heard is unsure: tried again, and cancelled never more, a
 it("What was not sent is as it was before", async () => {
   const { store } = stores();
   const one = timer();
-  await store.put([one], create);
+  await store.put(putsOf([one]));
   const { due, claimId } = await claimAll(randomUUID());
   await settle(due, claimId, "not-sent");
   expect(await store.find(one.id)).toMatchObject({ status: "Waiting", returns: 0, lastProblem: null });
-  expect(await store.cancel(one.id, cancelled())).toMatchObject({ kind: "cancelled" });
+  expect(await cancel(one.id)).toMatchObject({ kind: "cancelled" });
 });
 
 it("Who holds its lease keeps what it fires; past it others take over, and what the first then says holds only where it fired", async () => {
   const { store, firing } = stores();
   const [a, b] = [timer(), timer({ at: "2026-01-02T00:00:00Z" })];
-  await store.put([a, b], create);
+  await store.put(putsOf([a, b]));
   const frozen = randomUUID();
   const first = await claimAll(frozen);
   expect(await firing.lapsed()).toEqual([]);
@@ -208,7 +210,7 @@ it("Who holds its lease keeps what it fires; past it others take over, and what 
 
 it("Who leaves and has settled all is forgotten; what it has left behind others find at once", async () => {
   const { store, firing } = stores();
-  await store.put([timer()], create);
+  await store.put(putsOf([timer()]));
   const owner = randomUUID();
   const { due, claimId } = await claimAll(owner);
   await firing.leave(owner);
@@ -227,7 +229,7 @@ it("Managers that sleep are woken by a timer that is earlier than all others, an
   await client.query("LISTEN unacked_timers");
   const toldBy = async (...timers: NewTimer[]) => {
     told = 0;
-    await store.put(timers, create);
+    await store.put(putsOf(timers));
     await client.query("SELECT 1"); // what was notified before comes before this answer
     return told;
   };
@@ -243,7 +245,7 @@ it("Managers that sleep are woken by a timer that is earlier than all others, an
 
 it("What was over for long is removed, in small sets, and no more", async () => {
   const { store, firing } = stores();
-  await store.put(many(30), create);
+  await store.put(putsOf(many(30)));
   const { due, claimId } = await claimAll(randomUUID());
   await settle(due, claimId, "fired");
   const old = due.slice(0, 25).map(({ id }) => id);
@@ -255,9 +257,9 @@ it("What was over for long is removed, in small sets, and no more", async () => 
 
 it("A list is filtered by name and status, and goes on where its page ended", async () => {
   const { store } = stores();
-  await store.put([...many(7, { at: LATER, name: "x.y" }), ...many(3, { at: LATER })], create);
+  await store.put(putsOf([...many(7, { at: LATER, name: "x.y" }), ...many(3, { at: LATER })]));
   const { items } = await store.list({ name: "n", limit: 100 });
-  await store.cancel(items[0]?.id as TimerId, cancelled());
+  await cancel(items[0]?.id as TimerId);
   expect((await store.list({ statuses: ["Cancelled"], limit: 10 })).items.map(({ id }) => id)).toEqual([items[0]?.id]);
   const first = await store.list({ name: "x.y", statuses: ["Waiting"], limit: 4 });
   const second = await store.list({ name: "x.y", statuses: ["Waiting"], limit: 4, after: first.last });

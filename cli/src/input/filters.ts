@@ -58,9 +58,9 @@ const TASK_FILTER_KEYS = ["status", "type", "pool", "q"] as const satisfies (key
 /** Of tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
 export const parseTaskFilters = (filters: string[] = []) => parsePairs(filters, TASK_FILTER_KEYS, "tasks");
 
-const TIMER_FILTER_KEYS = ["status", "name"] as const satisfies (keyof QueryOf<"listTimers">)[];
+const TIMER_FILTER_KEYS = ["status", "name", "prefix"] as const satisfies (keyof QueryOf<"listTimers">)[];
 
-/** Of timers: `status=Waiting,Firing`, `name=…`. */
+/** Of timers: `status=Waiting,Firing`, `name=…`, `prefix=<how the name begins>`. */
 export const parseTimerFilters = (filters: string[] = []) => parsePairs(filters, TIMER_FILTER_KEYS, "timers");
 
 const AUDIT_FILTER_KEYS = [

@@ -130,3 +130,19 @@ export const TimerBatchResults = z
   })
   .meta({ id: "TimerBatchResults" });
 export type TimerBatchResults = z.infer<typeof TimerBatchResults>;
+
+/** Over AMQP: which ones are to be cancelled. */
+export const CancelTimersEnvelope = z.strictObject({ cancelTimers: z.array(z.unknown()).min(1).max(MAX_BULK) });
+
+/** What that is answered with: in the order given. */
+export const TimerCancelResults = z
+  .object({
+    results: z.array(
+      z.union([
+        z.object({ status: z.int().describe("as the single call would have answered"), timer: TimerView }),
+        z.object({ status: z.int(), problem: ProblemDetails }),
+      ]),
+    ),
+  })
+  .meta({ id: "TimerCancelResults" });
+export type TimerCancelResults = z.infer<typeof TimerCancelResults>;

@@ -33,7 +33,8 @@ export const STATE_KEY = "state";
 export const TASK_STATE_QUEUE = "unacked.task-state";
 export const TASK_STATE_KEY = "task-state";
 export const REQUEST_QUEUE = "unacked.request";
-export const REQUEST_KEY = "tasks";
+/** By what is asked for; what it is says the body. */
+export const REQUEST_KEYS = ["tasks", "timers"] as const;
 export const ERROR_QUEUE = "unacked.error";
 export const ERROR_KEY = "error";
 
@@ -103,7 +104,7 @@ export const requestQueue = (type: QueueType): QueueDeclaration => ({
   durable: true,
   exclusive: false,
   arguments: { ...ARGUMENTS[type], "x-single-active-consumer": true },
-  bindings: [{ exchange: EXCHANGES.requests, routingKey: REQUEST_KEY }],
+  bindings: REQUEST_KEYS.map((routingKey) => ({ exchange: EXCHANGES.requests, routingKey })),
 });
 
 /** The routing key of one generation of one service on `unacked.service`. */

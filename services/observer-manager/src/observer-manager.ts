@@ -158,6 +158,7 @@ export class ObserverManager {
       database: this.#database,
       tally: this.#metrics.requestTally,
       wake: () => this.#tasks.wake(),
+      wakeTimers: () => this.#time.wake(),
       log,
     });
     this.#time = new TimeSide({

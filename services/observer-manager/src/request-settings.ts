@@ -13,6 +13,6 @@ export const RequestSettings = z.object({
   REQUEST_USERS: requestUsers
     .optional()
     .describe(
-      'Users of the broker who may create tasks over AMQP, as JSON: `{"billing": {"role": "operator", "types": ["resize"], "pools": ["default"], "perMinute": 6000}}`; `*`: all types, or pools. The same for all managers. Unset: nobody, and nothing is declared for it.',
+      'Users of the broker who may create tasks, and set timers, over AMQP, as JSON: `{"billing": {"role": "operator", "types": ["resize"], "pools": ["default"], "timers": ["billing."], "perMinute": 6000}}`; `*`: all types, pools, or timers, whose names else begin so. The same for all managers. Unset: nobody, and nothing is declared for it.',
     ),
 });

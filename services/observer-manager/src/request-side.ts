@@ -13,8 +13,10 @@ export interface RequestSideParts extends RequestBrokerSettings {
   users: RequestUsers | undefined;
   database: Pick<DatabaseSide, "tasks" | "errors">;
   tally: RequestTally;
-  /** Something may be due. */
+  /** Some task may be due. */
   wake(): void;
+  /** Some timer may be due. */
+  wakeTimers(): void;
   log: Log;
 }
 
@@ -22,13 +24,13 @@ export interface RequestSideParts extends RequestBrokerSettings {
 export class RequestSide {
   readonly #broker: RequestBroker | undefined;
 
-  constructor({ users, database, tally, wake, log, ...settings }: RequestSideParts) {
+  constructor({ users, database, tally, wake, wakeTimers, log, ...settings }: RequestSideParts) {
     if (users === undefined) return;
     const { store: types, requests: store } = database.tasks;
     const isPassing = (error: unknown) => describeDatabaseError(error).unavailable;
     this.#broker = new RequestBroker(settings, {
       gate: new RequestGate({ users, sha256: (body) => createHash("sha256").update(body).digest("hex") }),
-      desk: new RequestDesk({ store, types, isPassing, wake, log }),
+      desk: new RequestDesk({ store, types, isPassing, wake, wakeTimers, log }),
       errors: database.errors,
       tally,
       log,

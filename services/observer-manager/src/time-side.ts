@@ -40,6 +40,11 @@ export class TimeSide {
       });
   }
 
+  /** Something may be due earlier. */
+  wake(): void {
+    this.#firer.wake();
+  }
+
   start(): void {
     this.#broker.start();
     this.#firer.start();

@@ -14,6 +14,11 @@ export interface Reply {
   text: string;
 }
 
+/** `key`: of the exchange. */
+export interface RequestProperties extends Options.Publish {
+  key?: string;
+}
+
 /** A program outside that asks for tasks over AMQP, as docs/tasks.md tells it to. Close it. */
 export class Requester {
   readonly #model: ChannelModel;
@@ -54,25 +59,30 @@ export class Requester {
   }
 
   /** Publishes whatever it is told to; resolves when the broker has it. */
-  async publish(body: unknown, properties: Options.Publish = {}): Promise<string> {
+  async publish(body: unknown, properties: RequestProperties = {}): Promise<string> {
     const messageId = this.#send(body, properties);
     await this.#channel.waitForConfirms();
     return messageId;
   }
 
   /** All of them in order, as fast as the broker takes them. */
-  async publishMany(bodies: unknown[], messageIds: string[] = bodies.map(() => randomUUID())): Promise<string[]> {
-    for (const [i, body] of bodies.entries()) this.#send(body, { messageId: messageIds[i] as string });
+  async publishMany(
+    bodies: unknown[],
+    messageIds: string[] = bodies.map(() => randomUUID()),
+    properties: RequestProperties = {},
+  ): Promise<string[]> {
+    for (const [i, body] of bodies.entries()) this.#send(body, { ...properties, messageId: messageIds[i] as string });
     await this.#channel.waitForConfirms();
     return messageIds;
   }
 
-  #send(body: unknown, properties: Options.Publish): string {
+  #send(body: unknown, properties: RequestProperties): string {
     const messageId = properties.messageId ?? randomUUID();
     const content = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-    const all = { userId: this.user, replyTo: this.replyTo, persistent: true, ...properties, messageId };
+    const { key = "tasks", ...given } = properties;
+    const all = { userId: this.user, replyTo: this.replyTo, persistent: true, ...given, messageId };
     const set = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-    this.#channel.publish("unacked.requests", "tasks", content, { mandatory: true, ...set });
+    this.#channel.publish("unacked.requests", key, content, { mandatory: true, ...set });
     return messageId;
   }
 
@@ -88,7 +98,7 @@ export class Requester {
     );
   }
 
-  async ask(body: unknown, properties: Options.Publish = {}): Promise<Reply> {
+  async ask(body: unknown, properties: RequestProperties = {}): Promise<Reply> {
     const count = this.replies.length;
     const id = await this.publish(body, properties);
     const nth = this.replies.slice(0, count).filter(({ correlationId }) => correlationId === id).length + 1;

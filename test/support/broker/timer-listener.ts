@@ -24,14 +24,14 @@ export class TimerListener {
   }
 
   /** A manager has to have been started. */
-  static async listen(url: string, key: string): Promise<TimerListener> {
+  static async listen(url: string, key: string, queueName = ""): Promise<TimerListener> {
     // The manager declares the exchange as it connects, a moment after it listens.
     return eventually(async () => {
       const model = await connect(url);
       model.on("error", () => undefined);
       const listener = new TimerListener(model);
       try {
-        await listener.#bind(key);
+        await listener.#bind(key, queueName);
         return listener;
       } catch (error) {
         await model.close().catch(() => undefined);
@@ -40,10 +40,10 @@ export class TimerListener {
     });
   }
 
-  async #bind(key: string): Promise<void> {
+  async #bind(key: string, queueName: string): Promise<void> {
     const channel = await this.#model.createChannel();
     channel.on("error", () => undefined);
-    const { queue } = await channel.assertQueue("", { exclusive: true });
+    const { queue } = await channel.assertQueue(queueName, { exclusive: true, durable: false });
     await channel.bindQueue(queue, "unacked.timers", key);
     const take = (message: import("amqplib").ConsumeMessage | null) => {
       if (message === null) return;

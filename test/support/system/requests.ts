@@ -6,7 +6,13 @@ import { freshSystem, type System } from "./system.ts";
 import { TASKS_DIR, Tasks } from "./tasks.ts";
 
 /** What the user of deploy/ may ask for in tests. */
-export const REQUESTER = { role: "operator", types: ["work", "slow"], pools: ["default"], perMinute: 600_000 };
+export const REQUESTER = {
+  role: "operator",
+  types: ["work", "slow"],
+  pools: ["default"],
+  timers: ["unacked-requester."],
+  perMinute: 600_000,
+};
 
 /** A system under the rights of deploy/, whose managers take requests over AMQP. */
 export class RequestSystem {
@@ -50,18 +56,17 @@ export class RequestSystem {
     const { requesterUrl, broker } = this.rights;
     if (user === "unacked-requester") return requesterUrl;
     const { management } = broker;
-    const own = `unacked\\.request-replies\\.${user}\\.[A-Za-z0-9_-]{1,64}`;
+    const own = `(request-replies|timers)\\.${user}\\.[A-Za-z0-9_-]{1,64}`;
     await management.call("PUT", `/users/${user}`, { password: "requester-secret", tags: "" });
     await management.call("PUT", `/permissions/{vhost}/${user}`, {
-      configure: `^${own}$`,
-      write: `^(unacked\\.requests|${own})$`,
-      read: `^(unacked\\.request-replies|${own})$`,
+      configure: `^unacked\\.${own}$`,
+      write: `^unacked\\.(requests|${own})$`,
+      read: `^unacked\\.(request-replies|timers|${own})$`,
     });
-    await management.call("PUT", `/topic-permissions/{vhost}/${user}`, {
-      exchange: "unacked.request-replies",
-      write: "^$",
-      read: `^${user}\\.`,
-    });
+    for (const exchange of ["unacked.request-replies", "unacked.timers"]) {
+      const topics = { exchange, write: "^$", read: `^${user}\\.` };
+      await management.call("PUT", `/topic-permissions/{vhost}/${user}`, topics);
+    }
     return requesterUrl.replace("unacked-requester", user);
   }
 

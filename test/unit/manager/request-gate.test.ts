@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { loadSettings } from "../../../libs/settings/src/index.ts";
 import { readRequestUsers } from "../../../services/observer-manager/src/domain/requests/request-users.ts";
 import { TokenBucket } from "../../../services/observer-manager/src/domain/requests/token-bucket.ts";
+import type { ReceivedRequest } from "../../../services/observer-manager/src/operations/requests/request.ts";
 import { RequestGate } from "../../../services/observer-manager/src/operations/requests/request-gate.ts";
-import type { TaskRequest } from "../../../services/observer-manager/src/operations/requests/task-request.ts";
 import { ManagerSettings } from "../../../services/observer-manager/src/settings.ts";
 
 describe("the setting REQUEST_USERS", () => {
@@ -13,6 +13,13 @@ describe("the setting REQUEST_USERS", () => {
     const expected = { users: { billing: { ...BILLING, perMinute: 6_000 } } };
     expect(readRequestUsers(JSON.stringify({ billing: BILLING }))).toEqual(expected);
     expect(readRequestUsers({ billing: BILLING })).toEqual(expected);
+  });
+
+  it("may give timers beside tasks, or alone", () => {
+    const timers = { role: "operator", timers: ["cart.", "*"] };
+    expect(readRequestUsers({ shop: timers })).toEqual({ users: { shop: { ...timers, perMinute: 6_000 } } });
+    expect(readRequestUsers({ shop: { ...BILLING, timers: ["*"] } })).toHaveProperty("users");
+    expect(readRequestUsers({ shop: { ...timers, pools: ["*"] } })).toHaveProperty("problems");
   });
 
   it("is named, with the place, when the manager does not start by it", () => {
@@ -35,6 +42,8 @@ describe("the setting REQUEST_USERS", () => {
     ["another role", { billing: { ...BILLING, role: "root" } }, /^\/billing\/role: /],
     ["a misspelt field", { billing: { ...BILLING, pool: "x" } }, /^\/billing: Unrecognized key: "pool"/],
     ["no types", { billing: { role: "operator", pools: ["*"] } }, /^\/billing\/types: /],
+    ["nothing that it may do", { billing: { role: "operator" } }, /^\/billing\/types: is needed, unless/],
+    ["timers of a name that is none", { billing: { ...BILLING, timers: ["a b"] } }, /^\/billing\/timers\/0: /],
     ["an empty list", { billing: { ...BILLING, pools: [] } }, /^\/billing\/pools: /],
     ["a pool that is none", { billing: { ...BILLING, pools: ["a b"] } }, /^\/billing\/pools\/0: /],
     ["a name with a dot", { "billing.eu": BILLING }, /^\/billing.eu: a user's name has no dot/],
@@ -63,6 +72,7 @@ describe("the gate of requests", () => {
   const read = readRequestUsers({
     billing: { role: "operator", types: ["resize"], pools: ["default"] },
     all: { role: "admin", types: ["*"], pools: ["*"] },
+    shop: { role: "operator", timers: ["cart.", "order.paid"] },
     looker: { role: "viewer", types: ["*"], pools: ["*"] },
   });
   let nowMs = 0;
@@ -72,7 +82,7 @@ describe("the gate of requests", () => {
     nowMs: () => nowMs,
   });
   const body = (value: unknown) => Buffer.from(JSON.stringify(value));
-  const request = (more: Partial<TaskRequest> = {}): TaskRequest => ({
+  const request = (more: Partial<ReceivedRequest> = {}): ReceivedRequest => ({
     user: "billing",
     messageId: "m-1",
     replyTo: "billing.here",
@@ -86,7 +96,8 @@ describe("the gate of requests", () => {
       messageId: "m-1",
       replyKey: "billing.here",
       digest: "digest of 29",
-      tasks: [{ type: "resize", params: {}, pool: "default", priority: 0, onConflict: "reject" }],
+      kind: "tasks",
+      wanted: [{ type: "resize", params: {}, pool: "default", priority: 0, onConflict: "reject" }],
     });
     expect(gate.admit(request({ replyTo: undefined }))).toMatchObject({ replyKey: undefined });
   });
@@ -111,16 +122,46 @@ describe("the gate of requests", () => {
     const admitted = gate.admit(
       request({ body: body({ tasks: [{ type: "paint" }, { type: "resize", pool: "x" }, { type: "resize" }, 7] }) }),
     );
-    expect("tasks" in admitted && admitted.tasks.map((one) => ("kind" in one ? one.code : one.type))).toEqual([
-      "forbidden",
-      "forbidden",
-      "resize",
-      "invalid-body",
-    ]);
+    expect(
+      "wanted" in admitted &&
+        admitted.kind === "tasks" &&
+        admitted.wanted.map((one) => ("kind" in one ? one.code : one.type)),
+    ).toEqual(["forbidden", "forbidden", "resize", "invalid-body"]);
     const any = gate.admit(
       request({ user: "all", replyTo: "all.x", body: body({ tasks: [{ type: "paint", pool: "x" }] }) }),
     );
-    expect(any).toMatchObject({ tasks: [{ type: "paint", pool: "x" }] });
+    expect(any).toMatchObject({ wanted: [{ type: "paint", pool: "x" }] });
+  });
+
+  it("reads timers, and which are to be cancelled, each for itself, and by the names that its user may set", () => {
+    const [a, b] = ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41", "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f42"];
+    const ask = (user: string, asked: object) => gate.admit(request({ user, replyTo: `${user}.x`, body: body(asked) }));
+    const codes = (one: ReturnType<typeof ask>) =>
+      "wanted" in one ? [one.kind, ...one.wanted.map((each) => ("code" in each ? each.code : "well"))] : one;
+    const timer = (id: string | undefined, name: string) => ({ id, name, at: 4_102_444_800 });
+    const timers = [timer(a, "cart.left"), timer(b, "cartx"), timer(b, "order.paid"), timer("b", "cart.x"), 7];
+    expect(codes(ask("shop", { timers }))).toEqual([
+      "timers",
+      "well",
+      "forbidden",
+      "invalid-body", // it is here twice
+      "invalid-body",
+      "invalid-body",
+    ]);
+    expect(codes(ask("shop", { cancelTimers: [a, b, a, "c", null] }))).toEqual([
+      "timer-cancels",
+      "well",
+      "well",
+      "invalid-body",
+      "invalid-body",
+      "invalid-body",
+    ]);
+    expect(codes(ask("billing", { cancelTimers: [a] }))).toEqual(["timer-cancels", "forbidden"]);
+    expect(codes(ask("billing", { timers: [timer(a, "cart.left")] }))).toEqual(["timers", "forbidden"]);
+    expect(codes(ask("shop", { tasks: [{ type: "resize" }] }))).toEqual(["tasks", "forbidden"]);
+    expect(ask("shop", { timers, tasks: [] })).toMatchObject({ outcome: "refused" });
+    expect(ask("shop", { cancelTimers: [] })).toMatchObject({ outcome: "refused" });
+    expect(ask("shop", { cancelTimers: Array.from({ length: 1_001 }, () => a) })).toMatchObject({ outcome: "refused" });
   });
 
   it("refuses a viewer with what would be enough", () => {
@@ -148,7 +189,7 @@ describe("the gate of requests", () => {
     );
     expect(outcomes.filter((one) => one === "unanswerable")).toHaveLength(10);
     expect(outcomes.filter((one) => one === "ignored")).toHaveLength(20);
-    expect(gate.admit(request())).toHaveProperty("tasks");
+    expect(gate.admit(request())).toHaveProperty("wanted");
     const broken = gate.admit(request({ replyTo: undefined, body: Buffer.from("{") }));
     expect(broken).toEqual({ outcome: "refused", user: "billing" });
     nowMs += 60_000;

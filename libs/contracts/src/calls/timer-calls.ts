@@ -33,6 +33,7 @@ export const TIMER_CALLS = {
     access: "viewer",
     query: z.strictObject({
       name: TimerName.optional().describe("exactly this name"),
+      prefix: TimerName.optional().describe("its name begins like this"),
       status: listOf(TimerStatusName).optional().describe("repeat it, or separate by commas"),
       limit: pageLimit,
       cursor: pageCursor,

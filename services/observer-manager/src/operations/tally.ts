@@ -1,6 +1,6 @@
 import type { ErrorReport, TASK_OVER_STATUSES } from "@unacked/contracts";
 import type { Command, Happening } from "../domain/books/books.ts";
-import type { RequestOutcome } from "./requests/task-request.ts";
+import type { RequestOutcome } from "./requests/request.ts";
 import type { FiringOutcome } from "./time/timer-store.ts";
 
 /** Told what was done, so that somebody may count it. It must not throw, and nothing depends on it. */

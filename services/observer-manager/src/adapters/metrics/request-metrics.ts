@@ -1,5 +1,5 @@
 import type { MetricSet } from "@unacked/metrics";
-import { REQUEST_OUTCOMES, type RequestOutcome } from "../../operations/requests/task-request.ts";
+import { REQUEST_OUTCOMES, type RequestOutcome } from "../../operations/requests/request.ts";
 import type { RequestTally } from "../../operations/tally.ts";
 
 const OTHERS = "(others)";

@@ -1,4 +1,4 @@
-import { type CreateTask, PoolName, Role, TypeName, toPointer } from "@unacked/contracts";
+import { type CreateTask, PoolName, Role, TimerName, TypeName, toPointer } from "@unacked/contracts";
 import { z } from "zod";
 
 const ALL = "*";
@@ -10,14 +10,32 @@ const UserName = z
   .regex(/^[\x21-\x7e]{1,64}$/, "a user's name has 1 to 64 characters of ASCII, without blanks")
   .refine((name) => !/[.*#]/.test(name), "a user's name has no dot, * or #: it is the first word of routing keys");
 
-/** What a user of the broker may ask for. */
-const RequestUser = z.strictObject({
-  role: Role,
-  types: z.array(TypeName.or(z.literal(ALL))).min(1),
-  pools: z.array(PoolName.or(z.literal(ALL))).min(1),
-  /** Requests; ten seconds' worth of them may come at once. */
-  perMinute: z.int().min(1).max(10_000_000).default(DEFAULT_PER_MINUTE),
-});
+/** What a user of the broker may ask for: tasks (types and pools), timers, or both. */
+const RequestUser = z
+  .strictObject({
+    role: Role,
+    types: z
+      .array(TypeName.or(z.literal(ALL)))
+      .min(1)
+      .optional(),
+    pools: z
+      .array(PoolName.or(z.literal(ALL)))
+      .min(1)
+      .optional(),
+    /** How the names of its timers begin. */
+    timers: z
+      .array(TimerName.or(z.literal(ALL)))
+      .min(1)
+      .optional(),
+    /** Requests; ten seconds' worth of them may come at once. */
+    perMinute: z.int().min(1).max(10_000_000).default(DEFAULT_PER_MINUTE),
+  })
+  .superRefine(({ types, pools, timers }, context) => {
+    const needed = (field: string) =>
+      context.addIssue({ code: "custom", path: [field], message: "is needed, unless there are only timers" });
+    if (types === undefined && (pools !== undefined || timers === undefined)) needed("types");
+    if (pools === undefined && (types !== undefined || timers === undefined)) needed("pools");
+  });
 export type RequestUser = z.output<typeof RequestUser>;
 
 const RequestUsers = z.record(UserName, RequestUser);
@@ -38,11 +56,25 @@ function messageOf(issue: z.core.$ZodIssue): string {
 
 /** Why this user may not create this task; undefined: it may. */
 export function whyNotAllowed(name: string, user: RequestUser, { type, pool }: CreateTask): string | undefined {
-  if (!user.types.includes(ALL) && !user.types.includes(type))
-    return `${name} may not create tasks of the type "${type}": REQUEST_USERS gives it ${user.types.join(", ")}`;
-  if (!user.pools.includes(ALL) && !user.pools.includes(pool))
-    return `${name} may not create tasks in the pool "${pool}": REQUEST_USERS gives it ${user.pools.join(", ")}`;
+  const { types = [], pools = [] } = user;
+  if (!types.includes(ALL) && !types.includes(type))
+    return `${name} may not create tasks of the type "${type}": REQUEST_USERS gives it ${types.join(", ") || "none"}`;
+  if (!pools.includes(ALL) && !pools.includes(pool))
+    return `${name} may not create tasks in the pool "${pool}": REQUEST_USERS gives it ${pools.join(", ")}`;
   return undefined;
+}
+
+/** How the names of the timers begin that this user may set and cancel; undefined: all of them. */
+export const timersWithin = ({ timers = [] }: RequestUser): readonly string[] | undefined =>
+  timers.includes(ALL) ? undefined : timers;
+
+/** Why this user may not set a timer of this name, or any; undefined: it may. */
+export function whyNoTimer(name: string, user: RequestUser, timer?: string): string | undefined {
+  const within = timersWithin(user);
+  if (within === undefined) return undefined;
+  if (within.length === 0) return `${name} may set no timers: REQUEST_USERS gives it none (timers)`;
+  if (timer === undefined || within.some((prefix) => timer.startsWith(prefix))) return undefined;
+  return `${name} may not set timers of the name "${timer}": REQUEST_USERS gives it names that begin with ${within.join(", ")}`;
 }
 
 function parsed(json: string): unknown {

@@ -64,8 +64,14 @@ export const doneToTasks = (action: Action, ids: string[], count = ids.length): 
   targets: ids.slice(0, MAX_AUDITED_TARGETS).map((id) => ({ kind: "task", id, name: null })),
 });
 
-export const doneToTimers = (action: Action, timers: { id: string; name: string }[]): ActionDone => ({
-  action,
-  count: timers.length,
-  targets: timers.slice(0, MAX_AUDITED_TARGETS).map(({ id, name }) => ({ kind: "timer", id, name })),
-});
+/** One entry a call, however many timers it changed. */
+export function doneToTimers(changes: readonly { action: Action; timer: { id: string; name: string } }[]): ActionDone[] {
+  const byAction = new Map<Action, ActionDone>();
+  for (const { action, timer } of changes) {
+    const done = byAction.get(action) ?? { action, count: 0, targets: [] };
+    done.count += 1;
+    if (done.count <= MAX_AUDITED_TARGETS) done.targets.push({ kind: "timer", id: timer.id, name: timer.name });
+    byAction.set(action, done);
+  }
+  return [...byAction.values()];
+}

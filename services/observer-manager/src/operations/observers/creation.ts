@@ -4,17 +4,16 @@ import { newAction } from "../access/audit.ts";
 import { type BooksStore, RefusedByDatabase } from "../books/books-store.ts";
 import type { FreshStarts } from "../commands/fresh-starts.ts";
 import type { Refusal } from "../refusal.ts";
+import { Together } from "../together.ts";
 import type { TypeCheck } from "../types/type-check.ts";
 import { type Candidate, createTogether, RolledBack } from "./create-together.ts";
 import { newObserver } from "./new-observer.ts";
 import type { CreateOutcome } from "./observer-tools.ts";
 
-/** Requests that are answered together, waiting for their turn. */
+/** Requests that are answered together. */
 interface Submission {
   candidates: Candidate[];
   atomic: boolean;
-  resolve(outcomes: CreateOutcome[]): void;
-  reject(error: unknown): void;
 }
 
 /** How many single requests share a transaction when many arrive at once. */
@@ -34,8 +33,7 @@ export class Creation {
   readonly #types: TypeCheck;
   readonly #committed: () => void;
   readonly #fresh: FreshStarts;
-  #waiting: Submission[] = [];
-  #isBusy = false;
+  readonly #together: Together<Submission, CreateOutcome[]>;
 
   /** @param committed told after each commit that wrote a command */
   constructor(store: BooksStore, types: TypeCheck, committed: () => void, fresh: FreshStarts) {
@@ -43,6 +41,12 @@ export class Creation {
     this.#types = types;
     this.#committed = committed;
     this.#fresh = fresh;
+    this.#together = new Together({
+      maxSize: MAX_TOGETHER,
+      sizeOf: ({ candidates }) => candidates.length,
+      isAlone: ({ atomic }) => atomic,
+      run: (submissions) => this.#answer(submissions),
+    });
   }
 
   /** Answers in the order of the requests. `atomic`: all are created, or none. */
@@ -57,47 +61,21 @@ export class Creation {
         action,
       }),
     );
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ candidates, atomic, resolve, reject });
-      if (!this.#isBusy) void this.#work();
-    });
+    return this.#together.do({ candidates, atomic });
   }
 
-  async #work(): Promise<void> {
-    this.#isBusy = true;
-    while (this.#waiting.length > 0) await this.#answer(this.#takeTogether());
-    this.#isBusy = false;
-  }
-
-  /** An atomic submission goes alone; others as many as fit. */
-  #takeTogether(): Submission[] {
-    const first = this.#waiting.shift() as Submission;
-    const together = [first];
-    let size = first.candidates.length;
-    while (
-      !first.atomic &&
-      this.#waiting[0] &&
-      !this.#waiting[0].atomic &&
-      size + this.#waiting[0].candidates.length <= MAX_TOGETHER
-    ) {
-      const next = this.#waiting.shift() as Submission;
-      together.push(next);
-      size += next.candidates.length;
-    }
-    return together;
-  }
-
-  async #answer(submissions: Submission[]): Promise<void> {
-    const candidates = submissions.flatMap((submission) => submission.candidates);
+  async #answer(submissions: Submission[]): Promise<CreateOutcome[][]> {
     const [first] = submissions;
     try {
-      const outcomes = await this.#transact(candidates, first?.atomic ?? false);
+      const outcomes = await this.#transact(
+        submissions.flatMap(({ candidates }) => candidates),
+        first?.atomic ?? false,
+      );
       let next = 0;
-      for (const submission of submissions) submission.resolve(outcomes.slice(next, (next += submission.candidates.length)));
+      return submissions.map(({ candidates }) => outcomes.slice(next, (next += candidates.length)));
     } catch (error) {
-      if (!(error instanceof RefusedByDatabase)) for (const submission of submissions) submission.reject(error);
-      else if (submissions.length > 1) for (const submission of submissions) await this.#answer([submission]);
-      else if (first) await this.#sift(first).then(first.resolve, first.reject);
+      if (!(error instanceof RefusedByDatabase) || first === undefined || submissions.length > 1) throw error;
+      return [await this.#sift(first)];
     }
   }
 

@@ -1,33 +1,36 @@
-import type { TaskBatchResults } from "@unacked/contracts";
+import type { TaskBatchResults, TimerBatchResults, TimerCancelResults } from "@unacked/contracts";
 import { RefusedByDatabase } from "../books/books-store.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
+import { type AdmittedRequest, ANSWER_TYPES, problemReply, type RequestAnswer } from "./request.ts";
 import type { KeptAnswer } from "./request-store.ts";
-import { type AdmittedRequest, problemReply, type RequestAnswer } from "./task-request.ts";
 
 /** RabbitMQ 4 takes messages up to 16 MiB, and closes the channel of who sends more. */
 const MAX_ANSWER_LENGTH = 4_000_000;
 
 /** The JSON of these results; of very long ones without what the requester knows already. */
-export function shown({ results }: TaskBatchResults): string {
+export function shown({ results }: TaskBatchResults | TimerBatchResults | TimerCancelResults): string {
   const json = JSON.stringify({ results });
-  if (json.length <= MAX_ANSWER_LENGTH) return json;
-  const short = results.map((result) =>
-    "task" in result
-      ? { ...result, task: { ...result.task, params: null } }
-      : { ...result, problem: { ...result.problem, errors: result.problem.errors?.slice(0, 1), knownTypes: undefined } },
-  );
-  return JSON.stringify({ results: short });
+  return json.length <= MAX_ANSWER_LENGTH ? json : JSON.stringify({ results: results.map(short) });
+}
+
+type Result = (TaskBatchResults | TimerBatchResults | TimerCancelResults)["results"][number];
+
+function short(result: Result): object {
+  if ("task" in result) return { ...result, task: { ...result.task, params: null } };
+  if ("timer" in result) return { ...result, timer: { ...result.timer, payload: null } };
+  const { problem } = result;
+  return { ...result, problem: { ...problem, errors: problem.errors?.slice(0, 1), knownTypes: undefined } };
 }
 
 export const answerOf = (
-  { name, replyKey }: AdmittedRequest,
+  { name, replyKey, kind }: AdmittedRequest,
   outcome: "done" | "repeated",
   json: string,
 ): RequestAnswer => ({
   outcome,
   user: name,
-  ...(replyKey !== undefined && { reply: { key: replyKey, status: 200, json } }),
+  ...(replyKey !== undefined && { reply: { key: replyKey, status: 200, type: ANSWER_TYPES[kind], json } }),
 });
 
 export function repeated(request: AdmittedRequest, { digest, json }: KeptAnswer): RequestAnswer {

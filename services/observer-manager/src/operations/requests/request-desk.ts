@@ -1,24 +1,17 @@
-import { newTaskId } from "@unacked/contracts";
-import { type Action, newAction } from "../access/audit.ts";
 import type { Log } from "../log.ts";
-import { checkCreations, isChange, outcomesOf } from "../tasks/creation-check.ts";
-import { batchResults } from "../tasks/task-batch.ts";
-import type { InsertOutcome, TaskTypeStore } from "../tasks/task-store.ts";
-import { answerOf, repeated, shown, undecidable } from "./request-answer.ts";
-import { type Decision, type RequestStore, requestKey } from "./request-store.ts";
-import type { AdmittedRequest, RequestAnswer } from "./task-request.ts";
+import type { AdmittedRequest, RequestAnswer } from "./request.ts";
+import { answerOf, repeated, undecidable } from "./request-answer.ts";
+import { type RequestStore, requestKey } from "./request-store.ts";
+import { RequestWork, type RequestWorkParts } from "./request-work.ts";
 
-/** Requests of so many tasks together share a transaction, and one request at least. */
+/** Requests of so many together share a transaction, and one request at least. */
 const MAX_TOGETHER = 1_000;
 const MAX_RACES = 20;
 
-export interface RequestDeskParts {
+export interface RequestDeskParts extends RequestWorkParts {
   store: RequestStore;
-  types: Pick<TaskTypeStore, "liveTypes">;
   /** Whether the same may succeed later. */
   isPassing(error: unknown): boolean;
-  /** Something may be due. */
-  wake(): void;
   log: Log;
 }
 
@@ -29,9 +22,11 @@ export interface RequestDeskParts {
  */
 export class RequestDesk {
   readonly #parts: RequestDeskParts;
+  readonly #work: RequestWork;
 
   constructor(parts: RequestDeskParts) {
     this.#parts = parts;
+    this.#work = new RequestWork(parts);
   }
 
   async decide(requests: readonly AdmittedRequest[]): Promise<Map<AdmittedRequest, RequestAnswer>> {
@@ -72,16 +67,9 @@ export class RequestDesk {
   }
 
   async #decideFresh(fresh: AdmittedRequest[], answers: Map<AdmittedRequest, RequestAnswer>): Promise<boolean> {
-    const checked = await checkCreations(
-      this.#parts.types,
-      fresh.flatMap(({ tasks }) => tasks),
-    );
-    let next = 0;
-    const decisions = fresh.map((request) => decisionOf(request, checked.slice(next, (next += request.tasks.length))));
-    const decided = await this.#parts.store.decide(decisions);
+    const decided = await this.#work.do(fresh);
     if (decided === undefined) return false;
-    if (decided.some(({ outcomes }) => outcomes.some(isChange))) this.#parts.wake();
-    for (const [i, { json }] of decided.entries()) {
+    for (const [i, json] of decided.entries()) {
       const request = fresh[i] as AdmittedRequest;
       answers.set(request, answerOf(request, "done", json));
     }
@@ -89,34 +77,25 @@ export class RequestDesk {
   }
 }
 
-/** In order, and none with two of one request: the second is to find what was decided of the first. */
+/** In order; none with two of one request, as the second is to find what was decided of the first, or of one timer; and each of one kind. */
 function bundles(requests: readonly AdmittedRequest[]): AdmittedRequest[][] {
   const all: AdmittedRequest[][] = [];
   let keys = new Set<string>();
   let count = Number.POSITIVE_INFINITY;
   for (const request of requests) {
-    const key = requestKey(request);
-    if (count + request.tasks.length > MAX_TOGETHER || keys.has(key)) {
+    const own = [requestKey(request), ...timerIdsOf(request)];
+    const kind = all.at(-1)?.[0]?.kind;
+    if (count + request.wanted.length > MAX_TOGETHER || kind !== request.kind || own.some((key) => keys.has(key))) {
       all.push([]);
       keys = new Set();
       count = 0;
     }
     all.at(-1)?.push(request);
-    keys.add(key);
-    count += request.tasks.length;
+    for (const key of own) keys.add(key);
+    count += request.wanted.length;
   }
   return all;
 }
 
-function decisionOf(request: AdmittedRequest, checked: AdmittedRequest["tasks"]): Decision {
-  const { name, user, messageId, digest } = request;
-  const by = { name, role: user.role, authentication: "broker", address: "unacked.requests", requestId: messageId } as const;
-  const action: Action = newAction("task.create", by);
-  return {
-    name,
-    messageId,
-    digest,
-    tasks: checked.flatMap((one) => ("kind" in one ? [] : [{ task: { ...one, id: one.id ?? newTaskId() }, action }])),
-    answer: (outcomes: InsertOutcome[]) => shown(batchResults(outcomesOf(checked, outcomes), messageId)),
-  };
-}
+const timerIdsOf = (request: AdmittedRequest): string[] =>
+  request.kind === "tasks" ? [] : request.wanted.flatMap((one) => ("kind" in one ? [] : [one.id]));

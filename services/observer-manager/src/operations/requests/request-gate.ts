@@ -1,14 +1,14 @@
 import { roleReaches } from "@unacked/contracts";
 import { jsonMistake } from "../../domain/json-mistake.ts";
-import { type RequestUser, type RequestUsers, whyNotAllowed } from "../../domain/requests/request-users.ts";
+import type { RequestUser, RequestUsers } from "../../domain/requests/request-users.ts";
 import { TokenBucket } from "../../domain/requests/token-bucket.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
-import { readBatch } from "../tasks/task-batch.ts";
-import { type AdmittedRequest, problemReply, type RequestAnswer, type TaskRequest } from "./task-request.ts";
+import { type AdmittedRequest, problemReply, type ReceivedRequest, type RequestAnswer } from "./request.ts";
+import { allowed, readWanted } from "./wanted.ts";
 
 export const MAX_REQUEST_BYTES = 1_048_576;
-const MAX_REQUEST_TASKS = 1_000;
+const MAX_REQUESTED = 1_000;
 /** Whoever they are, so many of those who cannot be answered go to the errors. */
 const STRANGERS_PER_MINUTE = 60;
 
@@ -38,7 +38,7 @@ export class RequestGate {
     );
   }
 
-  admit(request: TaskRequest): AdmittedRequest | RequestAnswer {
+  admit(request: ReceivedRequest): AdmittedRequest | RequestAnswer {
     const { user: name, replyTo } = request;
     if (name === undefined) return this.#unanswerable(undefined, "it has no user-id: who sends it has to say so");
     const known = this.#users.get(name);
@@ -58,7 +58,7 @@ export class RequestGate {
     });
   }
 
-  #read(name: string, user: RequestUser, request: TaskRequest): AdmittedRequest | RequestAnswer {
+  #read(name: string, user: RequestUser, request: ReceivedRequest): AdmittedRequest | RequestAnswer {
     const { messageId, replyTo, body } = request;
     const refuse = (refusal: Omit<Refusal, "kind">) =>
       this.#refused(name, request, "refused", { kind: "problem", ...refusal });
@@ -77,20 +77,17 @@ export class RequestGate {
       return refuse({ code: "body-too-large", detail: `A request has at most ${MAX_REQUEST_BYTES} bytes` });
     const json = parsed(body.toString("utf8"));
     if ("mistake" in json) return refuse({ code: "malformed-json", detail: json.mistake });
-    const batch = readBatch(json.value);
-    if (!batch.ok) return refuse(batch.refusal);
-    if (batch.tasks.length > MAX_REQUEST_TASKS)
-      return refuse({ code: "body-too-large", detail: `A request has at most ${MAX_REQUEST_TASKS} tasks` });
-    const tasks = batch.tasks.map((task): (typeof batch.tasks)[number] => {
-      const detail = "kind" in task ? undefined : whyNotAllowed(name, user, task);
-      return detail === undefined ? task : { kind: "problem", code: "forbidden", detail };
-    });
-    return { name, user, messageId, replyKey: replyTo, digest: this.#sha256(body), tasks };
+    const given = readWanted(json.value);
+    if (!given.ok) return refuse(given.refusal);
+    const { kind, wanted } = given.read;
+    if (wanted.length > MAX_REQUESTED)
+      return refuse({ code: "body-too-large", detail: `A request has at most ${MAX_REQUESTED} ${NOUNS[kind]}` });
+    return { name, user, messageId, replyKey: replyTo, digest: this.#sha256(body), ...allowed(name, user, given.read) };
   }
 
   #refused(
     user: string,
-    { messageId, replyTo: key }: TaskRequest,
+    { messageId, replyTo: key }: ReceivedRequest,
     outcome: RequestAnswer["outcome"],
     refusal: Refusal,
   ): RequestAnswer {
@@ -110,6 +107,8 @@ export class RequestGate {
       : { outcome: "unanswerable", user, error: { reason: "unreadable", detail } };
   }
 }
+
+const NOUNS = { tasks: "tasks", timers: "timers", "timer-cancels": "timers" } as const;
 
 function parsed(text: string): { value: unknown } | { mistake: string } {
   try {

@@ -1,5 +1,6 @@
 import type { Action } from "../access/audit.ts";
 import type { InsertOutcome, NewTask } from "../tasks/task-store.ts";
+import type { CancelOutcome, PutOutcome, TimerCancel, TimerPut } from "../time/timer-store.ts";
 
 /** Whose request, and which. */
 export interface RequestKey {
@@ -15,21 +16,30 @@ export interface KeptAnswer {
   json: string;
 }
 
-export interface Decision extends RequestKey {
+export interface Decision<Item, Outcome> extends RequestKey {
   digest: string;
-  tasks: { task: NewTask; action: Action }[];
-  /** What to say, and keep, of what became of these tasks. */
-  answer(outcomes: InsertOutcome[]): string;
+  items: readonly Item[];
+  /** What to say, and keep, of what became of these. */
+  answer(outcomes: Outcome[]): string;
 }
 
+export type TaskDecision = Decision<{ task: NewTask; action: Action }, InsertOutcome>;
+export type TimerDecision = Decision<TimerPut, PutOutcome>;
+export type TimerCancelDecision = Decision<TimerCancel, CancelOutcome>;
+
+/** What each answered, in the order given; undefined: another manager has decided one of them meanwhile, and nothing was done. */
+export type Answers = string[] | undefined;
+
+/**
+ * Each decision does what it decides, with the entries of the audit trail, and keeps the answers: all or nothing. No two are of one
+ * request, or of one timer.
+ */
 export interface RequestStore {
   /** By `requestKey`; of those that were decided. */
   find(keys: readonly RequestKey[]): Promise<Map<string, KeptAnswer>>;
-  /**
-   * Creates the tasks, with their entries of the audit trail, and keeps the answers: all or nothing. No two are of one request.
-   * @returns undefined: another manager has decided one of them meanwhile, and nothing was done
-   */
-  decide(decisions: readonly Decision[]): Promise<{ json: string; outcomes: InsertOutcome[] }[] | undefined>;
+  createTasks(decisions: readonly TaskDecision[]): Promise<Answers>;
+  putTimers(decisions: readonly TimerDecision[]): Promise<Answers>;
+  cancelTimers(decisions: readonly TimerCancelDecision[]): Promise<Answers>;
   /** @returns how many */
   forget(olderThanMs: number, limit: number): Promise<number>;
 }

@@ -12,6 +12,7 @@ import type { Actor } from "../../domain/access/identity.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import { encodeTaskCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
+import { Together } from "../together.ts";
 import { checkCreations, isChange, keyTaken, outcomesOf } from "./creation-check.ts";
 import { changeMany } from "./task-bulk.ts";
 import type {
@@ -37,29 +38,33 @@ export interface TaskDeskParts {
   cancelled(refuse: UnwantedAttempt[]): void;
 }
 
-interface Submission {
-  tasks: { task: NewTask; action: Action }[];
-  resolve(outcomes: InsertOutcome[]): void;
-  reject(error: unknown): void;
-}
+type Creations = { task: NewTask; action: Action }[];
 
 /** How many single requests share a transaction when many arrive at once. */
 const MAX_TOGETHER = 1_000;
 
 export class TaskDesk implements TaskTools {
   readonly #parts: TaskDeskParts;
-  #waiting: Submission[] = [];
-  #isBusy = false;
+  readonly #insert: Together<Creations, InsertOutcome[]>;
 
   constructor(parts: TaskDeskParts) {
     this.#parts = parts;
+    this.#insert = new Together({
+      maxSize: MAX_TOGETHER,
+      sizeOf: (tasks) => tasks.length,
+      run: async (together) => {
+        const outcomes = await parts.store.insert(together.flat());
+        let next = 0;
+        return together.map((tasks) => outcomes.slice(next, (next += tasks.length)));
+      },
+    });
   }
 
   async createTasks(requests: (CreateTask | Refusal)[], by: Actor): Promise<TaskCreateOutcome[]> {
     const action = newAction("task.create", by);
     const checked = await checkCreations(this.#parts.types, requests);
     const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: { ...one, id: one.id ?? newTaskId() }, action }]));
-    const inserted = tasks.length === 0 ? [] : await this.#insert(tasks);
+    const inserted = tasks.length === 0 ? [] : await this.#insert.do(tasks);
     if (inserted.some(isChange)) this.#parts.wake();
     return outcomesOf(checked, inserted);
   }
@@ -127,37 +132,5 @@ export class TaskDesk implements TaskTools {
     }
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
     return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
-  }
-
-  #insert(tasks: Submission["tasks"]): Promise<InsertOutcome[]> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ tasks, resolve, reject });
-      if (!this.#isBusy) void this.#work();
-    });
-  }
-
-  /** Requests that arrive while a transaction is under way share the next one. */
-  async #work(): Promise<void> {
-    this.#isBusy = true;
-    while (this.#waiting.length > 0) {
-      const together: Submission[] = [];
-      for (let size = 0; this.#waiting[0] !== undefined; ) {
-        size += this.#waiting[0].tasks.length;
-        if (together.length > 0 && size > MAX_TOGETHER) break;
-        together.push(this.#waiting.shift() as Submission);
-      }
-      await this.#insertTogether(together);
-    }
-    this.#isBusy = false;
-  }
-
-  async #insertTogether(submissions: Submission[]): Promise<void> {
-    try {
-      const outcomes = await this.#parts.store.insert(submissions.flatMap(({ tasks }) => tasks));
-      let next = 0;
-      for (const { tasks, resolve } of submissions) resolve(outcomes.slice(next, (next += tasks.length)));
-    } catch (error) {
-      for (const { reject } of submissions) reject(error);
-    }
   }
 }

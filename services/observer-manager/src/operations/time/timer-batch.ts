@@ -5,12 +5,13 @@ import {
   PROBLEMS,
   type PutTimer,
   type TimerBatchResults,
+  type TimerCancelResults,
 } from "@unacked/contracts";
 import { bodyProblems } from "../../domain/field-problems.ts";
 import { jsonCheck } from "../../domain/json-check.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
-import type { TimerPutOutcome } from "./timer-tools.ts";
+import type { TimerCancelOutcome, TimerPutOutcome } from "./timer-tools.ts";
 
 /** A parsed body of many timers: refused as a whole, or a list in which one that is wrong stands as its refusal. */
 export function readTimerBatch(
@@ -46,6 +47,16 @@ export function timerBatchResults(outcomes: readonly TimerPutOutcome[], requestI
       outcome.kind === "problem"
         ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
         : { status: outcome.kind === "created" ? 201 : 200, timer: { ...outcome.timer, outcome: outcome.kind } },
+    ),
+  };
+}
+
+export function timerCancelResults(outcomes: readonly TimerCancelOutcome[], requestId: string): TimerCancelResults {
+  return {
+    results: outcomes.map((outcome) =>
+      outcome.kind === "problem"
+        ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
+        : { status: 200, timer: outcome.timer },
     ),
   };
 }

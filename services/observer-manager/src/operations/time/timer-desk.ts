@@ -1,10 +1,12 @@
-import { type CreateTimer, type Instant, instantMs, type TimerId, type TimerPage, type TimerView } from "@unacked/contracts";
+import type { CreateTimer, TimerId, TimerPage, TimerView } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeTimerCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
-import type { NewTimer, PutOutcome, TimerQuery, TimerStore } from "./timer-store.ts";
-import type { TimerPutOutcome, TimerTools } from "./timer-tools.ts";
+import { Together } from "../together.ts";
+import { cancelOutcomeOf, isTimerChange, newTimerOf, putOutcomesOf } from "./timer-outcomes.ts";
+import type { CancelOutcome, PutOutcome, TimerCancel, TimerPut, TimerQuery, TimerStore } from "./timer-store.ts";
+import type { TimerCancelOutcome, TimerPutOutcome, TimerTools } from "./timer-tools.ts";
 
 export interface TimerDeskParts {
   store: TimerStore;
@@ -12,19 +14,46 @@ export interface TimerDeskParts {
   wake(): void;
 }
 
+/** How many single requests share a transaction when many arrive at once. */
+const MAX_TOGETHER = 1_000;
+
 export class TimerDesk implements TimerTools {
   readonly #parts: TimerDeskParts;
+  readonly #puts: Together<TimerPut[], PutOutcome[]>;
+  readonly #cancels: Together<TimerCancel, CancelOutcome>;
 
   constructor(parts: TimerDeskParts) {
     this.#parts = parts;
+    const { store } = parts;
+    this.#puts = new Together({
+      maxSize: MAX_TOGETHER,
+      sizeOf: (puts) => puts.length,
+      keysOf: (puts) => puts.map(({ timer }) => timer.id),
+      run: async (together) => {
+        const outcomes = await store.put(together.flat());
+        let next = 0;
+        return together.map((puts) => outcomes.slice(next, (next += puts.length)));
+      },
+    });
+    this.#cancels = new Together({
+      maxSize: MAX_TOGETHER,
+      keysOf: ({ id }) => [id],
+      run: (together) => store.cancel(together),
+    });
   }
 
   async putTimers(requests: (CreateTimer | Refusal)[], by: Actor): Promise<TimerPutOutcome[]> {
-    const timers = requests.flatMap((one) => ("kind" in one ? [] : [newTimerOf(one)]));
-    const put = timers.length === 0 ? [] : await this.#parts.store.put(timers, newAction("timer.create", by));
-    if (put.some(({ kind }) => kind === "created" || kind === "replaced")) this.#parts.wake();
-    let next = 0;
-    return requests.map((one) => ("kind" in one ? one : answerOf(put[next++] as PutOutcome)));
+    const action = newAction("timer.create", by);
+    const puts = requests.flatMap((one) => ("kind" in one ? [] : [{ timer: newTimerOf(one), action }]));
+    const outcomes = await this.#put(puts);
+    if (outcomes.some(isTimerChange)) this.#parts.wake();
+    return putOutcomesOf(requests, outcomes);
+  }
+
+  /** What is large enough to fill a transaction holds up no single ones. */
+  #put(puts: TimerPut[]): Promise<PutOutcome[]> | PutOutcome[] {
+    if (puts.length === 0) return [];
+    return puts.length >= MAX_TOGETHER ? this.#parts.store.put(puts) : this.#puts.do(puts);
   }
 
   findTimer(id: TimerId): Promise<TimerView | undefined> {
@@ -36,40 +65,7 @@ export class TimerDesk implements TimerTools {
     return { ...page, nextCursor: last === undefined ? null : encodeTimerCursor(last) };
   }
 
-  async cancelTimer(id: TimerId, by: Actor): Promise<{ kind: "cancelled"; timer: TimerView } | Refusal> {
-    const outcome = await this.#parts.store.cancel(id, newAction("timer.cancel", by));
-    if (outcome.kind === "not-found") return { kind: "problem", code: "timer-not-found" };
-    const { timer } = outcome;
-    switch (timer.status) {
-      case "Cancelled": // also one that was before: safe to repeat
-        return { kind: "cancelled", timer };
-      case "Firing":
-      case "Fired":
-        return { kind: "problem", code: "already-fired", detail: detailOf(timer) };
-      case "Expired":
-        return { kind: "problem", code: "timer-over", detail: `It expired at ${timer.endedAt}` };
-      case "Waiting": // it was Firing a moment ago, and came back
-        return { kind: "problem", code: "already-fired", detail: "No queue took it just now; ask again to cancel it" };
-      default:
-        return timer.status satisfies never;
-    }
+  async cancelTimer(id: TimerId, by: Actor): Promise<TimerCancelOutcome> {
+    return cancelOutcomeOf(await this.#cancels.do({ id, action: newAction("timer.cancel", by) }));
   }
 }
-
-const detailOf = ({ status, endedAt }: TimerView): string =>
-  status === "Fired" ? `It fired at ${endedAt}` : "It is being fired, or has been";
-
-const answerOf = (outcome: PutOutcome): TimerPutOutcome =>
-  outcome.kind === "over" ? { kind: "problem", code: "timer-over" } : outcome;
-
-const newTimerOf = ({ id, name, payload, at, expiresAt }: CreateTimer): NewTimer => ({
-  id,
-  name,
-  payload,
-  at: isoOf(at),
-  expiresAt: expiresAt === undefined ? undefined : isoOf(expiresAt),
-});
-
-/** A text keeps its microseconds. */
-const isoOf = (instant: Instant): string =>
-  typeof instant === "string" ? instant : new Date(instantMs(instant)).toISOString();

@@ -11,12 +11,35 @@ export interface NewTimer {
   expiresAt: string | undefined;
 }
 
-export type PutOutcome = { kind: "created" | "exists" | "replaced"; timer: TimerView } | { kind: "over" };
+/** `within`: only a timer whose name begins like one of these may be met; undefined: any. */
+export interface TimerPut {
+  timer: NewTimer;
+  action: Action;
+  within?: readonly string[] | undefined;
+}
+
+/** `within`: as with a put. */
+export interface TimerCancel {
+  id: TimerId;
+  action: Action;
+  within?: readonly string[] | undefined;
+}
+
+/** `taken`: it is there, and not within. */
+export type PutOutcome =
+  | { kind: "created" | "exists" | "replaced"; timer: TimerView }
+  | { kind: "over" }
+  | { kind: "taken" };
+
+/** `found`: it was not Waiting, and stays as it is. `not-found`: also what is not within. */
+export type CancelOutcome = { kind: "cancelled" | "found"; timer: TimerView } | { kind: "not-found" };
 
 export interface TimerQuery {
   name?: string | undefined;
   statuses?: readonly TimerStatusName[] | undefined;
   limit: number;
+  /** How its name begins. */
+  prefix?: string | undefined;
   after?: TimerPosition | undefined;
 }
 
@@ -28,13 +51,13 @@ export interface TimerPosition {
 /** What REST does to timers. Each change commits with its entry in the audit trail. */
 export interface TimerStore {
   /** Each id once. In the order given; all of them in one transaction. */
-  put(timers: NewTimer[], action: Action): Promise<PutOutcome[]>;
+  put(puts: TimerPut[]): Promise<PutOutcome[]>;
   find(id: TimerId): Promise<TimerView | undefined>;
   list(
     query: TimerQuery,
   ): Promise<{ items: TimerView[]; total: number; isTotalExact: boolean; last?: TimerPosition | undefined }>;
-  /** `found`: it was not Waiting, and stays as it is. */
-  cancel(id: TimerId, action: Action): Promise<{ kind: "cancelled" | "found"; timer: TimerView } | { kind: "not-found" }>;
+  /** Each id once. In the order given; all of them in one transaction. */
+  cancel(cancels: TimerCancel[]): Promise<CancelOutcome[]>;
 }
 
 /** By whom, and by which claim. */

@@ -5,6 +5,8 @@ import type { TimerQuery } from "./timer-store.ts";
 
 export type TimerPutOutcome = { kind: "created" | "exists" | "replaced"; timer: TimerView } | Refusal;
 
+export type TimerCancelOutcome = { kind: "cancelled"; timer: TimerView } | Refusal;
+
 /** What REST asks of timers. Each answer is given after the commit, and who did it stands in the audit trail by the same transaction. */
 export interface TimerTools {
   /** In the order given, each id once. Problems: timer-over, body-too-large. */
@@ -12,5 +14,5 @@ export interface TimerTools {
   findTimer(id: TimerId): Promise<TimerView | undefined>;
   listTimers(query: TimerQuery): Promise<TimerPage>;
   /** Problems: timer-not-found, already-fired, timer-over. */
-  cancelTimer(id: TimerId, by: Actor): Promise<{ kind: "cancelled"; timer: TimerView } | Refusal>;
+  cancelTimer(id: TimerId, by: Actor): Promise<TimerCancelOutcome>;
 }

@@ -3,9 +3,9 @@ import type { Delivery, Session } from "@unacked/broker";
 import { REQUEST_QUEUE } from "@unacked/contracts";
 import type { ErrorBook, NewError } from "../../../operations/books/books-store.ts";
 import type { Log } from "../../../operations/log.ts";
+import type { AdmittedRequest, RequestAnswer } from "../../../operations/requests/request.ts";
 import type { RequestDesk } from "../../../operations/requests/request-desk.ts";
 import type { RequestGate } from "../../../operations/requests/request-gate.ts";
-import type { AdmittedRequest, RequestAnswer } from "../../../operations/requests/task-request.ts";
 import type { RequestTally } from "../../../operations/tally.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
@@ -120,4 +120,4 @@ export class RequestConsumer {
   }
 }
 
-const isAdmitted = (one: AdmittedRequest | RequestAnswer): one is AdmittedRequest => "tasks" in one;
+const isAdmitted = (one: AdmittedRequest | RequestAnswer): one is AdmittedRequest => "wanted" in one;

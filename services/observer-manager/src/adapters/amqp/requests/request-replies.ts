@@ -1,7 +1,7 @@
 import { PublishError, type Publisher } from "@unacked/broker";
 import { EXCHANGES, newMessageId } from "@unacked/contracts";
 import type { Log } from "../../../operations/log.ts";
-import type { Reply } from "../../../operations/requests/task-request.ts";
+import type { Reply } from "../../../operations/requests/request.ts";
 
 /** Again would not help, or would hold up others: the answer is kept, for whoever asks again. */
 const UNDELIVERABLE = new Set<PublishError["code"]>(["returned", "nacked", "too-late", "invalid"]);
@@ -20,7 +20,7 @@ export class RequestReplies {
   }
 
   /** @returns whether a queue took it. Rejects when `lost` aborts: what was asked comes again. */
-  async send({ key, status, json }: Reply, correlationId: string | undefined, lost: AbortSignal): Promise<boolean> {
+  async send({ key, status, type, json }: Reply, correlationId: string | undefined, lost: AbortSignal): Promise<boolean> {
     for (;;) {
       await this.#publisher.writable(lost);
       try {
@@ -28,7 +28,7 @@ export class RequestReplies {
           {
             exchange: EXCHANGES.requestReplies.name,
             routingKey: key,
-            type: status === 200 ? "TaskBatchResults" : "Problem",
+            type,
             messageId: newMessageId(),
             appId: this.#managerId,
             body: Buffer.from(json),

@@ -1,15 +1,20 @@
 import type { DataSource, EntityManager } from "typeorm";
 import {
+  type Answers,
   type Decision,
   type KeptAnswer,
   type RequestKey,
   type RequestStore,
   requestKey,
+  type TaskDecision,
+  type TimerCancelDecision,
+  type TimerDecision,
 } from "../../../operations/requests/request-store.ts";
-import type { InsertOutcome } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { countCreated } from "../tasks/task-created.ts";
 import { insertTasks } from "../tasks/task-insert.ts";
+import { cancelTimers } from "../time/timer-cancel.ts";
+import { putTimers } from "../time/timer-put.ts";
 
 /** Index: task_requests_pkey. */
 const FIND = `
@@ -30,8 +35,6 @@ const FORGET = `
     SELECT requester, message_id FROM task_requests WHERE decided_at < now() - $1 * interval '1 millisecond'
     LIMIT $2 FOR UPDATE SKIP LOCKED)`;
 
-type Decided = { json: string; outcomes: InsertOutcome[] }[];
-
 /** Rolls back what was decided twice. */
 class DecidedElsewhere extends Error {}
 
@@ -50,34 +53,50 @@ export class PostgresRequestStore implements RequestStore {
     return new Map(rows.map((row) => [requestKey(row), row]));
   }
 
-  async decide(decisions: readonly Decision[]): Promise<Decided | undefined> {
-    try {
-      return await this.#dataSource.transaction((tx) => decideIn(tx, decisions));
-    } catch (error) {
-      return error instanceof DecidedElsewhere ? undefined : rethrowRefused(error);
-    }
+  createTasks(decisions: readonly TaskDecision[]): Promise<Answers> {
+    return this.#decide(decisions, async (tx, tasks) => countCreated(tx, await insertTasks(tx, tasks)));
+  }
+
+  putTimers(decisions: readonly TimerDecision[]): Promise<Answers> {
+    return this.#decide(decisions, putTimers);
+  }
+
+  cancelTimers(decisions: readonly TimerCancelDecision[]): Promise<Answers> {
+    return this.#decide(decisions, cancelTimers);
   }
 
   async forget(olderThanMs: number, limit: number): Promise<number> {
     const [, count] = await this.#dataSource.query<[unknown[], number]>(FORGET, [olderThanMs, limit]);
     return count;
   }
+
+  async #decide<Item, Outcome>(
+    decisions: readonly Decision<Item, Outcome>[],
+    act: (tx: EntityManager, items: Item[]) => Promise<Outcome[]>,
+  ): Promise<Answers> {
+    try {
+      return await this.#dataSource.transaction(async (tx) => {
+        const items = decisions.flatMap((one) => one.items);
+        const outcomes = items.length === 0 ? [] : await act(tx, items);
+        let next = 0;
+        const answers = decisions.map((one) => one.answer(outcomes.slice(next, (next += one.items.length))));
+        await keep(tx, decisions, answers);
+        return answers;
+      });
+    } catch (error) {
+      return error instanceof DecidedElsewhere ? undefined : rethrowRefused(error);
+    }
+  }
 }
 
-async function decideIn(tx: EntityManager, decisions: readonly Decision[]): Promise<Decided> {
-  const all = decisions.flatMap(({ tasks }) => tasks);
-  const inserted = all.length === 0 ? [] : await countCreated(tx, await insertTasks(tx, all));
-  let next = 0;
-  const decided = decisions.map(({ tasks, answer }) => {
-    const outcomes = inserted.slice(next, (next += tasks.length));
-    return { json: answer(outcomes), outcomes };
-  });
+type Kept = RequestKey & { digest: string };
+
+async function keep(tx: EntityManager, decisions: readonly Kept[], answers: readonly string[]): Promise<void> {
   const [kept] = await tx.query<{ count: number }[]>(KEEP, [
     decisions.map(({ name }) => name),
     decisions.map(({ messageId }) => messageId),
     decisions.map(({ digest }) => digest),
-    decided.map(({ json }) => json),
+    answers,
   ]);
   if (kept?.count !== decisions.length) throw new DecidedElsewhere();
-  return decided;
 }

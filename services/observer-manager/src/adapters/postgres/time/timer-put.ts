@@ -1,13 +1,15 @@
 import type { TimerView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import type { NewTimer, PutOutcome } from "../../../operations/time/timer-store.ts";
-import { timersOf } from "./timer-view.ts";
+import { doneToTimers } from "../../../operations/access/audit.ts";
+import type { NewTimer, PutOutcome, TimerPut } from "../../../operations/time/timer-store.ts";
+import { recordActions } from "../access/audit-rows.ts";
+import { isWithin, timersOf, withinOf } from "./timer-view.ts";
 
 const ASKED = `
   SELECT id, name, payload::jsonb AS payload, due_at, expires_at, expires_at IS NULL AS default_expiry,
-         coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
-    AS u (id, name, payload, due_at, expires_at)`;
+         coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until, within::jsonb AS within
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[])
+    AS u (id, name, payload, due_at, expires_at, within)`;
 
 /** In one order, so that no two batches wait for each other. */
 const INSERT = `
@@ -24,29 +26,43 @@ const TAKE_BACK = "DELETE FROM timers WHERE id = ANY($1)";
 /** Those that are there: the same, or another that Waits and is replaced, or neither. */
 const MEET = `
   WITH asked AS (${ASKED}), there AS (
-    SELECT t.id, t.status, t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
+    SELECT t.id, t.status, ${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
       AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same
     FROM timers t JOIN asked a USING (id) ORDER BY t.id FOR UPDATE OF t
   ), replaced AS (
     UPDATE timers t SET name = a.name, payload = a.payload, due_at = a.due_at, next_at = a.due_at, expires_at = a.until,
                         default_expiry = a.default_expiry, returns = 0, last_problem = NULL
-    FROM asked a WHERE t.id = a.id AND a.id IN (SELECT id FROM there WHERE NOT same AND status = 'Waiting'))
-  SELECT id, CASE WHEN same THEN 'exists' WHEN status = 'Waiting' THEN 'replaced' ELSE 'over' END AS kind FROM there`;
+    FROM asked a WHERE t.id = a.id AND a.id IN (SELECT id FROM there WHERE within AND NOT same AND status = 'Waiting'))
+  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same THEN 'exists' WHEN status = 'Waiting' THEN 'replaced' ELSE 'over' END AS kind FROM there`;
 
 /** Index: timers_due. */
 const EARLIER_THAN_ALL = `
   SELECT coalesce($1::timestamptz < min(next_at), true) AS earlier FROM timers WHERE owner IS NULL`;
 
-/** Creates them, or meets what is there: each for itself, in the order given. Those that sleep until later are woken. */
-export async function putTimers(tx: EntityManager, timers: readonly NewTimer[]): Promise<PutOutcome[]> {
+/**
+ * Creates them, or meets what is there: each for itself, each id once, in the order given; with their entries of the audit trail.
+ * Those that sleep until later are woken.
+ */
+export async function putTimers(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
+  const outcomes = await putEach(tx, puts);
+  const changes = puts.flatMap(({ action }, i) => {
+    const outcome = outcomes[i];
+    return outcome?.kind === "created" || outcome?.kind === "replaced" ? [{ action, timer: outcome.timer }] : [];
+  });
+  await recordActions(tx, doneToTimers(changes));
+  return outcomes;
+}
+
+async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
+  const timers = puts.map(({ timer }) => timer);
   const isEarlier = await isEarlierThanAll(tx, timers);
-  const inserted = await tx.query<{ id: string }[]>(INSERT, columnsOf(timers));
+  const inserted = await tx.query<{ id: string }[]>(INSERT, columnsOf(puts));
   // An id that is among the ended already has had its timer.
   const ended = await tx.query<{ id: string }[]>(ENDED_AMONG, [inserted.map(({ id }) => id)]);
   if (ended.length > 0) await tx.query(TAKE_BACK, [ended.map(({ id }) => id)]);
   const kinds = new Map<string, PutOutcome["kind"]>(inserted.map(({ id }) => [id, "created"]));
   for (const { id } of ended) kinds.set(id, "over");
-  const others = timers.filter(({ id }) => !kinds.has(id));
+  const others = puts.filter(({ timer }) => !kinds.has(timer.id));
   if (others.length > 0)
     for (const { id, kind } of await tx.query<{ id: string; kind: PutOutcome["kind"] }[]>(MEET, columnsOf(others)))
       kinds.set(id, kind);
@@ -61,6 +77,7 @@ export async function putTimers(tx: EntityManager, timers: readonly NewTimer[]):
 }
 
 function outcomeOf(kind: PutOutcome["kind"], timer: TimerView | undefined): PutOutcome {
+  if (kind === "taken") return { kind };
   return kind === "over" || timer === undefined ? { kind: "over" } : { kind, timer };
 }
 
@@ -70,10 +87,11 @@ async function isEarlierThanAll(tx: EntityManager, timers: readonly NewTimer[]):
   return row?.earlier ?? false;
 }
 
-const columnsOf = (timers: readonly NewTimer[]): unknown[] => [
-  timers.map(({ id }) => id),
-  timers.map(({ name }) => name),
-  timers.map(({ payload }) => JSON.stringify(payload)),
-  timers.map(({ at }) => at),
-  timers.map(({ expiresAt }) => expiresAt ?? null),
+const columnsOf = (puts: readonly TimerPut[]): unknown[] => [
+  puts.map(({ timer }) => timer.id),
+  puts.map(({ timer }) => timer.name),
+  puts.map(({ timer }) => JSON.stringify(timer.payload)),
+  puts.map(({ timer }) => timer.at),
+  puts.map(({ timer }) => timer.expiresAt ?? null),
+  puts.map(withinOf),
 ];

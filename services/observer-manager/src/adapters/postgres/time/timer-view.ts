@@ -31,6 +31,13 @@ export const keepEnded = (gone: string, status: "Fired" | "Cancelled" | "Expired
   INSERT INTO ended_timers (id, name, payload, due_at, expires_at, status, returns, last_problem, created_at, ended_at)
   SELECT id, name, payload, due_at, expires_at, '${status}', returns, last_problem, created_at, unacked_now() FROM ${gone}`;
 
+/** Whether a name begins like one of these, which are JSON; null: any does. */
+export const isWithin = (name: string, within: string): string =>
+  `(${within} IS NULL OR EXISTS (SELECT FROM jsonb_array_elements_text(${within}) AS w (prefix) WHERE starts_with(${name}, prefix)))`;
+
+export const withinOf = ({ within }: { within?: readonly string[] | undefined }): string | null =>
+  within === undefined ? null : JSON.stringify(within);
+
 export async function timersOf(db: DataSource | EntityManager, ids: readonly TimerId[]): Promise<Map<string, TimerView>> {
   const rows = await db.query<TimerRow[]>(FIND, [ids]);
   return new Map(rows.map((row) => [row.id, toTimerView(row)]));

@@ -79,14 +79,14 @@ const list = (timers: TimerTools) =>
     tag: "Timers",
     summary: "List timers, the newest first",
     answers: { 200: { description: "One page", examples: { "One that waits": TIMER_PAGE } } },
-    async handle({ query: { name, status: statuses, limit, cursor } }) {
+    async handle({ query: { name, prefix, status: statuses, limit, cursor } }) {
       const after = cursor === undefined ? undefined : decodeTimerCursor(cursor);
       if (cursor !== undefined && after === undefined)
         throw new HttpProblem({
           code: "invalid-query",
           errors: [{ parameter: "cursor", message: "not a cursor of this list" }],
         });
-      return { status: 200, body: await timers.listTimers({ name, statuses, limit, after }) };
+      return { status: 200, body: await timers.listTimers({ name, prefix, statuses, limit, after }) };
     },
   });
 

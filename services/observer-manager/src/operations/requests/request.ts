@@ -1,9 +1,9 @@
-import type { CreateTask, ProblemDetails } from "@unacked/contracts";
+import type { CreateTask, CreateTimer, ProblemDetails, TimerId } from "@unacked/contracts";
 import type { RequestUser } from "../../domain/requests/request-users.ts";
 import type { Refusal } from "../refusal.ts";
 
 /** What came, as it came: nothing of it is trusted but the user's name, which the broker has checked. */
-export interface TaskRequest {
+export interface ReceivedRequest {
   user: string | undefined;
   messageId: string | undefined;
   replyTo: string | undefined;
@@ -14,10 +14,17 @@ export interface TaskRequest {
 export const REQUEST_OUTCOMES = ["done", "repeated", "refused", "too-many", "unanswerable", "ignored"] as const;
 export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
 
-/** `json` is of TaskBatchResults (status 200), or of ProblemDetails. */
+/** What the JSON of an answer is of. */
+export const ANSWER_TYPES = {
+  tasks: "TaskBatchResults",
+  timers: "TimerBatchResults",
+  "timer-cancels": "TimerCancelResults",
+} as const;
+
 export interface Reply {
   key: string;
   status: number;
+  type: (typeof ANSWER_TYPES)[keyof typeof ANSWER_TYPES] | "Problem";
   json: string;
 }
 
@@ -32,8 +39,14 @@ export interface RequestAnswer {
   error?: { reason: "unreadable" | "refused-by-database"; detail: string };
 }
 
+/** What somebody wants, in the order given; what cannot be as its refusal. */
+export type Wanted =
+  | { kind: "tasks"; wanted: (CreateTask | Refusal)[] }
+  | { kind: "timers"; wanted: (CreateTimer | Refusal)[] }
+  | { kind: "timer-cancels"; wanted: ({ id: TimerId } | Refusal)[] };
+
 /** A request of somebody who may ask, that can be read. */
-export interface AdmittedRequest {
+export type AdmittedRequest = Wanted & {
   name: string;
   user: RequestUser;
   messageId: string;
@@ -41,9 +54,7 @@ export interface AdmittedRequest {
   replyKey: string | undefined;
   /** SHA-256 of the body. */
   digest: string;
-  /** In the order given. */
-  tasks: (CreateTask | Refusal)[];
-}
+};
 
 /** More wrong fields are not worth reading. */
 const MAX_FIELDS = 100;
@@ -51,5 +62,6 @@ const MAX_FIELDS = 100;
 export const problemReply = (key: string, problem: ProblemDetails): Reply => ({
   key,
   status: problem.status,
+  type: "Problem",
   json: JSON.stringify({ ...problem, errors: problem.errors?.slice(0, MAX_FIELDS) }),
 });

@@ -1,0 +1,110 @@
+import { newTaskId, type TimerCancelResults } from "@unacked/contracts";
+import { timersWithin } from "../../domain/requests/request-users.ts";
+import { type Action, newAction } from "../access/audit.ts";
+import type { Refusal } from "../refusal.ts";
+import { checkCreations, isChange, outcomesOf } from "../tasks/creation-check.ts";
+import { batchResults } from "../tasks/task-batch.ts";
+import type { TaskTypeStore } from "../tasks/task-store.ts";
+import { timerBatchResults, timerCancelResults } from "../time/timer-batch.ts";
+import { cancelOutcomesOf, isTimerChange, newTimerOf, putOutcomesOf } from "../time/timer-outcomes.ts";
+import type { AdmittedRequest } from "./request.ts";
+import { shown } from "./request-answer.ts";
+import type { Answers, RequestStore, TaskDecision, TimerCancelDecision, TimerDecision } from "./request-store.ts";
+
+export interface RequestWorkParts {
+  store: RequestStore;
+  types: Pick<TaskTypeStore, "liveTypes">;
+  /** Some task may be due. */
+  wake(): void;
+  /** Some timer may be due. */
+  wakeTimers(): void;
+}
+
+type Of<Kind extends AdmittedRequest["kind"]> = Extract<AdmittedRequest, { kind: Kind }>;
+
+/** Comes in: requests of one kind that nobody has decided. Guarantee: all of them are, in one transaction, or none. */
+export class RequestWork {
+  readonly #parts: RequestWorkParts;
+
+  constructor(parts: RequestWorkParts) {
+    this.#parts = parts;
+  }
+
+  async do(requests: readonly AdmittedRequest[]): Promise<Answers> {
+    const tasks = ofKind(requests, "tasks");
+    if (tasks.length > 0) return this.#createTasks(tasks);
+    const timers = ofKind(requests, "timers");
+    return timers.length > 0 ? this.#putTimers(timers) : this.#cancelTimers(ofKind(requests, "timer-cancels"));
+  }
+
+  async #createTasks(requests: readonly Of<"tasks">[]): Promise<Answers> {
+    const { types, store, wake } = this.#parts;
+    const checked = await checkCreations(
+      types,
+      requests.flatMap(({ wanted }) => wanted),
+    );
+    let next = 0;
+    let isDue = false;
+    const decisions = requests.map((request): TaskDecision => {
+      const wanted = checked.slice(next, (next += request.wanted.length));
+      const action = actionOf("task.create", request);
+      return {
+        ...request,
+        items: accepted(wanted).map((one) => ({ task: { ...one, id: one.id ?? newTaskId() }, action })),
+        answer(outcomes) {
+          isDue ||= outcomes.some(isChange);
+          return shown(batchResults(outcomesOf(wanted, outcomes), request.messageId));
+        },
+      };
+    });
+    const answers = await store.createTasks(decisions);
+    if (isDue) wake();
+    return answers;
+  }
+
+  async #putTimers(requests: readonly Of<"timers">[]): Promise<Answers> {
+    let isDue = false;
+    const decisions = requests.map((request): TimerDecision => {
+      const action = actionOf("timer.create", request);
+      const within = timersWithin(request.user);
+      return {
+        ...request,
+        items: accepted(request.wanted).map((one) => ({ timer: newTimerOf(one), action, within })),
+        answer(outcomes) {
+          isDue ||= outcomes.some(isTimerChange);
+          return shown(timerBatchResults(putOutcomesOf(request.wanted, outcomes), request.messageId));
+        },
+      };
+    });
+    const answers = await this.#parts.store.putTimers(decisions);
+    if (isDue) this.#parts.wakeTimers();
+    return answers;
+  }
+
+  #cancelTimers(requests: readonly Of<"timer-cancels">[]): Promise<Answers> {
+    const decisions = requests.map((request): TimerCancelDecision => {
+      const action = actionOf("timer.cancel", request);
+      const within = timersWithin(request.user);
+      return {
+        ...request,
+        items: accepted(request.wanted).map(({ id }) => ({ id, action, within })),
+        answer: (outcomes): string =>
+          shown(
+            timerCancelResults(cancelOutcomesOf(request.wanted, outcomes), request.messageId) satisfies TimerCancelResults,
+          ),
+      };
+    });
+    return this.#parts.store.cancelTimers(decisions);
+  }
+}
+
+const ofKind = <Kind extends AdmittedRequest["kind"]>(requests: readonly AdmittedRequest[], kind: Kind): Of<Kind>[] =>
+  requests.filter((one): one is Of<Kind> => one.kind === kind);
+
+const accepted = <T extends object>(wanted: readonly (T | Refusal)[]): T[] =>
+  wanted.filter((one): one is T => !("kind" in one));
+
+function actionOf(kind: Action["kind"], { name, user, messageId }: AdmittedRequest): Action {
+  const by = { name, role: user.role, authentication: "broker", address: "unacked.requests", requestId: messageId } as const;
+  return newAction(kind, by);
+}

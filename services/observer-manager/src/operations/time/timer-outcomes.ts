@@ -1,0 +1,64 @@
+import { type CreateTimer, type Instant, instantMs, type TimerId, type TimerView } from "@unacked/contracts";
+import type { Refusal } from "../refusal.ts";
+import type { CancelOutcome, NewTimer, PutOutcome } from "./timer-store.ts";
+import type { TimerCancelOutcome, TimerPutOutcome } from "./timer-tools.ts";
+
+export const newTimerOf = ({ id, name, payload, at, expiresAt }: CreateTimer): NewTimer => ({
+  id,
+  name,
+  payload,
+  at: isoOf(at),
+  expiresAt: expiresAt === undefined ? undefined : isoOf(expiresAt),
+});
+
+/** A text keeps its microseconds. */
+const isoOf = (instant: Instant): string =>
+  typeof instant === "string" ? instant : new Date(instantMs(instant)).toISOString();
+
+/** Of all that were asked for, in that order; `outcomes` are of those that were not refused. */
+export function putOutcomesOf(
+  requests: readonly (CreateTimer | Refusal)[],
+  outcomes: readonly PutOutcome[],
+): TimerPutOutcome[] {
+  let next = 0;
+  return requests.map((one) => ("kind" in one ? one : answerOf(outcomes[next++] as PutOutcome)));
+}
+
+/** Something may be due earlier. */
+export const isTimerChange = ({ kind }: PutOutcome): boolean => kind === "created" || kind === "replaced";
+
+function answerOf(outcome: PutOutcome): TimerPutOutcome {
+  if (outcome.kind === "over") return { kind: "problem", code: "timer-over" };
+  if (outcome.kind === "taken") return { kind: "problem", code: "id-taken", detail: "It is the id of a timer of others" };
+  return outcome;
+}
+
+/** Likewise. */
+export function cancelOutcomesOf(
+  requests: readonly ({ id: TimerId } | Refusal)[],
+  outcomes: readonly CancelOutcome[],
+): TimerCancelOutcome[] {
+  let next = 0;
+  return requests.map((one) => ("kind" in one ? one : cancelOutcomeOf(outcomes[next++] as CancelOutcome)));
+}
+
+export function cancelOutcomeOf(outcome: CancelOutcome): TimerCancelOutcome {
+  if (outcome.kind === "not-found") return { kind: "problem", code: "timer-not-found" };
+  const { timer } = outcome;
+  switch (timer.status) {
+    case "Cancelled": // also one that was before: safe to repeat
+      return { kind: "cancelled", timer };
+    case "Firing":
+    case "Fired":
+      return { kind: "problem", code: "already-fired", detail: detailOf(timer) };
+    case "Expired":
+      return { kind: "problem", code: "timer-over", detail: `It expired at ${timer.endedAt}` };
+    case "Waiting": // it was Firing a moment ago, and came back
+      return { kind: "problem", code: "already-fired", detail: "No queue took it just now; ask again to cancel it" };
+    default:
+      return timer.status satisfies never;
+  }
+}
+
+const detailOf = ({ status, endedAt }: TimerView): string =>
+  status === "Fired" ? `It fired at ${endedAt}` : "It is being fired, or has been";
