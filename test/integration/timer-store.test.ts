@@ -38,7 +38,6 @@ const settle = (due: readonly DueTimer[], claimId: string, outcome: FiringOutcom
   stores().firing.settle(due.map(({ id }) => ({ id, claimId, outcome })));
 
 it("The same content is answered with the timer, other content replaces it while it waits, and once it is over its id is spent", async () => {
-  const { store } = stores();
   const one = timer({ at: LATER, payload: { a: 1, b: [2] } });
   expect(await putOne(one)).toMatchObject({ kind: "created", timer: { id: one.id, status: "Waiting", at: LATER } });
   expect(await putOne({ ...one, payload: { b: [2], a: 1 } })).toMatchObject({ kind: "exists" });

@@ -1,5 +1,4 @@
-import type { TimerStatusName, TimerView } from "@unacked/contracts";
-import { sayAge, sayMany } from "../parts/say.ts";
+import type { TimerStatusName } from "@unacked/contracts";
 import type { Tone } from "./statuses.ts";
 
 /** In the order in which they are shown. */
@@ -12,22 +11,3 @@ export const TIMER_LOOKS: Record<TimerStatusName, { tone: Tone; sign: string; me
 };
 
 export const TIMER_SHOWN = Object.keys(TIMER_LOOKS) as TimerStatusName[];
-
-/** How far its time is away, or was: `in 2 h 5 min`, `due for 4 s`, `3 d ago`. */
-export function sayWhen({ at, status }: Pick<TimerView, "at" | "status">, nowMs: number): string {
-  const leftMs = Date.parse(at) - nowMs;
-  if (status !== "Waiting" && status !== "Firing") return leftMs > 0 ? `in ${sayAge(leftMs)}` : `${sayAge(-leftMs)} ago`;
-  return leftMs > 0 ? `in ${sayAge(leftMs)}` : `due for ${sayAge(-leftMs)}`;
-}
-
-const PROBLEMS: Record<NonNullable<TimerView["lastProblem"]>, string> = {
-  returned: "no queue is bound for its name",
-  refused: "a queue did not take it",
-  unknown: "nobody can say whether it was heard",
-};
-
-/** What went wrong at its last try; empty: nothing has. */
-export function sayProblem({ lastProblem, returns }: Pick<TimerView, "lastProblem" | "returns">): string {
-  if (lastProblem === null) return "";
-  return returns === 0 ? PROBLEMS[lastProblem] : `${PROBLEMS[lastProblem]}, ${sayMany(returns, "time")}`;
-}

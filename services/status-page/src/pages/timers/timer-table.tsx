@@ -4,7 +4,7 @@ import table from "../../parts/plain-table.module.css";
 import { TimerMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { shortId } from "../../store/task-looks.ts";
-import { sayProblem, sayWhen } from "../../store/timer-looks.ts";
+import { sayProblem, sayWhen } from "./timer-words.ts";
 import css from "./timers.module.css";
 
 interface Props {
