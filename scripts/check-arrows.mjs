@@ -23,6 +23,10 @@ const PLACES = [
   { in: "libs/sdk/src/", may: ["zod", "node:", "libs/sdk/src/"] },
   { in: "libs/broker/src/", may: ["amqplib", "node:", "libs/broker/src/"] },
   {
+    in: `${MANAGER}domain/schedules/cron.ts`,
+    may: ["croner"],
+  },
+  {
     in: `${MANAGER}domain/`,
     may: ["@unacked/contracts", "ajv", "zod", `${MANAGER}domain/`],
   },

@@ -86,6 +86,7 @@ function managerMetrics() {
     tasks: nothing,
     taskFigures: nothing,
     timers: nothing,
+    schedules: nothing,
     repairs,
     failingForMs,
     connections,

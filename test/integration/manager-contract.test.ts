@@ -81,7 +81,7 @@ async function make(
 type Places = Record<string, string>;
 
 /** Shaped as it must be to be looked for. */
-const NOBODY: Places = { taskId: randomUUID(), taskType: "nobodys", timerId: randomUUID() };
+const NOBODY: Places = { taskId: randomUUID(), taskType: "nobodys", timerId: randomUUID(), scheduleId: "nobodys" };
 
 const filled = (path: string, places: Places = {}): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? NOBODY[name] ?? "0");
@@ -128,7 +128,10 @@ describe("a body that the document shows", () => {
     await make(named("createTask"), { json: { type: "resize" } });
     const ofEnds = () => takenWith((value as { sendId?: string }).sendId);
     const taskId = await (call.operationId === "retryTaskWith" ? cancelledTask() : ofEnds());
-    const { status, text, body } = await make(call, { json: value, places: { taskType: "resize", taskId } });
+    const nightly = { cron: "0 0 * * *", task: { type: "resize", params: {} } };
+    await make(named("putSchedule"), { places: { scheduleId: "shown" }, json: nightly });
+    const places = { taskType: "resize", taskId, scheduleId: "shown" };
+    const { status, text, body } = await make(call, { json: value, places });
     expect([200, 201, 202], text).toContain(status);
     const results: { status: number; problem?: { code: string } }[] = body.results ?? [];
     expect(results.filter(({ problem }) => problem !== undefined && problem.code !== "observer-not-found")).toEqual([]);
@@ -228,6 +231,62 @@ describe("a call that succeeds is answered as described", () => {
     expect(cursor).toMatchObject({ code: "invalid-query", errors: [{ parameter: "cursor" }] });
   });
 
+  test("about schedules", async () => {
+    const places = { scheduleId: "of-the-contract" };
+    const json = { cron: "0 0 1 1 *", task: { type: "resize", params: {} } };
+    for (const status of [201, 200]) expect((await make(named("putSchedule"), { places, json })).status).toBe(status);
+    const replaced = await make(named("putSchedule"), { places, json: { ...json, timeZone: "Europe/Berlin" } });
+    expect(replaced.body).toMatchObject({ outcome: "replaced", version: 2 });
+    for (const operationId of ["listSchedules", "pauseSchedule", "resumeSchedule", "nextTimes", "getSchedule"])
+      expect((await make(named(operationId), { places })).status).toBe(200);
+    expect((await make(named("runSchedule"), { places, json: {} })).body).toMatchObject({
+      status: "started",
+      cause: "manual",
+    });
+    const years = { from: "2020-01-01T00:00:00Z", to: "2025-01-01T00:00:00Z" };
+    const told = (await make(named("backfillSchedule"), { places, json: years })).body;
+    expect(told).toMatchObject({ cron: "0 0 1 1 *", timeZone: "Europe/Berlin", version: 2, times: 5, queued: 5 });
+    expect((await make(named("listOccurrences"), { places })).body.items.length).toBe(6);
+    expect((await make(named("previewSchedule"), { json, query: "?n=2" })).body.times.length).toBe(2);
+    const hours = { hours: [{ from: "09:00", to: "17:00" }], observers: { names: ["a"] } };
+    expect((await make(named("putSchedule"), { places, json: hours })).status).toBe(200);
+    for (const [operationId, body] of [
+      ["runSchedule", {}],
+      ["backfillSchedule", years],
+    ] as const)
+      expect((await make(named(operationId), { places, json: body })).body.code).toBe("schedule-without-task");
+    for (const operationId of ["listSchedules", "listOccurrences"]) {
+      const cursor = (await make(named(operationId), { places, query: "?cursor=x" })).body;
+      expect(cursor).toMatchObject({ code: "invalid-query", errors: [{ parameter: "cursor" }] });
+    }
+    for (const status of [204, 404]) expect((await make(named("deleteSchedule"), { places })).status).toBe(status);
+  });
+
+  test.each([
+    [{ cron: "61 * * * *" }, "/cron"],
+    [{ cron: "@daily" }, "/cron"],
+    [{ cron: "* * * * * * *" }, "/cron"],
+    [{ cron: "0 0 30 2 *" }, "/cron"],
+    [{ cron: "* * * * *", timeZone: "Mars/Olympus" }, "/timeZone"],
+    [{ cron: "* * * * *", everyMs: 1_000 }, ""],
+    [{}, ""],
+    [{ everyMs: 999 }, "/everyMs"],
+    [{ everyMs: 1_000, timeZone: "UTC" }, "/timeZone"],
+    [{ everyMs: 1_000, hours: [{ from: "09:00", to: "10:00" }] }, "/hours"],
+    [{ everyMs: 1_000, startAt: "2030-01-01T00:00:00Z", endAt: "2030-01-01T00:00:00Z" }, "/endAt"],
+    [{ everyMs: 1_000, task: { type: "resize", params: [], timeParam: "at" } }, "/task/params"],
+    [{ everyMs: 1_000, observers: { names: ["a"] } }, ""],
+    [{ everyMs: 1_000, task: undefined, observers: { names: ["a"] } }, "/everyMs"],
+    [{ task: undefined, observers: { names: ["a"] }, hours: [{ from: "25:00", to: "10:00" }] }, "/hours/0/from"],
+    [{ task: undefined, observers: { filter: {} }, hours: [{ from: "09:00", to: "10:00" }] }, "/observers/filter"],
+  ])("a schedule that cannot be so is refused with its place: %j", async (more, pointer) => {
+    const json = { task: { type: "resize", params: {} }, ...more };
+    const { status, body } = await make(named("putSchedule"), { places: { scheduleId: "refused" }, json });
+    expect([status, body.code, body.errors[0].pointer]).toEqual([422, "invalid-body", pointer]);
+    const previewed = await make(named("previewSchedule"), { json });
+    expect([previewed.status, previewed.body.errors[0].pointer]).toEqual([422, pointer]);
+  });
+
   test.each([
     [{ at: "tomorrow" }, "/at", 422],
     [{ at: "0001-01-01T00:00:00Z" }, "/at", 422],
@@ -303,7 +362,10 @@ describe("a call that succeeds is answered as described", () => {
     const { body } = await make(named("createTask"), { json: { type: "resize", params: {} } });
     const timerId = randomUUID();
     await make(named("putTimer"), { places: { timerId } });
-    const places = { errorId, ref, taskId: body.id, taskType: "resize", timerId };
+    const scheduleId = "to-head";
+    const json = { everyMs: 3_600_000, task: { type: "resize", params: {} } };
+    await make(named("putSchedule"), { places: { scheduleId }, json });
+    const places = { errorId, ref, taskId: body.id, taskType: "resize", timerId, scheduleId };
     for (const call of calls.filter(({ method }) => method === "GET"))
       expect((await make({ ...call, method: "HEAD" }, { places })).status, call.path).toBe(200);
   });
@@ -317,8 +379,8 @@ describe("a call that fails is answered as described", () => {
   });
 
   test.each(calls.filter(({ path }) => path.includes("{")))("$operationId: about nothing that is there", async (call) => {
-    // Any id may be given to a timer, but for what is none.
-    expect((await make(call, { places: { timerId: "0" } })).status).toBe(404);
+    // Any id may be given to a timer, or a schedule, but for what is none.
+    expect((await make(call, { places: { timerId: "0", scheduleId: "no%20such" } })).status).toBe(404);
   });
 
   test.each(callsWithBody)("$operationId: with a body that is none", async (call) => {
@@ -432,6 +494,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     taskFigures: broken,
     taskTakes: broken,
     timers: broken,
+    schedules: broken,
   };
 };
 

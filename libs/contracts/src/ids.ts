@@ -67,6 +67,9 @@ export const TimerName = z
   .max(200)
   .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
 
+/** A schedule: chosen by the client. */
+export const ScheduleId = z.string().min(1).max(128).regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
+
 /** A pool names a work queue (`unacked.work.<pool>`). */
 export const PoolName = z
   .string()

@@ -29,6 +29,7 @@ export * from "./rest-bulk.ts";
 export * from "./rest-changes.ts";
 export * from "./rest-errors.ts";
 export * from "./rest-logs.ts";
+export * from "./rest-schedules.ts";
 export * from "./rest-stats.ts";
 export * from "./rest-task-bulk.ts";
 export * from "./rest-task-failures.ts";

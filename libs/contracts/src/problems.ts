@@ -56,6 +56,11 @@ export const PROBLEMS = {
     title: "No such timer",
     remedy: "Check the id; a timer that is over is remembered for TIMER_RETENTION_DAYS.",
   },
+  "schedule-not-found": {
+    status: 404,
+    title: "No such schedule",
+    remedy: "See GET /api/v1/schedules for the ids. A schedule that was deleted is forgotten.",
+  },
   "method-not-allowed": { status: 405, title: "This path does not take that method", remedy: "See the Allow header." },
   "name-taken": {
     status: 409,
@@ -138,6 +143,12 @@ export const PROBLEMS = {
     title: "The timer has fired, or is being fired",
     remedy:
       "Nothing can be taken back. While its status is Firing nobody may have heard it yet: it is tried again until `expiresAt`.",
+  },
+  "schedule-without-task": {
+    status: 409,
+    title: "The schedule is about observers, and has no task to start",
+    remedy:
+      "Pause or resume the observers themselves (POST /api/v1/observers/{ref}/pause): that holds until their next change.",
   },
   "service-ended": {
     status: 409,

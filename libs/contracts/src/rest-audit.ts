@@ -22,6 +22,12 @@ export const AuditedAction = z.enum([
   "task-type.change",
   "timer.create",
   "timer.cancel",
+  "schedule.put",
+  "schedule.delete",
+  "schedule.pause",
+  "schedule.resume",
+  "schedule.run",
+  "schedule.backfill",
 ]);
 export type AuditedAction = z.infer<typeof AuditedAction>;
 
@@ -29,7 +35,7 @@ export type AuditedAction = z.infer<typeof AuditedAction>;
 export const MAX_AUDITED_TARGETS = 10;
 
 export const AuditedTarget = z.object({
-  kind: z.enum(["observer", "error", "service", "task", "task-type", "timer"]),
+  kind: z.enum(["observer", "error", "service", "task", "task-type", "timer", "schedule"]),
   id: z.string(),
   name: z.string().nullable().describe("as it was then; null: it has none"),
 });
@@ -44,9 +50,9 @@ export const AuditEntry = z
       name: z.string(),
       role: Role,
       authentication: z
-        .enum([...AUTHENTICATIONS, "broker", "database"])
+        .enum([...AUTHENTICATIONS, "broker", "database", "schedule"])
         .describe(
-          "`broker`: the service of that name, whose message made the manager act, or a user of the broker who asked over AMQP · `database`: a role of PostgreSQL, by unacked_create_task",
+          "`broker`: the service of that name, whose message made the manager act, or a user of the broker who asked over AMQP · `database`: a role of PostgreSQL, by unacked_create_task · `schedule`: the schedule of that name, which pauses and resumes observers",
         ),
       address: z.string().describe("where the call came from; of a service, its id; `unacked.requests`: over AMQP"),
     }),

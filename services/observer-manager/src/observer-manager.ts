@@ -27,6 +27,7 @@ import { Prober } from "./operations/services/prober.ts";
 import { ServiceDesk } from "./operations/services/service-desk.ts";
 import { TypeCheck } from "./operations/types/type-check.ts";
 import { RequestSide } from "./request-side.ts";
+import { ScheduleSide } from "./schedule-side.ts";
 import type { ManagerSettings } from "./settings.ts";
 import { TaskSide } from "./task-side.ts";
 import { TimeSide } from "./time-side.ts";
@@ -62,6 +63,7 @@ export class ObserverManager {
   readonly #tasks: TaskSide;
   readonly #requests: RequestSide;
   readonly #time: TimeSide;
+  readonly #schedules: ScheduleSide;
   readonly #api: ManagerApi;
   readonly #access: ReturnType<typeof httpAccessOf>;
   #http: HttpServer | undefined;
@@ -75,6 +77,7 @@ export class ObserverManager {
       commands: () => this.#database.commandCounts(),
       tasks: () => this.#database.tasks.counts(),
       timers: () => this.#database.timers.counts(),
+      schedules: () => this.#database.schedules.counts(),
       taskFigures: () => this.#tasks.figureDesk.listTaskFigures("minute"),
       repairs: () => this.#reconciler.counts,
       failingForMs: () => this.#broker.failingForMs,
@@ -169,6 +172,15 @@ export class ObserverManager {
       retentionMs: settings.TIMER_RETENTION_DAYS * MS_PER_DAY,
       log,
     });
+    this.#schedules = new ScheduleSide({
+      database: this.#database,
+      tally: this.#metrics.scheduleTally,
+      wakeTasks: () => this.#tasks.wake(),
+      cancelled: (over, refuse) => this.#tasks.cancelled(over, refuse),
+      mayWant: (wanted) => isReady() && (wanted === "running" || this.#fleet.mayGoOnWith("pause")),
+      committed: wake,
+      log,
+    });
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
@@ -176,6 +188,7 @@ export class ObserverManager {
       taskFigures: this.#tasks.figureDesk,
       taskTakes: this.#tasks.takeDesk,
       timers: this.#time.desk,
+      schedules: this.#schedules.desk,
       errors: new ErrorDesk({ store: books, types: typeCheck, isReady, committed: wake }),
       lifecycle: new ObserverLifecycle({
         store: books,
@@ -231,6 +244,7 @@ export class ObserverManager {
     this.#tasks.start();
     this.#requests.start();
     this.#time.start();
+    this.#schedules.start();
   }
 
   async close(): Promise<void> {
@@ -244,7 +258,13 @@ export class ObserverManager {
     await Promise.all([this.#changes.close(), this.#http?.close(), this.#requests.close()]);
     this.#access.callers.close();
     // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
-    await Promise.all([this.#dispatcher.stop(), this.#broker.close(), this.#tasks.close(), this.#time.close()]);
+    await Promise.all([
+      this.#dispatcher.stop(),
+      this.#broker.close(),
+      this.#tasks.close(),
+      this.#time.close(),
+      this.#schedules.close(),
+    ]);
     await this.#fleet.stop();
     await this.#database.close();
   }

@@ -53,10 +53,7 @@ export class TaskSide {
     const { store, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = database.tasks;
     const wake = () => this.wake();
     this.#broker = new TaskBroker(parts);
-    const cancelled = (refuse: UnwantedAttempt[]): void => {
-      if (refuse.length > 0) void this.#broker.cancel(refuse);
-      this.#dispatcher.cancelNow();
-    };
+    const cancelled = (refuse: UnwantedAttempt[]): void => this.#refuse(refuse);
     const promoted = () => this.#takers.wake();
     this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, promoted, log });
     database.notifications("unacked_tasks").onWake(wake);
@@ -107,6 +104,17 @@ export class TaskSide {
   endWaits(): void {
     this.#waits.close();
     this.#takers.close();
+  }
+
+  /** A schedule has cancelled some; they may run still. */
+  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void {
+    this.#waits.over(over);
+    this.#refuse(refuse);
+  }
+
+  #refuse(attempts: UnwantedAttempt[]): void {
+    if (attempts.length > 0) void this.#broker.cancel(attempts);
+    this.#dispatcher.cancelNow();
   }
 
   /** Something may be due, or there may be room. */

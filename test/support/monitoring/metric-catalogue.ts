@@ -17,6 +17,7 @@ export function metricCatalogue(): Map<string, Described> {
     tasks: nothing,
     taskFigures: nothing,
     timers: nothing,
+    schedules: nothing,
     repairs: () => ({ sentAgain: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 }),
     failingForMs: () => ({ state: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: connection }),

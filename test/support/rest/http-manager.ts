@@ -15,6 +15,7 @@ import { describeDatabaseError } from "../../../services/observer-manager/src/ad
 import { Notifications } from "../../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
 import { PostgresLogPlaces } from "../../../services/observer-manager/src/adapters/postgres/logs/log-places.ts";
 import { postgresReads } from "../../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
+import { PostgresScheduleStore } from "../../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresServiceStore } from "../../../services/observer-manager/src/adapters/postgres/services/service-store.ts";
 import { PostgresTaskStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { PostgresTaskBulkStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-bulk-store.ts";
@@ -33,6 +34,7 @@ import type { Log } from "../../../services/observer-manager/src/operations/log.
 import { LogDesk } from "../../../services/observer-manager/src/operations/logs/log-desk.ts";
 import type { ManagerApi } from "../../../services/observer-manager/src/operations/manager-api.ts";
 import { ObserverLifecycle } from "../../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
+import { ScheduleDesk } from "../../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { ServiceDesk } from "../../../services/observer-manager/src/operations/services/service-desk.ts";
 import { TaskDesk } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
 import { TaskFailureDesk } from "../../../services/observer-manager/src/operations/tasks/task-failure-desk.ts";
@@ -121,6 +123,13 @@ export async function startHttpManager(
     taskFigures,
     taskTakes,
     timers: new TimerDesk({ store: new PostgresTimerStore(dataSource), wake: () => undefined }),
+    schedules: new ScheduleDesk({
+      store: new PostgresScheduleStore(dataSource),
+      types: new PostgresTaskStore(dataSource),
+      wake: () => undefined,
+      wakeTasks: () => undefined,
+      cancelled: () => undefined,
+    }),
     reads,
     changes,
     readiness,

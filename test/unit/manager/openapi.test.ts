@@ -12,6 +12,7 @@ describe("the OpenAPI document", () => {
     expect(operations.map(({ call }) => call).toSorted()).toEqual([
       "delete /api/v1/errors/{errorId}",
       "delete /api/v1/observers/{ref}",
+      "delete /api/v1/schedules/{scheduleId}",
       "delete /api/v1/session",
       "delete /api/v1/tasks/{taskId}",
       "delete /api/v1/timers/{timerId}",
@@ -25,6 +26,10 @@ describe("the OpenAPI document", () => {
       "get /api/v1/observers/{ref}",
       "get /api/v1/observers/{ref}/logs",
       "get /api/v1/observers/{ref}/runs",
+      "get /api/v1/schedules",
+      "get /api/v1/schedules/{scheduleId}",
+      "get /api/v1/schedules/{scheduleId}/next",
+      "get /api/v1/schedules/{scheduleId}/occurrences",
       "get /api/v1/services",
       "get /api/v1/session",
       "get /api/v1/stats",
@@ -53,6 +58,11 @@ describe("the OpenAPI document", () => {
       "post /api/v1/observers/{ref}/pause",
       "post /api/v1/observers/{ref}/restart",
       "post /api/v1/observers/{ref}/resume",
+      "post /api/v1/schedules/preview",
+      "post /api/v1/schedules/{scheduleId}/backfill",
+      "post /api/v1/schedules/{scheduleId}/pause",
+      "post /api/v1/schedules/{scheduleId}/resume",
+      "post /api/v1/schedules/{scheduleId}/run",
       "post /api/v1/services/{service}/drain",
       "post /api/v1/session",
       "post /api/v1/task-failures/retry",
@@ -67,6 +77,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/tasks/{taskId}/retry",
       "post /api/v1/tasks/{taskId}/retry-with",
       "post /api/v1/timers/batch",
+      "put /api/v1/schedules/{scheduleId}",
       "put /api/v1/timers/{timerId}",
     ]);
     const ids = operations.map(({ operationId }) => operationId);

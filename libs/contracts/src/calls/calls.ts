@@ -5,6 +5,7 @@ import type { CallName, PathParameter } from "./call-places.ts";
 import { ERROR_CALLS } from "./error-calls.ts";
 import { OBSERVER_CALLS } from "./observer-calls.ts";
 import { OVERVIEW_CALLS } from "./overview-calls.ts";
+import { SCHEDULE_CALLS } from "./schedule-calls.ts";
 import { SERVICE_CALLS } from "./service-calls.ts";
 import { TASK_CALLS } from "./task-calls.ts";
 import { TIMER_CALLS } from "./timer-calls.ts";
@@ -18,6 +19,7 @@ export const CALLS = {
   ...OBSERVER_CALLS,
   ...TASK_CALLS,
   ...TIMER_CALLS,
+  ...SCHEDULE_CALLS,
   ...SERVICE_CALLS,
   ...ERROR_CALLS,
   ...OVERVIEW_CALLS,

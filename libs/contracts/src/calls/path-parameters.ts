@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TypeName } from "../ids.ts";
+import { ScheduleId, TypeName } from "../ids.ts";
 
 /** What stands in braces in a path. A new one is described here. */
 export const PATH_PARAMETERS = {
@@ -24,5 +24,6 @@ export const PATH_PARAMETERS = {
     .uuid()
     .describe("the timer's id, chosen by the client")
     .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"] }),
+  scheduleId: ScheduleId.describe("the schedule's id, chosen by the client").meta({ examples: ["nightly-report"] }),
   taskType: TypeName.describe("the name of a task type").meta({ examples: ["resize"] }),
 } as const;

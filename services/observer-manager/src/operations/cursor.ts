@@ -41,6 +41,18 @@ export const decodeTaskCursor = (cursor: string): Created | undefined => decodeC
 export const encodeTimerCursor = (position: Created): string => encodeCreated("i", position);
 export const decodeTimerCursor = (cursor: string): Created | undefined => decodeCreated("i", cursor);
 
+export const encodeScheduleCursor = (id: string): string => encode(["s", id.replaceAll(".", "/")]);
+export function decodeScheduleCursor(cursor: string): string | undefined {
+  const [kind, id, ...rest] = decode(cursor);
+  return kind === "s" && rest.length === 0 ? id?.replaceAll("/", ".") : undefined;
+}
+
+export const encodeOccurrenceCursor = (micros: string): string => encode(["o", micros]);
+export function decodeOccurrenceCursor(cursor: string): string | undefined {
+  const [kind, micros, ...rest] = decode(cursor);
+  return kind === "o" && rest.length === 0 && isMicros(micros) ? micros : undefined;
+}
+
 const encodeCreated = (kind: string, { createdAtMicros, id }: Created): string => encode([kind, createdAtMicros, id]);
 
 function decodeCreated(wanted: string, cursor: string): Created | undefined {

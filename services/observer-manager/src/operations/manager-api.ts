@@ -4,6 +4,7 @@ import type { ErrorTools } from "./errors/error-desk.ts";
 import type { LogTools } from "./logs/log-tools.ts";
 import type { ManagerReads } from "./manager-reads.ts";
 import type { Lifecycle } from "./observers/observer-tools.ts";
+import type { ScheduleTools } from "./schedules/schedule-tools.ts";
 import type { ServiceTools } from "./services/service-desk.ts";
 import type { TaskFailureTools, TaskFigureTools, TaskTakeTools, TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
 import type { TimerTools } from "./time/timer-tools.ts";
@@ -20,6 +21,7 @@ export interface ManagerApi {
   readonly taskFigures: TaskFigureTools;
   readonly taskTakes: TaskTakeTools;
   readonly timers: TimerTools;
+  readonly schedules: ScheduleTools;
   readonly reads: ManagerReads;
   readonly changes: Pick<ChangeHub, "subscribe">;
   /** Never rejects: a check that cannot be made is a check that failed. */

@@ -1,4 +1,4 @@
-import type { ErrorReport, TASK_OVER_STATUSES } from "@unacked/contracts";
+import type { ErrorReport, OccurrenceStatusName, TASK_OVER_STATUSES } from "@unacked/contracts";
 import type { Command, Happening } from "../domain/books/books.ts";
 import type { RequestOutcome } from "./requests/request.ts";
 import type { FiringOutcome } from "./time/timer-store.ts";
@@ -30,6 +30,12 @@ export interface TimerTally {
   /** One was published, or was to be. @param lateMs how long it had been due by then */
   tried(outcome: FiringOutcome, lateMs: number): void;
   expired(count: number): void;
+}
+
+/** The same of schedules. */
+export interface ScheduleTally {
+  /** @param lateMs how much later than it was due; undefined: somebody asked for it, or nobody was there in time */
+  decided(status: OccurrenceStatusName, lateMs: number | undefined): void;
 }
 
 export interface AppliedBatches {

@@ -2,13 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Stats, TaskFiguresNow } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
-import type { RequestTally, Tally, TaskTally, TimerTally } from "../../operations/tally.ts";
+import type { ScheduleCounts } from "../../operations/schedules/schedule-store.ts";
+import type { RequestTally, ScheduleTally, Tally, TaskTally, TimerTally } from "../../operations/tally.ts";
 import type { TaskCounts } from "../../operations/tasks/task-store.ts";
 import type { TimerCounts } from "../../operations/time/timer-store.ts";
 import { BooksMetrics } from "./books-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
 import { type FlowFigures, OperationMetrics } from "./operation-metrics.ts";
 import { RequestMetrics } from "./request-metrics.ts";
+import { ScheduleMetrics } from "./schedule-metrics.ts";
 import { TaskFigureMetrics } from "./task-figure-metrics.ts";
 import { TaskMetrics } from "./task-metrics.ts";
 import { TimerMetrics } from "./timer-metrics.ts";
@@ -20,6 +22,7 @@ export interface ManagerMetricsParts extends FlowFigures {
   tasks(): Promise<TaskCounts>;
   taskFigures(): Promise<TaskFiguresNow>;
   timers(): Promise<TimerCounts>;
+  schedules(): Promise<ScheduleCounts>;
   connections(): BrokerConnections;
   /** Of requests over AMQP. */
   requestsWaiting(): number | undefined;
@@ -44,6 +47,7 @@ export class ManagerMetrics {
   readonly #requests: RequestMetrics;
   readonly #taskFigures: TaskFigureMetrics;
   readonly #timers: TimerMetrics;
+  readonly #schedules: ScheduleMetrics;
   readonly tally: Tally;
 
   constructor(parts: ManagerMetricsParts) {
@@ -56,6 +60,7 @@ export class ManagerMetrics {
     this.#requests = new RequestMetrics(this.#metrics);
     this.#taskFigures = new TaskFigureMetrics(this.#metrics);
     this.#timers = new TimerMetrics(this.#metrics);
+    this.#schedules = new ScheduleMetrics(this.#metrics);
     this.tally = new OperationMetrics(this.#metrics, parts);
   }
 
@@ -69,6 +74,10 @@ export class ManagerMetrics {
 
   get timerTally(): TimerTally {
     return this.#timers;
+  }
+
+  get scheduleTally(): ScheduleTally {
+    return this.#schedules;
   }
 
   get descriptions(): MetricSet["descriptions"] {
@@ -85,20 +94,23 @@ export class ManagerMetrics {
 
   /** The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. */
   async render(): Promise<string> {
-    const { stats, commands, tasks, taskFigures, timers, readWithinMs = READ_WITHIN_MS } = this.#parts;
+    const { stats, commands, tasks, taskFigures, timers, schedules, readWithinMs = READ_WITHIN_MS } = this.#parts;
     const limit = new AbortController();
     this.#requests.show(this.#parts.requestsWaiting());
     try {
       const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
-      const read = await Promise.race([Promise.all([stats(), commands(), tasks(), taskFigures(), timers()]), tooLate]);
+      const reads = Promise.all([stats(), commands(), tasks(), taskFigures(), timers(), schedules()]);
+      const read = await Promise.race([reads, tooLate]);
       this.#books.show(read && { stats: read[0], commands: read[1] });
       this.#tasks.show(read?.[2]);
       this.#taskFigures.show(read?.[3]);
       this.#timers.show(read?.[4]);
+      this.#schedules.show(read?.[5]);
     } catch {
       this.#tasks.show(undefined);
       this.#taskFigures.show(undefined);
       this.#timers.show(undefined);
+      this.#schedules.show(undefined);
       this.#books.show(undefined); // said by the metric, and logged where it was read
     } finally {
       limit.abort();

@@ -14,6 +14,8 @@ import type { ReconcilerStore } from "../../operations/observers/reconciler.ts";
 import type { PoolStore } from "../../operations/pools/pool-keeper.ts";
 import type { AskQueues } from "../../operations/pools/pool-queues.ts";
 import type { RequestStore } from "../../operations/requests/request-store.ts";
+import type { LevelStore } from "../../operations/schedules/level-store.ts";
+import type { ScheduleCounts, ScheduleFiringStore, ScheduleStore } from "../../operations/schedules/schedule-store.ts";
 import type { FleetStore } from "../../operations/services/fleet.ts";
 import type { SilenceStore } from "../../operations/services/prober.ts";
 import type { ServiceStore } from "../../operations/services/service-desk.ts";
@@ -50,6 +52,10 @@ import { PostgresReconcilerStore } from "./observers/reconciler-store.ts";
 import { PostgresPoolStore } from "./pools/pool-store.ts";
 import { postgresReads } from "./postgres-reads.ts";
 import { PostgresRequestStore } from "./requests/postgres-request-store.ts";
+import { PostgresLevelStore } from "./schedules/postgres-level-store.ts";
+import { PostgresScheduleStore } from "./schedules/postgres-schedule-store.ts";
+import { countSchedules } from "./schedules/schedule-counts.ts";
+import { PostgresScheduleFiringStore } from "./schedules/schedule-firing-store.ts";
 import { PostgresFleetStore } from "./services/fleet-store.ts";
 import { PostgresServiceStore } from "./services/service-store.ts";
 import { PostgresSilenceStore } from "./services/silence-store.ts";
@@ -113,6 +119,12 @@ export class DatabaseSide {
     readonly firing: TimerFiringStore;
     counts(): Promise<TimerCounts>;
   };
+  readonly schedules: {
+    readonly store: ScheduleStore;
+    readonly firing: ScheduleFiringStore;
+    readonly levels: LevelStore;
+    counts(): Promise<ScheduleCounts>;
+  };
   readonly #dataSource: DataSource;
   readonly #notifications: Notifications;
   readonly #log: Log;
@@ -156,6 +168,12 @@ export class DatabaseSide {
       store: new PostgresTimerStore(this.#dataSource),
       firing: new PostgresTimerFiringStore(this.#dataSource),
       counts: () => countTimers(this.#dataSource),
+    };
+    this.schedules = {
+      store: new PostgresScheduleStore(this.#dataSource),
+      firing: new PostgresScheduleFiringStore(this.#dataSource),
+      levels: new PostgresLevelStore(this.#dataSource),
+      counts: () => countSchedules(this.#dataSource),
     };
   }
 

@@ -18,8 +18,10 @@ export interface Actor extends Identity {
   traceContext?: string | undefined;
 }
 
-/** Somebody who asked for something, or the service whose report made the manager act (`broker`). */
-export type AuditedActor = Omit<Actor, "authentication" | "expiresAtMs"> & { authentication: Authentication | "broker" };
+/** Somebody who asked for something, or the service whose report made the manager act (`broker`), or a schedule. */
+export type AuditedActor = Omit<Actor, "authentication" | "expiresAtMs"> & {
+  authentication: Authentication | "broker" | "schedule";
+};
 
 /** What became of a token. `why` is for its owner, and holds nothing of it. */
 export type Verdict =

@@ -75,3 +75,9 @@ export function doneToTimers(changes: readonly { action: Action; timer: { id: st
   }
   return [...byAction.values()];
 }
+
+export const doneToSchedule = (action: Action, id: string): ActionDone => ({
+  action,
+  count: 1,
+  targets: [{ kind: "schedule", id, name: id }],
+});

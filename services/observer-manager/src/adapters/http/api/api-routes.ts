@@ -9,6 +9,7 @@ import { bulkRoutes } from "./observers/bulk-routes.ts";
 import { observerRoutes } from "./observers/observer-routes.ts";
 import { statsRoute } from "./overview/stats-route.ts";
 import { neededRoles, type Route } from "./route.ts";
+import { scheduleRoutes } from "./schedules/schedule-routes.ts";
 import { serviceRoutes, typeRoute } from "./services/service-routes.ts";
 import { taskBulkRoutes } from "./tasks/task-bulk-routes.ts";
 import { taskFailureRoutes } from "./tasks/task-failure-routes.ts";
@@ -31,6 +32,7 @@ export function apiRoutes({
   taskFigures,
   taskTakes,
   timers,
+  schedules,
   desk,
 }: ApiParts): Route[] {
   const needs = (): Record<string, Role> => neededRoles(routes);
@@ -47,6 +49,7 @@ export function apiRoutes({
     ...taskFailureRoutes(taskFailures),
     ...taskFigureRoutes(taskFigures),
     ...timerRoutes(timers),
+    ...scheduleRoutes(schedules),
     ...serviceRoutes(reads, services),
     statsRoute(reads),
     typeRoute(reads),

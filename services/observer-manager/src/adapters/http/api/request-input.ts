@@ -1,4 +1,4 @@
-import { ObserverId, ObserverName, ServiceId, ServiceName, TaskId, TimerId, TypeName } from "@unacked/contracts";
+import { ObserverId, ObserverName, ScheduleId, ServiceId, ServiceName, TaskId, TimerId, TypeName } from "@unacked/contracts";
 import type { Request } from "express";
 import type { z } from "zod";
 import { NO_SUCH_PARAMETER, queryProblems } from "../../../domain/field-problems.ts";
@@ -21,6 +21,7 @@ export function readInput(
     taskId: taskIdOf(request.params["taskId"]),
     taskType: taskTypeOf(request.params["taskType"]),
     timerId: timerIdOf(request.params["timerId"]),
+    scheduleId: scheduleIdOf(request.params["scheduleId"]),
     lastEventId: request.get("last-event-id"),
     query: readQuery(route.query, request),
     body: readBody(route, request.body),
@@ -97,6 +98,14 @@ function timerIdOf(text: unknown): TimerId {
   const id = TimerId.safeParse(text);
   if (id.success) return id.data;
   throw new HttpProblem({ code: "timer-not-found", detail: "A timer's id is a UUID" });
+}
+
+/** Routes without `{scheduleId}` do not look at it. */
+function scheduleIdOf(text: unknown): string {
+  if (text === undefined) return "";
+  const id = ScheduleId.safeParse(text);
+  if (id.success) return id.data;
+  throw new HttpProblem({ code: "schedule-not-found", detail: "An id is 1 to 128 of A-Z a-z 0-9 . _ : -" });
 }
 
 /** Routes without `{taskType}` do not look at it. */

@@ -26,6 +26,7 @@ export interface PathValues {
   taskId: TaskId;
   taskType: string;
   timerId: TimerId;
+  scheduleId: string;
 }
 
 /** What every route is given. */

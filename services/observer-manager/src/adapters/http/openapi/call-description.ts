@@ -6,6 +6,7 @@ export const TAGS = {
   Observers: "Jobs without an end: create them, look at them, restart and stop them, one by one or many at once.",
   Tasks: "Jobs that end: create them, wait for their results, cancel and retry them, limit their types.",
   Timers: "Messages that go out at a time: set them, look at them, cancel them.",
+  Schedules: "What happens by the calendar: tasks at their times, observers in their hours.",
   Services: "The processes that run observers, and the observer types that they know.",
   Errors: "What could not be read or was given up, and what observers fail of.",
   Overview: "Figures of the whole, and all changes as they happen.",

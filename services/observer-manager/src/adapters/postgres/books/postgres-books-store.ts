@@ -81,7 +81,7 @@ export class PostgresBooksStore implements BooksStore {
 }
 
 /** Loads and locks rows for an operation's decision, and writes what it decided. */
-class PostgresBooksTransaction implements BooksTransaction {
+export class PostgresBooksTransaction implements BooksTransaction {
   readonly #tx: EntityManager;
 
   constructor(tx: EntityManager) {

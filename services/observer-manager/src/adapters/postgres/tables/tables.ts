@@ -3,6 +3,7 @@ import { CommandsTable } from "./commands.ts";
 import { ErrorsTable, UnappliedEventsTable } from "./errors.ts";
 import { ObserverCountsTable, ObserversTable } from "./observers.ts";
 import { RunsTable, UnknownRunsTable } from "./runs.ts";
+import { OccurrencesTable, ScheduleObserversTable, SchedulesTable } from "./schedules.ts";
 import { AbsenceProofsTable, ManagersTable, ServicesTable } from "./services.ts";
 import { TaskFigureDeltasTable, TaskFiguresTable } from "./task-figures.ts";
 import {
@@ -42,4 +43,7 @@ export const TABLES = [
   TimersTable,
   EndedTimersTable,
   TimerOwnersTable,
+  SchedulesTable,
+  OccurrencesTable,
+  ScheduleObserversTable,
 ];

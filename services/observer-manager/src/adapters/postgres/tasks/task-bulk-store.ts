@@ -38,21 +38,7 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
   }
 
   cancelMany(ids: TaskId[], target: TaskTarget, action: Action): ReturnType<TaskBulkStore["cancelMany"]> {
-    return this.#write(async (tx) => {
-      const locked = await lock(tx, ids, target);
-      const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
-      const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
-      if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
-      if (over.length > 0) await tx.query(CANCELLED, [over]);
-      await record(tx, action, [...over, ...running]);
-      const refuse: UnwantedAttempt[] = [];
-      const sent = locked.filter(({ status }) => status === "Sent");
-      for (const pool of new Set(sent.map((task) => task.pool)))
-        for (const taker of await tx.query<Taker[]>(TAKERS, [pool]))
-          for (const task of sent.filter((one) => one.pool === pool))
-            refuse.push({ ...taker, taskId: task.id, sendId: task.sendId });
-      return { accepted: locked.length, over, refuse };
-    });
+    return this.#write((tx) => cancelTasks(tx, ids, target, action));
   }
 
   retryMany(ids: TaskId[], target: TaskTarget, action: Action): Promise<number> {
@@ -72,6 +58,28 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
     const write = () => this.#dataSource.transaction(work);
     return await write().catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)));
   }
+}
+
+/** Of these, those that still match and are not over. */
+export async function cancelTasks(
+  tx: EntityManager,
+  ids: TaskId[],
+  target: TaskTarget,
+  action: Action,
+): Promise<{ accepted: number; over: TaskId[]; refuse: UnwantedAttempt[] }> {
+  const locked = await lock(tx, ids, target);
+  const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
+  const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
+  if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
+  if (over.length > 0) await tx.query(CANCELLED, [over]);
+  await record(tx, action, [...over, ...running]);
+  const refuse: UnwantedAttempt[] = [];
+  const sent = locked.filter(({ status }) => status === "Sent");
+  for (const pool of new Set(sent.map((task) => task.pool)))
+    for (const taker of await tx.query<Taker[]>(TAKERS, [pool]))
+      for (const task of sent.filter((one) => one.pool === pool))
+        refuse.push({ ...taker, taskId: task.id, sendId: task.sendId });
+  return { accepted: locked.length, over, refuse };
 }
 
 /** Those that still match, in one order. */

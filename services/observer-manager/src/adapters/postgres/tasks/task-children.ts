@@ -18,7 +18,7 @@ export interface CreatingTask extends SendCreations {
 export async function createChildren(tx: EntityManager, creating: CreatingTask[]): Promise<void> {
   if (creating.length === 0) return;
   const wanted = creating.flatMap((task) => task.wanted);
-  const outcomes = (await inserted(tx, wanted)) ?? (await oneByOne(tx, wanted));
+  const outcomes = await insertEach(tx, wanted);
   const byTask = new Map(wanted.map((task, i) => [task, outcomes[i] as Outcome]));
   const stories = creating.map(({ wanted: own, refused }) => {
     const created = own.flatMap((task): Created[] => {
@@ -35,6 +35,10 @@ export async function createChildren(tx: EntityManager, creating: CreatingTask[]
 
 type Outcome = InsertOutcome | { kind: "refused" };
 type Created = NonNullable<TaskView["created"]>[number];
+
+/** Creates them in a transaction that goes on whatever becomes of one of them. In the order given. */
+export const insertEach = async (tx: EntityManager, tasks: NewTask[]): Promise<Outcome[]> =>
+  (await inserted(tx, tasks)) ?? (await oneByOne(tx, tasks));
 
 /** @returns undefined: the database refuses something of it, and nothing is changed */
 async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutcome[] | undefined> {

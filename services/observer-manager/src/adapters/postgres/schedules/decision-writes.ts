@@ -1,0 +1,188 @@
+import type { TaskId } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import { newAction } from "../../../operations/access/audit.ts";
+import { scheduleActor } from "../../../operations/schedules/schedule-actor.ts";
+import type { Decided, NewOccurrence, ScheduleDecision } from "../../../operations/schedules/schedule-store.ts";
+import type { InsertOutcome, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { cancelTasks } from "../tasks/task-bulk-store.ts";
+import { insertEach } from "../tasks/task-children.ts";
+import { isoOf } from "./schedule-rows.ts";
+
+/**
+ * occurrences_pkey decides: a time that has its row gets no other, and no task. But what is queued may start, and what was skipped or
+ * missed by a backfill.
+ */
+const WRITE = `
+  WITH written AS (
+    INSERT INTO occurrences (schedule_id, at, status, cause, reason, task_id, open, wanted, late_ms, earlier_missed, asked_by, version)
+    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::boolean[], $8::text[],
+                         $9::bigint[], $10::int[], $11::text[], $12::int[])
+    ON CONFLICT (schedule_id, at) DO UPDATE SET status = excluded.status, cause = excluded.cause, reason = excluded.reason,
+      task_id = excluded.task_id, open = excluded.open, asked_by = excluded.asked_by, version = excluded.version,
+      decided_at = unacked_now()
+    WHERE (excluded.cause = 'backfill' AND occurrences.status IN ('skipped', 'missed'))
+       OR (excluded.status = 'started' AND occurrences.status = 'queued')
+    RETURNING schedule_id, at, xmax = 0 AS is_new)
+  SELECT schedule_id AS "scheduleId", at, is_new AS "isNew" FROM written`;
+
+/** Of tasks that were not created: what was there in their place, or why not. */
+const MEND = `
+  UPDATE occurrences o SET status = u.status, reason = u.reason, task_id = u.task_id, open = u.open
+  FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::uuid[], $6::boolean[])
+    AS u (schedule_id, at, status, reason, task_id, open)
+  WHERE o.schedule_id = u.schedule_id AND o.at = u.at`;
+
+const PLAN = `
+  UPDATE schedules s SET next_at = CASE WHEN u.planned THEN u.next_at ELSE s.next_at END,
+    due_at = CASE WHEN u.planned THEN u.due_at ELSE s.due_at END, last_at = greatest(s.last_at, u.last_at),
+    occurrences = s.occurrences + u.added, missed = s.missed + u.missed, problem = u.problem
+  FROM unnest($1::text[], $2::boolean[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::bigint[], $8::text[])
+    AS u (id, planned, next_at, due_at, last_at, added, missed, problem)
+  WHERE s.id = u.id
+  RETURNING s.id, s.occurrences > (s.definition->>'keep')::int * 6 / 5 + 10 AS trim`;
+
+/** Index: occurrences_pkey. What is queued, or not over, stays. */
+const TRIM = `
+  DELETE FROM occurrences o USING (
+    SELECT s.id, (SELECT at FROM occurrences k WHERE k.schedule_id = s.id
+                  ORDER BY at DESC OFFSET (s.definition->>'keep')::int LIMIT 1) AS last
+    FROM schedules s WHERE s.id = ANY($1)) t
+  WHERE o.schedule_id = t.id AND o.at <= t.last AND NOT o.open AND o.status <> 'queued'`;
+const COUNT = `
+  UPDATE schedules s SET occurrences = (SELECT count(*) FROM occurrences o WHERE o.schedule_id = s.id) WHERE s.id = ANY($1)`;
+
+interface Written {
+  decision: ScheduleDecision;
+  occurrence: NewOccurrence;
+}
+
+/** All of it in this transaction, whose schedules are locked: rows, tasks, cancellations, and what is due next. */
+export async function writeDecisions(tx: EntityManager, decisions: readonly ScheduleDecision[]): Promise<Decided> {
+  const none: Decided = { occurrences: [], created: 0, cancelled: 0, over: [], refuse: [] };
+  if (decisions.length === 0) return none;
+  const { written, added } = await writeOccurrences(tx, decisions);
+  const created = await createTasks(tx, written);
+  const cancelled = await cancelReplaced(tx, decisions);
+  await plan(tx, decisions, added);
+  return {
+    occurrences: written.map(({ occurrence: { status, lateMs, cause } }) => ({
+      status,
+      lateMs,
+      isByTime: cause === "time",
+    })),
+    created,
+    ...cancelled,
+  };
+}
+
+const keyOf = (id: string, atMs: number): string => `${id} ${atMs}`;
+
+async function writeOccurrences(
+  tx: EntityManager,
+  decisions: readonly ScheduleDecision[],
+): Promise<{ written: Written[]; added: Map<string, number> }> {
+  const all = decisions.flatMap((decision) => decision.occurrences.map((occurrence): Written => ({ decision, occurrence })));
+  const added = new Map<string, number>();
+  if (all.length === 0) return { written: [], added };
+  const rows = await tx.query<{ scheduleId: string; at: Date; isNew: boolean }[]>(WRITE, [
+    all.map(({ decision }) => decision.id),
+    all.map(({ occurrence }) => isoOf(occurrence.atMs)),
+    all.map(({ occurrence }) => occurrence.status),
+    all.map(({ occurrence }) => occurrence.cause),
+    all.map(({ occurrence }) => occurrence.reason ?? null),
+    all.map(({ occurrence }) => occurrence.task?.id ?? null),
+    all.map(({ occurrence }) => occurrence.isOpen === true),
+    all.map(({ occurrence }) => occurrence.wanted ?? null),
+    all.map(({ occurrence }) => Math.max(0, Math.round(occurrence.lateMs))),
+    all.map(({ occurrence }) => occurrence.earlierMissed ?? 0),
+    all.map(({ occurrence }) => occurrence.by ?? null),
+    all.map(({ decision }) => decision.version),
+  ]);
+  const there = new Set(rows.map(({ scheduleId, at }) => keyOf(scheduleId, at.getTime())));
+  for (const { scheduleId, isNew } of rows) if (isNew) added.set(scheduleId, (added.get(scheduleId) ?? 0) + 1);
+  return { written: all.filter(({ decision, occurrence }) => there.has(keyOf(decision.id, occurrence.atMs))), added };
+}
+
+async function createTasks(tx: EntityManager, written: Written[]): Promise<number> {
+  const wanted = written.flatMap(({ decision, occurrence }) => {
+    const { task } = occurrence;
+    return task === undefined ? [] : [{ decision, occurrence, task }];
+  });
+  const outcomes = await insertEach(
+    tx,
+    wanted.map(({ task }) => task),
+  );
+  const others = wanted.flatMap(({ decision, occurrence }, place) => {
+    const mended = mend(outcomes[place] ?? { kind: "refused" }, occurrence.isOpen === true);
+    if (mended === undefined) return [];
+    occurrence.status = mended.status;
+    return [{ id: decision.id, atMs: occurrence.atMs, ...mended }];
+  });
+  if (others.length > 0)
+    await tx.query(MEND, [
+      others.map(({ id }) => id),
+      others.map(({ atMs }) => isoOf(atMs)),
+      others.map(({ status }) => status),
+      others.map(({ reason }) => reason),
+      others.map(({ taskId }) => taskId),
+      others.map(({ isOpen }) => isOpen),
+    ]);
+  return wanted.length;
+}
+
+/** @returns undefined: it was created */
+function mend(
+  outcome: InsertOutcome | { kind: "refused" },
+  isOpen: boolean,
+): { status: "started" | "skipped"; reason: string | null; taskId: TaskId | null; isOpen: boolean } | undefined {
+  switch (outcome.kind) {
+    case "created":
+      return undefined;
+    case "exists":
+    case "returned":
+    case "replaced":
+    case "queued":
+      return { status: "started", reason: null, taskId: outcome.task.id as TaskId, isOpen };
+    case "key-taken":
+      return { status: "skipped", reason: "key-taken", taskId: outcome.winner, isOpen: false };
+    case "taken":
+    case "refused":
+      return { status: "skipped", reason: "refused", taskId: null, isOpen: false };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+async function cancelReplaced(
+  tx: EntityManager,
+  decisions: readonly ScheduleDecision[],
+): Promise<{ cancelled: number; over: TaskId[]; refuse: UnwantedAttempt[] }> {
+  const over: TaskId[] = [];
+  const refuse: UnwantedAttempt[] = [];
+  let count = 0;
+  for (const { id, cancel } of decisions) {
+    if (cancel.length === 0) continue;
+    const cancelled = await cancelTasks(tx, cancel, { ids: cancel }, newAction("task.cancel", scheduleActor(id)));
+    count += cancelled.accepted;
+    over.push(...cancelled.over);
+    refuse.push(...cancelled.refuse);
+  }
+  return { cancelled: count, over, refuse };
+}
+
+async function plan(tx: EntityManager, decisions: readonly ScheduleDecision[], added: Map<string, number>): Promise<void> {
+  const [rows] = await tx.query<[{ id: string; trim: boolean }[], number]>(PLAN, [
+    decisions.map(({ id }) => id),
+    decisions.map((one) => one.plan !== undefined),
+    decisions.map((one) => isoOf(one.plan?.nextMs ?? null)),
+    decisions.map((one) => isoOf(one.plan?.dueMs ?? null)),
+    decisions.map((one) => isoOf(one.plan?.lastMs ?? null)),
+    decisions.map(({ id }) => added.get(id) ?? 0),
+    decisions.map(({ missed }) => missed),
+    decisions.map(({ problem }) => problem),
+  ]);
+  const full = rows.filter(({ trim }) => trim).map(({ id }) => id);
+  if (full.length === 0) return;
+  await tx.query(TRIM, [full]);
+  await tx.query(COUNT, [full]);
+}

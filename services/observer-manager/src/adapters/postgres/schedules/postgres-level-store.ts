@@ -1,0 +1,88 @@
+import type { ObserverId, ScheduledObservers } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import type { LevelStore, LevelTransaction } from "../../../operations/schedules/level-store.ts";
+import type { ScheduleState } from "../../../operations/schedules/schedule-store.ts";
+import { PostgresBooksTransaction, rethrowRefused } from "../books/postgres-books-store.ts";
+import { SqlConditions } from "../connection/sql-conditions.ts";
+import { conditionsOf } from "../observers/observer-filter.ts";
+import { writeDecisions } from "./decision-writes.ts";
+import { isoOf, STATE_COLUMNS, type StateRow, toState } from "./schedule-rows.ts";
+
+/** Index: schedules_due. SKIP LOCKED: another manager may be at it. */
+const DUE = `
+  SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.kind = 'observers' AND s.due_at <= unacked_now()
+  ORDER BY s.due_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+/** Index: schedules_due. */
+const NEXT_LOOK = `
+  SELECT (extract(epoch FROM min(due_at) - unacked_now()) * 1000)::float8 AS ms FROM schedules
+  WHERE kind = 'observers' AND due_at IS NOT NULL`;
+const WANTS = "UPDATE schedules SET wanted = $2, change_at = $3 WHERE id = $1";
+/** Index: schedule_observers_pkey. */
+const BROUGHT = `
+  INSERT INTO schedule_observers (schedule_id, observer_id, change_at) SELECT $1, id, $3 FROM unnest($2::uuid[]) AS u (id)
+  ON CONFLICT (schedule_id, observer_id) DO UPDATE SET change_at = excluded.change_at`;
+/** Of observers that the books have forgotten; once a change. Indexes: schedule_observers_pkey, observers_pkey. */
+const FORGET = `
+  DELETE FROM schedule_observers b WHERE schedule_id = $1 AND NOT EXISTS (SELECT FROM observers o WHERE o.id = b.observer_id)`;
+/** Index: occurrences_pkey. */
+const COUNT = "UPDATE occurrences SET changed = changed + $3 WHERE schedule_id = $1 AND at = $2";
+
+export class PostgresLevelStore implements LevelStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  async look(work: (state: ScheduleState, nowMs: number, tx: LevelTransaction) => Promise<void>): Promise<boolean> {
+    const look = this.#dataSource.transaction(async (tx) => {
+      const [row] = await tx.query<StateRow[]>(DUE);
+      if (row === undefined) return false;
+      await work(toState(row), row.nowMs, levelTransaction(tx, row.id));
+      return true;
+    });
+    return await look.catch(rethrowRefused);
+  }
+
+  async nextLookInMs(): Promise<number | null> {
+    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_LOOK);
+    return row?.ms ?? null;
+  }
+}
+
+const levelTransaction = (tx: EntityManager, id: string): LevelTransaction => ({
+  books: new PostgresBooksTransaction(tx),
+  async notBrought(observers, sinceMs, limit) {
+    const conditions = conditionsOfObservers(observers);
+    const [schedule, since] = [conditions.parameter(id), conditions.parameter(isoOf(sinceMs))];
+    const most = conditions.parameter(limit);
+    const rows = await tx.query<{ id: ObserverId }[]>(
+      `SELECT o.id FROM observers o ${conditions.where} AND NOT EXISTS (SELECT FROM schedule_observers b
+         WHERE b.schedule_id = ${schedule} AND b.observer_id = o.id AND b.change_at = ${since}::timestamptz)
+       ORDER BY o.id LIMIT ${most}`,
+      conditions.parameters,
+    );
+    return rows.map(({ id: observer }) => observer);
+  },
+  async brought(ids, sinceMs) {
+    await tx.query(BROUGHT, [id, ids, isoOf(sinceMs)]);
+  },
+  async write({ wanted, sinceMs, isNew }, decision) {
+    const decided = await writeDecisions(tx, [decision]);
+    if (!isNew) return decided;
+    await tx.query(WANTS, [id, wanted, isoOf(sinceMs)]);
+    await tx.query(FORGET, [id]);
+    return decided;
+  },
+  async count(sinceMs, changed) {
+    await tx.query(COUNT, [id, isoOf(sinceMs), changed]);
+  },
+});
+
+/** What is deleted, or about to be, is nobody's any more. */
+function conditionsOfObservers({ ids, names, filter }: ScheduledObservers): SqlConditions {
+  const conditions = filter === undefined ? new SqlConditions() : conditionsOf(filter);
+  if (ids !== undefined) conditions.and("o.id = ANY(?)", ids);
+  if (names !== undefined) conditions.and("o.name = ANY(?)", names);
+  return conditions.and("o.status NOT IN ('Deleted', 'OnDeleting')");
+}

@@ -1,0 +1,59 @@
+import type { TaskId, Wanted } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import type { Definition } from "../../../domain/schedules/definition.ts";
+import type { ScheduleState } from "../../../operations/schedules/schedule-store.ts";
+
+/** As read of `schedules s`. */
+export interface StateRow {
+  id: string;
+  definition: Definition;
+  version: number;
+  isPaused: boolean;
+  nextAt: Date | null;
+  lastAt: Date | null;
+  wanted: Wanted | null;
+  changeAt: Date | null;
+  nowMs: number;
+}
+
+export const STATE_COLUMNS = `s.id, s.definition, s.version, s.paused_at IS NOT NULL AS "isPaused", s.next_at AS "nextAt",
+  s.last_at AS "lastAt", s.wanted, s.change_at AS "changeAt", floor(extract(epoch FROM unacked_now()) * 1000)::float8 AS "nowMs"`;
+
+/** Index: schedules_pkey. */
+export const LOCK_ONE = `SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.id = $1 FOR UPDATE`;
+
+/** Index: occurrences_open; tasks_pkey, one look each: a task that is over is not in `tasks`. */
+const CLOSE = `
+  UPDATE occurrences o SET open = false WHERE schedule_id = ANY($1) AND open
+    AND (SELECT true FROM tasks t WHERE t.id = o.task_id) IS NULL`;
+const OPEN = `
+  SELECT schedule_id AS "scheduleId", task_id AS "taskId" FROM occurrences WHERE schedule_id = ANY($1) AND open ORDER BY at`;
+
+/** Index: occurrences_queued. */
+const QUEUED = `
+  SELECT schedule_id AS "scheduleId", count(*)::int AS count FROM occurrences
+  WHERE schedule_id = ANY($1) AND status = 'queued' GROUP BY 1`;
+
+export const toState = ({ nextAt, lastAt, changeAt, nowMs: _, ...row }: StateRow): ScheduleState => ({
+  ...row,
+  nextMs: nextAt?.getTime() ?? null,
+  lastMs: lastAt?.getTime() ?? null,
+  changeMs: changeAt?.getTime() ?? null,
+});
+
+/** What is under way of these schedules, whose rows are locked. */
+export async function standingsOf(
+  tx: EntityManager,
+  ids: readonly string[],
+): Promise<(id: string) => { running: TaskId[]; queued: number }> {
+  if (ids.length === 0) return () => ({ running: [], queued: 0 });
+  await tx.query(CLOSE, [ids]);
+  const running = new Map<string, TaskId[]>();
+  for (const { scheduleId, taskId } of await tx.query<{ scheduleId: string; taskId: TaskId }[]>(OPEN, [ids]))
+    running.set(scheduleId, [...(running.get(scheduleId) ?? []), taskId]);
+  const counts = await tx.query<{ scheduleId: string; count: number }[]>(QUEUED, [ids]);
+  const queued = new Map(counts.map(({ scheduleId, count }) => [scheduleId, count]));
+  return (id) => ({ running: running.get(id) ?? [], queued: queued.get(id) ?? 0 });
+}
+
+export const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -1,0 +1,78 @@
+import { EntitySchema } from "typeorm";
+import { column, nullable, primary } from "./column.ts";
+
+/** What happens by the calendar (docs/decisions/0016-schedules.md). */
+export const SchedulesTable = new EntitySchema({
+  name: "Schedule",
+  tableName: "schedules",
+  columns: {
+    /** Chosen by the client. */
+    id: primary("text"),
+    /** `task`: it makes tasks · `observers`: it wants them running, or paused. */
+    kind: column("text"),
+    /** Of its task; null: it has none. */
+    type: nullable("text"),
+    /** All that somebody wants of it (domain/schedules/definition.ts). */
+    definition: column("jsonb"),
+    version: column("integer"),
+    /** Its first time that nothing was decided about; null: paused, or over. */
+    nextAt: nullable("timestamptz", "next_at"),
+    /** When somebody has to look; null: paused, or over. */
+    dueAt: nullable("timestamptz", "due_at"),
+    /** The last that something was decided about: it never goes back behind that, whatever the clock does. */
+    lastAt: nullable("timestamptz", "last_at"),
+    /** What it wants of observers: `running`, `paused`; and since when. */
+    wanted: nullable("text"),
+    changeAt: nullable("timestamptz", "change_at"),
+    pausedAt: nullable("timestamptz", "paused_at"),
+    pausedBy: nullable("text", "paused_by"),
+    /** Rows of it in `occurrences`: by which they are trimmed now and then. */
+    occurrences: column("integer"),
+    /** In all. */
+    missed: column("bigint"),
+    /** Why it cannot go on. */
+    problem: nullable("text"),
+    createdAt: column("timestamptz", "created_at"),
+    updatedAt: column("timestamptz", "updated_at"),
+  },
+  indices: [{ name: "schedules_due" }],
+});
+
+/** What became of each time. */
+export const OccurrencesTable = new EntitySchema({
+  name: "Occurrence",
+  tableName: "occurrences",
+  columns: {
+    scheduleId: primary("text", "schedule_id"),
+    at: primary("timestamptz"),
+    status: column("text"),
+    cause: column("text"),
+    /** Why it was skipped, or missed. */
+    reason: nullable("text"),
+    /** What it has created, or what was in its way. */
+    taskId: nullable("uuid", "task_id"),
+    /** Its task was not over when that was last looked at. */
+    open: column("boolean"),
+    /** Of observers: what, and how many were changed. */
+    wanted: nullable("text"),
+    changed: column("integer"),
+    lateMs: column("bigint", "late_ms"),
+    /** So many before it have no row. */
+    earlierMissed: column("integer", "earlier_missed"),
+    askedBy: nullable("text", "asked_by"),
+    version: column("integer"),
+    decidedAt: column("timestamptz", "decided_at"),
+  },
+  indices: [{ name: "occurrences_open" }, { name: "occurrences_queued" }],
+});
+
+/** Observers that were brought to what a schedule has wanted since `change_at`: what somebody does to them after that holds. */
+export const ScheduleObserversTable = new EntitySchema({
+  name: "ScheduleObserver",
+  tableName: "schedule_observers",
+  columns: {
+    scheduleId: primary("text", "schedule_id"),
+    observerId: primary("uuid", "observer_id"),
+    changeAt: column("timestamptz", "change_at"),
+  },
+});

@@ -1,0 +1,103 @@
+import {
+  type CATCH_UPS,
+  type FieldProblem,
+  type OVERLAPS,
+  type PutSchedule,
+  SCHEDULE_DEFAULTS,
+  type ScheduledObservers,
+  type ScheduledTask,
+} from "@unacked/contracts";
+import { cronFlaw } from "./cron.ts";
+import type { Hours } from "./hours.ts";
+import { isTimeZone } from "./zone.ts";
+
+export type Overlap = (typeof OVERLAPS)[number];
+export type CatchUp = (typeof CATCH_UPS)[number];
+
+/** When it is due. */
+export type Rhythm = { cron: string; timeZone: string } | { everyMs: number };
+
+export interface Timing {
+  rhythm: Rhythm;
+  /** ISO 8601. */
+  startAt: string | null;
+  endAt: string | null;
+  jitterMs: number;
+}
+
+export interface TaskSchedule {
+  timing: Timing;
+  overlap: Overlap;
+  catchUp: CatchUp;
+  catchUpWindowMs: number;
+  catchUpMax: number;
+  task: ScheduledTask;
+}
+
+export interface ObserverSchedule {
+  hours: Hours;
+  observers: ScheduledObservers;
+}
+
+/** A schedule as somebody wants it, with every default said: two that are equal mean the same. It is kept as JSON. */
+export type Definition = { description: string | null; keep: number } & (
+  | ({ kind: "task" } & TaskSchedule)
+  | ({ kind: "observers" } & ObserverSchedule)
+);
+export type TaskDefinition = Extract<Definition, { kind: "task" }>;
+export type ObserverDefinition = Extract<Definition, { kind: "observers" }>;
+
+/** Of a body that its schema has let pass. */
+export function definitionOf(given: PutSchedule): Definition {
+  const {
+    description = null,
+    keep = SCHEDULE_DEFAULTS.keep,
+    timeZone = SCHEDULE_DEFAULTS.timeZone,
+    task,
+    observers,
+  } = given;
+  if (task === undefined && observers !== undefined) {
+    const { hours = [], except = [] } = given;
+    const wanted = observers.wanted;
+    return {
+      kind: "observers",
+      description,
+      keep,
+      hours: { hours, except: except.toSorted(), timeZone, wanted },
+      observers,
+    };
+  }
+  if (task === undefined) throw new Error("a schedule without a task and without observers");
+  const { cron, everyMs, startAt, endAt, jitterMs, overlap, catchUp, catchUpWindowMs, catchUpMax } = given;
+  return {
+    kind: "task",
+    description,
+    keep,
+    timing: {
+      rhythm: cron === undefined ? { everyMs: everyMs as number } : { cron: cron.trim().split(/\s+/).join(" "), timeZone },
+      startAt: isoOf(startAt),
+      endAt: isoOf(endAt),
+      jitterMs: jitterMs ?? SCHEDULE_DEFAULTS.jitterMs,
+    },
+    overlap: overlap ?? SCHEDULE_DEFAULTS.overlap,
+    catchUp: catchUp ?? SCHEDULE_DEFAULTS.catchUp,
+    catchUpWindowMs: catchUpWindowMs ?? SCHEDULE_DEFAULTS.catchUpWindowMs,
+    catchUpMax: catchUpMax ?? SCHEDULE_DEFAULTS.catchUpMax,
+    task,
+  };
+}
+
+/** What its schema cannot see. */
+export function definitionFlaws({ cron, timeZone = SCHEDULE_DEFAULTS.timeZone }: PutSchedule): FieldProblem[] {
+  if (!isTimeZone(timeZone))
+    return [
+      {
+        pointer: "/timeZone",
+        message: `"${timeZone}" is not known; it must be the name of a time zone, such as Europe/Berlin`,
+      },
+    ];
+  const flaw = cron === undefined ? undefined : cronFlaw(cron, timeZone);
+  return flaw === undefined ? [] : [{ pointer: "/cron", message: flaw }];
+}
+
+const isoOf = (text: string | undefined): string | null => (text === undefined ? null : new Date(text).toISOString());

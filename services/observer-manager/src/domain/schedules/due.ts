@@ -1,0 +1,94 @@
+import type { OccurrenceReason } from "@unacked/contracts";
+import type { TaskSchedule } from "./definition.ts";
+import { jitterOf, lastTimesBetween, nextTime } from "./times.ts";
+
+/** What is decided no later than that after it was due is on time, and no matter of catching up. */
+export const ON_TIME_MS = 60_000;
+/** So many that were missed are counted one by one, and of those beyond only the last are looked at. A time takes 60 µs to find. */
+const MAX_COUNTED = 500;
+
+export interface DueTime {
+  atMs: number;
+  lateMs: number;
+  cause: "time" | "catch-up";
+}
+
+export interface MissedTime {
+  atMs: number;
+  lateMs: number;
+  reason: Extract<OccurrenceReason, `catch-up-${string}`>;
+}
+
+export interface Due {
+  /** To be started, as far as the policy of overlaps says. In order. */
+  due: DueTime[];
+  /** In order; those that are kept. */
+  missed: MissedTime[];
+  /** How many were missed before these, and are not kept; at least so many, where they are more than MAX_COUNTED. */
+  earlierMissed: number;
+  /** Undefined: there is no time any more. */
+  nextMs: number | undefined;
+}
+
+/**
+ * What became due since the books were written, and what of it is too late to be anything but caught up.
+ * @param nextMs its first time that nothing was decided about
+ */
+export function dueTimes(
+  schedule: Pick<TaskSchedule, "timing" | "catchUp" | "catchUpWindowMs" | "catchUpMax">,
+  { id, nextMs, nowMs, keep }: { id: string; nextMs: number; nowMs: number; keep: number },
+): Due {
+  const { timing } = schedule;
+  const lateOf = (atMs: number): number => nowMs - atMs - jitterOf(id, atMs, timing.jitterMs);
+  const mostLate = Math.max(keep, schedule.catchUp === "all" ? schedule.catchUpMax : 1);
+  const times: number[] = [];
+  let next: number | undefined = nextMs;
+  let skipped = 0;
+  while (next !== undefined && lateOf(next) >= 0) {
+    times.push(next);
+    if (skipped === 0 && times.length > MAX_COUNTED && lateOf(next) > ON_TIME_MS) {
+      // Too many to look at each: the last ones are what matters.
+      const lateUntil = nowMs - ON_TIME_MS - timing.jitterMs;
+      skipped = times.length;
+      times.splice(0, times.length, ...lastTimesBetween(timing, next + 1, Math.max(next + 1, lateUntil), mostLate));
+      next = times.at(-1) ?? next;
+    }
+    next = nextTime(timing, next);
+  }
+  const seen = times.map((atMs) => ({ atMs, lateMs: lateOf(atMs) }));
+  const onTime = seen.filter(({ lateMs }) => lateMs <= ON_TIME_MS);
+  const late = seen.filter(({ lateMs }) => lateMs > ON_TIME_MS);
+  const { caught, missed } = catchUp(schedule, late, onTime.length > 0);
+  const kept = missed.slice(-keep);
+  return {
+    due: [
+      ...caught.map((one) => ({ ...one, cause: "catch-up" as const })),
+      ...onTime.map((one) => ({ ...one, cause: "time" as const })),
+    ],
+    missed: kept,
+    earlierMissed: skipped + missed.length - kept.length,
+    nextMs: next,
+  };
+}
+
+type Late = Omit<DueTime, "cause">;
+
+function catchUp(
+  { catchUp: policy, catchUpWindowMs, catchUpMax }: Pick<TaskSchedule, "catchUp" | "catchUpWindowMs" | "catchUpMax">,
+  late: Late[],
+  isAnyOnTime: boolean,
+): { caught: Late[]; missed: MissedTime[] } {
+  const isWithin = ({ lateMs }: Late): boolean => lateMs <= catchUpWindowMs;
+  const within = late.filter(isWithin);
+  const most = policy === "all" ? catchUpMax : policy === "latest" && !isAnyOnTime ? 1 : 0;
+  const caught = new Set(most === 0 ? [] : within.slice(-most));
+  const reasonOf = (one: Late): MissedTime["reason"] => {
+    if (policy === "none") return "catch-up-none";
+    if (!isWithin(one)) return "catch-up-window";
+    return policy === "latest" ? "catch-up-latest" : "catch-up-max";
+  };
+  return {
+    caught: late.filter((one) => caught.has(one)),
+    missed: late.filter((one) => !caught.has(one)).map((one) => ({ ...one, reason: reasonOf(one) })),
+  };
+}

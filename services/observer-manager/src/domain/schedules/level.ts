@@ -1,0 +1,44 @@
+import type { Wanted } from "@unacked/contracts";
+import { ON_TIME_MS } from "./due.ts";
+import { type Hours, nextChange, wantedAt } from "./hours.ts";
+
+/** What a schedule wants of its observers, and since when. */
+export interface Level {
+  wanted: Wanted;
+  sinceMs: number;
+  /** When it changes next; undefined: it does not. */
+  nextMs: number | undefined;
+  /** Changes of a time in which nobody was there, but for the last: whatever they wanted is over. */
+  passed: { atMs: number; wanted: Wanted }[];
+  /** It is another one than before: what people did to the observers until then holds no longer. */
+  isNew: boolean;
+  isOnTime: boolean;
+}
+
+/** So many changes that nobody was there for are told. */
+const MAX_PASSED = 100;
+
+/**
+ * What is wanted now.
+ * @param before what the books say of it; `sinceMs` null: nothing was wanted yet
+ */
+export function levelNow(hours: Hours, before: { sinceMs: number | null; nextMs: number | null }, nowMs: number): Level {
+  const changes: number[] = [];
+  let next = before.nextMs ?? nextChange(hours, nowMs);
+  for (; next !== undefined && next <= nowMs; next = nextChange(hours, next)) {
+    changes.push(next);
+    if (changes.length > MAX_PASSED) changes.shift();
+  }
+  const last = changes.pop();
+  // A schedule that is new, or was changed or resumed, wants it from now on.
+  const sinceMs = before.sinceMs === null ? nowMs : (last ?? before.sinceMs);
+  const passed = before.sinceMs === null ? [] : changes.map((atMs) => ({ atMs, wanted: wantedAt(hours, atMs) }));
+  return {
+    wanted: wantedAt(hours, nowMs),
+    sinceMs,
+    nextMs: next,
+    passed,
+    isNew: before.sinceMs === null || last !== undefined,
+    isOnTime: nowMs - sinceMs <= ON_TIME_MS,
+  };
+}

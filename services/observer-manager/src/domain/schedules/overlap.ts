@@ -1,0 +1,48 @@
+import type { OccurrenceReason } from "@unacked/contracts";
+import type { Overlap } from "./definition.ts";
+
+/** So many wait for their turn at most; a backfill of the full size fits. */
+export const MAX_QUEUED = 1_000;
+
+export type OverlapDecision =
+  | { kind: "start" }
+  /** What ran before is to be cancelled. */
+  | { kind: "start-instead" }
+  | { kind: "queue" }
+  | { kind: "skip"; reason: Extract<OccurrenceReason, "overlap" | "superseded" | "queue-full"> };
+
+/**
+ * What becomes of occurrences that are due at once, in their order.
+ * @param running tasks of the same schedule that are not over
+ */
+export function decideOverlap(
+  policy: Overlap,
+  { running, queued }: { running: number; queued: number },
+  count: number,
+): OverlapDecision[] {
+  let busy = running > 0;
+  let waiting = queued;
+  return Array.from({ length: count }, (_, place): OverlapDecision => {
+    switch (policy) {
+      case "allow":
+        return { kind: "start" };
+      case "cancel-running":
+        if (place < count - 1) return { kind: "skip", reason: "superseded" };
+        return { kind: running > 0 ? "start-instead" : "start" };
+      case "skip":
+        if (busy) return { kind: "skip", reason: "overlap" };
+        busy = true;
+        return { kind: "start" };
+      case "queue":
+        if (!busy && waiting === 0) {
+          busy = true;
+          return { kind: "start" };
+        }
+        if (waiting >= MAX_QUEUED) return { kind: "skip", reason: "queue-full" };
+        waiting += 1;
+        return { kind: "queue" };
+      default:
+        return policy satisfies never;
+    }
+  });
+}

@@ -1,0 +1,47 @@
+import { nextCron } from "./cron.ts";
+import type { Timing } from "./definition.ts";
+
+/** The first time after an instant, in ms; undefined: there is none. Throws where its expression cannot be read (any more). */
+export function nextTime({ rhythm, startAt, endAt }: Timing, afterMs: number): number | undefined {
+  const startMs = startAt === null ? undefined : Date.parse(startAt);
+  const since = startMs === undefined ? afterMs : Math.max(afterMs, startMs - 1);
+  const next =
+    "cron" in rhythm ? nextCron(rhythm.cron, rhythm.timeZone, since) : nextMultiple(rhythm.everyMs, startMs ?? 0, since);
+  return next === undefined || (endAt !== null && next >= Date.parse(endAt)) ? undefined : next;
+}
+
+const nextMultiple = (everyMs: number, originMs: number, afterMs: number): number =>
+  originMs + (Math.floor((afterMs - originMs) / everyMs) + 1) * everyMs;
+
+/** Those from one instant on and before another; at most so many. */
+export function timesBetween(timing: Timing, fromMs: number, toMs: number, limit: number): number[] {
+  const times: number[] = [];
+  for (let at = nextTime(timing, fromMs - 1); at !== undefined && at < toMs; at = nextTime(timing, at)) {
+    if (times.length === limit) break;
+    times.push(at);
+  }
+  return times;
+}
+
+/**
+ * The last ones from one instant on and before another, in order. Looks back further and further, so that it takes about as long as
+ * there are times wanted, however long the stretch is.
+ */
+export function lastTimesBetween(timing: Timing, fromMs: number, toMs: number, count: number): number[] {
+  for (let backMs = 60_000; ; backMs *= 4) {
+    const sinceMs = Math.max(fromMs, toMs - backMs);
+    const times = timesBetween(timing, sinceMs, toMs, Number.POSITIVE_INFINITY);
+    if (times.length >= count || sinceMs === fromMs) return times.slice(-count);
+  }
+}
+
+/** How much later than its time an occurrence is due: always the same for one time of one schedule. */
+export function jitterOf(scheduleId: string, atMs: number, jitterMs: number): number {
+  if (jitterMs === 0) return 0;
+  // FNV-1a, and the last mixing of MurmurHash3: neighbouring times come to far places.
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(`${scheduleId} ${atMs}`)) hash = Math.imul(hash ^ byte, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) % (jitterMs + 1);
+}

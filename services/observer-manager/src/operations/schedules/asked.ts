@@ -1,0 +1,133 @@
+import type { TaskId } from "@unacked/contracts";
+import {
+  type BackfillAnswer,
+  type BackfillSchedule,
+  MAX_BACKFILL,
+  type OccurrenceStatusName,
+  type RunSchedule,
+} from "@unacked/contracts";
+import type { Definition, TaskDefinition } from "../../domain/schedules/definition.ts";
+import { dueTimes } from "../../domain/schedules/due.ts";
+import { expressionOf } from "../../domain/schedules/preview.ts";
+import { nextTime, timesBetween } from "../../domain/schedules/times.ts";
+import type { Refusal } from "../refusal.ts";
+import { started } from "./firing.ts";
+import type { NewOccurrence, ScheduleDecision, ScheduleState } from "./schedule-store.ts";
+
+/** With what is under way. */
+export type Standing = ScheduleState & { running: TaskId[]; queued: number };
+type Existing = (fromMs: number, toMs: number) => Promise<Map<number, OccurrenceStatusName>>;
+
+const WITHOUT_TASK: Refusal = { kind: "problem", code: "schedule-without-task" };
+/** Two that are asked for within one millisecond have neighbouring times. */
+const NEAR_MS = 1_000;
+
+/** One occurrence now, whatever the clock says. */
+export async function runNow(
+  state: Standing,
+  { overlap }: RunSchedule,
+  by: string,
+  nowMs: number,
+  existing: Existing,
+): Promise<{ decision?: ScheduleDecision; answer: { atMs: number } | Refusal }> {
+  const { definition } = state;
+  if (definition.kind !== "task") return { answer: WITHOUT_TASK };
+  const taken = await existing(nowMs, nowMs + NEAR_MS);
+  let atMs = nowMs;
+  // A time of its own would find its row there, and do nothing.
+  while (taken.has(atMs) || isItsOwn(definition, atMs)) atMs += 1;
+  const asked = { running: state.running, queued: state.queued, overlap: overlap ?? definition.overlap };
+  const { occurrences, cancel } = started(definition, asked, [{ atMs, cause: "manual", lateMs: 0, by }]);
+  return { decision: decisionOf(state, occurrences, cancel), answer: { atMs } };
+}
+
+const isItsOwn = ({ timing }: TaskDefinition, atMs: number): boolean => nextTime(timing, atMs - 1) === atMs;
+
+/** Each time of a stretch that has passed, but for those that have started. */
+export async function backfill(
+  state: Standing,
+  asked: BackfillSchedule,
+  by: string,
+  nowMs: number,
+  existing: Existing,
+): Promise<{ decision?: ScheduleDecision; answer: BackfillAnswer | Refusal }> {
+  const { definition, version } = state;
+  if (definition.kind !== "task") return { answer: WITHOUT_TASK };
+  const fromMs = Date.parse(asked.from);
+  // What nothing was decided about yet is not for a backfill.
+  const toMs = Math.min(Date.parse(asked.to), state.nextMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
+  const times = timesBetween(definition.timing, fromMs, toMs, MAX_BACKFILL + 1);
+  if (times.length > MAX_BACKFILL) return { answer: tooMany(times[MAX_BACKFILL] as number) };
+  const there = times.length === 0 ? new Map<number, OccurrenceStatusName>() : await existing(fromMs, toMs);
+  const wanted = times.filter((atMs) => !isUnderWay(there.get(atMs)));
+  const overlap = asked.overlap ?? (definition.overlap === "allow" ? "allow" : "queue");
+  const { running, queued } = state;
+  const { occurrences } = started(
+    definition,
+    { running, queued, overlap },
+    wanted.map((atMs) => ({ atMs, cause: "backfill", lateMs: nowMs - atMs, by })),
+  );
+  const count = (status: OccurrenceStatusName): number => occurrences.filter((one) => one.status === status).length;
+  const answer: BackfillAnswer = {
+    ...expressionOf(definition),
+    version,
+    times: times.length,
+    started: count("started"),
+    queued: count("queued"),
+    skipped: count("skipped"),
+    alreadyStarted: times.length - wanted.length,
+  };
+  return asked.dryRun || wanted.length === 0 ? { answer } : { decision: decisionOf(state, occurrences, []), answer };
+}
+
+const isUnderWay = (status: OccurrenceStatusName | undefined): boolean => status === "started" || status === "queued";
+
+const tooMany = (nextMs: number): Refusal => ({
+  kind: "problem",
+  code: "invalid-body",
+  errors: [
+    {
+      pointer: "/to",
+      message: `there are more than ${MAX_BACKFILL} times before it; ${new Date(nextMs).toISOString()} is the most, and the next call goes on from there`,
+    },
+  ],
+});
+
+/** What was due and is told as missed, as it is changed before anybody decided about it. */
+export function missedByChange(before: ScheduleState, after: Definition, nowMs: number): ScheduleDecision | undefined {
+  const { id, version, definition, nextMs } = before;
+  if (definition.kind !== "task" || nextMs === null || isSameTiming(definition, after)) return undefined;
+  const passed = dueTimesOf(definition, { id, nextMs, nowMs, keep: definition.keep });
+  if (passed === undefined) return undefined;
+  const { due, missed, earlierMissed } = passed;
+  const rows = [...missed, ...due].map(
+    ({ atMs, lateMs }): NewOccurrence => ({ atMs, lateMs, status: "missed", cause: "time", reason: "changed" }),
+  );
+  const last = rows.at(-1);
+  if (last === undefined) return undefined;
+  if (rows[0] !== undefined) rows[0].earlierMissed = earlierMissed;
+  const plan = { nextMs: null, dueMs: null, lastMs: last.atMs };
+  return { id, version, occurrences: rows, cancel: [], plan, missed: rows.length + earlierMissed, problem: null };
+}
+
+/** Nothing where its expression cannot be read: that may be what is mended. */
+function dueTimesOf(...of: Parameters<typeof dueTimes>): ReturnType<typeof dueTimes> | undefined {
+  try {
+    return dueTimes(...of);
+  } catch {
+    return undefined;
+  }
+}
+
+export const isSameTiming = (before: Definition, after: Definition): boolean =>
+  before.kind === "task" && after.kind === "task" && JSON.stringify(before.timing) === JSON.stringify(after.timing);
+
+const decisionOf = ({ id, version }: ScheduleState, occurrences: NewOccurrence[], cancel: TaskId[]): ScheduleDecision => ({
+  id,
+  version,
+  occurrences,
+  cancel,
+  plan: undefined,
+  missed: 0,
+  problem: null,
+});

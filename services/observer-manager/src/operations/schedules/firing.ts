@@ -1,0 +1,76 @@
+import { newTaskId, type TaskId } from "@unacked/contracts";
+import type { TaskDefinition } from "../../domain/schedules/definition.ts";
+import { dueTimes } from "../../domain/schedules/due.ts";
+import { decideOverlap } from "../../domain/schedules/overlap.ts";
+import { jitterOf } from "../../domain/schedules/times.ts";
+import type { NewTask } from "../tasks/task-store.ts";
+import type { NewOccurrence, ScheduleDecision, TaskScheduleState } from "./schedule-store.ts";
+
+/** What is wrong with its expression may be mended by another version of Node. */
+const PROBLEM_AGAIN_MS = 60_000;
+
+/** What becomes of a schedule that is due. */
+export function decideDue(state: TaskScheduleState, nowMs: number): ScheduleDecision {
+  try {
+    return decided(state, nowMs);
+  } catch (error) {
+    const plan = { nextMs: state.nextMs, dueMs: nowMs + PROBLEM_AGAIN_MS, lastMs: null };
+    const problem = String((error as Error).message).slice(0, 500);
+    return { id: state.id, version: state.version, occurrences: [], cancel: [], plan, missed: 0, problem };
+  }
+}
+
+function decided({ id, definition, version, nextMs, running, queued }: TaskScheduleState, nowMs: number): ScheduleDecision {
+  const { timing, keep, overlap } = definition;
+  const { due, missed, earlierMissed, nextMs: next } = dueTimes(definition, { id, nextMs, nowMs, keep });
+  const { occurrences, cancel } = started(definition, { running, queued, overlap }, due);
+  const all = missed.map((one): NewOccurrence => ({ ...one, status: "missed", cause: "time" }));
+  if (earlierMissed > 0 && all[0] !== undefined) all[0].earlierMissed = earlierMissed;
+  const last = [...missed, ...due].map(({ atMs }) => atMs);
+  return {
+    id,
+    version,
+    occurrences: [...all, ...occurrences],
+    cancel,
+    plan: { ...planFrom(id, timing.jitterMs, next), lastMs: last.length === 0 ? null : Math.max(...last) },
+    missed: missed.length + earlierMissed,
+    problem: null,
+  };
+}
+
+/** @param times in order. @returns what becomes of each, and which tasks they take the place of */
+export function started(
+  definition: TaskDefinition,
+  { running, queued, overlap }: { running: TaskId[]; queued: number; overlap: TaskDefinition["overlap"] },
+  times: readonly (Pick<NewOccurrence, "cause" | "atMs" | "lateMs"> & { by?: string })[],
+): { occurrences: NewOccurrence[]; cancel: TaskId[] } {
+  const decisions = decideOverlap(overlap, { running: running.length, queued }, times.length);
+  const occurrences = times.map((time, place): NewOccurrence => {
+    const decision = decisions[place];
+    switch (decision?.kind) {
+      case "start":
+      case "start-instead":
+        return { ...time, status: "started", task: taskOf(definition, time.atMs), isOpen: definition.overlap !== "allow" };
+      case "queue":
+        return { ...time, status: "queued" };
+      case "skip":
+        return { ...time, status: "skipped", reason: decision.reason };
+      default:
+        throw new Error("nothing was decided about an occurrence");
+    }
+  });
+  return { occurrences, cancel: decisions.some(({ kind }) => kind === "start-instead") ? running : [] };
+}
+
+export function taskOf({ task }: TaskDefinition, atMs: number): NewTask {
+  const { timeParam, params, ...rest } = task;
+  const at = timeParam === undefined ? {} : { [timeParam]: new Date(atMs).toISOString() };
+  return { ...rest, params: timeParam === undefined ? params : { ...(params as object), ...at }, id: newTaskId() };
+}
+
+export const planFrom = (
+  id: string,
+  jitterMs: number,
+  nextMs: number | undefined,
+): { nextMs: number | null; dueMs: number | null } =>
+  nextMs === undefined ? { nextMs: null, dueMs: null } : { nextMs, dueMs: nextMs + jitterOf(id, nextMs, jitterMs) };

@@ -1,0 +1,123 @@
+import type { ObserverId, Wanted } from "@unacked/contracts";
+import { type Level, levelNow } from "../../domain/schedules/level.ts";
+import { newAction } from "../access/audit.ts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import { changeObservers } from "../observers/observer-change.ts";
+import type { ScheduleTally } from "../tally.ts";
+import type { LevelStore, LevelTransaction } from "./level-store.ts";
+import { scheduleActor } from "./schedule-actor.ts";
+import type { NewOccurrence, ScheduleDecision, ScheduleState } from "./schedule-store.ts";
+
+/** Rows locked by one transaction: services' own events about them wait so long. */
+const AT_ONCE = 1_000;
+/** An observer that is new, or that matches from now on, is noticed so late. */
+const LOOK_EVERY_MS = 30_000;
+const BACKSTOP_MS = 1_000;
+const AFTER_FAILURE_MS = 1_000;
+
+export interface LevelKeeperParts {
+  store: LevelStore;
+  /** Whether observers may be changed so just now: not all managers may know what Paused is. */
+  mayWant(wanted: Wanted): boolean;
+  /** Told after a commit that wrote commands. */
+  committed(): void;
+  tally: ScheduleTally;
+  log: Log;
+}
+
+/**
+ * Comes in: schedules that want observers running, or paused, in certain hours. Guarantees: what is wanted is what the clock says now, not
+ * what was missed; each observer is brought to it once a change, in one transaction with the note of that, so that what a person does
+ * after it holds until the next change. A crash leaves the rest for the next look, here or elsewhere.
+ */
+export class LevelKeeper {
+  readonly #parts: LevelKeeperParts;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: LevelKeeperParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** One was changed. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+  }
+
+  async #round(): Promise<number> {
+    const { store } = this.#parts;
+    this.#loop.takeWake();
+    let changed = 0;
+    const wasDue = await store.look(async (state, nowMs, tx) => {
+      changed = await this.#bring(state, nowMs, tx);
+    });
+    if (changed > 0) this.#parts.committed();
+    if (wasDue) return 0;
+    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextLookInMs()) ?? BACKSTOP_MS));
+  }
+
+  async #bring(state: ScheduleState, nowMs: number, tx: LevelTransaction): Promise<number> {
+    const { definition } = state;
+    if (definition.kind !== "observers") return 0;
+    const level = levelNow(definition.hours, { sinceMs: state.changeMs, nextMs: state.nextMs }, nowMs);
+    const mayWant = this.#parts.mayWant(level.wanted);
+    const ids = mayWant ? await tx.notBrought(definition.observers, level.sinceMs, AT_ONCE) : [];
+    const againMs = !mayWant ? AFTER_FAILURE_MS : ids.length === AT_ONCE ? 0 : LOOK_EVERY_MS;
+    const decided = await tx.write(level, decisionOf(state, level, nowMs, againMs));
+    for (const { status } of decided.occurrences) this.#parts.tally.decided(status, undefined);
+    if (ids.length === 0) return 0;
+    const changed = await this.#change(state.id, level, ids, tx);
+    await tx.brought(ids, level.sinceMs);
+    if (changed > 0) await tx.count(level.sinceMs, changed);
+    return changed;
+  }
+
+  /** Those that are over, or about to be, are left alone: they are asked once, like the others. */
+  async #change(id: string, { wanted }: Level, ids: ObserverId[], tx: LevelTransaction): Promise<number> {
+    const input = wanted === "running" ? "resume" : "pause";
+    const refs = ids.map((observer) => ({ kind: "id", id: observer }) as const);
+    const action = newAction(`observer.${input}`, scheduleActor(id));
+    const outcomes = await changeObservers(tx.books, refs, input, action);
+    return outcomes.filter(({ kind }) => kind === "accepted").length;
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "observers could not be brought to what their schedules want, trying again");
+    this.#loop.takeWake();
+    return AFTER_FAILURE_MS;
+  }
+}
+
+function decisionOf({ id, version }: ScheduleState, level: Level, nowMs: number, againMs: number): ScheduleDecision {
+  const { passed, sinceMs, wanted, nextMs = null, isNew, isOnTime } = level;
+  const missed = passed.map(
+    ({ atMs, wanted: then }): NewOccurrence => ({
+      atMs,
+      status: "missed",
+      cause: "time",
+      reason: "catch-up-latest",
+      wanted: then,
+      lateMs: nowMs - atMs,
+    }),
+  );
+  const cause = isOnTime ? "time" : "catch-up";
+  const change: NewOccurrence = { atMs: sinceMs, status: "started", cause, wanted, lateMs: nowMs - sinceMs };
+  return {
+    id,
+    version,
+    occurrences: isNew ? [...missed, change] : [],
+    cancel: [],
+    plan: { nextMs, dueMs: Math.min(nowMs + againMs, nextMs ?? Number.POSITIVE_INFINITY), lastMs: null },
+    missed: missed.length,
+    problem: null,
+  };
+}

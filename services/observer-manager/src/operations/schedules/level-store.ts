@@ -1,0 +1,24 @@
+import type { ObserverId, ScheduledObservers } from "@unacked/contracts";
+import type { Level } from "../../domain/schedules/level.ts";
+import type { BooksTransaction } from "../books/books-store.ts";
+import type { Decided, ScheduleDecision, ScheduleState } from "./schedule-store.ts";
+
+/** One schedule of observers, locked, and what is done about it; all in one transaction. */
+export interface LevelTransaction {
+  books: BooksTransaction;
+  /** Those that were not yet brought to what has been wanted since then; the first of them. */
+  notBrought(observers: ScheduledObservers, sinceMs: number, limit: number): Promise<ObserverId[]>;
+  /** From now on they are: what somebody does to them holds until the next change. */
+  brought(ids: ObserverId[], sinceMs: number): Promise<void>;
+  /** What is wanted, with the rows of what has passed. */
+  write(level: Level, decision: ScheduleDecision): Promise<Decided>;
+  /** Adds to the row of the change. */
+  count(sinceMs: number, changed: number): Promise<void>;
+}
+
+export interface LevelStore {
+  /** Locks one that is due for a look, if there is one. @returns whether there was */
+  look(work: (state: ScheduleState, nowMs: number, tx: LevelTransaction) => Promise<void>): Promise<boolean>;
+  /** Until the next is due for a look; null: none is. */
+  nextLookInMs(): Promise<number | null>;
+}

@@ -1,0 +1,173 @@
+import type {
+  BackfillAnswer,
+  BackfillSchedule,
+  OccurrencePage,
+  OccurrenceView,
+  PutSchedule,
+  RunSchedule,
+  SchedulePage,
+  ScheduleTimes,
+  ScheduleView,
+  TaskId,
+} from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import { type Definition, definitionFlaws, definitionOf } from "../../domain/schedules/definition.ts";
+import { expressionOf, nextOf, timesAhead } from "../../domain/schedules/preview.ts";
+import { newAction } from "../access/audit.ts";
+import { encodeOccurrenceCursor, encodeScheduleCursor } from "../cursor.ts";
+import type { Refusal } from "../refusal.ts";
+import { checkCreations } from "../tasks/creation-check.ts";
+import type { TaskTypeStore, UnwantedAttempt } from "../tasks/task-store.ts";
+import { backfill, isSameTiming, missedByChange, runNow } from "./asked.ts";
+import { planFrom, taskOf } from "./firing.ts";
+import type { Decided, OccurrenceQuery, Plan, ScheduleQuery, ScheduleState, ScheduleStore } from "./schedule-store.ts";
+import type { ScheduleTools, TimesAsked } from "./schedule-tools.ts";
+
+export interface ScheduleDeskParts {
+  store: ScheduleStore;
+  types: TaskTypeStore;
+  /** Something may be due earlier. */
+  wake(): void;
+  /** Tasks were created. */
+  wakeTasks(): void;
+  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void;
+}
+
+const NOT_FOUND: Refusal = { kind: "problem", code: "schedule-not-found" };
+
+export class ScheduleDesk implements ScheduleTools {
+  readonly #parts: ScheduleDeskParts;
+
+  constructor(parts: ScheduleDeskParts) {
+    this.#parts = parts;
+  }
+
+  async putSchedule(id: string, body: PutSchedule, by: Actor): ReturnType<ScheduleTools["putSchedule"]> {
+    const { store, types, wake } = this.#parts;
+    const read = readDefinition(body);
+    if ("code" in read) return read;
+    if (read.kind === "task") {
+      const [checked] = await checkCreations(types, [taskOf(read, 0)]);
+      if (checked !== undefined && "kind" in checked) return atTask(checked);
+    }
+    const action = newAction("schedule.put", by);
+    const put = await store.put(id, read, (before, nowMs) => planOfPut(id, read, before, nowMs), action);
+    if (put.kind !== "exists") wake();
+    return put;
+  }
+
+  async listSchedules(query: ScheduleQuery): Promise<SchedulePage> {
+    const { last, ...page } = await this.#parts.store.list(query);
+    return { ...page, nextCursor: last === undefined ? null : encodeScheduleCursor(last) };
+  }
+
+  findSchedule(id: string): Promise<ScheduleView | undefined> {
+    return this.#parts.store.find(id);
+  }
+
+  async deleteSchedule(id: string, by: Actor): ReturnType<ScheduleTools["deleteSchedule"]> {
+    const removed = await this.#parts.store.remove(id, newAction("schedule.delete", by));
+    return removed ? { kind: "deleted" } : NOT_FOUND;
+  }
+
+  async pauseSchedule(id: string, by: Actor): Promise<ScheduleView | Refusal> {
+    return (await this.#parts.store.pause(id, newAction("schedule.pause", by))) ?? NOT_FOUND;
+  }
+
+  async resumeSchedule(id: string, by: Actor): Promise<ScheduleView | Refusal> {
+    const plan = (before: ScheduleState, nowMs: number): Plan => planAnew(id, before.definition, before, nowMs);
+    const resumed = await this.#parts.store.resume(id, plan, newAction("schedule.resume", by));
+    this.#parts.wake();
+    return resumed ?? NOT_FOUND;
+  }
+
+  async runSchedule(id: string, asked: RunSchedule, by: Actor): Promise<OccurrenceView | Refusal> {
+    const action = newAction("schedule.run", by, { ...asked });
+    const done = await this.#parts.store.change<{ atMs: number } | Refusal>(
+      id,
+      (state, nowMs, existing) => runNow(state, asked, by.name, nowMs, existing),
+      action,
+    );
+    if (done === undefined) return NOT_FOUND;
+    this.#told(done.decided);
+    if ("code" in done.answer) return done.answer;
+    return (await this.#parts.store.findOccurrence(id, done.answer.atMs)) ?? NOT_FOUND;
+  }
+
+  async backfillSchedule(id: string, asked: BackfillSchedule, by: Actor): Promise<BackfillAnswer | Refusal> {
+    const action = newAction("schedule.backfill", by, { ...asked });
+    const done = await this.#parts.store.change<BackfillAnswer | Refusal>(
+      id,
+      (state, nowMs, existing) => backfill(state, asked, by.name, nowMs, existing),
+      action,
+    );
+    if (done === undefined) return NOT_FOUND;
+    this.#told(done.decided);
+    return done.answer;
+  }
+
+  async listOccurrences(id: string, query: OccurrenceQuery): Promise<OccurrencePage | Refusal> {
+    const page = await this.#parts.store.listOccurrences(id, query);
+    if (page === undefined) return NOT_FOUND;
+    const { lastMicros, ...rest } = page;
+    return { ...rest, nextCursor: lastMicros === undefined ? null : encodeOccurrenceCursor(lastMicros) };
+  }
+
+  async nextTimes(id: string, asked: TimesAsked): Promise<ScheduleTimes | Refusal> {
+    const read = await this.#parts.store.read(id);
+    return read === undefined ? NOT_FOUND : this.#times(read.definition, id, asked, read.version);
+  }
+
+  async previewSchedule(
+    body: PutSchedule,
+    { id = "", ...asked }: TimesAsked & { id?: string | undefined },
+  ): Promise<ScheduleTimes | Refusal> {
+    const read = readDefinition(body);
+    return "code" in read ? read : this.#times(read, id, asked, null);
+  }
+
+  async #times(
+    definition: Definition,
+    id: string,
+    { n, from, to }: TimesAsked,
+    version: number | null,
+  ): Promise<ScheduleTimes> {
+    const afterMs = from === undefined ? await this.#parts.store.nowMs() : Date.parse(from);
+    const beforeMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
+    return { ...expressionOf(definition), version, times: timesAhead(definition, id, { afterMs, beforeMs, n }) };
+  }
+
+  #told({ created, cancelled, over, refuse }: Decided): void {
+    if (created > 0) this.#parts.wakeTasks();
+    if (cancelled > 0) this.#parts.cancelled(over, refuse);
+  }
+}
+
+function readDefinition(body: PutSchedule): Definition | Refusal {
+  const errors = definitionFlaws(body);
+  return errors.length > 0 ? { kind: "problem", code: "invalid-body", errors } : definitionOf(body);
+}
+
+/** What a look at its task found stands within the body. */
+function atTask(refusal: Refusal): Refusal {
+  const errors = refusal.errors?.map((error) =>
+    "pointer" in error ? { ...error, pointer: `/task${error.pointer}` } : error,
+  );
+  return errors === undefined ? refusal : { ...refusal, errors };
+}
+
+function planOfPut(id: string, definition: Definition, before: ScheduleState | undefined, nowMs: number) {
+  if (before === undefined) return planAnew(id, definition, undefined, nowMs);
+  // Its times are as they were: what is due is due.
+  if (isSameTiming(before.definition, definition) && before.nextMs !== null && definition.kind === "task")
+    return planFrom(id, definition.timing.jitterMs, before.nextMs);
+  const decision = missedByChange(before, definition, nowMs);
+  return { ...planAnew(id, definition, before, nowMs), ...(decision && { decision }) };
+}
+
+/** From now on, and never back behind what was decided: the clock may have been set back. */
+function planAnew(id: string, definition: Definition, before: ScheduleState | undefined, nowMs: number): Plan {
+  const next = nextOf(definition, Math.max(nowMs, before?.lastMs ?? nowMs));
+  if (definition.kind === "task") return planFrom(id, definition.timing.jitterMs, next);
+  return { nextMs: next ?? null, dueMs: nowMs };
+}

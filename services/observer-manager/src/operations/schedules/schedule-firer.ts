@@ -1,0 +1,97 @@
+import type { TaskId } from "@unacked/contracts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { ScheduleTally } from "../tally.ts";
+import type { UnwantedAttempt } from "../tasks/task-store.ts";
+import { decideDue, taskOf } from "./firing.ts";
+import type { Decided, ScheduleDecision, ScheduleFiringStore, TaskScheduleState } from "./schedule-store.ts";
+
+const AT_ONCE = 500;
+/** So long this process thinks, with the rows locked; what is left is due still. */
+const THINK_MS = 100;
+/** Rows of one transaction. */
+const MOST_OCCURRENCES = 5_000;
+const BACKSTOP_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
+/** How often it is looked whether what is queued may start. */
+const QUEUED_EVERY_MS = 1_000;
+
+export interface ScheduleFirerParts {
+  store: ScheduleFiringStore;
+  /** Tasks were created. */
+  wakeTasks(): void;
+  /** Tasks were cancelled. */
+  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void;
+  tally: ScheduleTally;
+  log: Log;
+}
+
+/**
+ * Comes in: schedules that are due. Guarantees: a time of a schedule is one row, with its task if it has one, in the transaction that
+ * also says when the schedule is due next; so each happens once, whoever decides. A crash leaves what was due due. Every crash:
+ * docs/decisions/0016-schedules.md.
+ */
+export class ScheduleFirer {
+  readonly #parts: ScheduleFirerParts;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+  #queuedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: ScheduleFirerParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Something may be due earlier. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+  }
+
+  async #round(): Promise<number> {
+    const { store } = this.#parts;
+    this.#loop.takeWake();
+    const fired = await store.fire(AT_ONCE, decideAll);
+    this.#told(fired);
+    if (performance.now() >= this.#queuedAtMs) {
+      const queued = await store.startQueued(AT_ONCE, taskOf);
+      this.#told(queued);
+      if (queued.claimed < AT_ONCE) this.#queuedAtMs = performance.now() + QUEUED_EVERY_MS;
+    }
+    if (fired.claimed === AT_ONCE || fired.decided < fired.claimed) return 0;
+    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
+  }
+
+  #told({ occurrences, created, cancelled: count, over, refuse }: Decided): void {
+    const { tally, wakeTasks, cancelled } = this.#parts;
+    for (const one of occurrences) tally.decided(one.status, one.isByTime ? one.lateMs : undefined);
+    if (created > 0) wakeTasks();
+    if (count > 0) cancelled(over, refuse);
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "what is due by its schedule could not be started, trying again");
+    this.#loop.takeWake(); // what wakes it does not shorten the pause
+    return FAILED_PAUSE_MS;
+  }
+}
+
+/** The first of them, as many as there is time for. */
+function decideAll(states: TaskScheduleState[], nowMs: number): ScheduleDecision[] {
+  const untilMs = performance.now() + THINK_MS;
+  const decisions: ScheduleDecision[] = [];
+  let rows = 0;
+  for (const state of states) {
+    if (decisions.length > 0 && (performance.now() > untilMs || rows > MOST_OCCURRENCES)) break;
+    const decision = decideDue(state, nowMs);
+    rows += decision.occurrences.length;
+    decisions.push(decision);
+  }
+  return decisions;
+}

@@ -1,0 +1,166 @@
+import type {
+  OccurrencePage,
+  OccurrenceReason,
+  OccurrenceStatusName,
+  OccurrenceView,
+  SchedulePage,
+  ScheduleStatusName,
+  ScheduleView,
+  TaskId,
+  Wanted,
+} from "@unacked/contracts";
+import type { Definition, TaskDefinition } from "../../domain/schedules/definition.ts";
+import type { Action } from "../access/audit.ts";
+import type { NewTask, UnwantedAttempt } from "../tasks/task-store.ts";
+
+/** A schedule as the books have it, locked. Times are ms by PostgreSQL's clock. */
+export interface ScheduleState {
+  id: string;
+  definition: Definition;
+  version: number;
+  isPaused: boolean;
+  /** Its first time that nothing was decided about; null: paused, or over. */
+  nextMs: number | null;
+  /** The last that something was decided about, but for what somebody asked for. */
+  lastMs: number | null;
+  /** What it wants of observers, since when. */
+  wanted: Wanted | null;
+  changeMs: number | null;
+}
+
+export interface TaskScheduleState extends ScheduleState {
+  definition: TaskDefinition;
+  nextMs: number;
+  /** Its tasks that are not over. */
+  running: TaskId[];
+  queued: number;
+}
+
+export interface NewOccurrence {
+  atMs: number;
+  status: OccurrenceStatusName;
+  cause: OccurrenceView["cause"];
+  reason?: OccurrenceReason;
+  /** Of a started one: to be created with it. */
+  task?: NewTask;
+  /** Whether others wait for its end, or are skipped until then. */
+  isOpen?: boolean;
+  wanted?: Wanted;
+  lateMs: number;
+  earlierMissed?: number;
+  by?: string;
+}
+
+/** When it is looked at again. */
+export interface Plan {
+  nextMs: number | null;
+  dueMs: number | null;
+}
+
+/** What becomes of one schedule: all of it, or nothing. */
+export interface ScheduleDecision {
+  id: string;
+  version: number;
+  occurrences: NewOccurrence[];
+  /** Tasks that one of these takes the place of. */
+  cancel: TaskId[];
+  /** Undefined: as it was. */
+  plan: (Plan & { lastMs: number | null }) | undefined;
+  missed: number;
+  problem: string | null;
+}
+
+/** What the transaction came to. */
+export interface Decided {
+  occurrences: { status: OccurrenceStatusName; lateMs: number; isByTime: boolean }[];
+  /** Tasks that were created: the dispatcher has work. */
+  created: number;
+  /** Tasks that were cancelled; some are over already, or to be refused by those who may have them. */
+  cancelled: number;
+  over: TaskId[];
+  refuse: UnwantedAttempt[];
+}
+
+export interface ScheduleQuery {
+  statuses?: readonly ScheduleStatusName[] | undefined;
+  type?: string | undefined;
+  q?: string | undefined;
+  limit: number;
+  /** The last id of the page before. */
+  after?: string | undefined;
+}
+
+export interface OccurrenceQuery {
+  statuses?: readonly OccurrenceStatusName[] | undefined;
+  limit: number;
+  /** Microseconds of the last one of the page before. */
+  afterMicros?: string | undefined;
+}
+
+/** What becomes of a schedule by a request. */
+export interface ScheduleChange<Answer> {
+  decision?: ScheduleDecision;
+  answer: Answer;
+}
+
+/** The tables of schedules as the operations see them. Each call is one transaction. */
+export interface ScheduleStore {
+  /** @param plan what it is to do next, by what was there before */
+  put(
+    id: string,
+    definition: Definition,
+    plan: (before: ScheduleState | undefined, nowMs: number) => Plan & { decision?: ScheduleDecision },
+    action: Action,
+  ): Promise<{ kind: "created" | "exists" | "replaced"; schedule: ScheduleView }>;
+  /** @returns false: there is none */
+  remove(id: string, action: Action): Promise<boolean>;
+  pause(id: string, action: Action): Promise<ScheduleView | undefined>;
+  resume(
+    id: string,
+    plan: (before: ScheduleState, nowMs: number) => Plan,
+    action: Action,
+  ): Promise<ScheduleView | undefined>;
+  /** Starts some that somebody asks for. `existing`: of the times that `about` names. @returns undefined: there is none */
+  change<Answer>(
+    id: string,
+    work: (
+      state: ScheduleState & { running: TaskId[]; queued: number },
+      nowMs: number,
+      existing: (fromMs: number, toMs: number) => Promise<Map<number, OccurrenceStatusName>>,
+    ) => Promise<ScheduleChange<Answer>>,
+    action: Action,
+  ): Promise<{ answer: Answer; decided: Decided } | undefined>;
+  find(id: string): Promise<ScheduleView | undefined>;
+  /** The definition, and PostgreSQL's clock. */
+  read(id: string): Promise<{ definition: Definition; version: number } | undefined>;
+  nowMs(): Promise<number>;
+  list(query: ScheduleQuery): Promise<Omit<SchedulePage, "nextCursor"> & { last?: string }>;
+  findOccurrence(id: string, atMs: number): Promise<OccurrenceView | undefined>;
+  /** @returns undefined: there is no such schedule */
+  listOccurrences(
+    id: string,
+    query: OccurrenceQuery,
+  ): Promise<(Omit<OccurrencePage, "nextCursor"> & { lastMicros?: string }) | undefined>;
+}
+
+/** What makes tasks by the calendar. Each call is one transaction. */
+export interface ScheduleFiringStore {
+  /** Locks what is due, and writes what is decided about it; what nothing is decided about is due as before. */
+  fire(
+    limit: number,
+    decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[],
+  ): Promise<Decided & { claimed: number; decided: number }>;
+  /** Starts the first that is queued of schedules whose tasks are all over. */
+  startQueued(
+    limit: number,
+    taskOf: (definition: TaskDefinition, atMs: number) => NewTask,
+  ): Promise<Decided & { claimed: number }>;
+  /** Until the next one is due; null: none is. */
+  nextDueInMs(): Promise<number | null>;
+}
+
+export interface ScheduleCounts {
+  byStatus: { status: ScheduleStatusName; count: number }[];
+  /** For how long the one that is due for longest has been due; 0 without one. */
+  oldestDueS: number;
+}

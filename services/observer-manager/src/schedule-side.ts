@@ -1,0 +1,48 @@
+import type { TaskId, Wanted } from "@unacked/contracts";
+import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Log } from "./operations/log.ts";
+import { LevelKeeper } from "./operations/schedules/level-keeper.ts";
+import { ScheduleDesk } from "./operations/schedules/schedule-desk.ts";
+import { ScheduleFirer } from "./operations/schedules/schedule-firer.ts";
+import type { ScheduleTally } from "./operations/tally.ts";
+import type { UnwantedAttempt } from "./operations/tasks/task-store.ts";
+
+export interface ScheduleSideParts {
+  database: Pick<DatabaseSide, "schedules" | "tasks">;
+  tally: ScheduleTally;
+  /** Tasks were created. */
+  wakeTasks(): void;
+  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void;
+  /** Whether observers may be changed so just now. */
+  mayWant(wanted: Wanted): boolean;
+  /** Commands for observers were written. */
+  committed(): void;
+  log: Log;
+}
+
+/** Wires what the manager does by the calendar, and starts and ends it in order. It decides nothing. */
+export class ScheduleSide {
+  readonly desk: ScheduleDesk;
+  readonly #firer: ScheduleFirer;
+  readonly #levels: LevelKeeper;
+
+  constructor({ database, tally, wakeTasks, cancelled, mayWant, committed, log }: ScheduleSideParts) {
+    const { store, firing, levels } = database.schedules;
+    this.#firer = new ScheduleFirer({ store: firing, wakeTasks, cancelled, tally, log });
+    this.#levels = new LevelKeeper({ store: levels, mayWant, committed, tally, log });
+    const wake = (): void => {
+      this.#firer.wake();
+      this.#levels.wake();
+    };
+    this.desk = new ScheduleDesk({ store, types: database.tasks.store, wake, wakeTasks, cancelled });
+  }
+
+  start(): void {
+    this.#firer.start();
+    this.#levels.start();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#firer.stop(), this.#levels.stop()]);
+  }
+}

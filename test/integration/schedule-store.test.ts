@@ -1,0 +1,281 @@
+import { PutSchedule } from "@unacked/contracts";
+import { beforeEach, expect, it } from "vitest";
+import type { z } from "zod";
+import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
+import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { decideDue, taskOf } from "../../services/observer-manager/src/operations/schedules/firing.ts";
+import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
+import { SOMEBODY, useBooks } from "../support/servers/books.ts";
+
+const books = useBooks("schedules, tasks, ended_tasks, audit");
+const firing = () => new PostgresScheduleFiringStore(books.dataSource);
+const desk = () =>
+  new ScheduleDesk({
+    store: new PostgresScheduleStore(books.dataSource),
+    types: new PostgresTaskStore(books.dataSource),
+    wake: () => undefined,
+    wakeTasks: () => undefined,
+    cancelled: () => undefined,
+  });
+const fire = (limit = 1_000) => firing().fire(limit, (states, nowMs) => states.map((state) => decideDue(state, nowMs)));
+const startQueued = () => firing().startQueued(1_000, taskOf);
+const MINUTE = { everyMs: 60_000, task: { type: "t", params: { a: 1 } } };
+const HOUR_S = 3_600;
+const put = (id: string, body: z.input<typeof PutSchedule> = MINUTE) =>
+  desk().putSchedule(id, PutSchedule.parse(body), SOMEBODY);
+
+beforeEach(() => shift(0));
+
+/** PostgreSQL's clock, as all connections see it that there will be. */
+async function shift(seconds: number): Promise<void> {
+  const [{ name }] = (await books.dataSource.query("SELECT current_database() AS name")) as [{ name: string }];
+  await books.dataSource.query(`ALTER DATABASE "${name}" SET unacked.clock_shift = '${seconds} seconds'`);
+  await books.dataSource.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await books.dataSource.query(`SELECT set_config('unacked.clock_shift', '${seconds} seconds', false)`);
+}
+
+interface Row {
+  at: Date;
+  status: string;
+  cause: string;
+  reason: string | null;
+  task_id: string | null;
+  open: boolean;
+  earlier_missed: number;
+}
+const rowsOf = (id: string): Promise<Row[]> =>
+  books.dataSource.query("SELECT * FROM occurrences WHERE schedule_id = $1 ORDER BY at", [id]);
+const tasks = (): Promise<{ id: string; params: unknown; status: string; cancel_requested_at: Date | null }[]> =>
+  books.dataSource.query("SELECT * FROM tasks ORDER BY created_at, id");
+/** How many rows of each kind. */
+const tell = (rows: Row[]): Record<string, number> => {
+  const told: Record<string, number> = {};
+  for (const { status, cause, reason } of rows) {
+    const key = [status, ...(status === "missed" ? [] : [cause]), ...(reason === null ? [] : [reason])].join(" ");
+    told[key] = (told[key] ?? 0) + 1;
+  }
+  return told;
+};
+const end = (id: string) => books.dataSource.query("DELETE FROM tasks WHERE id = $1", [id]);
+const find = async (id: string) => (await desk().findSchedule(id)) ?? expect.fail("there is no such schedule");
+
+it("A time is one row and one task, however many decide at once; the next one is later", async () => {
+  for (let i = 0; i < 40; i += 1) await put(`s${i}`);
+  await shift(60);
+  const fired = await Promise.all(Array.from({ length: 4 }, () => fire(15)));
+  for (let claimed = 1; claimed > 0; ) ({ claimed } = await fire());
+  expect(fired.reduce((sum, { created }) => sum + created, 0)).toBeLessThanOrEqual(40);
+  const rows = await books.dataSource.query("SELECT schedule_id, at, task_id FROM occurrences");
+  expect(rows.length).toBe(40);
+  expect(new Set(rows.map((row: { schedule_id: string }) => row.schedule_id)).size).toBe(40);
+  expect((await tasks()).map(({ id }) => id).toSorted()).toEqual(rows.map((row: Row) => row.task_id).toSorted());
+  expect((await fire()).claimed).toBe(0);
+});
+
+it("A transaction that is undone leaves what was due due, with no row and no task", async () => {
+  await put("a");
+  await shift(60);
+  const dies = firing().fire(10, (states, nowMs) => {
+    const decisions = states.map((state) => decideDue(state, nowMs));
+    return decisions.map((one) => ({ ...one, plan: { nextMs: Number.NaN, dueMs: null, lastMs: null } }));
+  });
+  await expect(dies).rejects.toThrow();
+  expect([await rowsOf("a"), await tasks()]).toEqual([[], []]);
+  expect(await fire()).toMatchObject({ claimed: 1, created: 1 });
+});
+
+it("The same content changes nothing; other times begin with the change; a pause is no occurrence, and the clock set back fires nothing twice", async () => {
+  expect(await put("a")).toMatchObject({ kind: "created", schedule: { status: "Active", version: 1 } });
+  expect(await put("a")).toMatchObject({ kind: "exists", schedule: { version: 1 } });
+  await shift(60);
+  await fire();
+  const [first] = await rowsOf("a");
+  expect(await put("a", { ...MINUTE, description: "other words" })).toMatchObject({
+    kind: "replaced",
+    schedule: { version: 2 },
+  });
+  expect(await desk().pauseSchedule("a", SOMEBODY)).toMatchObject({ status: "Paused", pausedBy: "somebody", nextAt: null });
+  await shift(HOUR_S);
+  expect((await fire()).claimed).toBe(0);
+  await shift(-HOUR_S);
+  const resumed = await desk().resumeSchedule("a", SOMEBODY);
+  expect(resumed).toMatchObject({ status: "Active", nextAt: new Date((first?.at.getTime() ?? 0) + 60_000).toISOString() });
+  expect((await fire()).claimed).toBe(0);
+  expect((await rowsOf("a")).length).toBe(1);
+  expect(await desk().deleteSchedule("a", SOMEBODY)).toEqual({ kind: "deleted" });
+  expect(await desk().deleteSchedule("a", SOMEBODY)).toMatchObject({ code: "schedule-not-found" });
+  expect([await rowsOf("a"), (await tasks()).length]).toEqual([[], 1]);
+  const audit = await books.dataSource.query("SELECT deed, count(*)::int AS count FROM audit GROUP BY 1 ORDER BY 1");
+  expect(audit).toEqual([
+    { deed: "schedule.delete", count: 1 },
+    { deed: "schedule.pause", count: 1 },
+    { deed: "schedule.put", count: 2 },
+    { deed: "schedule.resume", count: 1 },
+  ]);
+});
+
+it.each([
+  ["none", {}, 180, { "missed catch-up-none": 180 }],
+  ["latest", {}, 180, { "missed catch-up-latest": 179, "started catch-up": 1 }],
+  ["all", {}, 180, { "missed catch-up-max": 80, "started catch-up": 100 }],
+  ["all", { catchUpMax: 5 }, 180, { "missed catch-up-max": 175, "started catch-up": 5 }],
+] as const)("A stop of three hours, catching up %s %j: what was missed is told", async (catchUp, more, total, told) => {
+  await put("a", { ...MINUTE, catchUp, overlap: "allow", keep: 200, ...more });
+  const at = Date.parse((await find("a")).nextAt ?? "");
+  // Half a minute after the last one it is on time, and no matter of catching up; so the stop ends just before.
+  await books.dataSource.query("UPDATE schedules SET next_at = $1, due_at = $1", [new Date(at - 60_000 * 181)]);
+  await books.dataSource.query(
+    "UPDATE schedules SET definition = jsonb_set(definition, '{timing,endAt}', to_jsonb($1::text))",
+    [new Date(at - 60_000).toISOString()],
+  );
+  await shift(120);
+  await fire();
+  const rows = await rowsOf("a");
+  expect(tell(rows)).toEqual(told);
+  expect(rows.length).toBe(total);
+  expect(await find("a")).toMatchObject({ status: "Over", missed: total - (await tasks()).length });
+});
+
+it("More missed times than are kept are told as a number", async () => {
+  await put("a", { ...MINUTE, catchUp: "none", keep: 10 });
+  await shift(3 * HOUR_S);
+  await fire();
+  const rows = (await rowsOf("a")).filter(({ status }) => status === "missed");
+  expect(rows.length).toBe(10);
+  const { missed } = await find("a");
+  expect(missed).toBeGreaterThanOrEqual(178);
+  expect(rows.map((row) => row.earlier_missed)).toEqual([missed - 10, ...Array(9).fill(0)]);
+});
+
+it.each([
+  ["skip", { "started time": 1, "skipped time overlap": 2 }, 1],
+  ["queue", { "started time": 1, "queued time": 2 }, 1],
+  ["allow", { "started time": 3 }, 3],
+  ["cancel-running", { "started time": 3 }, 3],
+] as const)("While the task before is not over: %s", async (overlap, told, created) => {
+  await put("a", { ...MINUTE, overlap });
+  for (const minutes of [1, 2, 3]) {
+    await shift(minutes * 60);
+    await fire();
+    await books.dataSource.query(
+      "UPDATE tasks SET status = 'Running', send_id = gen_random_uuid(), run_id = gen_random_uuid()",
+    );
+    await startQueued();
+  }
+  expect(tell(await rowsOf("a"))).toEqual(told);
+  const all = await tasks();
+  expect(all.length).toBe(created);
+  const cancelled = all.filter(({ cancel_requested_at: at }) => at !== null).length;
+  expect(cancelled).toBe(overlap === "cancel-running" ? 2 : 0);
+  for (const { id } of all) await end(id);
+  await shift(240);
+  await fire();
+  await startQueued();
+  const [, now] = await Promise.all([rowsOf("a"), tasks()]);
+  expect(now.length).toBe(1);
+});
+
+it("What is queued starts one after the other, the oldest first, with the times of each", async () => {
+  await put("a", { ...MINUTE, overlap: "queue", task: { type: "t", params: { a: 1 }, timeParam: "at" } });
+  for (const minutes of [1, 2, 3]) {
+    await shift(minutes * 60);
+    await fire();
+  }
+  const times: unknown[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    const [task, ...others] = await tasks();
+    expect(others).toEqual([]);
+    times.push((task?.params as { at: string }).at);
+    expect((await startQueued()).created).toBe(0);
+    await end(task?.id ?? "");
+    await startQueued();
+  }
+  expect(times).toEqual((await rowsOf("a")).map(({ at }) => at.toISOString()));
+  expect((await rowsOf("a")).map(({ status }) => status)).toEqual(["started", "started", "started"]);
+});
+
+it("Run now is a row of its own, marked as asked for; a backfill starts what was missed, names its expression, and is safe to repeat", async () => {
+  await put("a", { ...MINUTE, catchUp: "none", overlap: "allow" });
+  await shift(600);
+  await fire();
+  const missed = (await rowsOf("a")).filter(({ status }) => status === "missed").length;
+  expect(missed).toBeGreaterThan(7);
+  const runs = await Promise.all([1, 2, 3].map(() => desk().runSchedule("a", {}, SOMEBODY)));
+  for (const run of runs) expect(run).toMatchObject({ status: "started", cause: "manual", by: "somebody" });
+  const before = (await tasks()).length;
+  const asked = { from: "2020-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z", dryRun: false };
+  expect(await desk().backfillSchedule("a", asked, SOMEBODY)).toMatchObject({
+    code: "invalid-body",
+    errors: [{ pointer: "/to" }],
+  });
+  const from = (await rowsOf("a"))[0]?.at.toISOString() ?? "";
+  const dry = await desk().backfillSchedule("a", { ...asked, from, dryRun: true }, SOMEBODY);
+  expect([dry, (await tasks()).length]).toEqual([expect.objectContaining({ started: missed }), before]);
+  const done = await desk().backfillSchedule("a", { ...asked, from }, SOMEBODY);
+  expect(done).toMatchObject({ everyMs: 60_000, cron: null, version: 1, started: missed, queued: 0, skipped: 0 });
+  expect((await tasks()).length).toBe(before + missed);
+  expect(await desk().backfillSchedule("a", { ...asked, from }, SOMEBODY)).toMatchObject({ started: 0 });
+  expect((await tasks()).length).toBe(before + missed);
+});
+
+it("A key that is taken skips, with the other; what the database refuses harms only itself", async () => {
+  await put("key", { ...MINUTE, overlap: "allow", task: { type: "t", key: "one" } });
+  await put("bad", { ...MINUTE, task: { type: "t", timeParam: "at" } });
+  // As no request could leave it.
+  await books.dataSource.query(
+    "UPDATE schedules SET definition = jsonb_set(definition, '{task,priority}', '3000000000') WHERE id = 'bad'",
+  );
+  await put("good");
+  for (const minutes of [1, 2]) {
+    await shift(minutes * 60);
+    await fire();
+  }
+  expect((await rowsOf("key")).map(({ status, reason, task_id: task }) => [status, reason, task !== null])).toEqual([
+    ["started", null, true],
+    ["skipped", "key-taken", true],
+  ]);
+  expect(tell(await rowsOf("bad"))).toEqual({ "skipped time refused": 2 });
+  expect(tell(await rowsOf("good"))).toEqual({ "started time": 1, "skipped time overlap": 1 });
+});
+
+it("Occurrences are kept by count, but for what is not over", async () => {
+  await put("a", { ...MINUTE, keep: 5, overlap: "allow" });
+  for (let i = 1; i <= 40; i += 1) {
+    await shift(i * 60);
+    await fire();
+  }
+  const rows = await rowsOf("a");
+  expect(rows.length).toBeGreaterThanOrEqual(5);
+  expect(rows.length).toBeLessThanOrEqual(16);
+  expect((await tasks()).length).toBe(40);
+});
+
+it("An expression that cannot be read any more says so, and is tried again each minute; the others go on", async () => {
+  await put("odd");
+  await put("good");
+  const zone = { cron: "* * * * *", timeZone: "Gone/Zone" };
+  await books.dataSource.query(
+    "UPDATE schedules SET definition = jsonb_set(definition, '{timing,rhythm}', $1) WHERE id = 'odd'",
+    [JSON.stringify(zone)],
+  );
+  await shift(60);
+  expect(await fire()).toMatchObject({ claimed: 2, decided: 2, created: 1 });
+  const odd = await find("odd");
+  expect([odd.status, odd.problem]).toEqual(["Active", expect.stringContaining("Gone/Zone")]);
+  expect((await fire()).claimed).toBe(0);
+  await put("odd", { ...MINUTE, description: "mended" });
+  expect((await find("odd")).problem).toBeNull();
+});
+
+it("What was due and is changed before anybody decides is told as missed; with the same times it is as due as before", async () => {
+  await put("a");
+  await shift(180);
+  await put("a", { ...MINUTE, description: "the same times" });
+  await put("a", { ...MINUTE, everyMs: 120_000 });
+  const rows = await rowsOf("a");
+  expect(rows.length).toBeGreaterThanOrEqual(2);
+  expect(tell(rows)).toEqual({ "missed changed": rows.length });
+});
