@@ -188,7 +188,7 @@ it("What is queued starts one after the other, the oldest first, with the times 
   for (let i = 0; i < 3; i += 1) {
     const [task, ...others] = await tasks();
     expect(others).toEqual([]);
-    times.push((task?.params as { at: string }).at);
+    times.push((task?.params as { at: string } | undefined)?.at);
     expect((await startQueued()).created).toBe(0);
     await end(task?.id ?? "");
     await startQueued();

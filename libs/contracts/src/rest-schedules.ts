@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { timestamp } from "./bounds.ts";
-import { DEFAULT_POOL, ObserverId, ObserverName, PoolName, ScheduleId, TypeName } from "./ids.ts";
+import { DEFAULT_POOL, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
 import { ObserverFilter } from "./observer-filter.ts";
 import { ON_CONFLICT } from "./rest-tasks.ts";
 import { TaskStatusName } from "./task-states.ts";

@@ -45,7 +45,6 @@ export type Definition = { description: string | null; keep: number } & (
   | ({ kind: "observers" } & ObserverSchedule)
 );
 export type TaskDefinition = Extract<Definition, { kind: "task" }>;
-export type ObserverDefinition = Extract<Definition, { kind: "observers" }>;
 
 /** Of a body that its schema has let pass. */
 export function definitionOf(given: PutSchedule): Definition {

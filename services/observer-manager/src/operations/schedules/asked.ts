@@ -12,11 +12,7 @@ import { expressionOf } from "../../domain/schedules/preview.ts";
 import { nextTime, timesBetween } from "../../domain/schedules/times.ts";
 import type { Refusal } from "../refusal.ts";
 import { started } from "./firing.ts";
-import type { NewOccurrence, ScheduleDecision, ScheduleState } from "./schedule-store.ts";
-
-/** With what is under way. */
-export type Standing = ScheduleState & { running: TaskId[]; queued: number };
-type Existing = (fromMs: number, toMs: number) => Promise<Map<number, OccurrenceStatusName>>;
+import type { Existing, NewOccurrence, ScheduleDecision, ScheduleState, Standing } from "./schedule-store.ts";
 
 const WITHOUT_TASK: Refusal = { kind: "problem", code: "schedule-without-task" };
 /** Two that are asked for within one millisecond have neighbouring times. */

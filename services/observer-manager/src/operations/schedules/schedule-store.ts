@@ -103,6 +103,14 @@ export interface ScheduleChange<Answer> {
   answer: Answer;
 }
 
+/** With what is under way of it. */
+export type Standing = ScheduleState & { running: TaskId[]; queued: number };
+
+/** What there is of the times from one instant on and before another. */
+export type Existing = (fromMs: number, toMs: number) => Promise<Map<number, OccurrenceStatusName>>;
+
+export type ScheduleWork<Answer> = (state: Standing, nowMs: number, existing: Existing) => Promise<ScheduleChange<Answer>>;
+
 /** The tables of schedules as the operations see them. Each call is one transaction. */
 export interface ScheduleStore {
   /** @param plan what it is to do next, by what was there before */
@@ -120,14 +128,10 @@ export interface ScheduleStore {
     plan: (before: ScheduleState, nowMs: number) => Plan,
     action: Action,
   ): Promise<ScheduleView | undefined>;
-  /** Starts some that somebody asks for. `existing`: of the times that `about` names. @returns undefined: there is none */
+  /** Starts some that somebody asks for. @returns undefined: there is none */
   change<Answer>(
     id: string,
-    work: (
-      state: ScheduleState & { running: TaskId[]; queued: number },
-      nowMs: number,
-      existing: (fromMs: number, toMs: number) => Promise<Map<number, OccurrenceStatusName>>,
-    ) => Promise<ScheduleChange<Answer>>,
+    work: ScheduleWork<Answer>,
     action: Action,
   ): Promise<{ answer: Answer; decided: Decided } | undefined>;
   find(id: string): Promise<ScheduleView | undefined>;

@@ -2,7 +2,13 @@ import type { OccurrenceStatusName, OccurrenceView, ScheduleView } from "@unacke
 import type { DataSource, EntityManager } from "typeorm";
 import type { Definition } from "../../../domain/schedules/definition.ts";
 import { type Action, doneToSchedule } from "../../../operations/access/audit.ts";
-import type { Plan, ScheduleState, ScheduleStore } from "../../../operations/schedules/schedule-store.ts";
+import type {
+  Decided,
+  Plan,
+  ScheduleState,
+  ScheduleStore,
+  ScheduleWork,
+} from "../../../operations/schedules/schedule-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { writeDecisions } from "./decision-writes.ts";
@@ -113,9 +119,9 @@ export class PostgresScheduleStore implements ScheduleStore {
 
   change<Answer>(
     id: string,
-    work: Parameters<ScheduleStore["change"]>[1],
+    work: ScheduleWork<Answer>,
     action: Action,
-  ): Promise<{ answer: Answer; decided: Awaited<ReturnType<typeof writeDecisions>> } | undefined> {
+  ): Promise<{ answer: Answer; decided: Decided } | undefined> {
     return this.#dataSource.transaction(async (tx) => {
       const [row] = await tx.query<StateRow[]>(LOCK_ONE, [id]);
       if (row === undefined) return undefined;
@@ -131,7 +137,7 @@ export class PostgresScheduleStore implements ScheduleStore {
       const { decision, answer } = await work({ ...toState(row), ...standing }, row.nowMs, existing);
       const decided = await writeDecisions(tx, decision === undefined ? [] : [decision]);
       if (decision !== undefined) await recordActions(tx, [doneToSchedule(action, id)]);
-      return { answer: answer as Answer, decided };
+      return { answer, decided };
     });
   }
 

@@ -34,8 +34,21 @@ const QUEUED = `
   SELECT schedule_id AS "scheduleId", count(*)::int AS count FROM occurrences
   WHERE schedule_id = ANY($1) AND status = 'queued' GROUP BY 1`;
 
-export const toState = ({ nextAt, lastAt, changeAt, nowMs: _, ...row }: StateRow): ScheduleState => ({
-  ...row,
+export const toState = ({
+  id,
+  definition,
+  version,
+  isPaused,
+  wanted,
+  nextAt,
+  lastAt,
+  changeAt,
+}: StateRow): ScheduleState => ({
+  id,
+  definition,
+  version,
+  isPaused,
+  wanted,
   nextMs: nextAt?.getTime() ?? null,
   lastMs: lastAt?.getTime() ?? null,
   changeMs: changeAt?.getTime() ?? null,
