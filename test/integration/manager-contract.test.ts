@@ -81,7 +81,13 @@ async function make(
 type Places = Record<string, string>;
 
 /** Shaped as it must be to be looked for. */
-const NOBODY: Places = { taskId: randomUUID(), taskType: "nobodys", timerId: randomUUID(), scheduleId: "nobodys" };
+const NOBODY: Places = {
+  taskId: randomUUID(),
+  taskType: "nobodys",
+  timerId: randomUUID(),
+  scheduleId: "nobodys",
+  flowId: randomUUID(),
+};
 
 const filled = (path: string, places: Places = {}): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? NOBODY[name] ?? "0");
@@ -103,6 +109,20 @@ async function takenWith(sendId: string = randomUUID()): Promise<string> {
 async function cancelledTask(): Promise<string> {
   const { body } = await make(named("createTask"), { json: { type: "resize" } });
   expect((await make(named("cancelTask"), { places: { taskId: body.id } })).status).toBe(202);
+  return body.id;
+}
+
+/** Over, and of three stages, none of which completed. */
+async function failedFlow(): Promise<string> {
+  const { body } = await make(named("createFlow"), { json: { stages: ["fetch", "parse", "store"] } });
+  const { dataSource } = books;
+  await dataSource.query(
+    "UPDATE flow_tasks SET status = CASE WHEN ref = 'fetch' THEN 'Completed' ELSE 'Failed' END, ended_at = now() WHERE flow_id = $1",
+    [body.id],
+  );
+  await dataSource.query("UPDATE flows SET status = 'Failed', completed = 1, failed = 2, ended_at = now() WHERE id = $1", [
+    body.id,
+  ]);
   return body.id;
 }
 
@@ -128,9 +148,10 @@ describe("a body that the document shows", () => {
     await make(named("createTask"), { json: { type: "resize" } });
     const ofEnds = () => takenWith((value as { sendId?: string }).sendId);
     const taskId = await (call.operationId === "retryTaskWith" ? cancelledTask() : ofEnds());
+    const flowId = call.operationId === "rerunFlow" ? await failedFlow() : randomUUID();
     const nightly = { cron: "0 0 * * *", task: { type: "resize", params: {} } };
     await make(named("putSchedule"), { places: { scheduleId: "shown" }, json: nightly });
-    const places = { taskType: "resize", taskId, scheduleId: "shown" };
+    const places = { taskType: "resize", taskId, scheduleId: "shown", flowId };
     const { status, text, body } = await make(call, { json: value, places });
     expect([200, 201, 202], text).toContain(status);
     const results: { status: number; problem?: { code: string } }[] = body.results ?? [];
@@ -316,6 +337,33 @@ describe("a call that succeeds is answered as described", () => {
     ]);
   });
 
+  test("about flows", async () => {
+    const flowId = randomUUID();
+    const places = { flowId };
+    const json = { id: flowId, stages: ["fetch"] };
+    for (const status of [201, 200]) expect((await make(named("createFlow"), { json })).status).toBe(status);
+    expect((await make(named("createFlow"), { json: { ...json, name: "other" } })).body.code).toBe("id-taken");
+    for (const operationId of ["getFlow", "listFlows", "listFlowTasks"])
+      expect((await make(named(operationId), { places })).status).toBe(200);
+    expect((await make(named("rerunFlow"), { places, json: {} })).body.code).toBe("flow-running");
+    expect((await make(named("cancelFlow"), { places })).status).toBe(202);
+    const over = { flowId: await failedFlow() };
+    expect((await make(named("cancelFlow"), { places: over })).body.code).toBe("flow-over");
+    expect((await make(named("rerunFlow"), { places: over, json: { from: "store" } })).body.code).toBe(
+      "flow-not-rerunnable",
+    );
+    expect((await make(named("rerunFlow"), { places: over, json: {} })).status).toBe(202);
+    manager.setFlowsKnown(false);
+    for (const [operationId, body] of [
+      ["createFlow", { stages: ["fetch"] }],
+      ["rerunFlow", {}],
+    ] as const)
+      expect((await make(named(operationId), { places: over, json: body })).body.code).toBe("flows-not-known");
+    manager.setFlowsKnown(true);
+    for (const operationId of ["listFlows", "listFlowTasks"])
+      expect((await make(named(operationId), { places: over, query: "?cursor=x" })).body.code).toBe("invalid-query");
+  });
+
   test("about tasks that are worked outside", async () => {
     for (const [operationId, more] of [
       ["completeTask", { output: 1 }],
@@ -362,10 +410,11 @@ describe("a call that succeeds is answered as described", () => {
     const { body } = await make(named("createTask"), { json: { type: "resize", params: {} } });
     const timerId = randomUUID();
     await make(named("putTimer"), { places: { timerId } });
+    const flowId = await failedFlow();
     const scheduleId = "to-head";
     const json = { everyMs: 3_600_000, task: { type: "resize", params: {} } };
     await make(named("putSchedule"), { places: { scheduleId }, json });
-    const places = { errorId, ref, taskId: body.id, taskType: "resize", timerId, scheduleId };
+    const places = { errorId, ref, taskId: body.id, taskType: "resize", timerId, scheduleId, flowId };
     for (const call of calls.filter(({ method }) => method === "GET"))
       expect((await make({ ...call, method: "HEAD" }, { places })).status, call.path).toBe(200);
   });
@@ -493,6 +542,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     taskFailures: broken,
     taskFigures: broken,
     taskTakes: broken,
+    flows: broken,
     timers: broken,
     schedules: broken,
   };

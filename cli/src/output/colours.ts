@@ -26,6 +26,7 @@ const STATE_COLOURS: Readonly<Record<State, Colour>> = {
   Alive: "green",
   Current: "green",
   Running: "green",
+  Blocked: "blue",
   Scheduled: "blue",
   Ready: "yellow",
   Sent: "yellow",

@@ -32,6 +32,11 @@ export type SendId = z.infer<typeof SendId>;
 export const TimerId = uuid.brand<"TimerId">();
 export type TimerId = z.infer<typeof TimerId>;
 
+/** A flow: chosen by the client, or made by the manager (UUIDv7). */
+export const FlowId = uuid.brand<"FlowId">();
+export type FlowId = z.infer<typeof FlowId>;
+
+export const newFlowId = (): FlowId => newUuid() as FlowId;
 export const newTaskId = (): TaskId => newUuid() as TaskId;
 export const newObserverId = (): ObserverId => newUuid() as ObserverId;
 export const newRunId = (): RunId => newUuid() as RunId;
@@ -59,6 +64,14 @@ export const TypeName = z
   .min(1)
   .max(64)
   .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
+
+/** The name of a task within its flow. It may be a type's name. */
+export const FlowRef = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed")
+  .refine((ref) => ref !== "__proto__", "__proto__ is not allowed");
 
 /** The name of a timer is the routing key of its message, which the broker holds to 255 bytes. */
 export const TimerName = z

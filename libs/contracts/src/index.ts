@@ -28,6 +28,7 @@ export * from "./rest-audit.ts";
 export * from "./rest-bulk.ts";
 export * from "./rest-changes.ts";
 export * from "./rest-errors.ts";
+export * from "./rest-flows.ts";
 export * from "./rest-logs.ts";
 export * from "./rest-schedules.ts";
 export * from "./rest-stats.ts";

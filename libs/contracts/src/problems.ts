@@ -56,6 +56,11 @@ export const PROBLEMS = {
     title: "No such timer",
     remedy: "Check the id; a timer that is over is remembered for TIMER_RETENTION_DAYS.",
   },
+  "flow-not-found": {
+    status: 404,
+    title: "No such flow",
+    remedy: "Check the id; a flow that is over is remembered for TASK_RETENTION_DAYS.",
+  },
   "schedule-not-found": {
     status: 404,
     title: "No such schedule",
@@ -137,6 +142,21 @@ export const PROBLEMS = {
     status: 409,
     title: "The task cannot be retried now",
     remedy: "Retry works in Failed and Cancelled, and in Scheduled, which it ends.",
+  },
+  "flow-over": {
+    status: 409,
+    title: "The flow is over",
+    remedy: "Nothing is left to cancel; it can be run again.",
+  },
+  "flow-running": {
+    status: 409,
+    title: "The flow is not over",
+    remedy: "Wait for its end, or cancel it, and run it again then.",
+  },
+  "flow-not-rerunnable": {
+    status: 409,
+    title: "The flow cannot be run again from there",
+    remedy: "See `detail`: begin with what has no result, or leave `from` out.",
   },
   "already-fired": {
     status: 409,
@@ -227,6 +247,11 @@ export const PROBLEMS = {
     title: "The log lines cannot be had now",
     remedy:
       "Try again; if it lasts, look at the service named (a frozen process, a blocked event loop), and at /readyz for the broker.",
+  },
+  "flows-not-known": {
+    status: 503,
+    title: "A manager or a service knows no flows yet",
+    remedy: "Upgrade all managers, and the services of these pools; an ended one counts for some seconds more.",
   },
   "not-ready": { status: 503, title: "The manager is not ready", remedy: "Try again after Retry-After; see /readyz." },
   "database-unavailable": { status: 503, title: "The database cannot be reached", remedy: "Try again after Retry-After." },

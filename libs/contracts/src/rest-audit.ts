@@ -20,6 +20,9 @@ export const AuditedAction = z.enum([
   "task.complete",
   "task.fail",
   "task-type.change",
+  "flow.create",
+  "flow.cancel",
+  "flow.rerun",
   "timer.create",
   "timer.cancel",
   "schedule.put",
@@ -35,7 +38,7 @@ export type AuditedAction = z.infer<typeof AuditedAction>;
 export const MAX_AUDITED_TARGETS = 10;
 
 export const AuditedTarget = z.object({
-  kind: z.enum(["observer", "error", "service", "task", "task-type", "timer", "schedule"]),
+  kind: z.enum(["observer", "error", "service", "task", "task-type", "flow", "timer", "schedule"]),
   id: z.string(),
   name: z.string().nullable().describe("as it was then; null: it has none"),
 });

@@ -4,7 +4,7 @@ import { MAX_BULK } from "./rest-bulk.ts";
 import type { TASK_STATUSES } from "./task-status.ts";
 
 /** What may be cancelled, and what may be retried. */
-const CANCELLABLE = ["Scheduled", "Ready", "Sent", "Running"] as const satisfies (typeof TASK_STATUSES)[number][];
+const CANCELLABLE = ["Blocked", "Scheduled", "Ready", "Sent", "Running"] as const satisfies (typeof TASK_STATUSES)[number][];
 const RETRYABLE = ["Failed", "Cancelled", "Scheduled"] as const satisfies (typeof TASK_STATUSES)[number][];
 
 const filter = <Status extends string>(statuses: readonly [Status, ...Status[]], all: string) =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_POOL, PoolName, SendId, TypeName } from "./ids.ts";
+import { TASK_OVER_STATUSES } from "./task-status.ts";
 
 /** What is taken at once at most: the params of one may be 256 KiB. */
 export const MAX_TAKEN = 100;
@@ -37,6 +38,17 @@ export const TakenTask = z
     sendId: SendId.describe("goes with complete, fail and extend: says which taking of the task they are about"),
     type: z.string(),
     params: z.unknown().refine((value): boolean => value !== undefined),
+    inputs: z
+      .array(
+        z.object({
+          ref: z.string(),
+          status: z.enum(TASK_OVER_STATUSES),
+          output: z.unknown().optional().describe("of what has completed"),
+          error: z.object({ name: z.string(), message: z.string() }).optional().describe("of what has failed"),
+        }),
+      )
+      .optional()
+      .describe("of a task of a flow: what it comes directly after"),
     attempt: z.int().describe("1 the first time; counts failures, not interruptions"),
     leaseUntil: Timestamp,
   })

@@ -73,7 +73,7 @@ export const TaskView = z
       .enum(TASK_WAITS)
       .nullable()
       .describe(
-        "why it has not started: `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, it is worked outside and nobody has taken it (`taker`), others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
+        "why it has not started: others of its `flow` come before it, `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, it is worked outside and nobody has taken it (`taker`), others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
       ),
     cancelling: z.boolean().describe("somebody has cancelled it, and its handler has not ended yet"),
     runsAgain: z.boolean().describe("newer params of its key wait: it runs once more, with these, when its run ends"),
@@ -97,6 +97,14 @@ export const TaskView = z
       .nullable()
       .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough"),
     lastError: TaskError.nullable(),
+    flow: z
+      .object({
+        id: z.uuid(),
+        ref: z.string().describe("its name there"),
+        reason: z.string().nullable().describe("why the flow has cancelled it: such as `fetch failed`"),
+      })
+      .nullable()
+      .describe("the flow that it is a task of; null: none"),
     parentId: z.uuid().nullable().describe("the task whose handler created it; null: a client did"),
     created: z
       .array(z.object({ id: z.uuid(), type: z.string(), outcome: z.enum(CREATE_OUTCOMES) }))

@@ -1,9 +1,23 @@
 import { z } from "zod";
 import { count, jsonValue } from "./bounds.ts";
-import { PoolName, SendId, TaskId, TypeName } from "./ids.ts";
+import { FlowRef, PoolName, SendId, TaskId, TypeName } from "./ids.ts";
+import { TASK_OVER_STATUSES } from "./task-status.ts";
 
 /** A handler of a task is started so often at most, if neither type nor creator says otherwise. */
 export const DEFAULT_TASK_ATTEMPTS = 10;
+
+const MAX_INPUTS = 10_000;
+
+/** What another task of the flow has come to. The result is JSON in a text: nobody on the way looks into it. */
+export const TaskInput = z.object({
+  ref: FlowRef,
+  status: z.enum(TASK_OVER_STATUSES),
+  /** Of what has completed. */
+  output: z.string().optional(),
+  /** Of what has failed. */
+  error: z.object({ name: z.string(), message: z.string() }).optional(),
+});
+export type TaskInput = z.infer<typeof TaskInput>;
 
 /** Manager → task queue. Unacked while it runs, acked when its end is in the state queue. Persistent, mandatory. */
 export const StartTask = z.object({
@@ -16,6 +30,8 @@ export const StartTask = z.object({
   failures: count(0),
   /** Of its creator; absent: that of its type. */
   maxAttempts: count(1).optional(),
+  /** Of a flow: what it comes directly after. */
+  inputs: z.array(TaskInput).max(MAX_INPUTS).optional(),
   /** It ended a slot or a service before: nobody else in its slot. */
   alone: z.boolean().optional(),
 });

@@ -5,12 +5,13 @@ import { TASK_STATUSES } from "./task-status.ts";
 export const TaskStatusName = z.enum(TASK_STATUSES);
 
 /**
- * Why a task that waits has not started. due-time: it is Scheduled · postponed: so it is, by its own handler · paused: its type is · max-running: as many of its type are Sent or
+ * Why a task that waits has not started. flow: others of its flow come before it · due-time: it is Scheduled · postponed: so it is, by its own handler · paused: its type is · max-running: as many of its type are Sent or
  * Running as may · rate: as many of its type were started in the last second as may · service: no living service of its pool has the
  * type · taker: likewise, and its type is worked outside: somebody has to take it · turn: all workers are busy, or kept for others ·
  * worker: it is in the queue, for the next free worker.
  */
 export const TASK_WAITS = [
+  "flow",
   "due-time",
   "postponed",
   "paused",

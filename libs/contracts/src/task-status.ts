@@ -1,11 +1,11 @@
 /** Over, and kept in the books until the retention. */
 export const TASK_OVER_STATUSES = ["Completed", "Failed", "Cancelled"] as const;
 
-export const TASK_STATUSES = ["Scheduled", "Ready", "Sent", "Running", ...TASK_OVER_STATUSES] as const;
+export const TASK_STATUSES = ["Blocked", "Scheduled", "Ready", "Sent", "Running", ...TASK_OVER_STATUSES] as const;
 
 /**
  * Where a task stands in the books.
- * Scheduled: due later, also after a failure · Ready: due, waits for its turn · Sent: in the queue, for the next free worker ·
+ * Blocked: others of its flow come before it · Scheduled: due later, also after a failure · Ready: due, waits for its turn · Sent: in the queue, for the next free worker ·
  * Running · Completed: its handler returned · Failed: attempts used up, or it ended three slots or services · Cancelled.
  */
 export type TaskStatus = (typeof TASK_STATUSES)[number];

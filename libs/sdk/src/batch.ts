@@ -1,3 +1,4 @@
+import type { MissingInput } from "./inputs.ts";
 import type { ObserverLog } from "./observer-context.ts";
 import { SdkError } from "./sdk-error.ts";
 
@@ -5,6 +6,10 @@ import { SdkError } from "./sdk-error.ts";
 export type BatchedTask<P = unknown> = {
   /** As the type's schema gave them back. */
   readonly params: P;
+  /** Of a task of a flow: the results of those that it comes directly after, by their refs. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Those of them that have none, and how they ended. */
+  readonly missing: Readonly<Record<string, MissingInput>>;
   /** 1 the first time; counts failures, not interruptions. */
   readonly attempt: number;
   /** UUID; the same in every attempt. */

@@ -7,6 +7,15 @@ export {
   type LoggedLine,
   runObserver,
 } from "./harness.ts";
+export {
+  type GivenInput,
+  type InputKind,
+  type InputKinds,
+  type Inputs,
+  type InputsOf,
+  inputsOf,
+  type MissingInput,
+} from "./inputs.ts";
 export { isNonRetryable, NonRetryableError } from "./non-retryable-error.ts";
 export type {
   LogFields,

@@ -9,6 +9,7 @@
  * - `event-not-json`: the value given to `emit` cannot be written as JSON
  * - `invalid-output`: what a task returned is no JSON, does not pass its schema, or is too long
  * - `no-result`: a handler of batches returned nothing for this task
+ * - `missing-input`: a task of a flow was not given an input that its type cannot do without
  * - `invalid-creation`: what `ctx.tasks.create` was given is not right, or is too much
  * - `event-not-seen`: the harness waited for an event that did not come
  * - `not-offered`: the harness was given a restricted type, and permissions under which there is none
@@ -22,6 +23,7 @@ export type SdkErrorCode =
   | "event-not-json"
   | "invalid-output"
   | "no-result"
+  | "missing-input"
   | "invalid-creation"
   | "event-not-seen"
   | "not-offered";

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { BackoffOptions } from "./backoff.ts";
 import { type BatchContext, type BatchedTask, type BatchResult, batchOutcomes } from "./batch.ts";
 import type { TaskCreator } from "./creations.ts";
+import { type InputKinds, type InputsOf, inputsFlaw, type MissingInput } from "./inputs.ts";
 import type { ObserverLog } from "./observer-context.ts";
 import { type Isolation, isolationFlaw, isSchema, typePattern } from "./observer-definition.ts";
 import { SdkError } from "./sdk-error.ts";
@@ -17,9 +18,13 @@ export type TaskRetry = {
 } & Omit<BackoffOptions, "random">;
 
 /** Everything a task's handler gets. */
-export type TaskContext<P = unknown> = {
+export type TaskContext<P = unknown, N = Readonly<Record<string, unknown>>> = {
   /** As the type's schema gave them back (defaults filled in). */
   readonly params: P;
+  /** Of a task of a flow: the results of those that it comes directly after, by their refs. */
+  readonly inputs: N;
+  /** Those of them that have none, as they failed or were cancelled and the flow goes on without (`onFailure: "continue"`). */
+  readonly missing: Readonly<Record<string, MissingInput>>;
   /**
    * Aborts when the attempt has to end: the task was cancelled (`stopped`), its time is up (`failed`), its service is going down
    * (`draining`) or may have lost it to another (`lease-lost`); `signal.reason` is an `ObserverStopped` that says which.
@@ -42,20 +47,21 @@ export type TaskContext<P = unknown> = {
 };
 
 /** Another way to do it, once the first has failed often enough. */
-export type Emergency<P = unknown, R = unknown> = {
+export type Emergency<P = unknown, R = unknown, N = Readonly<Record<string, unknown>>> = {
   /** From this attempt on it runs instead of `run`: from 2 to what `retry` allows. Interruptions are no attempts. */
   readonly fromAttempt: number;
   /** As `run`. Returning completes the task, marked as completed by this handler; throwing is a failed attempt as any. */
-  run(ctx: TaskContext<P>): Promise<R>;
+  run(ctx: TaskContext<P, N>): Promise<R>;
 };
 
 /** How many tasks one call takes, at most. */
 const MAX_BATCH = 100;
 
 /** What `defineTask` is given. */
-export type TaskDraft<S extends z.ZodType, O extends z.ZodType> = TaskTraits<S, O> & (OneByOne<S, O> | InBatches<S, O>);
+export type TaskDraft<S extends z.ZodType, O extends z.ZodType, N extends InputKinds = InputKinds> = TaskTraits<S, O, N> &
+  (OneByOne<S, O, N> | InBatches<S, O>);
 
-type TaskTraits<S extends z.ZodType, O extends z.ZodType> = {
+type TaskTraits<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = {
   /** The name under which tasks of this type are created: 1–64 of `A–Z a–z 0–9 . _ -`, unique on a service, also among observers. */
   readonly type: string;
   readonly description?: string;
@@ -63,20 +69,25 @@ type TaskTraits<S extends z.ZodType, O extends z.ZodType> = {
   readonly params: S;
   /** Checks what the handler returns; at most 64 KiB as JSON. Absent: any JSON, or nothing. */
   readonly output?: O;
+  /**
+   * What it is given in a flow, by ref: `{ fetch: fetchTask }`. Then `ctx.inputs.fetch` has the type of that task's `output`, and an
+   * attempt without it fails for good, unless it is `{ task: fetchTask, optional: true }`.
+   */
+  readonly inputs?: N;
   readonly retry?: TaskRetry;
   /** An attempt (of a batch: a call) that takes longer is aborted, and has failed; its slot is ended if it does not settle. Default: any time. */
   readonly timeoutMs?: number;
   readonly isolation?: Isolation;
 };
 
-type OneByOne<S extends z.ZodType, O extends z.ZodType> = {
+type OneByOne<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = {
   /**
    * The job. Returning completes the task, throwing is a failed attempt that the retry policy answers. It may run more than once
    * (its process died just before its end was written down), so what it does to others should bear a repeat.
    */
-  run(ctx: TaskContext<z.output<S>>): Promise<z.input<O>>;
+  run(ctx: TaskContext<z.output<S>, InputsOf<N>>): Promise<z.input<O>>;
   /** Runs instead when `run` has failed often enough: a slower way, say, or a note to somebody. */
-  readonly emergency?: Emergency<z.output<S>, z.input<O>>;
+  readonly emergency?: Emergency<z.output<S>, z.input<O>, InputsOf<N>>;
   readonly batch?: undefined;
   readonly runBatch?: undefined;
 };
@@ -95,13 +106,14 @@ type InBatches<S extends z.ZodType, O extends z.ZodType> = {
 
 /**
  * A task type: what `defineTask` gives and a service loads. Frozen. `I` is what a creator gives as params (before defaults), `T` what
- * its result is when it has been checked: the client's types come from them.
+ * its result is when it has been checked, `N` what it is given in a flow: the client's types come from them.
  */
-export type TaskDefinition<P = unknown, R = unknown, I = unknown, T = unknown> = {
+export type TaskDefinition<P = unknown, R = unknown, I = unknown, T = unknown, N = unknown> = {
   readonly type: string;
   readonly description?: string;
   readonly params: z.ZodType<P, I>;
   readonly output?: z.ZodType<T>;
+  readonly inputs?: N;
   readonly retry: { readonly [Key in keyof TaskRetry]-?: number };
   readonly timeoutMs?: number;
   readonly isolation?: Isolation;
@@ -126,18 +138,20 @@ const LONGEST_MS = 2_147_483_647;
  * Defines a task type; the file's default export. Throws {@link SdkError} `invalid-type` or `invalid-definition` naming the part
  * that is wrong.
  */
-export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>(
-  draft: TaskDraft<S, O>,
-): TaskDefinition<z.output<S>, z.input<O>, z.input<S>, z.output<O>> {
+export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType, N extends InputKinds = InputKinds>(
+  draft: TaskDraft<S, O, N>,
+): TaskDefinition<z.output<S>, z.input<O>, z.input<S>, z.output<O>, N> {
   if (typeof draft !== "object" || draft === null)
     throw new SdkError("invalid-definition", "defineTask takes an object with type, params and run");
-  const { type, description, params, output, retry = {}, timeoutMs, isolation, emergency, batch } = draft;
+  const { type, description, params, output, inputs, retry = {}, timeoutMs, isolation, emergency, batch } = draft;
   if (typeof type !== "string" || !typePattern.test(type))
     throw new SdkError("invalid-type", `a task's type is 1–64 of A–Z a–z 0–9 . _ - but this one is ${JSON.stringify(type)}`);
   const wrong = (what: string) => new SdkError("invalid-definition", `task type ${type}: ${what}`);
   if (description !== undefined && typeof description !== "string") throw wrong("description is not a text");
   if (!isSchema(params)) throw wrong("params is not a zod schema, for example z.object({})");
   if (output !== undefined && !isSchema(output)) throw wrong("output is not a zod schema, for example z.object({})");
+  const wrongInputs = inputs === undefined ? undefined : inputsFlaw(inputs);
+  if (wrongInputs !== undefined) throw wrong(wrongInputs);
   const wrongHandler = handlerFlaw(draft);
   if (wrongHandler !== undefined) throw wrong(wrongHandler);
   const flaw = flawOf(retry);
@@ -150,18 +164,21 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType>
   if (emergency !== undefined && !isEmergency(emergency, maxAttempts))
     throw wrong(`emergency is not { fromAttempt: a whole number from 2 to ${maxAttempts} (its attempts), run }`);
 
-  const definition: TaskDefinition<z.output<S>, z.input<O>, z.input<S>, z.output<O>> = {
+  // What was declared is there, or the handler is not entered (inputsOf).
+  type Given = TaskContext<z.output<S>, InputsOf<N>>;
+  const definition: TaskDefinition<z.output<S>, z.input<O>, z.input<S>, z.output<O>, N> = {
     type,
     ...(description !== undefined && { description }),
     params: params as z.ZodType<z.output<S>, z.input<S>>,
     ...(output !== undefined && { output: output as z.ZodType<z.output<O>> }),
+    ...(inputs !== undefined && { inputs: Object.freeze({ ...inputs }) }),
     retry: Object.freeze({ ...DEFAULT_RETRY, ...retry }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(isolation !== undefined && { isolation: Object.freeze({ ...isolation }) }),
-    ...(draft.runBatch === undefined ? { run: (ctx) => draft.run(ctx) } : inBatches(draft)),
+    ...(draft.runBatch === undefined ? { run: (ctx) => draft.run(ctx as Given) } : inBatches(draft)),
     ...(batch !== undefined && { batch: Object.freeze({ size: batch.size }) }),
     ...(emergency !== undefined && {
-      emergency: Object.freeze({ fromAttempt: emergency.fromAttempt, run: (ctx) => emergency.run(ctx) }),
+      emergency: Object.freeze({ fromAttempt: emergency.fromAttempt, run: (ctx) => emergency.run(ctx as Given) }),
     }),
   };
   return Object.freeze(Object.defineProperty(definition, brand, { value: shapeVersion }));
@@ -197,8 +214,8 @@ function inBatches<P, R>(draft: {
 }): Pick<TaskDefinition<P, R>, "runBatch" | "run"> {
   return {
     runBatch: (tasks, ctx) => draft.runBatch(tasks, ctx),
-    async run({ params, attempt, taskId, signal, log }) {
-      const task = { params, attempt, taskId, signal };
+    async run({ params, inputs, missing, attempt, taskId, signal, log }) {
+      const task = { params, inputs, missing, attempt, taskId, signal };
       const returned = await draft.runBatch([task], { signal, log });
       const strange = (id: string) =>
         log.warn("runBatch returned a result for a task that it was not given", { taskId: id });

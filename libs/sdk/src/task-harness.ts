@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Creations, type TaskCreation } from "./creations.ts";
 import type { LoggedLine } from "./harness.ts";
+import { type GivenInput, inputsOf, type MissingInput } from "./inputs.ts";
 import type { LogLevel, ObserverLog } from "./observer-context.ts";
 import { ObserverStopped } from "./observer-stopped.ts";
 import { paramsIssuesText, parseParams } from "./params.ts";
@@ -12,6 +13,10 @@ import { outputJson } from "./task-output.ts";
 export type TaskRunOptions = {
   /** As a client would send them; checked by the type's schema as on a service. Default `{}`. */
   readonly params?: unknown;
+  /** Of a task of a flow: what those that it comes after have returned, by ref. Default: none. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  /** Those of them that have failed, or were cancelled. */
+  readonly missing?: Readonly<Record<string, MissingInput>>;
   /** Default 1. */
   readonly attempt?: number;
   /** Default: a random UUID. */
@@ -50,6 +55,7 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
   try {
     const value = await handlerOf(definition, attempt).run({
       params: parsed.params,
+      ...inputsOf(definition, givenOf(options)),
       signal: ending.signal,
       log: logTo(options.onLog),
       attempt,
@@ -72,6 +78,16 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
   ending.signal.throwIfAborted();
   throw new TaskPostponed(postponing.asked);
 }
+
+/** As they would come over the wire. */
+const givenOf = ({ inputs = {}, missing = {} }: TaskRunOptions): GivenInput[] => [
+  ...Object.entries(inputs).map(([ref, output]) => ({
+    ref,
+    status: "Completed" as const,
+    output: JSON.stringify(output ?? null),
+  })),
+  ...Object.entries(missing).map(([ref, { status, error }]) => ({ ref, status, error })),
+];
 
 function logTo(onLog: TaskRunOptions["onLog"]): ObserverLog {
   const line =

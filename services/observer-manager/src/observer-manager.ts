@@ -6,6 +6,7 @@ import { type HttpServer, startHttpServer } from "./adapters/http/server/http-se
 import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import { FlowSide } from "./flow-side.ts";
 import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
 import { LateEvents } from "./operations/books/late-events.ts";
 import { Ledger } from "./operations/books/ledger.ts";
@@ -61,6 +62,7 @@ export class ObserverManager {
   readonly #metrics: ManagerMetrics;
   readonly #logs: LogDesk;
   readonly #tasks: TaskSide;
+  readonly #flows: FlowSide;
   readonly #requests: RequestSide;
   readonly #time: TimeSide;
   readonly #schedules: ScheduleSide;
@@ -152,6 +154,15 @@ export class ObserverManager {
       tally: this.#metrics.taskTally,
       retentionMs: settings.TASK_RETENTION_DAYS * MS_PER_DAY,
       creationPools: settings.TASK_CREATION_POOLS ?? [],
+      flowEnds: () => this.#flows.wake(),
+    });
+    this.#flows = new FlowSide({
+      database: this.#database,
+      tasks: this.#tasks,
+      tally: this.#metrics.taskTally,
+      retentionMs: settings.TASK_RETENTION_DAYS * MS_PER_DAY,
+      mayUse: (pools) => this.#fleet.allKnow("flows", pools),
+      log,
     });
     this.#requests = new RequestSide({
       broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log },
@@ -187,6 +198,7 @@ export class ObserverManager {
       taskFailures: this.#tasks.failureDesk,
       taskFigures: this.#tasks.figureDesk,
       taskTakes: this.#tasks.takeDesk,
+      flows: this.#flows.desk,
       timers: this.#time.desk,
       schedules: this.#schedules.desk,
       errors: new ErrorDesk({ store: books, types: typeCheck, isReady, committed: wake }),
@@ -242,6 +254,7 @@ export class ObserverManager {
     this.#lateEvents.start();
     this.#fleet.start();
     this.#tasks.start();
+    this.#flows.start();
     this.#requests.start();
     this.#time.start();
     this.#schedules.start();
@@ -255,6 +268,7 @@ export class ObserverManager {
     this.#lateEvents.stop();
     this.#logs.close();
     this.#tasks.endWaits();
+    this.#flows.endWaits();
     await Promise.all([this.#changes.close(), this.#http?.close(), this.#requests.close()]);
     this.#access.callers.close();
     // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
@@ -262,6 +276,7 @@ export class ObserverManager {
       this.#dispatcher.stop(),
       this.#broker.close(),
       this.#tasks.close(),
+      this.#flows.close(),
       this.#time.close(),
       this.#schedules.close(),
     ]);

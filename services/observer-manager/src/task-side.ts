@@ -16,8 +16,8 @@ import { TaskRetention } from "./operations/tasks/task-retention.ts";
 import type { UnwantedAttempt } from "./operations/tasks/task-store.ts";
 import { TaskTakeDesk } from "./operations/tasks/task-take-desk.ts";
 import { TaskTypeDesk } from "./operations/tasks/task-type-desk.ts";
-import { TaskWaits } from "./operations/tasks/task-waits.ts";
 import { WaitingTakers } from "./operations/tasks/waiting-takers.ts";
+import { Waits } from "./operations/waits.ts";
 
 export interface TaskSideParts extends TaskBrokerSettings {
   database: Pick<DatabaseSide, "tasks" | "errors" | "notifications">;
@@ -27,6 +27,8 @@ export interface TaskSideParts extends TaskBrokerSettings {
   creationPools: readonly string[];
   /** The books have read what services said of themselves. */
   isCaughtUp(): boolean;
+  /** Tasks of flows may have ended. */
+  flowEnds(): void;
   log: Log;
 }
 
@@ -43,7 +45,7 @@ export class TaskSide {
   readonly #prover: TaskProver;
   readonly #retention: TaskRetention;
   readonly #folder: TaskFigureFolder;
-  readonly #waits: TaskWaits;
+  readonly #waits: Waits<TaskId>;
   readonly #takers: WaitingTakers;
   readonly #leases: TaskLeases;
 
@@ -53,11 +55,14 @@ export class TaskSide {
     const { store, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = database.tasks;
     const wake = () => this.wake();
     this.#broker = new TaskBroker(parts);
-    const cancelled = (refuse: UnwantedAttempt[]): void => this.#refuse(refuse);
+    const cancelled = (refuse: UnwantedAttempt[]): void => {
+      this.#refuse(refuse);
+      parts.flowEnds();
+    };
     const promoted = () => this.#takers.wake();
     this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, promoted, log });
     database.notifications("unacked_tasks").onWake(wake);
-    this.#waits = new TaskWaits(store, log);
+    this.#waits = new Waits(store, log);
     this.desk = new TaskDesk({
       store,
       types: store,
@@ -69,7 +74,10 @@ export class TaskSide {
     this.typeDesk = new TaskTypeDesk({ store: limits, wake });
     this.failureDesk = new TaskFailureDesk({ store: failures, types: store, tasks: this.desk, wake });
     this.figureDesk = new TaskFigureDesk(figures);
-    const over = (tasks: TaskId[]) => this.#waits.over(tasks);
+    const over = (tasks: TaskId[]): void => {
+      this.over(tasks);
+      if (tasks.length > 0) parts.flowEnds();
+    };
     this.#takers = new WaitingTakers({ store: takes, queue, log });
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
     this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, over });
@@ -86,9 +94,10 @@ export class TaskSide {
       creations: new TaskCreations(database.tasks.store, this.#parts.creationPools),
       tally,
       unwanted: (attempts) => void this.#broker.cancel(attempts),
-      committed: (over) => {
+      committed: (over, hasFlowEnds) => {
         this.#waits.over(over);
         this.wake();
+        if (hasFlowEnds) this.#parts.flowEnds();
       },
     });
     this.#broker.start({ ledger, errors: database.errors, days, reporter, log });
@@ -106,7 +115,7 @@ export class TaskSide {
     this.#takers.close();
   }
 
-  /** A schedule has cancelled some; they may run still. */
+  /** A schedule, or a flow, has cancelled some; they may run still. */
   cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void {
     this.#waits.over(over);
     this.#refuse(refuse);
@@ -121,6 +130,11 @@ export class TaskSide {
   wake(): void {
     this.#dispatcher.wake();
     this.#takers.wake();
+  }
+
+  /** These are over. */
+  over(tasks: readonly TaskId[]): void {
+    this.#waits.over(tasks);
   }
 
   async close(): Promise<void> {

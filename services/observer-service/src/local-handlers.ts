@@ -56,15 +56,13 @@ export class LocalHandlers implements Handlers, SlotsView {
     if (!isTaskDefinition(definition)) return startAttempt(host, run, definition, params);
     if (run.members !== undefined) return startBatch(host, run, definition);
     let kept: TaskWord | undefined;
-    const handler = asHandler(definition, run.taskAttempt ?? 1, {
-      keep: (word) => {
-        kept = word;
-      },
-      typeOf: (type) => {
-        const found = this.#types.get(type);
-        return isTaskDefinition(found) ? found : undefined;
-      },
-    });
+    const { taskAttempt: attempt = 1, inputs } = run;
+    const typeOf = (type: string) => {
+      const found = this.#types.get(type);
+      return isTaskDefinition(found) ? found : undefined;
+    };
+    const keep = (word: TaskWord) => void (kept = word);
+    const handler = asHandler(definition, { attempt, inputs }, { keep, typeOf });
     const onSettled: HandlerHost["onSettled"] = (of, outcome) => host.onSettled(of, outcome, wordOf(outcome, kept));
     return startAttempt({ ...host, onSettled }, run, handler, params);
   }

@@ -13,6 +13,7 @@ import { createDataSource } from "../../../services/observer-manager/src/adapter
 import { checkDatabase } from "../../../services/observer-manager/src/adapters/postgres/connection/database-check.ts";
 import { describeDatabaseError } from "../../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
 import { Notifications } from "../../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
+import { PostgresFlowStore } from "../../../services/observer-manager/src/adapters/postgres/flows/postgres-flow-store.ts";
 import { PostgresLogPlaces } from "../../../services/observer-manager/src/adapters/postgres/logs/log-places.ts";
 import { postgresReads } from "../../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
 import { PostgresScheduleStore } from "../../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
@@ -30,6 +31,7 @@ import { PostgresTypeDirectory } from "../../../services/observer-manager/src/ad
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
 import { FreshStarts } from "../../../services/observer-manager/src/operations/commands/fresh-starts.ts";
 import { ErrorDesk } from "../../../services/observer-manager/src/operations/errors/error-desk.ts";
+import { FlowDesk } from "../../../services/observer-manager/src/operations/flows/flow-desk.ts";
 import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
 import { LogDesk } from "../../../services/observer-manager/src/operations/logs/log-desk.ts";
 import type { ManagerApi } from "../../../services/observer-manager/src/operations/manager-api.ts";
@@ -42,10 +44,10 @@ import { TaskFigureDesk } from "../../../services/observer-manager/src/operation
 import { TaskLeases } from "../../../services/observer-manager/src/operations/tasks/task-leases.ts";
 import { TaskTakeDesk } from "../../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
 import { TaskTypeDesk } from "../../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
-import { TaskWaits } from "../../../services/observer-manager/src/operations/tasks/task-waits.ts";
 import { WaitingTakers } from "../../../services/observer-manager/src/operations/tasks/waiting-takers.ts";
 import { TimerDesk } from "../../../services/observer-manager/src/operations/time/timer-desk.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
+import { Waits } from "../../../services/observer-manager/src/operations/waits.ts";
 import { ROOT } from "../processes/processes.ts";
 import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/books.ts";
 import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
@@ -58,6 +60,8 @@ export interface HttpManager {
   lines: LogLine[];
   /** Whether creates are accepted: a manager says so once it has caught up with the state queue. */
   setReady(ready: boolean): void;
+  /** Whether all managers and services know flows. */
+  setFlowsKnown(known: boolean): void;
   /** Whether all managers would know what Paused is. */
   setMayPause(mayPause: boolean): void;
   call(method: string, path: string, options?: CallOptions): Promise<Called>;
@@ -98,7 +102,7 @@ export async function startHttpManager(
   };
   await new PostgresTaskDays(dataSource).makeAhead();
   const taskStore = new PostgresTaskStore(dataSource);
-  const waits = new TaskWaits(taskStore, log);
+  const waits = new Waits(taskStore, log);
   const bulk = new PostgresTaskBulkStore(dataSource);
   const takeStore = new PostgresTaskTakeStore(dataSource);
   const takers = new WaitingTakers({ store: takeStore, queue: new PostgresTaskQueueStore(dataSource), log });
@@ -112,6 +116,16 @@ export async function startHttpManager(
   const taskFailures = new TaskFailureDesk({ store: failures, types: taskStore, tasks, wake });
   const taskFigures = new TaskFigureDesk(new PostgresTaskFigureStore(dataSource));
   const taskTakes = new TaskTakeDesk({ store: takeStore, takers, tally, wake, over });
+  let areFlowsKnown = true;
+  const flowStore = new PostgresFlowStore(dataSource);
+  const flows = new FlowDesk({
+    store: flowStore,
+    types: taskStore,
+    waits: new Waits(flowStore, log),
+    mayUse: async () => areFlowsKnown,
+    wake,
+    followNow: () => undefined,
+  });
   const api = change({
     lifecycle,
     errors,
@@ -122,6 +136,7 @@ export async function startHttpManager(
     taskFailures,
     taskFigures,
     taskTakes,
+    flows,
     timers: new TimerDesk({ store: new PostgresTimerStore(dataSource), wake: () => undefined }),
     schedules: new ScheduleDesk({
       store: new PostgresScheduleStore(dataSource),
@@ -164,6 +179,7 @@ export async function startHttpManager(
     server,
     lines: log.lines,
     setReady: (value) => (ready = value),
+    setFlowsKnown: (value) => (areFlowsKnown = value),
     setMayPause: (value) => (mayPause = value),
     call,
     close,
@@ -197,6 +213,7 @@ export function useHttpManager({ emptied, rows, access }: EachTest = {}): { book
       return current.lines;
     },
     setReady: (ready) => current.setReady(ready),
+    setFlowsKnown: (known) => current.setFlowsKnown(known),
     setMayPause: (mayPause) => current.setMayPause(mayPause),
     call: (method, path, options) => current.call(method, path, options),
     close: () => current.close(),

@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TaskBatchResults, TaskPage, TaskView } from "@unacked/contracts";
 import { expect } from "vitest";
 import { eventually } from "../eventually.ts";
 import { ROOT } from "../processes/processes.ts";
 import { temporaryFolder } from "../servers/servers.ts";
+import { attemptsIn } from "./attempts.ts";
 import type { System } from "./system.ts";
 
 /** Task types for tests: `work` and `slow`. */
@@ -85,7 +85,7 @@ export class Tasks {
   async untilAllOver(timeoutMs = 60_000): Promise<void> {
     await eventually(
       async () => {
-        const left = await this.list("limit=5&status=Scheduled,Ready,Sent,Running");
+        const left = await this.list("limit=5&status=Blocked,Scheduled,Ready,Sent,Running");
         expect(left.items.map(({ id, status }) => ({ id, status }))).toEqual([]);
       },
       { what: "the end of all tasks", timeoutMs },
@@ -106,10 +106,6 @@ export class Tasks {
 
   /** By task: how often it ran. */
   runs(): Map<string, number> {
-    const runs = new Map<string, number>();
-    for (const file of readdirSync(this.dir))
-      for (const id of readFileSync(join(this.dir, file), "utf8").split("\n"))
-        if (id !== "") runs.set(id, (runs.get(id) ?? 0) + 1);
-    return runs;
+    return attemptsIn(this.dir);
   }
 }

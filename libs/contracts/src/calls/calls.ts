@@ -3,6 +3,7 @@ import { ACCESS_CALLS } from "./access-calls.ts";
 import type { Call } from "./call.ts";
 import type { CallName, PathParameter } from "./call-places.ts";
 import { ERROR_CALLS } from "./error-calls.ts";
+import { FLOW_CALLS } from "./flow-calls.ts";
 import { OBSERVER_CALLS } from "./observer-calls.ts";
 import { OVERVIEW_CALLS } from "./overview-calls.ts";
 import { SCHEDULE_CALLS } from "./schedule-calls.ts";
@@ -18,6 +19,7 @@ export const CALLS = {
   ...ACCESS_CALLS,
   ...OBSERVER_CALLS,
   ...TASK_CALLS,
+  ...FLOW_CALLS,
   ...TIMER_CALLS,
   ...SCHEDULE_CALLS,
   ...SERVICE_CALLS,

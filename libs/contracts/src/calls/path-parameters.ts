@@ -24,6 +24,10 @@ export const PATH_PARAMETERS = {
     .uuid()
     .describe("the timer's id, chosen by the client")
     .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"] }),
+  flowId: z
+    .uuid()
+    .describe("the flow's id")
+    .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f71"] }),
   scheduleId: ScheduleId.describe("the schedule's id, chosen by the client").meta({ examples: ["nightly-report"] }),
   taskType: TypeName.describe("the name of a task type").meta({ examples: ["resize"] }),
 } as const;

@@ -25,5 +25,15 @@ export const flag = z
   .preprocess((given) => (typeof given === "string" && Object.hasOwn(FLAGS, given) ? FLAGS[given] : given), z.boolean())
   .default(false);
 
+const MAX_WAIT_S = 60;
+
+/** `?wait=30s`: answers when it is over. */
+export const waitSeconds = (what: string) =>
+  z
+    .string()
+    .regex(/^([0-9]|[1-5][0-9]|60)s$/, `must be whole seconds up to ${MAX_WAIT_S}s, such as 30s`)
+    .optional()
+    .describe(`answers when the ${what} is over, or after so long: up to ${MAX_WAIT_S}s`);
+
 /** Where the page before ended. */
 export const pageCursor = z.string().max(256).optional().describe("`nextCursor` of the page before");

@@ -10,9 +10,7 @@ import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.t
 import { ChangeTask, CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "../rest-tasks.ts";
 import { TaskStatusName } from "../task-states.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
-import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
-
-const MAX_WAIT_S = 60;
+import { listOf, pageCursor, pageLimit, waitSeconds } from "./query-fields.ts";
 
 const figureSpan = z
   .enum(FIGURE_SPANS)
@@ -55,13 +53,7 @@ export const TASK_CALLS = {
   },
   getTask: {
     access: "viewer",
-    query: z.strictObject({
-      wait: z
-        .string()
-        .regex(/^([0-9]|[1-5][0-9]|60)s$/, `must be whole seconds up to ${MAX_WAIT_S}s, such as 30s`)
-        .optional()
-        .describe(`answers when the task is over, or after so long: up to ${MAX_WAIT_S}s`),
-    }),
+    query: z.strictObject({ wait: waitSeconds("task") }),
     answers: { 200: TaskView },
     problems: ["task-not-found"],
   },

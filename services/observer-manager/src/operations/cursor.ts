@@ -53,6 +53,17 @@ export function decodeOccurrenceCursor(cursor: string): string | undefined {
   return kind === "o" && rest.length === 0 && isMicros(micros) ? micros : undefined;
 }
 
+export const encodeFlowCursor = (position: Created): string => encodeCreated("f", position);
+export const decodeFlowCursor = (cursor: string): Created | undefined => decodeCreated("f", cursor);
+
+/** Of lists whose order never changes. */
+export const encodePlaceCursor = (place: number): string => encode(["p", String(place)]);
+
+export function decodePlaceCursor(cursor: string): number | undefined {
+  const [kind, place = "", ...rest] = decode(cursor);
+  return kind === "p" && rest.length === 0 && /^[0-9]{1,9}$/.test(place) ? Number(place) : undefined;
+}
+
 const encodeCreated = (kind: string, { createdAtMicros, id }: Created): string => encode([kind, createdAtMicros, id]);
 
 function decodeCreated(wanted: string, cursor: string): Created | undefined {

@@ -1,6 +1,7 @@
 import type { Readiness } from "@unacked/contracts";
 import type { ChangeHub } from "./changes/change-hub.ts";
 import type { ErrorTools } from "./errors/error-desk.ts";
+import type { FlowTools } from "./flows/flow-tools.ts";
 import type { LogTools } from "./logs/log-tools.ts";
 import type { ManagerReads } from "./manager-reads.ts";
 import type { Lifecycle } from "./observers/observer-tools.ts";
@@ -20,6 +21,7 @@ export interface ManagerApi {
   readonly taskFailures: TaskFailureTools;
   readonly taskFigures: TaskFigureTools;
   readonly taskTakes: TaskTakeTools;
+  readonly flows: FlowTools;
   readonly timers: TimerTools;
   readonly schedules: ScheduleTools;
   readonly reads: ManagerReads;

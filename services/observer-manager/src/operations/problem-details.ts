@@ -5,6 +5,7 @@ import type { Refusal } from "./refusal.ts";
 const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
   "no-free-worker": 5,
   "pool-not-served": 5,
+  "flows-not-known": 5,
   "not-ready": 1,
   "logs-unavailable": 2,
   "database-unavailable": 2,

@@ -2,6 +2,7 @@ import {
   type BatchedTask,
   type BatchOutcome,
   batchOutcomes,
+  inputsOf,
   type ObserverDefinition,
   type ObserverLog,
   outputJson,
@@ -53,10 +54,18 @@ export class BatchHandler {
 
   #tasks(signal: AbortSignal): BatchedTask[] {
     const { definition, members, tell } = this.#parts;
-    return members.flatMap(({ taskId, params: given, attempt }) => {
+    return members.flatMap(({ taskId, params: given, attempt, inputs }) => {
       const parsed = parseParams(definition, given);
       const own = this.#signals.get(taskId)?.signal ?? signal;
-      if (parsed.ok) return [{ taskId, params: parsed.params, attempt, signal: AbortSignal.any([own, signal]) }];
+      const about = { taskId, attempt, signal: AbortSignal.any([own, signal]) };
+      if (parsed.ok) {
+        try {
+          return [{ ...about, params: parsed.params, ...inputsOf(definition, inputs) }];
+        } catch (error) {
+          tell(taskId, failed(error as Error)); // one that it cannot do without
+          return [];
+        }
+      }
       tell(taskId, {
         error: { name: "InvalidParams", message: sendableText(paramsIssuesText(parsed.issues), 16_384) },
         isFinal: true,

@@ -78,7 +78,7 @@ export class SlotHost {
   }
 
   #begin(begin: Begin): void {
-    const { attempt, runId, observerId, name, type, labels, params, taskAttempt, members, traceContext } = begin;
+    const { attempt, runId, observerId, name, type, labels, params, taskAttempt, inputs, members, traceContext } = begin;
     const definition = taskAttempt === undefined ? this.#types.get(type) : this.#tasks.get(type);
     if (definition === undefined) return this.#refuse(attempt, `this slot does not have the type ${type}`);
     const start = { observerId, name, type, labels } as AttemptedRun["start"];
@@ -88,7 +88,9 @@ export class SlotHost {
     if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
     const keep = (word: TaskWord) => void (run.word = word);
     const typeOf = (name: string) => this.#tasks.get(name);
-    const handler = isTaskDefinition(definition) ? asHandler(definition, taskAttempt ?? 1, { keep, typeOf }) : definition;
+    const handler = isTaskDefinition(definition)
+      ? asHandler(definition, { attempt: taskAttempt ?? 1, inputs }, { keep, typeOf })
+      : definition;
     this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, handler, parsed.params) });
   }
 

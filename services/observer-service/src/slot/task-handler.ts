@@ -1,6 +1,8 @@
+import type { TaskInput } from "@unacked/contracts";
 import {
   Creations,
   handlerOf,
+  inputsOf,
   isEmergencyAttempt,
   isNonRetryable,
   type ObserverDefinition,
@@ -16,7 +18,7 @@ import type { TaskWord } from "../wire/attempt.ts";
 /** One attempt of a task, in the form in which handlers are entered. `keep` is told what its end is to say, checked */
 export function asHandler(
   definition: TaskDefinition,
-  attempt: number,
+  { attempt, inputs }: { attempt: number; inputs: readonly TaskInput[] | undefined },
   parts: { typeOf(type: string): TaskDefinition | undefined; keep(word: TaskWord): void },
 ): ObserverDefinition {
   const { typeOf, keep } = parts;
@@ -30,7 +32,8 @@ export function asHandler(
       const creations = new Creations(typeOf);
       try {
         const { postpone } = postponing;
-        const context = { params: given, signal, log, attempt, taskId: observer.id, postpone, tasks: creations };
+        const about = { params: given, ...inputsOf(definition, inputs), attempt, taskId: observer.id };
+        const context = { ...about, signal, log, postpone, tasks: creations };
         const value = await handlerOf(definition, attempt).run(context);
         if (postponing.asked === undefined && !signal.aborted) {
           const created = creations.json.length === 0 ? {} : { creations: creations.json };
@@ -56,4 +59,6 @@ const toWire = ({ reason, ...when }: Postponement): NonNullable<TaskWord["postpo
 
 /** To try again would not help. */
 export const isFinal = (error: Error): boolean =>
-  isNonRetryable(error) || (error instanceof SdkError && error.code === "invalid-output");
+  isNonRetryable(error) || (error instanceof SdkError && FINAL.has(error.code));
+
+const FINAL: ReadonlySet<string> = new Set(["invalid-output", "missing-input"]);

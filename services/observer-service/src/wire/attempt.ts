@@ -1,4 +1,4 @@
-import type { ErrorText, RunId, StartObserver, TaskEnded } from "@unacked/contracts";
+import type { ErrorText, RunId, StartObserver, TaskEnded, TaskInput } from "@unacked/contracts";
 import type { LogLevel, RunOutcome } from "@unacked/sdk";
 import type { Span, TraceContext, TraceIds } from "@unacked/tracing";
 import type { Log } from "../log.ts";
@@ -52,6 +52,8 @@ export interface BatchMember {
   readonly taskId: string;
   readonly params: unknown;
   readonly attempt: number;
+  /** Of a flow: what it comes after. */
+  readonly inputs?: readonly TaskInput[] | undefined;
 }
 
 /** What became of a task of a batch: its result as JSON, or why it failed. */

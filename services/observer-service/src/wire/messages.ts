@@ -1,4 +1,4 @@
-import type { BrokenFile, ErrorText, LogLevel, ObserverTypeInfo, TaskTypeInfo } from "@unacked/contracts";
+import type { BrokenFile, ErrorText, LogLevel, ObserverTypeInfo, TaskInput, TaskTypeInfo } from "@unacked/contracts";
 import type { Isolation, Permissions, TaskDefinition } from "@unacked/sdk";
 import type { TraceContext } from "@unacked/tracing";
 import type { BatchMember, MemberWord, TaskWord } from "./attempt.ts";
@@ -25,6 +25,8 @@ export interface Begin {
   params: unknown;
   /** Only of a task: how often it has been tried, this time included. */
   taskAttempt?: number | undefined;
+  /** Only of a task of a flow: what it comes after. */
+  inputs?: readonly TaskInput[] | undefined;
   /** Only of a batch: its tasks. */
   members?: readonly BatchMember[] | undefined;
   /** The span of its start, of which all that the handler does is a part; only where runs are traced. */

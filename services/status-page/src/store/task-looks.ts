@@ -6,6 +6,7 @@ export const TASK_LOOKS: Record<TaskStatus, { tone: Tone; sign: string; meaning:
   Running: { tone: "good", sign: "●", meaning: "its handler runs" },
   Sent: { tone: "wait", sign: "◑", meaning: "is on its way to a service" },
   Ready: { tone: "wait", sign: "◔", meaning: "is due, and waits for a task worker" },
+  Blocked: { tone: "wait", sign: "◌", meaning: "waits for others of its flow" },
   Scheduled: { tone: "wait", sign: "◷", meaning: "is not due yet" },
   Failed: { tone: "bad", sign: "✕", meaning: "its attempts are used up, or nothing could mend it" },
   Cancelled: { tone: "over", sign: "○", meaning: "somebody has cancelled it" },
@@ -20,8 +21,8 @@ export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-
 export const canCancel = ({ status, cancelling }: TaskView): boolean => !isTaskOver(status) && !cancelling;
 
 /** Again with all its attempts, or at once instead of when it is due. */
-export const canRetry = ({ status }: TaskView): boolean =>
-  status === "Failed" || status === "Cancelled" || status === "Scheduled";
+export const canRetry = ({ status, flow }: TaskView): boolean =>
+  status === "Scheduled" || ((status === "Failed" || status === "Cancelled") && flow === null); // a flow is run again as a whole
 
 /** How long its last attempt has run, or ran; null before the first. */
 export function ranMs({ startedAt, endedAt, status }: TaskView, nowMs: number): number | null {

@@ -7,6 +7,7 @@ import type { RetentionStore } from "../../operations/books/retention.ts";
 import type { ChangeLog, Wakeups } from "../../operations/changes/change-log.ts";
 import type { CommandCount, CommandStore } from "../../operations/commands/command-store.ts";
 import type { FreshStarts } from "../../operations/commands/fresh-starts.ts";
+import type { FlowCounts, FlowFollowStore, FlowStore } from "../../operations/flows/flow-store.ts";
 import type { Log } from "../../operations/log.ts";
 import type { LogPlaces } from "../../operations/logs/log-source.ts";
 import type { ManagerReads } from "../../operations/manager-reads.ts";
@@ -46,6 +47,9 @@ import { describeDatabaseError } from "./connection/database-error.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
 import { recordErrors } from "./errors/error-rows.ts";
+import { countFlows } from "./flows/flow-counts.ts";
+import { PostgresFlowFollowStore } from "./flows/flow-follow-store.ts";
+import { PostgresFlowStore } from "./flows/postgres-flow-store.ts";
 import { PostgresLogPlaces } from "./logs/log-places.ts";
 import { PostgresProofStore } from "./observers/proof-store.ts";
 import { PostgresReconcilerStore } from "./observers/reconciler-store.ts";
@@ -114,6 +118,11 @@ export class DatabaseSide {
     readonly requests: RequestStore;
     counts(): Promise<TaskCounts>;
   };
+  readonly flows: {
+    readonly store: FlowStore;
+    readonly following: FlowFollowStore;
+    counts(): Promise<FlowCounts>;
+  };
   readonly timers: {
     readonly store: TimerStore;
     readonly firing: TimerFiringStore;
@@ -163,6 +172,11 @@ export class DatabaseSide {
       figures: new PostgresTaskFigureStore(this.#dataSource),
       requests: new PostgresRequestStore(this.#dataSource),
       counts: () => countTasks(this.#dataSource),
+    };
+    this.flows = {
+      store: new PostgresFlowStore(this.#dataSource),
+      following: new PostgresFlowFollowStore(this.#dataSource),
+      counts: () => countFlows(this.#dataSource),
     };
     this.timers = {
       store: new PostgresTimerStore(this.#dataSource),

@@ -45,6 +45,7 @@ export interface TypeStanding {
 
 /** Of several reasons the one that lasts longest. @param isBehindAnother in a lane, for the limit of its type */
 export function waitOf(status: TaskStatus, standing?: TypeStanding, isBehindAnother = false): TaskWait | null {
+  if (status === "Blocked") return "flow";
   if (status === "Scheduled") return "due-time";
   if (status === "Sent") return isBehindAnother ? "max-running" : "worker";
   if (status !== "Ready") return null;

@@ -64,6 +64,12 @@ export const doneToTasks = (action: Action, ids: string[], count = ids.length): 
   targets: ids.slice(0, MAX_AUDITED_TARGETS).map((id) => ({ kind: "task", id, name: null })),
 });
 
+export const doneToFlow = (action: Action, { id, name }: { id: string; name: string | null }): ActionDone => ({
+  action,
+  count: 1,
+  targets: [{ kind: "flow", id, name }],
+});
+
 /** One entry a call, however many timers it changed. */
 export function doneToTimers(changes: readonly { action: Action; timer: { id: string; name: string } }[]): ActionDone[] {
   const byAction = new Map<Action, ActionDone>();

@@ -76,6 +76,14 @@ export class Fleet {
     return this.#known.has(feature) && mayGoOn(feature, this.#looks);
   }
 
+  /** Whether every manager that lives announces it, and every living service of these pools; without a service the first to come is trusted. */
+  async allKnow(feature: Feature, pools: readonly string[]): Promise<boolean> {
+    const managers = this.#looks.at(-1)?.managers ?? [];
+    if (managers.length === 0 || !managers.every(({ features }) => features.includes(feature))) return false;
+    const services = await Promise.all(pools.map((pool) => this.#parts.store.featuresInPool(pool)));
+    return services.flat().every((features) => features.includes(feature));
+  }
+
   /** Whether every living service of the pool has this feature; false where there is none. */
   async servicesKnow(feature: Feature, pool: string): Promise<boolean> {
     return servicesKnow(feature, await this.#parts.store.featuresInPool(pool));

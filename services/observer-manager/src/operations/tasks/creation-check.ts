@@ -57,3 +57,10 @@ export const isChange = (outcome: InsertOutcome): boolean =>
   "task" in outcome && outcome.kind !== "exists" && outcome.kind !== "returned";
 
 export const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "key-taken", taskId });
+
+/** What comes after it is over already. */
+export const ofFlow = (flowId: string): Refusal => ({
+  kind: "problem",
+  code: "task-not-retryable",
+  detail: `It is a task of the flow ${flowId}, which is run again as a whole: POST /api/v1/flows/${flowId}/rerun`,
+});

@@ -13,7 +13,8 @@ import { type Action, newAction } from "../access/audit.ts";
 import { encodeTaskCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
 import { Together } from "../together.ts";
-import { checkCreations, isChange, keyTaken, outcomesOf } from "./creation-check.ts";
+import type { Waits } from "../waits.ts";
+import { checkCreations, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
 import { changeMany } from "./task-bulk.ts";
 import type {
   InsertOutcome,
@@ -25,13 +26,12 @@ import type {
   UnwantedAttempt,
 } from "./task-store.ts";
 import type { TaskBulkChange, TaskCreateOutcome, TaskOutcome, TaskTools } from "./task-tools.ts";
-import type { TaskWaits } from "./task-waits.ts";
 
 export interface TaskDeskParts {
   store: TaskStore;
   types: TaskTypeStore;
   bulk: TaskBulkStore;
-  waits: TaskWaits;
+  waits: Waits<TaskId>;
   /** Something may be due. */
   wake(): void;
   /** Somebody has cancelled what runs, or what these services may yet be given. */
@@ -69,19 +69,9 @@ export class TaskDesk implements TaskTools {
     return outcomesOf(checked, inserted);
   }
 
-  async findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined> {
+  findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined> {
     const { store, waits } = this.#parts;
-    const task = await store.find(id);
-    if (task === undefined || waitMs === 0 || isTaskOver(task.status)) return task;
-    const over = waits.until(id, waitMs);
-    // It may have ended before anybody waited.
-    const now = await store.find(id);
-    if (now === undefined || isTaskOver(now.status)) {
-      waits.over([id]);
-      return now;
-    }
-    await over;
-    return store.find(id);
+    return waits.found(id, waitMs, { find: () => store.find(id), isOver: ({ status }) => isTaskOver(status) });
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
@@ -131,6 +121,7 @@ export class TaskDesk implements TaskTools {
       return { kind: "accepted", task: outcome.task };
     }
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
+    if (outcome.kind === "of-flow") return ofFlow(outcome.flowId);
     return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
   }
 }

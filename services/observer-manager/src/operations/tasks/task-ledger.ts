@@ -11,7 +11,7 @@ export interface TaskLedgerParts {
   /** Attempts that nobody wants: they are told to end. */
   unwanted(attempts: UnwantedAttempt[]): void;
   /** There is room for others. */
-  committed(over: TaskId[]): void;
+  committed(over: TaskId[], hasFlowEnds: boolean): void;
 }
 
 /**
@@ -38,7 +38,10 @@ export class TaskLedger {
       const count = result.over.filter((one) => one.status === status).length;
       if (count > 0) tally.ended(status, count);
     }
-    committed(result.over.map(({ id }) => id));
+    committed(
+      result.over.map(({ id }) => id),
+      result.hasFlowEnds,
+    );
   }
 
   async #fresh(batches: TaskEventBatch[]): Promise<TaskEventBatch[]> {

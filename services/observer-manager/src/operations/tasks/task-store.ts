@@ -44,12 +44,13 @@ export interface TaskLedgerStore {
   lastSeqs(services: ServiceId[]): Promise<Map<ServiceId, number>>;
   /**
    * Writes all of it in one transaction, and nothing twice; with it what ended sends want to be created, each for itself: where one is
-   * refused, its creator says so. @returns what is over now, and what is to be stopped
+   * refused, its creator says so. @returns what is over now, what is to be stopped, and whether something that is over may be
+   * of a flow
    */
   apply(
     news: TaskNews,
     creations?: ReadonlyMap<SendId, SendCreations>,
-  ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }>;
+  ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[]; hasFlowEnds: boolean }>;
 }
 
 export type ClaimedTask = Claimed;
@@ -131,7 +132,11 @@ export interface TaskStore {
     id: TaskId,
     action: Action,
   ): Promise<
-    { kind: "retried"; task: TaskView } | { kind: "not-retryable" | "not-found" } | { kind: "key-taken"; winner: TaskId }
+    | { kind: "retried"; task: TaskView }
+    | { kind: "not-retryable" | "not-found" }
+    | { kind: "key-taken"; winner: TaskId }
+    /** It is over, and of a flow: that is run again as a whole. */
+    | { kind: "of-flow"; flowId: string }
   >;
 }
 

@@ -8,6 +8,7 @@ import {
   type TakenTask,
   type TakeTasks,
   type TaskId,
+  type TaskInput,
   type TaskView,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
@@ -88,13 +89,19 @@ export class TaskTakeDesk implements TaskTakeTools {
   }
 }
 
-const toTaken = ({ id, sendId, type, params, failures, leaseUntil }: HeldTask): TakenTask => ({
+const toTaken = ({ id, sendId, type, params, failures, leaseUntil, inputs }: HeldTask): TakenTask => ({
   id,
   sendId,
   type,
   params,
+  ...(inputs !== undefined && { inputs: inputs.map(toTakenInput) }),
   attempt: failures + 1,
   leaseUntil: leaseUntil.toISOString(),
+});
+
+const toTakenInput = ({ output, ...rest }: TaskInput): NonNullable<TakenTask["inputs"]>[number] => ({
+  ...rest,
+  ...(output !== undefined && { output: JSON.parse(output) as unknown }),
 });
 
 function refusalOf(outcome: NotHeld): Refusal {

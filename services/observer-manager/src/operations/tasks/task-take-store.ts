@@ -1,4 +1,4 @@
-import type { SendId, TakeTasks, TaskId, TaskStatus, TaskView } from "@unacked/contracts";
+import type { SendId, TakeTasks, TaskId, TaskInput, TaskStatus, TaskView } from "@unacked/contracts";
 import type { FailedAttempt } from "../../domain/tasks/taken-attempt.ts";
 import type { Action } from "../access/audit.ts";
 import type { OverTask } from "./task-store.ts";
@@ -10,6 +10,8 @@ export interface HeldTask {
   params: unknown;
   failures: number;
   leaseUntil: Date;
+  /** Of a task of a flow: what it comes directly after. */
+  inputs?: readonly TaskInput[];
 }
 
 /** How an attempt outside ended. */

@@ -1,4 +1,4 @@
-import type { ErrorText } from "@unacked/contracts";
+import type { ErrorText, TaskInput } from "@unacked/contracts";
 import type { Attempt, AttemptedRun, AttemptHost, BatchMember } from "../../wire/attempt.ts";
 import type { Catalogue } from "../../wire/messages.ts";
 
@@ -7,6 +7,8 @@ export interface HandledRun extends AttemptedRun {
   readonly start: AttemptedRun["start"] & { readonly params: unknown; readonly retry: { readonly resetAfterMs: number } };
   /** Only of a task: how often it has been tried, this time included. */
   readonly taskAttempt?: number;
+  /** Only of a task of a flow: what it comes after. */
+  readonly inputs?: readonly TaskInput[] | undefined;
   /** Only of a batch of tasks. */
   readonly members?: readonly BatchMember[];
 }

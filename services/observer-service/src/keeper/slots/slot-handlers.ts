@@ -158,7 +158,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     const slot = this.#placement.place(placed);
     if (slot === undefined) return;
     const { observerId, name, type, labels, params } = placed.run.start;
-    const { runId, trace, taskAttempt, members } = placed.run;
+    const { runId, trace, taskAttempt, inputs, members } = placed.run;
     const traceContext = trace?.start?.context;
     slot.process.send({
       kind: "begin",
@@ -170,6 +170,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       labels,
       params,
       taskAttempt,
+      ...(inputs !== undefined && { inputs }),
       ...(members !== undefined && { members }),
       traceContext,
     });

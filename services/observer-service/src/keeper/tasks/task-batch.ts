@@ -32,7 +32,12 @@ export class TaskBatch implements HandledRun {
   /** As the handler is to get them: not those that somebody has cancelled meanwhile. */
   get members(): BatchMember[] {
     const wanted = [...this.left].filter(({ cause }) => cause === undefined);
-    return wanted.map(({ task: { taskId, params }, taskAttempt: attempt }) => ({ taskId, params, attempt }));
+    return wanted.map(({ task: { taskId, params, inputs }, taskAttempt: attempt }) => ({
+      taskId,
+      params,
+      attempt,
+      ...(inputs !== undefined && { inputs }),
+    }));
   }
 
   /** One of them is to end: with it the call, if it was the last that somebody wants. */

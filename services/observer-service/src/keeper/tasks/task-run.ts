@@ -16,6 +16,7 @@ export class TaskRun implements HandledRun {
   readonly runId: RunId = newRunId();
   readonly start: HandledRun["start"];
   readonly taskAttempt: number;
+  readonly inputs: StartTask["inputs"];
   startedAt = Date.now();
   /** The same, in ms of `performance.now()`. */
   beganMs = 0;
@@ -34,6 +35,7 @@ export class TaskRun implements HandledRun {
     this.message = message;
     this.#parentLog = log;
     this.taskAttempt = task.failures + 1;
+    this.inputs = task.inputs;
     const { taskId, type, params } = task;
     this.start = { observerId: taskId as string as ObserverId, name: taskId, type, labels: NO_LABELS, params, retry: RETRY };
   }

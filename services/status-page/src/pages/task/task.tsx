@@ -139,6 +139,7 @@ const TakenBy = ({ taken: { by, until } }: { taken: NonNullable<TaskView["taken"
 );
 
 const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
+  flow: "others of its flow, which it comes after",
   "due-time": "the time at which it is due",
   postponed: "the time until which its handler has put it off",
   paused: "somebody to start its type again: it is paused",

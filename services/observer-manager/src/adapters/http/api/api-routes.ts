@@ -3,6 +3,7 @@ import type { ManagerApi } from "../../../operations/manager-api.ts";
 import { auditRoute } from "./access/audit-route.ts";
 import { type SignInDesk, sessionRoutes } from "./access/session-routes.ts";
 import { errorRoutes } from "./errors/error-routes.ts";
+import { flowRoutes } from "./flows/flow-routes.ts";
 import { logRoute } from "./logs/log-route.ts";
 import { batchRoute } from "./observers/batch-route.ts";
 import { bulkRoutes } from "./observers/bulk-routes.ts";
@@ -31,6 +32,7 @@ export function apiRoutes({
   taskFailures,
   taskFigures,
   taskTakes,
+  flows,
   timers,
   schedules,
   desk,
@@ -48,6 +50,7 @@ export function apiRoutes({
     ...taskTypeRoutes(taskTypes),
     ...taskFailureRoutes(taskFailures),
     ...taskFigureRoutes(taskFigures),
+    ...flowRoutes(flows),
     ...timerRoutes(timers),
     ...scheduleRoutes(schedules),
     ...serviceRoutes(reads, services),

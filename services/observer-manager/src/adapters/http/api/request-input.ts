@@ -1,4 +1,14 @@
-import { ObserverId, ObserverName, ScheduleId, ServiceId, ServiceName, TaskId, TimerId, TypeName } from "@unacked/contracts";
+import {
+  FlowId,
+  ObserverId,
+  ObserverName,
+  ScheduleId,
+  ServiceId,
+  ServiceName,
+  TaskId,
+  TimerId,
+  TypeName,
+} from "@unacked/contracts";
 import type { Request } from "express";
 import type { z } from "zod";
 import { NO_SUCH_PARAMETER, queryProblems } from "../../../domain/field-problems.ts";
@@ -20,6 +30,7 @@ export function readInput(
     service: serviceOf(request.params["service"]),
     taskId: taskIdOf(request.params["taskId"]),
     taskType: taskTypeOf(request.params["taskType"]),
+    flowId: flowIdOf(request.params["flowId"]),
     timerId: timerIdOf(request.params["timerId"]),
     scheduleId: scheduleIdOf(request.params["scheduleId"]),
     lastEventId: request.get("last-event-id"),
@@ -106,6 +117,14 @@ function scheduleIdOf(text: unknown): string {
   const id = ScheduleId.safeParse(text);
   if (id.success) return id.data;
   throw new HttpProblem({ code: "schedule-not-found", detail: "An id is 1 to 128 of A-Z a-z 0-9 . _ : -" });
+}
+
+/** Routes without `{flowId}` do not look at it. */
+function flowIdOf(text: unknown): FlowId {
+  if (text === undefined) return "" as FlowId;
+  const id = FlowId.safeParse(text);
+  if (id.success) return id.data;
+  throw new HttpProblem({ code: "flow-not-found", detail: "A flow's id is a UUID" });
 }
 
 /** Routes without `{taskType}` do not look at it. */

@@ -1,4 +1,12 @@
-import { CALLS, type CallName, type PathParameter, type Role, type TaskId, type TimerId } from "@unacked/contracts";
+import {
+  CALLS,
+  type CallName,
+  type FlowId,
+  type PathParameter,
+  type Role,
+  type TaskId,
+  type TimerId,
+} from "@unacked/contracts";
 import type { z } from "zod";
 import type { Actor } from "../../../domain/access/identity.ts";
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
@@ -27,6 +35,7 @@ export interface PathValues {
   taskType: string;
   timerId: TimerId;
   scheduleId: string;
+  flowId: FlowId;
 }
 
 /** What every route is given. */

@@ -23,6 +23,7 @@ import { ClaimFloors0023 } from "../migrations/0023-claim-floors.ts";
 import { Timers0024 } from "../migrations/0024-timers.ts";
 import { Pause0025 } from "../migrations/0025-pause.ts";
 import { Schedules0026 } from "../migrations/0026-schedules.ts";
+import { Flows0028 } from "../migrations/0028-flows.ts";
 import { TimerNames0030 } from "../migrations/0030-timer-names.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
@@ -92,6 +93,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       Pause0025,
       TimerNames0030,
       Schedules0026,
+      Flows0028,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -4,7 +4,8 @@ import { type SqlConditions, TIME_OF_MICROS } from "./sql-conditions.ts";
 /** Things that are kept in one table until they are over, and in another one after that; `columns` come to the same row of both. */
 export interface LiveAndEnded {
   live: { table: string; columns: string };
-  ended: { table: string; columns: string };
+  /** Undefined: all is in one. */
+  ended: { table: string; columns: string } | undefined;
   /** The statuses of the second table. */
   overStatuses: readonly string[];
   /** So far they are counted. */
@@ -89,6 +90,7 @@ async function count(dataSource: DataSource, both: LiveAndEnded, { statuses }: L
 
 /** Only those that can have some. */
 function tablesOf({ live, ended, overStatuses }: LiveAndEnded, statuses: readonly string[] | undefined) {
+  if (ended === undefined) return [live];
   const isOver = (status: string) => overStatuses.includes(status);
   return [...(statuses?.every(isOver) ? [] : [live]), ...(statuses?.some(isOver) === false ? [] : [ended])];
 }

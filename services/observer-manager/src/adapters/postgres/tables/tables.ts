@@ -1,6 +1,7 @@
 import { AuditTable } from "./audit.ts";
 import { CommandsTable } from "./commands.ts";
 import { ErrorsTable, UnappliedEventsTable } from "./errors.ts";
+import { FlowEdgesTable, FlowEndsTable, FlowsTable, FlowTasksTable } from "./flows.ts";
 import { ObserverCountsTable, ObserversTable } from "./observers.ts";
 import { RunsTable, UnknownRunsTable } from "./runs.ts";
 import { OccurrencesTable, ScheduleObserversTable, SchedulesTable } from "./schedules.ts";
@@ -40,6 +41,10 @@ export const TABLES = [
   TaskFigureDeltasTable,
   TaskFiguresTable,
   TaskRequestsTable,
+  FlowsTable,
+  FlowTasksTable,
+  FlowEdgesTable,
+  FlowEndsTable,
   TimersTable,
   EndedTimersTable,
   TimerOwnersTable,

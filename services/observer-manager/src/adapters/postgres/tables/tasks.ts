@@ -24,9 +24,12 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   lastError: nullable("jsonb", "last_error"),
   createdAt: column("timestamptz", "created_at"),
   key: nullable("text"),
+  /** The flow that it is a task of, and its name there. */
+  flowId: nullable("uuid", "flow_id"),
+  flowRef: nullable("text", "flow_ref"),
   /** The task whose handler created it. */
   parentId: nullable("uuid", "parent_id"),
-  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`. */
+  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`, `flowReason`. */
   story: nullable("jsonb"),
   /** Who took it last to work on it outside; null: nobody, or a service was given it since. */
   takenBy: nullable("text", "taken_by"),
@@ -62,6 +65,7 @@ export const TasksTable = new EntitySchema({
     { name: "tasks_leases" },
     { name: "tasks_newest" },
     { name: "tasks_of_type" },
+    { name: "tasks_of_flow" },
     { name: "tasks_key", unique: true },
   ],
 });

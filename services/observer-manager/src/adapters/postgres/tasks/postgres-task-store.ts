@@ -115,6 +115,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
       if (live === undefined && before === undefined) return { kind: "not-found" } as const;
       const mayBe = live === undefined ? before?.status !== "Completed" : live.status === "Scheduled";
       if (!mayBe) return { kind: "not-retryable" } as const;
+      if (before?.flow) return { kind: "of-flow", flowId: before.flow.id } as const;
       const changed = await tx.query<unknown[]>(live === undefined ? REVIVED : MAKE_DUE, [[id]]);
       const winner = changed.length > 0 || before?.key == null ? undefined : await whoHasKey(tx, before);
       if (winner !== undefined && winner !== id) return { kind: "key-taken", winner } as const;

@@ -146,7 +146,7 @@ const claimFor = (claimant: Claimant): string => {
           SELECT id FROM candidates WHERE is_kept
           UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
         FOR UPDATE SKIP LOCKED))
-    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lease_until, lane
+    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lease_until, lane, flow_id, flow_ref
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || t.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -167,7 +167,7 @@ const claimFor = (claimant: Claimant): string => {
         WHERE c.at > now - interval '1 second') s
       WHERE since >= rate_per_second) used_up
   )${steps}
-  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, next.ms AS "nextRoomInMs", ${returning}
+  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, flow_id AS "flowId", flow_ref AS "flowRef", next.ms AS "nextRoomInMs", ${returning}
   FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`;
 };
 
@@ -234,7 +234,7 @@ const joiningFor = ({ room, which, sentAt, lane }: Joining): string => `
   ), claimed AS (
     UPDATE tasks t SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, taken_by = NULL, sent_at = ${sentAt}, lane = ${lane}
     FROM next n WHERE t.id = n.id AND t.id = ANY(ARRAY(SELECT id FROM next))
-    RETURNING t.id, t.send_id, t.type, t.params, t.failures, t.max_attempts, t.crashes, t.interruptions, t.sends, t.priority, t.due_at, t.lane
+    RETURNING t.id, t.send_id, t.type, t.params, t.failures, t.max_attempts, t.crashes, t.interruptions, t.sends, t.priority, t.due_at, t.lane, t.flow_id, t.flow_ref
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || locked.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -243,7 +243,7 @@ const joiningFor = ({ room, which, sentAt, lane }: Joining): string => `
     WHERE l.type = t.type AND t.rate_per_second IS NOT NULL AND n.count > 0
   )
   SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
-         interruptions = 0 AS unhurt, lane
+         interruptions = 0 AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"
   FROM claimed ORDER BY ${ORDER}`;
 
 /** They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. */

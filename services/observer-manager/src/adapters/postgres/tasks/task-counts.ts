@@ -12,7 +12,7 @@ const BY_TYPE = "SELECT type, status, count(*)::int AS count FROM tasks GROUP BY
 const POOLS = `
   WITH kinds AS (
     SELECT pool, type, count(*)::int AS wanted, min(due_at) FILTER (WHERE status = 'Ready') AS oldest
-    FROM tasks WHERE status <> 'Scheduled' AND lease_until IS NULL GROUP BY pool, type
+    FROM tasks WHERE status IN ('Ready', 'Sent', 'Running') AND lease_until IS NULL GROUP BY pool, type
   ), announced AS (${ANNOUNCED}
   ), waiting AS (
     SELECT k.pool, sum(ceil(k.wanted::numeric / coalesce(a."batchSize", 1)))::int AS wanted, extract(epoch FROM unacked_now() - min(k.oldest))::float8 AS oldest

@@ -60,6 +60,7 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
       if (before === undefined) return { kind: "not-found" };
       const mayBe = live === undefined ? before.status !== "Completed" : live.status === "Scheduled";
       if (!mayBe) return { kind: "not-retryable" };
+      if (live === undefined && before.flow !== null) return { kind: "of-flow", flowId: before.flow.id };
       const revived = live === undefined ? (await tx.query<unknown[]>(REVIVED, [[id]])).length > 0 : true;
       const winner = revived || before.key === null ? undefined : await whoHasKey(tx, before);
       if (winner !== undefined && winner !== id) return { kind: "key-taken", winner };

@@ -163,6 +163,7 @@ function viewOfNew(
     output: null,
     completedBy: null,
     lastError: null,
+    flow: null,
     parentId: parentId ?? null,
     createdAt: row.created_at.toISOString(),
   };

@@ -51,30 +51,48 @@ export const RETURNS = `
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM back`;
 
-const ENDED = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-  service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story, taken_by, told_send, parent_id`;
+export const ENDED = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
+  service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story, taken_by, told_send, parent_id, flow_id, flow_ref`;
 
 /** What a statement adds to the figures of its types. @param what a column, of the rows of `from` */
-const counted = (what: "failed" | "cancelled" | "retried", from: string): string =>
+export const counted = (what: "failed" | "cancelled" | "retried", from: string): string =>
   `counted AS (INSERT INTO task_figure_deltas (type, pool, ${what}) SELECT type, pool, count(*) FROM ${from} GROUP BY 1, 2)`;
 
+/** What is over of a flow is followed up by somebody else (flow-follow-store.ts). @param from rows of it, with these in SQL */
+export const noted = (of: {
+  from: string;
+  status: string;
+  output: string;
+  error: string;
+  where?: string;
+  reason?: string;
+}): string =>
+  `noted AS (INSERT INTO flow_ends (flow_id, ref, task_id, status, output, error, reason, ended_at)
+    SELECT flow_id, flow_ref, id, ${of.status}, ${of.output}, (${of.error}) - 'stack', ${of.reason ?? "NULL"}, unacked_now()
+    FROM ${of.from} WHERE flow_id IS NOT NULL${of.where === undefined ? "" : ` AND ${of.where}`})`;
+
 export const FAILED_BY_CRASHES = `
-  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("failed", "gone")}
+  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("failed", "gone")},
+  ${noted({ from: "gone", status: "'Failed'", output: "NULL", error: "$2::jsonb" })}
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Failed', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, $2::jsonb, created_at, unacked_now(), key, story, taken_by, told_send, parent_id FROM gone`;
+         service_id, service_name, started_at, NULL, $2::jsonb, created_at, unacked_now(), key, story, taken_by, told_send, parent_id, flow_id, flow_ref FROM gone`;
 
 /** What is taken away by hand: of what waits, or was sent. */
 export const CANCELLED = `
-  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("cancelled", "gone")}
+  WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted("cancelled", "gone")},
+  ${noted({ from: "gone", status: "'Cancelled'", output: "NULL", error: "last_error" })}
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, last_error, created_at, unacked_now(), key, story, taken_by, told_send, parent_id FROM gone`;
+         service_id, service_name, started_at, NULL, last_error, created_at, unacked_now(), key, story, taken_by, told_send, parent_id, flow_id, flow_ref FROM gone`;
 
-/** And back; but not one whose key another has. Index: ended_tasks_by_id. @returns those that are */
+/**
+ * And back; but not one whose key another has, nor one of a flow, which is run again as a whole. Index: ended_tasks_by_id. @returns
+ * those that are
+ */
 export const REVIVED = `
   WITH found AS (
-    SELECT * FROM ended_tasks WHERE id = ANY($1) AND status IN ('Failed', 'Cancelled') ORDER BY id FOR UPDATE
+    SELECT * FROM ended_tasks WHERE id = ANY($1) AND status IN ('Failed', 'Cancelled') AND flow_id IS NULL ORDER BY id FOR UPDATE
   ), back AS (
     INSERT INTO tasks (id, type, params, pool, priority, status, due_at, max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id)
     SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id
@@ -112,7 +130,7 @@ export const ENDS = `
     SELECT t.id, t.type, t.params, t.next_params, t.key, t.pool, t.priority, t.due_at, t.max_attempts, t.sends, t.created_at,
            t.cancel_requested_at, t.next_params IS NOT NULL AS has_next, t.taken_by,
            CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END AS told_send,
-           t.last_error, t.parent_id, t.failures + (e.outcome = 'failed')::int AS failures,
+           t.last_error, t.parent_id, t.flow_id, t.flow_ref, t.failures + (e.outcome = 'failed')::int AS failures,
            t.interruptions + e.interruptions + ${FOLLOWED}::int + (e.outcome = 'crashed')::int AS interruptions,
            t.crashes + e.crashes + ${CRASHED}::int + (e.outcome = 'crashed')::int AS crashes,
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
@@ -133,9 +151,10 @@ export const ENDS = `
   ), kept AS (
     INSERT INTO ended_tasks (${ENDED})
     SELECT id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, unacked_now(), key, story, taken_by, told_send, parent_id
+           service_id, service_name, started_at, output, coalesce(error, last_error), created_at, unacked_now(), key, story, taken_by, told_send, parent_id, flow_id, flow_ref
     FROM fate WHERE status IN ${OVER}
-  ), going_on AS (
+  ), ${noted({ from: "fate", status: "status", output: "output", error: "coalesce(error, last_error)", where: `status IN ${OVER}` })},
+  going_on AS (
     UPDATE tasks t SET status = f.status, params = CASE WHEN f.has_next THEN f.next_params ELSE t.params END,
       next_params = NULL, cancel_requested_at = CASE WHEN NOT f.has_next THEN t.cancel_requested_at END,
       failures = CASE WHEN f.has_next THEN 0 ELSE f.failures END, interruptions = f.interruptions,
@@ -152,7 +171,7 @@ export const ENDS = `
            coalesce(sum(took_ms) FILTER (WHERE ${RAN}), 0), coalesce(array_agg(${bucketInSql("took_ms")}) FILTER (WHERE ${RAN}), '{}')
     FROM fate GROUP BY type, pool
   )
-  SELECT id, status FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`;
+  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`;
 
 /** What became of what its handler wanted to create; over or not. Indexes: tasks_pkey, ended_tasks_by_id. */
 export const CHILDREN_TOLD = `

@@ -64,16 +64,19 @@ async function write(tx: EntityManager, news: TaskNews, creations: Creations): R
   for (const { serviceId, generation, markerId, held } of inventories)
     await tx.query(HELD, [markerId, generationName(serviceId, generation), held]);
   await tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]);
-  return { over: [...failed, ...returned, ...ended.filter(isOver)], unwanted };
+  const over = [...failed, ...returned, ...ended.filter(isOver)];
+  // Of those that were ended by hand or by crashes nobody asks: they are few.
+  const hasFlowEnds = failed.length + returned.length > 0 || ended.some(({ isOfFlow }) => isOfFlow);
+  return { over, unwanted, hasFlowEnds };
 }
 
 type Creations = ReadonlyMap<SendId, SendCreations>;
 const NONE: Creations = new Map();
 
 /** Over; or `Ready`: it has completed, and goes on with newer params. */
-type EndedRow = { id: TaskId; status: OverTask["status"] | "Ready" };
+type EndedRow = { id: TaskId; status: OverTask["status"] | "Ready"; isOfFlow: boolean };
 
-const isOver = (row: EndedRow): row is OverTask => row.status !== "Ready";
+const isOver = (row: EndedRow): row is EndedRow & OverTask => row.status !== "Ready";
 
 /** Of those that these ends have completed: not of an older send, nor of what was cancelled. */
 function completedOf(ends: TaskWord[], ended: EndedRow[], creations: Creations): CreatingTask[] {

@@ -1,6 +1,7 @@
-import type { StartTask, TaskId } from "@unacked/contracts";
+import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { readInputs } from "../flows/flow-inputs.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import {
   ANNOUNCED,
@@ -52,13 +53,15 @@ const CANCELS_DUE = `
   SELECT id AS "taskId", send_id AS "sendId", service_id AS "serviceId", service_generation AS generation FROM due`;
 
 /** There is always one: without a task where none was claimed. */
-interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "alone" | "taskId"> {
+interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "alone" | "taskId" | "inputs"> {
   taskId: ClaimedTask["task"]["taskId"] | null;
   maxAttempts: number | null;
   alone: boolean;
   unhurt: boolean;
   sends: number;
   lane: TaskId | null;
+  flowId: string | null;
+  flowRef: string | null;
   nextRoomInMs: number | null;
   keepsWorkers: boolean;
   roomAhead: number;
@@ -111,7 +114,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
             [...floors.readyFromByType.keys()],
             [...floors.readyFromByType.values()],
           ]);
-    const tasks = claimedOf(pool, rows);
+    const tasks = await this.#claimed(pool, rows);
     // Not awaited: what is claimed is to be sent.
     if (floors === undefined) void this.#floors.learn(pool, types, performance.now() - beganMs, tasks.length);
     const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0 } = rows[0] ?? {};
@@ -119,11 +122,22 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async claimCompanions(pool: string, { type, taskId }: StartTask, count: number): Promise<ClaimedTask[]> {
-    return claimedOf(pool, await this.#query<ClaimRow>(COMPANIONS, [pool, type, count, taskId]));
+    return this.#claimed(pool, await this.#query<ClaimRow>(COMPANIONS, [pool, type, count, taskId]));
   }
 
   async claimFollowers(pool: string, type: string, lanes: TaskId[], count: number): Promise<ClaimedTask[]> {
-    return claimedOf(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, count, lanes]));
+    return this.#claimed(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, count, lanes]));
+  }
+
+  /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed. */
+  async #claimed(pool: string, rows: ClaimRow[]): Promise<ClaimedTask[]> {
+    const claimed = rows.filter((row): row is ClaimedRow => row.taskId !== null);
+    try {
+      return claimedOf(pool, claimed, await readInputs(this.#dataSource, claimed));
+    } catch (error) {
+      await this.giveBack(claimed);
+      throw error;
+    }
   }
 
   async giveBack(sent: Parameters<TaskQueueStore["giveBack"]>[0]): Promise<void> {
@@ -139,11 +153,13 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 }
 
-function claimedOf(pool: string, rows: ClaimRow[]): ClaimedTask[] {
-  return rows.flatMap(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane }) => {
-    if (taskId === null) return [];
-    const task = { taskId, sendId, pool, type, params, failures };
+type ClaimedRow = ClaimRow & { taskId: TaskId };
+
+function claimedOf(pool: string, rows: ClaimedRow[], inputs: ReadonlyMap<string, TaskInput[]>): ClaimedTask[] {
+  return rows.map(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane }) => {
+    const own = inputs.get(taskId);
+    const task = { taskId, sendId, pool, type, params, failures, ...(own !== undefined && { inputs: own }) };
     const wishes = { ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) };
-    return [{ task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt: unhurt, ...(lane !== null && { lane }) }];
+    return { task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt: unhurt, ...(lane !== null && { lane }) };
   });
 }

@@ -5,6 +5,7 @@ import type { OverTask } from "../../../operations/tasks/task-store.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../operations/tasks/task-take-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { readInputs } from "../flows/flow-inputs.ts";
 import { viewOf } from "./postgres-task-store.ts";
 import { TAKE } from "./task-claim.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
@@ -59,6 +60,8 @@ const TOO_MANY_LEASES = {
 /** There is always one: without a task where none was claimed. */
 interface TakeRow extends Omit<HeldTask, "id"> {
   taskId: TaskId | null;
+  flowId: string | null;
+  flowRef: string | null;
   nextRoomInMs: number | null;
 }
 
@@ -86,9 +89,15 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
   ): ReturnType<TaskTakeStore["take"]> {
     const parameters = [pool, count, leaseMs, types, action.by.name, JSON.stringify(toRecord(action))];
     const rows = await this.#dataSource.query<TakeRow[]>(TAKE, parameters);
-    const tasks = rows.flatMap(({ taskId, sendId, type, params, failures, leaseUntil }) =>
-      taskId === null ? [] : [{ id: taskId, sendId, type, params, failures, leaseUntil }],
-    );
+    const taken = rows.flatMap((row) => (row.taskId === null ? [] : [{ ...row, taskId: row.taskId }]));
+    const inputs = await readInputs(this.#dataSource, taken).catch(async (error: unknown) => {
+      await this.giveBack(taken.map(({ taskId: id, sendId }) => ({ id, sendId })));
+      throw error;
+    });
+    const tasks = taken.map(({ taskId: id, sendId, type, params, failures, leaseUntil }) => {
+      const own = inputs.get(id);
+      return { id, sendId, type, params, failures, leaseUntil, ...(own !== undefined && { inputs: own }) };
+    });
     return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null };
   }
 

@@ -28,6 +28,8 @@ export interface TaskRow {
   taken_by: string | null;
   lease_until: Date | null;
   lane: string | null;
+  flow_id: string | null;
+  flow_ref: string | null;
 }
 
 /** Of few. */
@@ -42,10 +44,12 @@ export interface TaskStory {
   refused?: TaskView["refused"];
   /** Its params, as somebody has changed them. */
   edits?: TaskView["edits"];
+  /** Why its flow has cancelled it. */
+  flowReason?: string;
 }
 
 const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
-  service_name, started_at, created_at, key, taken_by, parent_id`;
+  service_name, started_at, created_at, key, taken_by, parent_id, flow_id, flow_ref`;
 
 const STORY = "story - 'created' - 'refused' - 'edits' AS story";
 const LAST_ERROR = "last_error - 'stack' AS last_error";
@@ -74,7 +78,16 @@ export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
 /** @param standing needed of what is Ready */
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
-  const { postpones = 0, postponedFor, until = "", completedBy = "handler", created, refused, edits } = row.story ?? {};
+  const {
+    postpones = 0,
+    postponedFor,
+    until = "",
+    completedBy = "handler",
+    created,
+    refused,
+    edits,
+    flowReason = null,
+  } = row.story ?? {};
   const isBehindAnother = row.lane !== null && row.lane !== id;
   const isPostponed = status === "Scheduled" && Date.parse(until) === row.due_at.getTime();
   return {
@@ -102,6 +115,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     output: row.output === null ? null : fromJson(row.output),
     completedBy: status === "Completed" ? completedBy : null,
     lastError: row.last_error,
+    flow: row.flow_id === null ? null : { id: row.flow_id, ref: row.flow_ref ?? "", reason: flowReason },
     parentId: row.parent_id,
     ...(created !== undefined && { created }),
     ...(refused !== undefined && { refused }),

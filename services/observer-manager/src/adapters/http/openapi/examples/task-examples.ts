@@ -35,6 +35,7 @@ export const READY = {
   output: null,
   completedBy: null,
   lastError: null,
+  flow: null,
   parentId: null,
   createdAt: "2026-11-20T09:00:00.000Z",
 } satisfies TaskView;

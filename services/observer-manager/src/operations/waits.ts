@@ -1,34 +1,56 @@
-import type { TaskId } from "@unacked/contracts";
-import type { Log } from "../log.ts";
-import type { TaskStore } from "./task-store.ts";
+import type { Log } from "./log.ts";
 
 /** More wait for nobody: they are answered at once with how it stands. */
 const MAX_WAITS = 10_000;
 const LOOK_EVERY_MS = 500;
 
+export interface WaitsStore<Id extends string> {
+  /** Those of these that are over. */
+  findOver(ids: Id[]): Promise<Id[]>;
+}
+
 /**
- * Who waits for the end of a task. What this manager writes itself wakes them at once; what another one writes is looked for twice a
- * second, by one statement for all.
+ * Who waits for the end of a task, or of a flow. What this manager writes itself wakes them at once; what another one writes is looked
+ * for twice a second, by one statement for all.
  */
-export class TaskWaits {
-  readonly #store: Pick<TaskStore, "findOver">;
+export class Waits<Id extends string> {
+  readonly #store: WaitsStore<Id>;
   readonly #log: Log;
-  readonly #waiting = new Map<TaskId, Set<() => void>>();
+  readonly #waiting = new Map<Id, Set<() => void>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(store: Pick<TaskStore, "findOver">, log: Log) {
+  constructor(store: WaitsStore<Id>, log: Log) {
     this.#store = store;
     this.#log = log;
   }
 
   /** These are over. */
-  over(ids: readonly TaskId[]): void {
+  over(ids: readonly Id[]): void {
     if (this.#waiting.size === 0) return;
     for (const id of ids) for (const wake of this.#waiting.get(id) ?? []) wake();
   }
 
+  /** It as it is when it is over, or after `limitMs`. */
+  async found<View>(
+    id: Id,
+    limitMs: number,
+    { find, isOver }: { find(): Promise<View | undefined>; isOver(view: View): boolean },
+  ): Promise<View | undefined> {
+    const first = await find();
+    if (first === undefined || limitMs === 0 || isOver(first)) return first;
+    const over = this.until(id, limitMs);
+    // It may have ended before anybody waited.
+    const now = await find();
+    if (now === undefined || isOver(now)) {
+      this.over([id]);
+      return now;
+    }
+    await over;
+    return find();
+  }
+
   /** Resolves when it is over, or after `limitMs`. */
-  async until(id: TaskId, limitMs: number): Promise<void> {
+  async until(id: Id, limitMs: number): Promise<void> {
     if (this.#waiting.size >= MAX_WAITS) return;
     const waiters = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiters);
@@ -54,7 +76,7 @@ export class TaskWaits {
     try {
       this.over(await this.#store.findOver([...this.#waiting.keys()]));
     } catch (error) {
-      this.#log.debug({ err: error }, "whether tasks are over could not be looked up; it is tried again");
+      this.#log.debug({ err: error }, "whether tasks or flows are over could not be looked up; it is tried again");
     }
     this.#timer = this.#waiting.size === 0 ? undefined : setTimeout(() => void this.#look(), LOOK_EVERY_MS);
   }

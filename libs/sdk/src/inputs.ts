@@ -1,0 +1,78 @@
+import type { z } from "zod";
+import { SdkError } from "./sdk-error.ts";
+
+/** Of what `defineTask` gave: the result of such a task is an input of another. */
+type InputTask = { readonly type: string; readonly output?: z.ZodType };
+
+/** What a task is to be given by one that it comes after in a flow: its type; `optional` where it can do without. */
+export type InputKind = InputTask | { readonly task: InputTask; readonly optional: true };
+
+/** By ref, as the flow names them. */
+export type InputKinds = Readonly<Record<string, InputKind>>;
+
+type ResultOf<Kind> = Kind extends { readonly output?: infer Schema }
+  ? NonNullable<Schema> extends z.ZodType
+    ? z.output<NonNullable<Schema>>
+    : unknown
+  : unknown;
+
+/** What `ctx.inputs` is, where `inputs` were declared; else whatever there is, by ref. */
+export type InputsOf<Kinds> = string extends keyof Kinds
+  ? Readonly<Record<string, unknown>>
+  : {
+      readonly [Ref in keyof Kinds]: Kinds[Ref] extends { readonly task: infer Task; readonly optional: true }
+        ? ResultOf<Task> | undefined
+        : ResultOf<Kinds[Ref]>;
+    };
+
+/** An input that is not there: the task has failed, or was cancelled, and its `onFailure` is `continue`. */
+export type MissingInput = {
+  readonly status: "Failed" | "Cancelled";
+  /** Of its last attempt. */
+  readonly error?: { readonly name: string; readonly message: string };
+};
+
+/** As they come: what another task of the flow has come to, its result as JSON. */
+export type GivenInput = {
+  readonly ref: string;
+  readonly status: "Completed" | MissingInput["status"];
+  readonly output?: string | undefined;
+  readonly error?: MissingInput["error"] | undefined;
+};
+
+export type Inputs = {
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly missing: Readonly<Record<string, MissingInput>>;
+};
+
+/**
+ * What a handler gets of what its task comes after. Throws `missing-input` where one is not there that its type cannot do without: to try
+ * again would not help.
+ */
+export function inputsOf(definition: { readonly inputs?: unknown }, given: readonly GivenInput[] | undefined = []): Inputs {
+  const inputs = bare<unknown>();
+  const missing = bare<MissingInput>();
+  for (const { ref, status, output, error } of given)
+    if (status === "Completed") inputs[ref] = output === undefined ? null : JSON.parse(output);
+    else missing[ref] = { status, ...(error !== undefined && { error }) };
+  for (const [ref, kind] of Object.entries((definition.inputs ?? {}) as InputKinds)) {
+    if (ref in inputs || "optional" in kind) continue;
+    const why = missing[ref] === undefined ? "its task comes after no such task" : `that is ${missing[ref].status}`;
+    throw new SdkError("missing-input", `the input "${ref}" is not there: ${why}`);
+  }
+  return { inputs: Object.freeze(inputs), missing: Object.freeze(missing) };
+}
+
+/** Refs are whatever somebody wrote. */
+const bare = <Value>(): Record<string, Value> => Object.create(null) as Record<string, Value>;
+
+/** What is wrong with `inputs` of a definition; a file in JavaScript may say anything. */
+export function inputsFlaw(inputs: unknown): string | undefined {
+  if (typeof inputs !== "object" || inputs === null) return "inputs is not an object, for example { fetch: fetchTask }";
+  for (const [ref, kind] of Object.entries(inputs)) {
+    const task = typeof kind === "object" && kind !== null && "task" in kind ? kind.task : kind;
+    if (typeof (task as { type?: unknown } | null)?.type !== "string")
+      return `inputs.${ref} is not what defineTask gave, nor { task, optional: true }`;
+  }
+  return undefined;
+}

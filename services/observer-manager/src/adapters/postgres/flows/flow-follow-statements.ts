@@ -1,0 +1,121 @@
+import { counted, ENDED, noted } from "../tasks/task-ledger-statements.ts";
+
+/** What follows ends of tasks of flows up: each statement is for a whole chunk. */
+
+/** The flows of the first ends; others are at the rest. Indexes: flow_ends_pkey, flows_pkey. */
+export const LOCK_FLOWS = `
+  SELECT id, cancel_requested_at IS NOT NULL AS cancelling FROM flows WHERE id = ANY(ARRAY(
+    SELECT DISTINCT flow_id FROM (SELECT flow_id FROM flow_ends ORDER BY id LIMIT $1) first))
+  ORDER BY id FOR UPDATE SKIP LOCKED`;
+
+/**
+ * A result that is longer than was said is a failure, where somebody was to be given it. Followed before, and so not again: one that is
+ * written down, and whose followers are not being looked at. Indexes: flow_ends_of_flow, flow_tasks_pkey.
+ */
+export const ENDS = `
+  SELECT e.id, e.flow_id AS "flowId", e.ref, e.task_id AS "taskId", e.reason, e.passed, coalesce(t.followers, 0) AS followers,
+    t.on_failure AS "onFailure", t.ref IS NOT NULL AND (t.status IS NULL OR e.passed > 0) AS "isCurrent", l.is_too_large AS "isTooLarge",
+    CASE WHEN l.is_too_large THEN 'Failed' ELSE e.status END AS status
+  FROM flow_ends e LEFT JOIN flow_tasks t ON t.flow_id = e.flow_id AND t.ref = e.ref AND t.task_id = e.task_id
+  CROSS JOIN LATERAL (
+    SELECT coalesce(e.status = 'Completed' AND t.followers > 0 AND octet_length(e.output) > t.max_output_bytes, false) AS is_too_large) l
+  WHERE e.flow_id = ANY($1) ORDER BY e.id LIMIT $2`;
+
+export const SETTLE = `
+  UPDATE flow_tasks t SET status = CASE WHEN u.is_too_large THEN 'Failed' ELSE e.status END,
+    output = CASE WHEN e.status = 'Completed' AND NOT u.is_too_large THEN e.output END,
+    error = CASE
+      WHEN u.is_too_large THEN jsonb_build_object('name', 'ResultTooLargeError', 'message',
+        format('its result has %s bytes as JSON; %s may be given to what comes after it (maxOutputBytes)', octet_length(e.output), t.max_output_bytes))
+      WHEN e.status <> 'Completed' THEN e.error END,
+    reason = e.reason, ended_at = e.ended_at
+  FROM flow_ends e JOIN unnest($1::bigint[], $2::boolean[]) AS u (id, is_too_large) USING (id)
+  WHERE e.id = ANY($1::bigint[]) AND t.flow_id = e.flow_id AND t.ref = e.ref`;
+
+/** With the last of its tasks a flow is over. */
+export const COUNT = `
+  UPDATE flows f SET completed = n.completed, failed = n.failed, cancelled = n.cancelled, status = n.status,
+    reason = CASE WHEN n.status <> 'Completed' THEN n.reason END, ended_at = CASE WHEN n.status <> 'Running' THEN unacked_now() END
+  FROM (
+    SELECT c.*, CASE
+        WHEN c.completed + c.failed + c.cancelled < c.total THEN 'Running'
+        WHEN c.is_cancelled AND c.completed < c.total THEN 'Cancelled'
+        WHEN c.reason IS NOT NULL AND NOT c.is_cancelled THEN 'Failed'
+        ELSE 'Completed' END AS status
+    FROM (
+      SELECT f.id, f.total, f.cancel_requested_at IS NOT NULL AS is_cancelled, f.completed + u.completed AS completed,
+             f.failed + u.failed AS failed, f.cancelled + u.cancelled AS cancelled, coalesce(f.reason, u.reason) AS reason
+      FROM flows f JOIN unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::text[]) AS u (id, completed, failed, cancelled, reason)
+        USING (id)) c) n
+  WHERE f.id = n.id RETURNING f.id, f.status`;
+
+/** Those that come directly after ends, from where the look before ended. Index: flow_edges_pkey. */
+export const FOLLOWERS = `
+  SELECT u.flow_id AS "flowId", u.after, t.ref, t.task_id AS "taskId", t.waiting
+  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[]) AS u (flow_id, after, passed, count)
+  CROSS JOIN LATERAL (
+    SELECT f.ref FROM flow_edges f WHERE f.flow_id = u.flow_id AND f.after = u.after ORDER BY f.ref OFFSET u.passed LIMIT u.count) e
+  JOIN flow_tasks t ON t.flow_id = u.flow_id AND t.ref = e.ref`;
+
+export const WAITING = `
+  UPDATE flow_tasks t SET waiting = u.waiting FROM unnest($1::uuid[], $2::text[], $3::int[]) AS u (flow_id, ref, waiting)
+  WHERE t.flow_id = u.flow_id AND t.ref = u.ref`;
+
+/** Due from now on: it could not have begun before. Index: tasks_pkey. */
+export const UNLOCK = `
+  WITH unlocked AS (
+    UPDATE tasks SET status = CASE WHEN due_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, due_at = greatest(due_at, unacked_now())
+    WHERE id = ANY($1) AND status = 'Blocked' RETURNING id)
+  SELECT id FROM unlocked`;
+
+/** What comes after something that failed. Index: tasks_pkey. */
+export const CANCEL_BLOCKED = `
+  WITH u AS (SELECT * FROM unnest($1::uuid[], $2::text[]) AS u (task_id, flow_reason)
+  ), gone AS (
+    DELETE FROM tasks t USING u WHERE t.id = u.task_id AND t.id = ANY($1) AND t.status = 'Blocked' RETURNING t.*, u.flow_reason
+  ), ${counted("cancelled", "gone")},
+  ${noted({ from: "gone", status: "'Cancelled'", output: "NULL", error: "last_error", reason: "flow_reason" })},
+  kept AS (
+    INSERT INTO ended_tasks (${ENDED})
+    SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
+           service_id, service_name, started_at, NULL, last_error, created_at, unacked_now(), key, jsonb_build_object('flowReason', flow_reason),
+           taken_by, told_send, parent_id, flow_id, flow_ref FROM gone)
+  SELECT id FROM gone`;
+
+export const DROP_ENDS = "DELETE FROM flow_ends WHERE id = ANY($1::bigint[])";
+export const PASSED =
+  "UPDATE flow_ends e SET passed = u.passed FROM unnest($1::bigint[], $2::int[]) AS u (id, passed) WHERE e.id = u.id AND e.id = ANY($1::bigint[])";
+
+/** Index: flows_to_cancel. */
+export const LOCK_TO_CANCEL = `
+  SELECT id FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+/** Index: tasks_of_flow. */
+export const LOCK_TASKS = `
+  SELECT id, status, pool, send_id AS "sendId" FROM tasks WHERE flow_id = $1 AND cancel_requested_at IS NULL ORDER BY id LIMIT $2 FOR UPDATE`;
+export const CANCEL_ORDERED = "UPDATE flows SET cancel_ordered = true WHERE id = $1";
+
+/** What an older manager has ended without noting it; what is in no table any more has failed. Indexes: flows_running, flow_tasks_pkey. */
+export const NOTE_LOST = `
+  WITH lost AS (
+    SELECT t.flow_id, t.ref, t.task_id FROM flows f JOIN flow_tasks t ON t.flow_id = f.id
+    WHERE f.status = 'Running' AND t.status IS NULL AND NOT EXISTS (SELECT FROM tasks k WHERE k.id = t.task_id)
+      AND NOT EXISTS (SELECT FROM flow_ends n WHERE n.flow_id = t.flow_id AND n.task_id = t.task_id)
+    LIMIT $1
+  ), noted AS (
+    INSERT INTO flow_ends (flow_id, ref, task_id, status, output, error, reason, ended_at)
+    SELECT l.flow_id, l.ref, l.task_id, coalesce(e.status, 'Failed'), e.output,
+      CASE WHEN e.id IS NULL THEN '{"name":"EndForgottenError","message":"its end was forgotten before anybody followed it up"}'::jsonb
+        ELSE e.last_error - 'stack' END,
+      e.story ->> 'flowReason', coalesce(e.ended_at, unacked_now())
+    FROM lost l LEFT JOIN ended_tasks e ON e.id = l.task_id RETURNING 1)
+  SELECT count(*)::int AS count FROM noted`;
+
+/** Index: flows_by_end. */
+export const FORGET = `
+  WITH old AS (
+    SELECT id FROM flows WHERE ended_at < unacked_now() - $1::float8 * interval '1 millisecond' ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  ), ends AS (DELETE FROM flow_ends WHERE flow_id = ANY(ARRAY(SELECT id FROM old))
+  ), edges AS (DELETE FROM flow_edges WHERE flow_id = ANY(ARRAY(SELECT id FROM old))
+  ), steps AS (DELETE FROM flow_tasks WHERE flow_id = ANY(ARRAY(SELECT id FROM old))
+  ), gone AS (DELETE FROM flows WHERE id = ANY(ARRAY(SELECT id FROM old)) RETURNING id)
+  SELECT count(*)::int AS count FROM gone`;

@@ -1,0 +1,168 @@
+import type { FlowId, FlowStatusName, SendId, TASK_OVER_STATUSES, TaskId } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import {
+  chunkOf,
+  type EndedStep,
+  type Follower,
+  isPassed,
+  progressOf,
+  reasonOf,
+} from "../../../domain/flows/flow-progress.ts";
+import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
+import type { UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { REQUEST_CANCEL, TAKERS, type Taker } from "../tasks/postgres-task-store.ts";
+import { CANCELLED } from "../tasks/task-ledger-statements.ts";
+import * as sql from "./flow-follow-statements.ts";
+
+/** What one transaction looks at. */
+const MOST_ENDS = 200;
+const MOST_EDGES = 1_000;
+
+interface EndRow extends EndedStep {
+  id: string;
+  taskId: TaskId;
+  followers: number;
+  passed: number;
+  /** Of the run of now, and not followed before. */
+  isCurrent: boolean;
+  isTooLarge: boolean;
+}
+
+const NOTHING: Followed = { ends: 0, unlocked: 0, cancelled: [], over: [] };
+
+export class PostgresFlowFollowStore implements FlowFollowStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  follow(): Promise<Followed> {
+    return this.#dataSource.transaction(async (tx) => {
+      const flows = await tx.query<{ id: FlowId; cancelling: boolean }[]>(sql.LOCK_FLOWS, [MOST_ENDS]);
+      if (flows.length === 0) return NOTHING;
+      const cancelling = new Set(flows.filter((flow) => flow.cancelling).map(({ id }) => id as string));
+      const rows = await tx.query<EndRow[]>(sql.ENDS, [flows.map(({ id }) => id), MOST_ENDS]);
+      // What comes after is cancelled with its flow; and what was noted twice, or is of an older run, is followed by nothing.
+      const ends = onceEach(rows).map((end) =>
+        end.isCurrent && !cancelling.has(end.flowId) ? end : { ...end, followers: 0 },
+      );
+      const chunk = chunkOf(ends, MOST_EDGES);
+      const over = await settle(
+        tx,
+        chunk.map(({ end }) => end).filter((end) => end.isCurrent && end.passed === 0),
+      );
+      const { unlocked, cancelled } = await followUp(tx, chunk);
+      await tx.query(sql.DROP_ENDS, [chunk.filter(({ isDone }) => isDone).map(({ end }) => end.id)]);
+      const open = chunk.filter(({ isDone }) => !isDone);
+      if (open.length > 0)
+        await tx.query(sql.PASSED, [open.map(({ end }) => end.id), open.map(({ end, count }) => end.passed + count)]);
+      return { ends: chunk.length, unlocked, cancelled, over };
+    });
+  }
+
+  cancelSome(limit: number): ReturnType<FlowFollowStore["cancelSome"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [flow] = await tx.query<{ id: FlowId }[]>(sql.LOCK_TO_CANCEL);
+      if (flow === undefined) return undefined;
+      const locked = await tx.query<LockedTask[]>(sql.LOCK_TASKS, [flow.id, limit]);
+      const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
+      const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
+      if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
+      if (over.length > 0) await tx.query(CANCELLED, [over]);
+      if (locked.length < limit) await tx.query(sql.CANCEL_ORDERED, [flow.id]);
+      return { over, refuse: await refusals(tx, locked) };
+    });
+  }
+
+  async noteLost(limit: number): Promise<number> {
+    const [row] = await this.#dataSource.query<{ count: number }[]>(sql.NOTE_LOST, [limit]);
+    return row?.count ?? 0;
+  }
+
+  async forget(olderThanMs: number, limit: number): Promise<number> {
+    const [row] = await this.#dataSource.query<{ count: number }[]>(sql.FORGET, [olderThanMs, limit]);
+    return row?.count ?? 0;
+  }
+}
+
+interface LockedTask {
+  id: TaskId;
+  status: string;
+  pool: string;
+  sendId: SendId;
+}
+
+async function refusals(tx: EntityManager, locked: LockedTask[]): Promise<UnwantedAttempt[]> {
+  const sent = locked.filter(({ status }) => status === "Sent");
+  const refuse: UnwantedAttempt[] = [];
+  for (const pool of new Set(sent.map((task) => task.pool)))
+    for (const taker of await tx.query<Taker[]>(TAKERS, [pool]))
+      for (const { id, sendId } of sent.filter((task) => task.pool === pool)) refuse.push({ ...taker, taskId: id, sendId });
+  return refuse;
+}
+
+/** Of one task the first counts. */
+function onceEach(rows: EndRow[]): EndRow[] {
+  const seen = new Set<TaskId>();
+  return rows.map((row) => {
+    const isFirst = !seen.has(row.taskId);
+    seen.add(row.taskId);
+    return isFirst ? row : { ...row, isCurrent: false };
+  });
+}
+
+/** Writes down how they ended. @returns flows that are over with that */
+async function settle(tx: EntityManager, ends: EndRow[]): Promise<Followed["over"]> {
+  if (ends.length === 0) return [];
+  await tx.query(sql.SETTLE, [ends.map(({ id }) => id), ends.map(({ isTooLarge }) => isTooLarge)]);
+  const flows = new Map<string, EndRow[]>();
+  for (const end of ends) flows.set(end.flowId, [...(flows.get(end.flowId) ?? []), end]);
+  const all = [...flows];
+  const counts = (status: (typeof TASK_OVER_STATUSES)[number]): number[] =>
+    all.map(([, some]) => some.filter((end) => end.status === status).length);
+  const stands = (end: EndRow): boolean => !isPassed(end);
+  const rows = await tx.query<{ id: FlowId; status: FlowStatusName }[]>(sql.COUNT, [
+    all.map(([id]) => id),
+    counts("Completed"),
+    counts("Failed"),
+    counts("Cancelled"),
+    all.map(([, some]) => {
+      const first = some.find(stands);
+      return first === undefined ? null : reasonOf(first);
+    }),
+  ]);
+  return rows.filter(({ status }) => status !== "Running");
+}
+
+async function followUp(
+  tx: EntityManager,
+  chunk: { end: EndRow; count: number }[],
+): Promise<Pick<Followed, "unlocked" | "cancelled">> {
+  const some = chunk.filter(({ count }) => count > 0);
+  if (some.length === 0) return { unlocked: 0, cancelled: [] };
+  const followers = await tx.query<Follower[]>(sql.FOLLOWERS, [
+    some.map(({ end }) => end.flowId),
+    some.map(({ end }) => end.ref),
+    some.map(({ end }) => end.passed),
+    some.map(({ count }) => count),
+  ]);
+  const { waiting, unlock, cancel } = progressOf(
+    some.map(({ end }) => end),
+    followers,
+  );
+  await tx.query(sql.WAITING, [
+    waiting.map(({ flowId }) => flowId),
+    waiting.map(({ ref }) => ref),
+    waiting.map((one) => one.waiting),
+  ]);
+  const unlocked = unlock.length === 0 ? [] : await tx.query<unknown[]>(sql.UNLOCK, [unlock]);
+  const cancelled =
+    cancel.length === 0
+      ? []
+      : await tx.query<{ id: TaskId }[]>(sql.CANCEL_BLOCKED, [
+          cancel.map(({ taskId }) => taskId),
+          cancel.map(({ reason }) => reason),
+        ]);
+  return { unlocked: unlocked.length, cancelled: cancelled.map(({ id }) => id) };
+}

@@ -1,0 +1,99 @@
+import type { FlowStatusName, FlowTaskView, FlowView, ON_FAILURE, TaskStatus } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+
+export interface FlowRow {
+  id: string;
+  name: string | null;
+  status: FlowStatusName;
+  run: number;
+  reason: string | null;
+  cancelling: boolean;
+  total: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  created_at: Date;
+  ended_at: Date | null;
+}
+
+export const FLOW_COLUMNS = `id, name, status, run, reason, cancel_requested_at IS NOT NULL AND status = 'Running' AS cancelling,
+  total, completed, failed, cancelled, created_at, ended_at`;
+
+/** Index: flows_pkey. */
+const FIND = `SELECT ${FLOW_COLUMNS} FROM flows WHERE id = $1`;
+
+export async function findFlow(db: DataSource | EntityManager, id: string): Promise<FlowView | undefined> {
+  const [row] = await db.query<FlowRow[]>(FIND, [id]);
+  return row && toFlowView(row);
+}
+
+export function toFlowView(row: FlowRow): FlowView {
+  const { id, name, status, cancelling, reason, run, total, completed, failed, cancelled } = row;
+  return {
+    id,
+    name,
+    status,
+    cancelling,
+    reason,
+    run,
+    tasks: { total, completed, failed, cancelled },
+    createdAt: row.created_at.toISOString(),
+    endedAt: row.ended_at?.toISOString() ?? null,
+  };
+}
+
+export interface FlowTaskRow {
+  place: number;
+  ref: string;
+  task_id: string;
+  type: string;
+  pool: string;
+  after: string[];
+  on_failure: (typeof ON_FAILURE)[number];
+  max_output_bytes: number;
+  run: number;
+  waiting: number;
+  status: TaskStatus;
+  reason: string | null;
+  error: { name: string; message: string } | null;
+  started_at: Date | null;
+  ended_at: Date | null;
+  output: string | null;
+}
+
+/**
+ * Of what is not over its task says how it stands, or its end that nobody has followed up. When it ended is the same in all tables, so that one
+ * day of the ended is looked at. Indexes: flow_tasks_in_order, flow_edges_back, tasks_pkey, flow_ends_of_flow, ended_tasks_by_id.
+ */
+export const FLOW_TASKS = `
+  SELECT f.place, f.ref, f.task_id, f.type, f.pool, f.on_failure, f.max_output_bytes, f.run, greatest(f.waiting, 0) AS waiting,
+    ARRAY(SELECT e.after FROM flow_edges e WHERE e.flow_id = f.flow_id AND e.ref = f.ref ORDER BY e.after) AS after,
+    coalesce(f.status, t.status, n.status, 'Cancelled') AS status, coalesce(f.reason, n.reason) AS reason, coalesce(f.error, n.error) AS error,
+    coalesce(t.started_at, e.started_at) AS started_at, coalesce(f.ended_at, n.ended_at) AS ended_at,
+    CASE WHEN $4 THEN coalesce(f.output, n.output) END AS output
+  FROM flow_tasks f
+  LEFT JOIN tasks t ON t.id = f.task_id AND f.status IS NULL
+  LEFT JOIN LATERAL (SELECT * FROM flow_ends n WHERE n.flow_id = f.flow_id AND n.task_id = f.task_id AND f.status IS NULL LIMIT 1) n ON true
+  LEFT JOIN ended_tasks e ON e.id = f.task_id AND e.ended_at = coalesce(f.ended_at, n.ended_at)
+  WHERE f.flow_id = $1 AND f.place >= $2 ORDER BY f.place LIMIT $3`;
+
+export function toFlowTaskView(row: FlowTaskRow): FlowTaskView {
+  const { ref, type, pool, after, run, status, reason, error, output } = row;
+  return {
+    ref,
+    taskId: row.task_id,
+    type,
+    pool,
+    after,
+    onFailure: row.on_failure,
+    maxOutputBytes: row.max_output_bytes,
+    run,
+    status,
+    waitsFor: status === "Blocked" ? row.waiting : 0,
+    reason,
+    lastError: status === "Completed" || error === null ? null : { name: error.name, message: error.message },
+    startedAt: row.started_at?.toISOString() ?? null,
+    endedAt: row.ended_at?.toISOString() ?? null,
+    ...(output !== null && { output: JSON.parse(output) as unknown }),
+  };
+}

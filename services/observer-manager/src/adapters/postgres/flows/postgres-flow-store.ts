@@ -1,0 +1,117 @@
+import { type FlowId, type FlowView, MAX_FLOW_COUNT } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { type Action, doneToFlow } from "../../../operations/access/audit.ts";
+import type { FlowInsertOutcome, FlowQuery, FlowStore, NewFlow } from "../../../operations/flows/flow-store.ts";
+import { recordActions } from "../access/audit-rows.ts";
+import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
+import { SqlConditions } from "../connection/sql-conditions.ts";
+import { rerunFlow } from "./flow-rerun.ts";
+import { insertFlow } from "./flow-rows.ts";
+import {
+  FLOW_COLUMNS,
+  FLOW_TASKS,
+  type FlowRow,
+  type FlowTaskRow,
+  findFlow,
+  toFlowTaskView,
+  toFlowView,
+} from "./flow-view.ts";
+
+const DIGEST = "SELECT digest FROM flows WHERE id = $1";
+const OVER = "SELECT id FROM flows WHERE id = ANY($1) AND status <> 'Running'";
+const TOTAL = "SELECT total FROM flows WHERE id = $1";
+const POOLS = "SELECT DISTINCT pool FROM flow_tasks WHERE flow_id = $1";
+
+const LOCK = "SELECT status FROM flows WHERE id = $1 FOR UPDATE";
+const MARK = `
+  UPDATE flows SET cancel_requested_at = coalesce(cancel_requested_at, now()),
+    reason = CASE WHEN cancel_requested_at IS NULL THEN 'cancelled by ' || $2 ELSE reason END
+  WHERE id = $1`;
+
+/** One table for both. Indexes: flows_newest, flows_of_name. */
+const FLOWS: LiveAndEnded = {
+  live: { table: "flows", columns: FLOW_COLUMNS },
+  ended: undefined,
+  overStatuses: [],
+  maxCount: MAX_FLOW_COUNT,
+};
+
+export class PostgresFlowStore implements FlowStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome> {
+    const write = this.#dataSource.transaction(async (tx): Promise<FlowInsertOutcome> => {
+      const isNew = await insertFlow(tx, flow);
+      const [there] = isNew ? [] : await tx.query<{ digest: string }[]>(DIGEST, [flow.id]);
+      if (there !== undefined && there.digest !== flow.digest) return { kind: "taken" };
+      const view = (await findFlow(tx, flow.id)) as FlowView;
+      if (isNew) await recordActions(tx, [doneToFlow(action, view)]);
+      return { kind: isNew ? "created" : "exists", flow: view };
+    });
+    return write.catch(rethrowRefused);
+  }
+
+  find(id: FlowId): Promise<FlowView | undefined> {
+    return findFlow(this.#dataSource, id);
+  }
+
+  async findOver(ids: FlowId[]): Promise<FlowId[]> {
+    const rows = await this.#dataSource.query<{ id: FlowId }[]>(OVER, [ids]);
+    return rows.map(({ id }) => id);
+  }
+
+  async list(query: FlowQuery): ReturnType<FlowStore["list"]> {
+    const { rows, ...page } = await listNewest<FlowRow>(this.#dataSource, FLOWS, query, () => conditionsOf(query));
+    return { ...page, items: rows.map(toFlowView) };
+  }
+
+  async listTasks(
+    id: FlowId,
+    { fromPlace, limit, withOutputs }: Parameters<FlowStore["listTasks"]>[1],
+  ): ReturnType<FlowStore["listTasks"]> {
+    const [flow] = await this.#dataSource.query<{ total: number }[]>(TOTAL, [id]);
+    if (flow === undefined) return undefined;
+    const rows = await this.#dataSource.query<FlowTaskRow[]>(FLOW_TASKS, [id, fromPlace, limit + 1, withOutputs]);
+    const nextPlace = rows[limit]?.place;
+    return { items: rows.slice(0, limit).map(toFlowTaskView), total: flow.total, nextPlace };
+  }
+
+  cancel(id: FlowId, action: Action): ReturnType<FlowStore["cancel"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [flow] = await tx.query<{ status: string }[]>(LOCK, [id]);
+      if (flow === undefined) return { kind: "not-found" } as const;
+      if (flow.status !== "Running") return { kind: "was-over" } as const;
+      await tx.query(MARK, [id, action.by.name]);
+      const view = (await findFlow(tx, id)) as FlowView;
+      await recordActions(tx, [doneToFlow(action, view)]);
+      return { kind: "marked", flow: view } as const;
+    });
+  }
+
+  rerun(id: FlowId, from: readonly string[] | undefined, action: Action): ReturnType<FlowStore["rerun"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const outcome = await rerunFlow(tx, id, from);
+      if (outcome.kind !== "running") return outcome;
+      const flow = (await findFlow(tx, id)) as FlowView;
+      await recordActions(tx, [doneToFlow(action, flow)]);
+      return { kind: "running", flow } as const;
+    });
+  }
+
+  async poolsOf(id: FlowId): Promise<string[]> {
+    const rows = await this.#dataSource.query<{ pool: string }[]>(POOLS, [id]);
+    return rows.map(({ pool }) => pool);
+  }
+}
+
+function conditionsOf({ name, statuses }: FlowQuery): SqlConditions {
+  const conditions = new SqlConditions();
+  if (name !== undefined) conditions.and("name = ?", name);
+  if (statuses !== undefined) conditions.and("status = ANY(?)", statuses);
+  return conditions;
+}

@@ -1,0 +1,84 @@
+import type { FlowTask, TASK_OVER_STATUSES } from "@unacked/contracts";
+
+/** A task of a flow that is over. */
+export interface EndedStep {
+  flowId: string;
+  ref: string;
+  status: (typeof TASK_OVER_STATUSES)[number];
+  onFailure: FlowTask["onFailure"];
+  /** Why the flow has cancelled it. */
+  reason: string | null;
+}
+
+/** One that comes directly after it (`after`). */
+export interface Follower {
+  flowId: string;
+  after: string;
+  ref: string;
+  taskId: string;
+  /** How many of what it comes after are not over, as far as the books were followed. */
+  waiting: number;
+}
+
+/** What becomes of those that come after ended ones. Who is not Blocked any more stays as it is, whatever is said of it here. */
+export interface Progress {
+  waiting: { flowId: string; ref: string; waiting: number }[];
+  unlock: string[];
+  cancel: { taskId: string; reason: string }[];
+}
+
+/** What comes after it may run. What was cancelled because of another never ran, and stands in the way whatever its own word is. */
+export const isPassed = ({ status, onFailure, reason }: Omit<EndedStep, "flowId" | "ref">): boolean =>
+  status === "Completed" || (onFailure === "continue" && reason === null);
+
+/** Why what comes after it is cancelled: the first cause goes through. */
+export const reasonOf = ({ ref, status, reason }: Pick<EndedStep, "ref" | "status" | "reason">): string =>
+  reason ?? (status === "Cancelled" ? `${ref} was cancelled` : `${ref} failed`);
+
+const keyOf = ({ flowId, ref }: { flowId: string; ref: string }): string => `${flowId} ${ref}`;
+
+/** @param followers of these ends, each pair once: nothing is counted down that was counted down before */
+export function progressOf(ends: readonly EndedStep[], followers: readonly Follower[]): Progress {
+  const byKey = new Map(ends.map((end) => [keyOf(end), end]));
+  const left = new Map<string, Follower>();
+  const cancel = new Map<string, string>();
+  for (const follower of followers) {
+    const end = byKey.get(keyOf({ flowId: follower.flowId, ref: follower.after }));
+    if (end === undefined) continue;
+    const key = keyOf(follower);
+    const known = left.get(key) ?? { ...follower };
+    left.set(key, known);
+    known.waiting -= 1;
+    if (!isPassed(end) && !cancel.has(known.taskId)) cancel.set(known.taskId, reasonOf(end));
+  }
+  const all = [...left.values()];
+  return {
+    waiting: all.map(({ flowId, ref, waiting }) => ({ flowId, ref, waiting })),
+    unlock: all.filter(({ waiting, taskId }) => waiting <= 0 && !cancel.has(taskId)).map(({ taskId }) => taskId),
+    cancel: [...cancel].map(([taskId, reason]) => ({ taskId, reason })),
+  };
+}
+
+/** How far the follow-up of an end has come. */
+export interface EndToFollow {
+  /** How many come directly after it, and how many of these were looked at. */
+  followers: number;
+  passed: number;
+}
+
+/** What is looked at in one transaction: of each end so many, from where it was left; and whether it is done with that. */
+export function chunkOf<End extends EndToFollow>(
+  ends: readonly End[],
+  mostEdges: number,
+): { end: End; count: number; isDone: boolean }[] {
+  const chunk: { end: End; count: number; isDone: boolean }[] = [];
+  let room = mostEdges;
+  for (const end of ends) {
+    const left = Math.max(0, end.followers - end.passed);
+    if (left > 0 && room === 0) break; // in order, so that none waits behind those that come later
+    const count = Math.min(left, room);
+    room -= count;
+    chunk.push({ end, count, isDone: count === left });
+  }
+  return chunk;
+}

@@ -1,0 +1,69 @@
+import type { FlowId } from "@unacked/contracts";
+import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import { FlowDesk } from "./operations/flows/flow-desk.ts";
+import { FlowFollower } from "./operations/flows/flow-follower.ts";
+import { FlowRetention } from "./operations/flows/flow-retention.ts";
+import type { Log } from "./operations/log.ts";
+import type { TaskTally } from "./operations/tally.ts";
+import { Waits } from "./operations/waits.ts";
+import type { TaskSide } from "./task-side.ts";
+
+export interface FlowSideParts {
+  database: Pick<DatabaseSide, "flows" | "tasks">;
+  tasks: Pick<TaskSide, "wake" | "over" | "cancelled">;
+  tally: TaskTally;
+  retentionMs: number;
+  mayUse(pools: readonly string[]): Promise<boolean>;
+  log: Log;
+}
+
+/** Wires what the manager does for flows, and starts and ends it in order. It decides nothing. */
+export class FlowSide {
+  readonly desk: FlowDesk;
+  readonly #waits: Waits<FlowId>;
+  readonly #follower: FlowFollower;
+  readonly #retention: FlowRetention;
+
+  constructor({ database, tasks, tally, retentionMs, mayUse, log }: FlowSideParts) {
+    const { store, following } = database.flows;
+    this.#waits = new Waits(store, log);
+    const wake = () => tasks.wake();
+    this.desk = new FlowDesk({
+      store,
+      types: database.tasks.store,
+      waits: this.#waits,
+      mayUse,
+      wake,
+      followNow: () => this.wake(),
+    });
+    this.#follower = new FlowFollower({
+      store: following,
+      tally,
+      unlocked: wake,
+      tasksOver: (ids) => tasks.over(ids),
+      flowsOver: (ids) => this.#waits.over(ids),
+      cancelled: (refuse) => tasks.cancelled([], refuse),
+      log,
+    });
+    this.#retention = new FlowRetention({ store: following, retentionMs, log });
+  }
+
+  start(): void {
+    this.#follower.start();
+    this.#retention.start();
+  }
+
+  /** Tasks of flows may have ended. */
+  wake(): void {
+    this.#follower.wake();
+  }
+
+  /** Nobody waits for an end any more. */
+  endWaits(): void {
+    this.#waits.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#follower.stop(), this.#retention.stop()]);
+  }
+}

@@ -1,0 +1,102 @@
+import type { FlowId, TaskId } from "@unacked/contracts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import type { TaskTally } from "../tally.ts";
+import type { UnwantedAttempt } from "../tasks/task-store.ts";
+import type { FlowFollowStore } from "./flow-store.ts";
+
+const BACKSTOP_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
+const CANCEL_AT_ONCE = 500;
+/** Ends that an older manager wrote are looked for so often. */
+const LOST_EVERY_MS = 60_000;
+const LOST_AT_ONCE = 1_000;
+
+export interface FlowFollowerParts {
+  store: FlowFollowStore;
+  tally: TaskTally;
+  /** Tasks may be due. */
+  unlocked(): void;
+  /** These tasks are over. */
+  tasksOver(ids: TaskId[]): void;
+  flowsOver(ids: FlowId[]): void;
+  /** Somebody has cancelled what runs, or what these services may yet be given. */
+  cancelled(refuse: UnwantedAttempt[]): void;
+  log: Log;
+}
+
+/**
+ * Comes in: ends of tasks of flows, noted by whoever wrote them; flows to be cancelled. Guarantees: each end is followed up once, a
+ * chunk a transaction, by whichever manager comes first; so what comes after it is unlocked once, or cancelled. A crash in the
+ * middle leaves the end, with how far it was followed. Every crash: docs/decisions/0017-flows.md.
+ */
+export class FlowFollower {
+  readonly #parts: FlowFollowerParts;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+  #lostAtMs = 0;
+
+  constructor(parts: FlowFollowerParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+  }
+
+  /** An end was noted, or a flow is to be cancelled. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async #round(): Promise<number> {
+    this.#loop.takeWake();
+    const isCancelling = await this.#cancel();
+    const ends = await this.#follow();
+    await this.#noteLost();
+    return isCancelling || ends > 0 ? 0 : BACKSTOP_MS;
+  }
+
+  async #follow(): Promise<number> {
+    const { store, tally, unlocked, tasksOver, flowsOver, log } = this.#parts;
+    const followed = await store.follow();
+    if (followed.unlocked > 0) unlocked();
+    if (followed.cancelled.length > 0) {
+      tally.ended("Cancelled", followed.cancelled.length);
+      tasksOver(followed.cancelled);
+    }
+    for (const { id, status } of followed.over) log.debug({ event: "flow-over", flow: id, status }, "a flow is over");
+    flowsOver(followed.over.map(({ id }) => id));
+    return followed.ends;
+  }
+
+  /** @returns whether there may be more of it */
+  async #cancel(): Promise<boolean> {
+    const { store, tally, tasksOver, cancelled } = this.#parts;
+    const done = await store.cancelSome(CANCEL_AT_ONCE);
+    if (done === undefined) return false;
+    tally.ended("Cancelled", done.over.length);
+    tasksOver(done.over);
+    cancelled(done.refuse);
+    return true;
+  }
+
+  async #noteLost(): Promise<void> {
+    if (performance.now() - this.#lostAtMs < LOST_EVERY_MS) return;
+    this.#lostAtMs = performance.now();
+    const count = await this.#parts.store.noteLost(LOST_AT_ONCE);
+    if (count === 0) return;
+    this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows were over and nobody had noted it");
+    this.#loop.wake();
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "ends of tasks of flows could not be followed up, trying again");
+    this.#loop.takeWake(); // what wakes it does not shorten the pause
+    return FAILED_PAUSE_MS;
+  }
+}

@@ -1,0 +1,73 @@
+import type { FlowId, FlowStatusName, FlowTask, FlowTaskView, FlowView, TaskId } from "@unacked/contracts";
+import type { Action } from "../access/audit.ts";
+import type { UnwantedAttempt } from "../tasks/task-store.ts";
+
+/** A flow about to be: already valid. */
+export interface NewFlow {
+  id: FlowId;
+  name: string | undefined;
+  tasks: readonly FlowTask[];
+  /** Of all that was asked: the same once more is the same flow. */
+  digest: string;
+}
+
+export type FlowInsertOutcome = { kind: "created" | "exists"; flow: FlowView } | { kind: "taken" };
+
+export interface FlowQuery {
+  name?: string | undefined;
+  statuses?: readonly FlowStatusName[] | undefined;
+  limit: number;
+  after?: { createdAtMicros: string; id: string } | undefined;
+}
+
+/** What REST does to flows. Each change commits with its entry in the audit trail. */
+export interface FlowStore {
+  insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome>;
+  find(id: FlowId): Promise<FlowView | undefined>;
+  /** Those of these that are over. */
+  findOver(ids: FlowId[]): Promise<FlowId[]>;
+  list(
+    query: FlowQuery,
+  ): Promise<{ items: FlowView[]; total: number; isTotalExact: boolean; last?: { createdAtMicros: string; id: string } }>;
+  /** From a place on, in order. Undefined: there is no such flow. @param withOutputs with what each has returned */
+  listTasks(
+    id: FlowId,
+    asked: { fromPlace: number; limit: number; withOutputs: boolean },
+  ): Promise<{ items: FlowTaskView[]; total: number; nextPlace: number | undefined } | undefined>;
+  /** Marks it; its tasks are told by whoever follows flows. */
+  cancel(id: FlowId, action: Action): Promise<{ kind: "marked"; flow: FlowView } | { kind: "was-over" | "not-found" }>;
+  /** @param mayUse whether these pools may be sent tasks of flows */
+  rerun(
+    id: FlowId,
+    from: readonly string[] | undefined,
+    action: Action,
+  ): Promise<{ kind: "running"; flow: FlowView } | { kind: "refused"; why: string } | { kind: "not-over" | "not-found" }>;
+  poolsOf(id: FlowId): Promise<string[]>;
+}
+
+export interface Followed {
+  /** Ends that were looked at: none, and nothing is left to do, or somebody else is at it. */
+  ends: number;
+  unlocked: number;
+  cancelled: TaskId[];
+  over: { id: FlowId; status: FlowStatusName }[];
+}
+
+/** What follows the ends of tasks up. No call takes more than a chunk of them. */
+export interface FlowFollowStore {
+  /** Some of the ends that nobody has followed up: writes them down, and unlocks or cancels what comes after. */
+  follow(): Promise<Followed>;
+  /** Cancels some tasks of a flow that somebody has cancelled. @returns undefined: there is none */
+  cancelSome(limit: number): Promise<{ over: TaskId[]; refuse: UnwantedAttempt[] } | undefined>;
+  /** Notes ends that nobody has noted. @returns how many */
+  noteLost(limit: number): Promise<number>;
+  /** @returns how many rows are gone; 0: there are no more */
+  forget(olderThanMs: number, limit: number): Promise<number>;
+}
+
+export interface FlowCounts {
+  running: number;
+  /** Ends that nobody has followed up, and for how long the oldest has waited. */
+  ends: number;
+  oldestEndS: number;
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { FLOW_TASKS_DIR, Flows, type Piece } from "../support/system/flows.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+
+const ENV = { OBSERVERS_DIR: FLOW_TASKS_DIR, TASK_WORKERS: "10", STOP_TIMEOUT_MS: "1000" };
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+/** One, ten that come after it, a hundred edges to eight, one that comes after these: 20 tasks. Its sum says whether all results were passed. */
+function fanned(): { pieces: Piece[]; sum: number } {
+  const middle = numbers(10).map((i) => `m${i}`);
+  const late = numbers(8).map((i) => `l${i}`);
+  const pieces = [
+    { ref: "first" },
+    ...middle.map((ref, i) => ({ ref, after: ["first"], params: { value: i } })),
+    ...late.map((ref) => ({ ref, after: middle })),
+    { ref: "last", after: late },
+  ];
+  // Each of ten: 1 + i. Each of eight: all these, and 1.
+  const each = numbers(10).reduce((sum, i) => sum + 1 + i, 0) + 1;
+  return { pieces, sum: 8 * each + 1 };
+}
+
+describe("flows on one service", { timeout: 120_000 }, () => {
+  let system: System;
+  let flows: Flows;
+
+  beforeAll(async () => {
+    system = await freshSystem();
+    await system.startManager();
+    await system.startService("worker", { env: ENV });
+    flows = new Flows(system);
+  });
+  afterAll(() => system.close());
+
+  test("a flow that splits and gathers passes each result on, and can be waited for", async () => {
+    const { pieces, sum } = fanned();
+    const { id, tasks } = await flows.create(pieces);
+    expect(tasks.total).toBe(20);
+    expect(await flows.get(id, "30s")).toMatchObject({ status: "Completed", tasks: { completed: 20 } });
+    expect((await flows.tasks(id, true))["last"]).toMatchObject({ status: "Completed", output: { sum } });
+    expect([...flows.runs().values()].every((count) => count === 1)).toBe(true);
+  });
+
+  test("stages are typed by what they declare: one that cannot do without an input fails for good without it", async () => {
+    const missing = join(flows.dir, randomUUID());
+    const right = { ref: "right", params: { unless: missing }, onFailure: "continue" };
+    const last = { ref: "sum", type: "typed", after: ["left", "right"] };
+    const { id } = await flows.create([{ ref: "left", params: { value: 3 } }, right, last]);
+    expect(await flows.get(id, "30s")).toMatchObject({ status: "Completed" });
+    expect((await flows.tasks(id, true))["sum"]?.output).toEqual({ sum: 3, right: null });
+    const other = await flows.create([{ ...right, ref: "left" }, { ref: "right" }, last]);
+    expect(await flows.get(other.id, "30s")).toMatchObject({ status: "Failed", reason: "sum failed" });
+    expect((await flows.tasks(other.id))["sum"]).toMatchObject({
+      status: "Failed",
+      lastError: { message: 'the input "left" is not there: that is Failed' },
+    });
+  });
+
+  const A_B_C = (more: Partial<Piece> = {}): Piece[] => [
+    { ref: "a", ...more, params: { unless: "nowhere", ...(more.params as object) } },
+    { ref: "b", after: ["a"] },
+    { ref: "c", after: ["b"] },
+    { ref: "apart" },
+  ];
+  const FAILURES: [string, Piece[], string, string | null, Record<string, string>][] = [
+    ["fails for good", A_B_C(), "Failed", "a failed", { a: "Failed", b: "Cancelled", c: "Cancelled", apart: "Completed" }],
+    [
+      "fails for good, and the flow goes on without",
+      A_B_C({ onFailure: "continue" }),
+      "Completed",
+      null,
+      { a: "Failed", b: "Completed", c: "Completed", apart: "Completed" },
+    ],
+    [
+      "fails twice, and then does not",
+      A_B_C({ params: { failures: 2, unless: undefined } }),
+      "Completed",
+      null,
+      { a: "Completed", b: "Completed", c: "Completed", apart: "Completed" },
+    ],
+    [
+      "has used up its attempts",
+      A_B_C({ params: { failures: 9, unless: undefined } }),
+      "Failed",
+      "a failed",
+      { a: "Failed", b: "Cancelled", c: "Cancelled", apart: "Completed" },
+    ],
+    [
+      "returns more than it said",
+      A_B_C({ maxOutputBytes: 5, params: { unless: undefined } }),
+      "Failed",
+      "a failed",
+      { a: "Failed", b: "Cancelled", c: "Cancelled", apart: "Completed" },
+    ],
+  ];
+  test.each(FAILURES)("where its first task %s", async (_how, pieces, status, reason, statuses) => {
+    const { id } = await flows.create(pieces);
+    expect(await flows.get(id, "30s")).toMatchObject({ status, reason });
+    expect(await flows.statuses(id)).toEqual(statuses);
+  });
+
+  test("a flow is run again from where it failed, with the results of what stays", async () => {
+    const file = join(flows.dir, `${randomUUID()}.there`);
+    const { id } = await flows.create([
+      { ref: "fetch", params: { value: 5 } },
+      { ref: "parse", after: ["fetch"], params: { unless: file } },
+      { ref: "store", after: ["parse"] },
+    ]);
+    expect(await flows.get(id, "30s")).toMatchObject({ status: "Failed", reason: "parse failed", run: 1 });
+    const before = await flows.tasks(id);
+    writeFileSync(file, "");
+    const again = await flows.call(`/${id}/rerun`);
+    expect(again).toMatchObject({ status: 202, body: { status: "Running", run: 2 } });
+    expect(await flows.get(id, "30s")).toMatchObject({ status: "Completed", tasks: { completed: 3 } });
+    const after = await flows.tasks(id, true);
+    expect(after["fetch"]?.taskId).toBe(before["fetch"]?.taskId);
+    expect(after["store"]?.output).toEqual({ sum: 7 });
+    expect(flows.runs().get(before["fetch"]?.taskId ?? "")).toBe(1);
+    expect((await flows.call(`/${id}/rerun`)).body.code).toBe("flow-not-rerunnable");
+    expect(await flows.call(`/${id}/rerun`, { from: "store" })).toMatchObject({ status: 202 });
+    expect(await flows.get(id, "30s")).toMatchObject({ status: "Completed", run: 3 });
+    expect(flows.runs().get(after["parse"]?.taskId ?? "")).toBe(1);
+  });
+
+  test("a flow is cancelled whole: what runs is told to end, what waits never runs", async () => {
+    const { id } = await flows.create([
+      { ref: "a", params: { ms: 600_000 } },
+      { ref: "quick" },
+      ...numbers(50).map((i) => ({ ref: `b${i}`, after: ["a"] })),
+    ]);
+    await eventually(async () => expect(await flows.statuses(id)).toMatchObject({ a: "Running", quick: "Completed" }));
+    expect(await flows.call(`/${id}/cancel`)).toMatchObject({ status: 202, body: { cancelling: true } });
+    expect(await flows.get(id, "30s")).toMatchObject({
+      status: "Cancelled",
+      tasks: { total: 52, completed: 1, failed: 0, cancelled: 51 },
+    });
+    const ran = flows.runs();
+    const tasks = await flows.tasks(id);
+    expect(numbers(50).filter((i) => ran.has(tasks[`b${i}`]?.taskId ?? ""))).toEqual([]);
+  });
+});
