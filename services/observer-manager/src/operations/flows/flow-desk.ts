@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   type CreateFlow,
   type CreateTask,
@@ -53,8 +52,7 @@ export class FlowDesk implements FlowTools {
     if (refusal !== undefined) return refusal;
     if (!(await mayUse([...new Set(tasks.map(({ pool }) => pool))]))) return NOT_KNOWN;
     const { id = newFlowId(), name } = asked;
-    const flow = { id, name, tasks, digest: digestOf(name, tasks) };
-    const outcome = await store.insert(flow, newAction("flow.create", by, { tasks: tasks.length }));
+    const outcome = await store.insert({ id, name, tasks }, newAction("flow.create", by, { tasks: tasks.length }));
     if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
     if (outcome.kind === "created") wake();
     return outcome;
@@ -133,8 +131,3 @@ function refusalOf(checked: readonly (CreateTask | Refusal)[], list: "tasks" | "
 
 const below = (above: string, error: FieldProblem): FieldProblem =>
   "pointer" in error ? { ...error, pointer: `${above}${error.pointer}` } : error;
-
-const digestOf = (name: string | undefined, tasks: readonly FlowTask[]): string =>
-  createHash("sha256")
-    .update(JSON.stringify([name, tasks]))
-    .digest("hex");

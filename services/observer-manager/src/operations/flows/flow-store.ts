@@ -7,8 +7,6 @@ export interface NewFlow {
   id: FlowId;
   name: string | undefined;
   tasks: readonly FlowTask[];
-  /** Of all that was asked: the same once more is the same flow. */
-  digest: string;
 }
 
 export type FlowInsertOutcome = { kind: "created" | "exists"; flow: FlowView } | { kind: "taken" };

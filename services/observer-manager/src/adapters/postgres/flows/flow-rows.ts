@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { newTaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { followersOf } from "../../../domain/flows/circle.ts";
@@ -27,9 +28,16 @@ const MAKE_TASKS = `
     FROM flow_tasks WHERE flow_id = $1 AND run = $2 AND status IS NULL ORDER BY place RETURNING type, pool)
   INSERT INTO task_figure_deltas (type, pool, created) SELECT type, pool, count(*) FROM made GROUP BY 1, 2`;
 
+/** Of all that was asked: the same once more is the same flow. */
+export const digestOf = ({ name, tasks }: NewFlow): string =>
+  createHash("sha256")
+    .update(JSON.stringify([name, tasks]))
+    .digest("hex");
+
 /** @returns false: its id is another's, or its own of before */
-export async function insertFlow(tx: EntityManager, { id, name, tasks, digest }: NewFlow): Promise<boolean> {
-  const fresh = await tx.query<unknown[]>(FLOW, [id, name ?? null, digest, tasks.length]);
+export async function insertFlow(tx: EntityManager, flow: NewFlow): Promise<boolean> {
+  const { id, name, tasks } = flow;
+  const fresh = await tx.query<unknown[]>(FLOW, [id, name ?? null, digestOf(flow), tasks.length]);
   if (fresh.length === 0) return false;
   const followers = followersOf(tasks);
   await tx.query(TASKS, [

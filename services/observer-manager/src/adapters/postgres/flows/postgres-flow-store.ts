@@ -7,7 +7,7 @@ import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { rerunFlow } from "./flow-rerun.ts";
-import { insertFlow } from "./flow-rows.ts";
+import { digestOf, insertFlow } from "./flow-rows.ts";
 import {
   FLOW_COLUMNS,
   FLOW_TASKS,
@@ -48,7 +48,7 @@ export class PostgresFlowStore implements FlowStore {
     const write = this.#dataSource.transaction(async (tx): Promise<FlowInsertOutcome> => {
       const isNew = await insertFlow(tx, flow);
       const [there] = isNew ? [] : await tx.query<{ digest: string }[]>(DIGEST, [flow.id]);
-      if (there !== undefined && there.digest !== flow.digest) return { kind: "taken" };
+      if (there !== undefined && there.digest !== digestOf(flow)) return { kind: "taken" };
       const view = (await findFlow(tx, flow.id)) as FlowView;
       if (isNew) await recordActions(tx, [doneToFlow(action, view)]);
       return { kind: isNew ? "created" : "exists", flow: view };
