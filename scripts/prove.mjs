@@ -20,6 +20,7 @@ Proves a promise on all its cases and with full counts, which takes too long for
   tasks                  100,000 on five services that are killed; twenty writers to one key; limits of types, beside a
                          million others and for half a minute each; 200,000 beside an alarm, a purge, a killed manager,
                          midnight and a snapshot of ten minutes. Half an hour
+  flows                  1,000 flows of 20 tasks while services and managers are killed; 10,000 tasks in one flow. Ten minutes
   --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
   --only TEXT            only the cases with this in their names
 `;
@@ -40,6 +41,7 @@ const SUBJECTS = {
       "test/integration/task-claims-behind-dead",
     ],
   },
+  flows: { project: "servers", files: ["test/e2e/flows-under-kills", "test/e2e/flows-large"] },
 };
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");

@@ -1,28 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client, contractDecoder, flow, Wire } from "@unacked/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import piece from "../fixtures/flow-tasks/piece.ts";
+import typed from "../fixtures/flow-tasks/typed.ts";
 import { eventually } from "../support/eventually.ts";
+import { fannedFlow } from "../support/system/fanned-flow.ts";
 import { FLOW_TASKS_DIR, Flows, type Piece } from "../support/system/flows.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const ENV = { OBSERVERS_DIR: FLOW_TASKS_DIR, TASK_WORKERS: "10", STOP_TIMEOUT_MS: "1000" };
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-
-/** One, ten that come after it, a hundred edges to eight, one that comes after these: 20 tasks. Its sum says whether all results were passed. */
-function fanned(): { pieces: Piece[]; sum: number } {
-  const middle = numbers(10).map((i) => `m${i}`);
-  const late = numbers(8).map((i) => `l${i}`);
-  const pieces = [
-    { ref: "first" },
-    ...middle.map((ref, i) => ({ ref, after: ["first"], params: { value: i } })),
-    ...late.map((ref) => ({ ref, after: middle })),
-    { ref: "last", after: late },
-  ];
-  // Each of ten: 1 + i. Each of eight: all these, and 1.
-  const each = numbers(10).reduce((sum, i) => sum + 1 + i, 0) + 1;
-  return { pieces, sum: 8 * each + 1 };
-}
 
 describe("flows on one service", { timeout: 120_000 }, () => {
   let system: System;
@@ -37,7 +26,7 @@ describe("flows on one service", { timeout: 120_000 }, () => {
   afterAll(() => system.close());
 
   test("a flow that splits and gathers passes each result on, and can be waited for", async () => {
-    const { pieces, sum } = fanned();
+    const { pieces, sum } = fannedFlow();
     const { id, tasks } = await flows.create(pieces);
     expect(tasks.total).toBe(20);
     expect(await flows.get(id, "30s")).toMatchObject({ status: "Completed", tasks: { completed: 20 } });
@@ -58,6 +47,34 @@ describe("flows on one service", { timeout: 120_000 }, () => {
       status: "Failed",
       lastError: { message: 'the input "left" is not there: that is Failed' },
     });
+  });
+
+  test("the client creates it from definitions, waits for it, and gives what each has returned", async () => {
+    const wire = new Wire({ url: system.url });
+    const client = new Client({ wire, decoder: contractDecoder });
+    const { dir } = flows;
+    const plan = flow(
+      [
+        { ref: "left", task: piece, params: { dir, value: 2 } },
+        { ref: "right", task: piece, params: { dir, value: 3 } },
+        { ref: "sum", task: typed, params: {}, after: ["left", "right"] },
+      ],
+      { name: "by the client" },
+    );
+    const handle = await client.flows.create(plan);
+    expect(await handle.result({ timeoutMs: 30_000 })).toEqual({
+      left: { sum: 2 },
+      right: { sum: 3 },
+      sum: { sum: 5, right: 3 },
+    });
+    expect(await handle.rerun("sum")).toMatchObject({ status: "Running", run: 2 });
+    expect(await handle.wait({ timeoutMs: 30_000 })).toMatchObject({ status: "Completed", run: 2 });
+    const lone = flow([{ ref: "sum", task: "typed", params: {} }]);
+    const refused = await client.flows.create(lone);
+    await expect(refused.result({ timeoutMs: 30_000 })).rejects.toThrow(/^flow .* is Failed: sum failed$/);
+    const listed: string[] = [];
+    for await (const { id } of client.flows.list({ name: "by the client" })) listed.push(id);
+    expect(listed).toEqual([handle.id]);
   });
 
   const A_B_C = (more: Partial<Piece> = {}): Piece[] => [

@@ -12,6 +12,7 @@ import {
 import { CallError } from "./call-error.ts";
 import type { Decoder, StreamName } from "./decoder.ts";
 import { followStream, type Lost, pause } from "./event-stream.ts";
+import { Flows } from "./flows/flows.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import type { Wire } from "./wire.ts";
 
@@ -33,12 +34,15 @@ export class Client {
   readonly #retries: number;
   /** Jobs that end: created, waited for, taken to be worked on here. */
   readonly tasks: Tasks;
+  /** Tasks that wait for each other. */
+  readonly flows: Flows;
 
   constructor({ wire, decoder, retries = 2 }: ClientParts) {
     this.#wire = wire;
     this.#decoder = decoder;
     this.#retries = retries;
     this.tasks = new Tasks(this);
+    this.flows = new Flows(this);
   }
 
   get url(): string {
@@ -135,7 +139,9 @@ export function toSearch(query: object = {}): URLSearchParams {
 function isRepeatable(name: CallName, body: unknown): boolean {
   const hasId = (created: unknown) => (created as { id?: unknown }).id !== undefined;
   if (name === "takeTasks") return false;
-  if (name === "createObserver" || name === "createTask") return hasId(body);
+  if (name === "createObserver" || name === "createTask" || name === "createFlow") return hasId(body);
+  // Run again from the same place once it is over, it would run a third time.
+  if (name === "rerunFlow") return false;
   if (name === "createObservers") return (body as { observers: unknown[] }).observers.every(hasId);
   return name !== "createTasks" || (body as { tasks: unknown[] }).tasks.every(hasId);
 }

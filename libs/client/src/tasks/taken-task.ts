@@ -16,17 +16,20 @@ export class TakenTask<Params = unknown, Output = unknown> {
   readonly params: Params;
   /** 1 the first time; counts failures, not interruptions. */
   readonly attempt: number;
+  /** Of a task of a flow: what it comes directly after. */
+  readonly inputs: Given["inputs"];
   /** By the database's clock. */
   leaseUntil: Date;
   readonly #calls: Calls;
   readonly #sendId: Given["sendId"];
 
-  constructor(calls: Calls, { id, sendId, type, params, attempt, leaseUntil }: Given) {
+  constructor(calls: Calls, { id, sendId, type, params, inputs, attempt, leaseUntil }: Given) {
     this.#calls = calls;
     this.#sendId = sendId;
     this.id = id;
     this.type = type;
     this.params = params as Params;
+    this.inputs = inputs;
     this.attempt = attempt;
     this.leaseUntil = new Date(leaseUntil);
   }

@@ -38,6 +38,7 @@ export function planFlaws(tasks: readonly FlowTask[], list: "tasks" | "stages"):
     if (first === undefined) places.set(ref, place);
     else flaws.push(flaw(`/${list}/${place}/ref`, `"${ref}" is that of /${list}/${first} already`));
   });
+  if (flaws.length > 0) return flaws.slice(0, MOST); // which one an `after` means nobody could say
   tasks.forEach(({ ref, after }, place) => {
     const seen = new Set<string>();
     after.forEach((before, i) => {

@@ -1,0 +1,23 @@
+import type { FlowView } from "@unacked/contracts";
+
+/** The flow is Failed, or somebody has cancelled it: `flow.status` and `flow.reason` say which, and why. */
+export class FlowNotCompleted extends Error {
+  override readonly name = "FlowNotCompleted";
+  readonly flow: FlowView;
+
+  constructor(flow: FlowView) {
+    super(`flow ${flow.id} is ${flow.status}${flow.reason === null ? "" : `: ${flow.reason}`}`);
+    this.flow = flow;
+  }
+}
+
+/** `timeoutMs` is over, and the flow is not: it goes on. `flow` is how it was seen last, if it was. */
+export class FlowNotOver extends Error {
+  override readonly name = "FlowNotOver";
+  readonly flow: FlowView | undefined;
+
+  constructor(id: string, flow: FlowView | undefined, timeoutMs: number, cause: unknown) {
+    super(`flow ${id} is not over after ${timeoutMs} ms`, cause === undefined ? {} : { cause });
+    this.flow = flow;
+  }
+}

@@ -1,0 +1,70 @@
+import type { CreatedFlow, FlowTaskView, FlowView } from "@unacked/contracts";
+import type { Calls } from "../tasks/calls.ts";
+import { untilOver, type WaitOptions } from "../tasks/until-over.ts";
+import type { FlowStep, ResultsOf } from "./flow.ts";
+import { FlowNotCompleted, FlowNotOver } from "./flow-errors.ts";
+
+/** One flow. */
+export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]> {
+  readonly id: string;
+  /** Undefined: nothing was created here. */
+  readonly outcome: CreatedFlow["outcome"] | undefined;
+  readonly #calls: Calls;
+
+  constructor(calls: Calls, id: string, outcome?: CreatedFlow["outcome"]) {
+    this.#calls = calls;
+    this.id = id;
+    this.outcome = outcome;
+  }
+
+  get(signal?: AbortSignal): Promise<FlowView> {
+    return this.#calls.call("getFlow", { path: { flowId: this.id } }, signal);
+  }
+
+  /** How its tasks stand, in the order of the create. */
+  async *tasks({ outputs = false, signal }: { outputs?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<FlowTaskView> {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const query = { outputs, ...(cursor !== undefined && { cursor }) };
+      const page = await this.#calls.call("listFlowTasks", { path: { flowId: this.id }, query }, signal);
+      cursor = page.nextCursor;
+      yield* page.items;
+    }
+  }
+
+  /** What does not run is Cancelled, what runs is told to end. Refused (`flow-over`) when it is over. */
+  cancel(signal?: AbortSignal): Promise<FlowView> {
+    return this.#calls.call("cancelFlow", { path: { flowId: this.id } }, signal);
+  }
+
+  /** Runs again from there, or from all that did not complete. Refused (`flow-running`) until it is over. */
+  rerun(from?: Steps[number]["ref"] | readonly Steps[number]["ref"][], signal?: AbortSignal): Promise<FlowView> {
+    const body = from === undefined ? {} : { from: typeof from === "string" ? from : [...from] };
+    return this.#calls.call("rerunFlow", { path: { flowId: this.id }, body }, signal);
+  }
+
+  /** Waits until it is over, however it ended. Rejects with {@link FlowNotOver} after `timeoutMs`, else as a task's `result` does. */
+  wait(options: WaitOptions = {}): Promise<FlowView> {
+    const awaited = {
+      calls: this.#calls,
+      look: (wait: string, signal: AbortSignal) =>
+        this.#calls.call("getFlow", { path: { flowId: this.id }, query: { wait } }, signal),
+      isOver: ({ status }: FlowView) => status !== "Running",
+      notOver: (seen: FlowView | undefined, timeoutMs: number, cause: unknown) =>
+        new FlowNotOver(this.id, seen, timeoutMs, cause),
+    };
+    return untilOver(awaited, options);
+  }
+
+  /** The same, and gives what its tasks returned, by ref. Rejects with {@link FlowNotCompleted} where it failed or was cancelled. */
+  async result(options: WaitOptions = {}): Promise<ResultsOf<Steps>> {
+    const view = await this.wait(options);
+    if (view.status !== "Completed") throw new FlowNotCompleted(view);
+    const results: [string, unknown][] = [];
+    for await (const { ref, status, output } of this.tasks({
+      outputs: true,
+      ...(options.signal && { signal: options.signal }),
+    }))
+      results.push([ref, status === "Completed" ? output : undefined]);
+    return Object.fromEntries(results) as ResultsOf<Steps>;
+  }
+}

@@ -1,0 +1,69 @@
+import { backoffMs } from "@unacked/contracts";
+import { CallError } from "../call-error.ts";
+import { pause } from "../event-stream.ts";
+import { type Calls, longestWaitMs } from "./calls.ts";
+
+export interface WaitOptions {
+  signal?: AbortSignal | undefined;
+  /** Default: as long as it takes. */
+  timeoutMs?: number | undefined;
+}
+
+const DELAYS = { firstMs: 250, maxMs: 5_000 };
+const MAX_WAIT_S = 60;
+/** A manager that has too many who wait answers at once; it is not asked more often than that. */
+const LEAST_ROUND_MS = 1_000;
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** What is waited for: a task, or a flow. */
+export interface Awaited<View> {
+  calls: Pick<Calls, "timeoutMs">;
+  /** Answers when it is over, or after `wait` (`30s`). */
+  look(wait: string, signal: AbortSignal): Promise<View>;
+  isOver(view: View): boolean;
+  /** `timeoutMs` is over, and it is not. */
+  notOver(seen: View | undefined, timeoutMs: number, cause: unknown): Error;
+}
+
+/** Waits for an end, also over a manager's restart. Rejects where waiting is no use, with `notOver`, or with the reason of `signal`. */
+export async function untilOver<View>(
+  { calls, look, isOver, notOver }: Awaited<View>,
+  { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions,
+): Promise<View> {
+  const endMs = performance.now() + timeoutMs;
+  let seen: View | undefined;
+  let failure: unknown;
+  for (let failures = 0; ; ) {
+    signal?.throwIfAborted();
+    const beganMs = performance.now();
+    const leftMs = Math.floor(endMs - beganMs);
+    if (leftMs < 1) throw notOver(seen, timeoutMs, failure);
+    const inTime = Number.isFinite(leftMs) ? AbortSignal.timeout(Math.min(leftMs, LONGEST_TIMER_MS)) : undefined;
+    const waitS = Math.min(MAX_WAIT_S, Math.max(1, Math.floor(Math.min(leftMs, longestWaitMs(calls)) / 1_000)));
+    try {
+      seen = await look(`${waitS}s`, AbortSignal.any([signal, inTime].filter((one) => one !== undefined)));
+      if (isOver(seen)) return seen;
+      failure = undefined;
+      failures = 0;
+      await pauseUntil(beganMs + LEAST_ROUND_MS, endMs, signal);
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (inTime?.aborted) continue;
+      if (!passes(error)) throw error;
+      failure = error;
+      await pauseUntil(performance.now() + backoffMs(DELAYS, failures), endMs, signal);
+      failures += 1;
+    }
+  }
+}
+
+/** A timer may be early by a part of a millisecond. */
+const pauseUntil = (untilMs: number, endMs: number, signal: AbortSignal | undefined): Promise<void> =>
+  pause(Math.ceil(Math.min(untilMs, endMs) - performance.now()), signal);
+
+/** A manager that restarts, or whoever stands before it meanwhile, answers later. */
+function passes(error: unknown): boolean {
+  if (!(error instanceof CallError)) return false;
+  const isLater = error.status === 429 || error.status === 502 || error.status === 503 || error.status === 504;
+  return isLater || error.kind === "unreachable" || error.kind === "timed-out";
+}
