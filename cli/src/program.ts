@@ -8,6 +8,7 @@ import { addCreate } from "./commands/create.ts";
 import { addDelete } from "./commands/delete.ts";
 import { addDescribe } from "./commands/describe.ts";
 import { addDrain } from "./commands/drain.ts";
+import { addFlow } from "./commands/flow.ts";
 import { addGet } from "./commands/get.ts";
 import { addLimit } from "./commands/limit.ts";
 import { addLogs } from "./commands/logs.ts";
@@ -50,6 +51,7 @@ export function buildProgram(io: Io): Command {
     addDescribe,
     addCreate,
     addRun,
+    addFlow,
     addTimer,
     addApply,
     addStop,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import piece from "../fixtures/flow-tasks/piece.ts";
 import typed from "../fixtures/flow-tasks/typed.ts";
 import { eventually } from "../support/eventually.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
 import { fannedFlow } from "../support/system/fanned-flow.ts";
 import { FLOW_TASKS_DIR, Flows, type Piece } from "../support/system/flows.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -75,6 +76,50 @@ describe("flows on one service", { timeout: 120_000 }, () => {
     const listed: string[] = [];
     for await (const { id } of client.flows.list({ name: "by the client" })) listed.push(id);
     expect(listed).toEqual([handle.id]);
+  });
+
+  test("the command line creates it of a document, draws it, lists it and runs it again", async () => {
+    const cli = (args: string[], input?: string) =>
+      runCli(args, { env: { UNACKED_URL: system.url }, cwd: flows.dir, ...(input !== undefined && { input }) });
+    const id = randomUUID();
+    const params = { dir: flows.dir };
+    const document = {
+      name: "by the command line",
+      tasks: [
+        { ref: "a", type: "piece", params },
+        { ref: "b", type: "piece", params: { ...params, unless: "nowhere" }, after: ["a"] },
+        { ref: "c", type: "piece", params, after: ["a", "b"] },
+      ],
+    };
+    const created = await cli(
+      ["flow", "create", "-f", "-", "--id", id, "--wait", "--timeout", "30s"],
+      JSON.stringify(document),
+    );
+    expect(created).toMatchObject({ code: 1, err: expect.stringContaining(`flow ${id} is Failed: b failed`) });
+    const shown = await cli(["flow", "show", id]);
+    expect(
+      shown.out
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.replaceAll(/ {2,}/g, "  ").trimEnd()),
+    ).toEqual([
+      `flow ${id} "by the command line" is Failed: b failed (3 of 3 tasks over)`,
+      "",
+      "TASK  STATUS  AFTER  WHY",
+      "a  Completed  -  -",
+      "└ b  Failed  a  NonRetryableError: broken",
+      "  └ c  Cancelled  a, b  b failed",
+    ]);
+    expect((await cli(["get", "flows", "--filter", "name=by the command line", "-o", "name"])).out).toBe(`${id}\n`);
+    expect((await cli(["flow", "rerun", id, "c"])).err).toContain('"c" comes after "b", which is Failed: begin there');
+    expect((await cli(["flow", "rerun", id])).out).toContain("(1 of 3 tasks over, run 2)");
+    expect(await flows.get(id, "30s")).toMatchObject({ status: "Failed", run: 2 });
+    expect((await cli(["flow", "cancel", id])).err).toContain("The flow is over");
+    const circle = await cli(
+      ["flow", "create", "-f", "-"],
+      "tasks: [{ ref: a, type: piece, after: [b] }, { ref: b, type: piece, after: [a] }]",
+    );
+    expect(circle.err).toContain("a circle: a → b → a");
   });
 
   const A_B_C = (more: Partial<Piece> = {}): Piece[] => [

@@ -9,9 +9,13 @@ import {
   type CallInput,
   type CallName,
   type ChangeEvent,
+  type CreatedFlow,
   type CreatedTask,
   type ErrorEntry,
   type ErrorGroup,
+  type FlowTaskPage,
+  type FlowTaskView,
+  type FlowView,
   type ItemOf,
   type LogEvent,
   looksLikeUuid,
@@ -45,6 +49,8 @@ export type TaskFilter = Partial<Record<keyof QueryOf<"listTasks">, string>>;
 export type NewObserver = BodyOf<"createObserver">;
 export type NewTask = BodyOf<"createTask">;
 export type TimerFilter = Partial<Record<keyof QueryOf<"listTimers">, string>>;
+export type NewFlow = BodyOf<"createFlow">;
+export type FlowFilter = Partial<Record<keyof QueryOf<"listFlows">, string>>;
 export type NewTimer = BodyOf<"putTimer">;
 /** The manager says which statuses may be changed. */
 export type TaskBulkTarget =
@@ -156,6 +162,37 @@ export class UnackedApi {
 
   taskPages(filter: TaskFilter, limit?: number): AsyncGenerator<TaskView[]> {
     return this.#pages("listTasks", filter as QueryOf<"listTasks">, limit);
+  }
+
+  createFlow(body: NewFlow): Promise<CreatedFlow> {
+    return this.#call("createFlow", { body }, "the flow");
+  }
+
+  getFlow(flowId: string, waitS = 0): Promise<FlowView> {
+    return this.#call("getFlow", { path: { flowId }, query: { wait: `${waitS}s` } }, `flow ${flowId}`);
+  }
+
+  flowPages(filter: FlowFilter, limit?: number): AsyncGenerator<FlowView[]> {
+    return this.#pages("listFlows", filter as QueryOf<"listFlows">, limit);
+  }
+
+  async *flowTaskPages(flowId: string): AsyncGenerator<FlowTaskView[]> {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const query = { limit: 1_000, ...(cursor !== undefined && { cursor }) };
+      const page: FlowTaskPage = await this.#call("listFlowTasks", { path: { flowId }, query }, `flow ${flowId}`);
+      cursor = page.nextCursor;
+      yield page.items;
+    }
+  }
+
+  cancelFlow(flowId: string): Promise<FlowView> {
+    return this.#call("cancelFlow", { path: { flowId } }, `flow ${flowId}`);
+  }
+
+  /** @param refs none: from all that did not complete */
+  rerunFlow(flowId: string, refs: string[]): Promise<FlowView> {
+    const body = refs.length === 0 ? {} : { from: refs };
+    return this.#call("rerunFlow", { path: { flowId }, body }, `flow ${flowId}`);
   }
 
   putTimer(timerId: string, body: NewTimer): Promise<PutTimerAnswer> {

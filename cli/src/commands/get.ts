@@ -5,6 +5,7 @@ import {
   parseAuditFilters,
   parseErrorFilters,
   parseFilters,
+  parseFlowFilters,
   parseTaskFilters,
   parseTimerFilters,
 } from "../input/filters.ts";
@@ -16,6 +17,7 @@ import {
   ERROR_GROUP_LISTING,
   ERROR_LISTING,
   FAILURE_LISTING,
+  FLOW_LISTING,
   type Listing,
   OBSERVER_LISTING,
   RUN_LISTING,
@@ -43,9 +45,9 @@ interface GetOptions extends OutputOptions, SelectionOptions {
 export function addGet(program: Command, io: Io): void {
   const get = program
     .command("get")
-    .summary("list observers, services, tasks, timers, runs, errors, failures, types or the audit trail")
+    .summary("list observers, services, tasks, flows, timers, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), timers, runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), flows (tasks that wait for each other), timers, runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
     )
     .argument("<kind>", KINDS.join("|"));
   const lists = ["ls", "list"].map((name) =>
@@ -65,9 +67,10 @@ function addGetOptions(command: Command, io: Io): void {
     .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
     .option("--groups", "of errors: what says the same, counted together")
     .addOption(
-      new Option("--limit <count>", "of observers, tasks, timers, errors and the audit trail: at most so many").argParser(
-        toCount,
-      ),
+      new Option(
+        "--limit <count>",
+        "of observers, tasks, flows, timers, errors and the audit trail: at most so many",
+      ).argParser(toCount),
     );
   addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>
     get(openSession(io, self), { kind, names, options }),
@@ -95,6 +98,10 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
     case "task-failures":
       if (names.length > 0) throw usageFailure("Failures are listed, not named");
       return printPages(session, TASK_FAILURE_LISTING, options, once(await session.api.groupTaskFailures()));
+    case "flows":
+      return names.length > 0
+        ? showNamed(session, FLOW_LISTING, names, options, (id) => session.api.getFlow(id))
+        : printPages(session, FLOW_LISTING, options, session.api.flowPages(parseFlowFilters(options.filter), options.limit));
     case "timers":
       return names.length > 0
         ? showNamed(session, TIMER_LISTING, names, options, (id) => session.api.getTimer(id))
@@ -233,7 +240,7 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
 function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
-  const isPaged = isObservers || isErrors || kind === "audit" || kind === "tasks" || kind === "timers";
+  const isPaged = isObservers || isErrors || kind === "audit" || kind === "tasks" || kind === "flows" || kind === "timers";
   const wrong = [
     ...(filter !== undefined && !isPaged ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),

@@ -11,12 +11,13 @@ import type { FileOptions } from "./option-sets.ts";
 /** The observers that `-f` names, with `--set` applied and checked. Nothing has been sent if this throws. */
 export function readObservers(io: Io, { filename = [], set = [] }: FileOptions): CreateObserver[] {
   const assignments = set.map((text) => parseAssignment(text));
-  const documents = filename.flatMap((file) => documentsOf(io, file));
+  const documents = filename.flatMap((file) => readDocuments(io, file));
   if (documents.length === 0) throw usageFailure(`There is no document in ${filename.join(", ")}`);
   return toObservers(documents, assignments);
 }
 
-function documentsOf(io: Io, file: string): ReadDocument[] {
+/** Whatever stands in a file, a folder, or (`-`) on standard input. */
+export function readDocuments(io: Io, file: string): ReadDocument[] {
   if (file === "-") return parseDocuments(io.readInput(), "standard input");
   return readingOf(file, () => {
     if (!statSync(file).isDirectory()) return [file];

@@ -58,6 +58,11 @@ const TASK_FILTER_KEYS = ["status", "type", "pool", "q"] as const satisfies (key
 /** Of tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
 export const parseTaskFilters = (filters: string[] = []) => parsePairs(filters, TASK_FILTER_KEYS, "tasks");
 
+const FLOW_FILTER_KEYS = ["status", "name"] as const satisfies (keyof QueryOf<"listFlows">)[];
+
+/** Of flows: `status=Failed,Cancelled`, `name=…`. */
+export const parseFlowFilters = (filters: string[] = []) => parsePairs(filters, FLOW_FILTER_KEYS, "flows");
+
 const TIMER_FILTER_KEYS = ["status", "name", "prefix"] as const satisfies (keyof QueryOf<"listTimers">)[];
 
 /** Of timers: `status=Waiting,Firing`, `name=…`, `prefix=<how the name begins>`. */

@@ -8,6 +8,7 @@ const NAMES = {
   "task-types": ["task-types", "task-type", "limits"],
   "task-figures": ["task-figures", "figures"],
   "task-failures": ["task-failures", "task-failure"],
+  flows: ["flows", "flow"],
   timers: ["timers", "timer"],
   runs: ["runs", "run"],
   errors: ["errors", "error", "err"],

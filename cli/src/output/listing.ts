@@ -2,6 +2,7 @@ import {
   type AuditEntry,
   type ErrorEntry,
   type ErrorGroup,
+  type FlowView,
   OBSERVER_STATUSES,
   type ObserverErrorGroup,
   type ObserverView,
@@ -86,6 +87,25 @@ export const TASK_LISTING: Listing<TaskView> = {
     { heading: "PRIORITY", cell: ({ priority }) => String(priority), isWide: true, alignsRight: true },
     { heading: "POOL", cell: ({ pool }) => pool, isWide: true },
     { heading: "LAST ERROR", cell: ({ lastError }) => errorText(lastError), isWide: true },
+  ],
+};
+
+export const FLOW_LISTING: Listing<FlowView> = {
+  nameOf: (flow) => flow.id,
+  columns: [
+    { heading: "ID", cell: ({ id }) => id },
+    { heading: "NAME", cell: ({ name }) => name ?? "" },
+    { heading: "STATUS", cell: ({ status, cancelling }) => (cancelling ? { text: "Cancelling" } : inState(status)) },
+    {
+      heading: "OVER",
+      cell: ({ tasks }) => `${tasks.completed + tasks.failed + tasks.cancelled}/${tasks.total}`,
+      alignsRight: true,
+    },
+    { heading: "REASON", cell: ({ reason }) => (reason === null ? "" : shortened(reason, MAX_MESSAGE)) },
+    { heading: "RUN", cell: ({ run }) => String(run), alignsRight: true },
+    { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
+    { heading: "FAILED", cell: ({ tasks }) => String(tasks.failed), isWide: true, alignsRight: true },
+    { heading: "ENDED", cell: ({ endedAt }) => endedAt ?? "", isWide: true },
   ],
 };
 

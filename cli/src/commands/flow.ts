@@ -1,0 +1,125 @@
+import type { FlowTaskView, FlowView } from "@unacked/contracts";
+import type { Command } from "commander";
+import type { NewFlow } from "../client/api.ts";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { flowGraph } from "../output/flow-graph.ts";
+import { ListPrinter } from "../output/list-printer.ts";
+import { openSession, type Session } from "../session.ts";
+import { type OutputOptions, outputOption } from "./option-sets.ts";
+import { readDocuments } from "./read-files.ts";
+
+interface CreateOptions {
+  filename?: string;
+  name?: string;
+  id?: string;
+  wait?: boolean;
+  timeout: string;
+}
+
+/** One answer is waited for so long at most; well below what a call may take. */
+const WAIT_S = 20;
+
+export function addFlow(program: Command, io: Io): void {
+  const flow = program
+    .command("flow")
+    .summary("create, show, cancel and rerun flows: tasks that wait for each other")
+    .description("Flows: tasks that wait for each other, with results passed on. See also: get flows.");
+  flow
+    .command("create")
+    .summary("create a flow, of stages or of a document")
+    .description(
+      "Create a flow: of task types that run one after the other, or of a document (YAML or JSON) with its tasks. All of it is created, or nothing. With --wait the command fails if the flow did.",
+    )
+    .argument("[stages...]", "task types, in order")
+    .option("-f, --filename <file>", "a document with name and tasks, or - for standard input")
+    .option("--name <name>", "for people")
+    .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
+    .option("-w, --wait", "until it is over")
+    .option("--timeout <duration>", "how long to wait at most", "5m")
+    .action((stages: string[], options: CreateOptions, self: Command) => create(openSession(io, self), stages, options));
+  flow
+    .command("show")
+    .summary("show a flow: how its tasks stand, and what comes after what")
+    .argument("<id>", "id of the flow")
+    .addOption(outputOption())
+    .action((id: string, options: OutputOptions, self: Command) => show(openSession(io, self), id, options));
+  flow
+    .command("cancel")
+    .summary("cancel a flow whole: what waits never runs, what runs is told to end")
+    .argument("<id>", "id of the flow")
+    .action(async (id: string, _options: object, self: Command) => {
+      const session = openSession(io, self);
+      session.io.out(`${lineOf(await session.api.cancelFlow(id))}\n`);
+    });
+  flow
+    .command("rerun")
+    .summary("run a flow again that is over: from some of its tasks, or from all that did not complete")
+    .argument("<id>", "id of the flow")
+    .argument("[refs...]", "these, and all that comes after them")
+    .action(async (id: string, refs: string[], _options: object, self: Command) => {
+      const session = openSession(io, self);
+      session.io.out(`${lineOf(await session.api.rerunFlow(id, refs))}\n`);
+    });
+}
+
+async function create(session: Session, stages: string[], options: CreateOptions): Promise<void> {
+  const { api, io } = session;
+  const timeoutMs = parseDuration(options.timeout);
+  const created = await api.createFlow(toFlow(io, stages, options));
+  const how = created.outcome === "created" ? "" : ` (${created.outcome})`;
+  if (options.wait !== true) return io.out(`${lineOf(created)}${how}\n`);
+  const over = await untilOver(session, created, timeoutMs);
+  io.out(`${lineOf(over)}\n`);
+  if (over.status !== "Completed")
+    throw new CliFailure("failed", `flow ${over.id} is ${over.status}: ${over.reason ?? ""}`, {
+      remedy: `See: unacked flow show ${over.id}`,
+    });
+}
+
+async function untilOver({ api, io }: Session, created: FlowView, timeoutMs: number): Promise<FlowView> {
+  const endMs = io.nowMs() + timeoutMs;
+  let flow = created;
+  while (flow.status === "Running") {
+    const leftS = Math.ceil((endMs - io.nowMs()) / 1_000);
+    if (leftS <= 0)
+      throw new CliFailure("failed", `flow ${flow.id} still runs`, {
+        remedy: `It goes on; see: unacked flow show ${flow.id}`,
+      });
+    flow = await api.getFlow(flow.id, Math.min(WAIT_S, leftS));
+  }
+  return flow;
+}
+
+function toFlow(io: Io, stages: string[], { filename, name, id }: CreateOptions): NewFlow {
+  if ((filename === undefined) === (stages.length === 0))
+    throw usageFailure("Of what? Either stages or -f", "unacked flow create fetch parse store");
+  const own = { ...(name !== undefined && { name }), ...(id !== undefined && { id }) };
+  if (filename === undefined) return { stages, ...own };
+  const [document, ...others] = readDocuments(io, filename);
+  if (document === undefined || others.length > 0)
+    throw usageFailure(`${filename} is to have one document, which is a flow`);
+  if (typeof document.value !== "object" || document.value === null)
+    throw usageFailure(`${document.place} is no flow`, "It has tasks, or stages.");
+  return { ...document.value, ...own } as NewFlow; // checked by the manager, which says what is wrong and where
+}
+
+async function show({ api, io, print }: Session, id: string, { output }: OutputOptions): Promise<void> {
+  const flow = await api.getFlow(id);
+  const tasks: FlowTaskView[] = [];
+  for await (const page of api.flowTaskPages(id)) tasks.push(...page);
+  const { listing, rows } = flowGraph(tasks);
+  const printer = new ListPrinter(listing, print(output));
+  if (output === "table" || output === "wide") io.out(`${lineOf(flow)}\n\n`);
+  io.out(printer.rows(rows) + printer.end());
+}
+
+function lineOf({ id, name, status, cancelling, reason, run, tasks }: FlowView): string {
+  const over = tasks.completed + tasks.failed + tasks.cancelled;
+  const named = name === null ? "" : ` "${name}"`;
+  const how = cancelling ? "Cancelling" : status;
+  const why = reason === null ? "" : `: ${reason}`;
+  const again = run === 1 ? "" : `, run ${run}`;
+  return `flow ${id}${named} is ${how}${why} (${over} of ${tasks.total} tasks over${again})`;
+}
