@@ -85,6 +85,7 @@ function managerMetrics() {
     commands: nothing,
     tasks: nothing,
     taskFigures: nothing,
+    flows: nothing,
     timers: nothing,
     schedules: nothing,
     repairs,

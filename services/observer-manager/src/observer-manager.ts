@@ -79,6 +79,7 @@ export class ObserverManager {
       commands: () => this.#database.commandCounts(),
       tasks: () => this.#database.tasks.counts(),
       timers: () => this.#database.timers.counts(),
+      flows: () => this.#database.flows.counts(),
       schedules: () => this.#database.schedules.counts(),
       taskFigures: () => this.#tasks.figureDesk.listTaskFigures("minute"),
       repairs: () => this.#reconciler.counts,

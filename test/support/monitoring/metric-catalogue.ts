@@ -16,6 +16,7 @@ export function metricCatalogue(): Map<string, Described> {
     commands: nothing,
     tasks: nothing,
     taskFigures: nothing,
+    flows: nothing,
     timers: nothing,
     schedules: nothing,
     repairs: () => ({ sentAgain: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 }),

@@ -38,6 +38,7 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
     tasks: async () => ({ byType: [], pools: [] }),
     taskFigures: async () => ({ by: "minute", at: "2026-11-20T09:00:30.000Z", items: [], pools: [] }),
     timers: async () => ({ byStatus: [], oldestDueS: 0 }),
+    flows: async () => ({ running: 0, ends: 0, oldestEndS: 0 }),
     schedules: async () => ({ byStatus: [], oldestDueS: 0 }),
     repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 3 }),
     failingForMs: () => ({ state: 0, error: 0 }),

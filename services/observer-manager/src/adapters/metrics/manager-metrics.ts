@@ -2,11 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Stats, TaskFiguresNow } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
+import type { FlowCounts } from "../../operations/flows/flow-store.ts";
 import type { ScheduleCounts } from "../../operations/schedules/schedule-store.ts";
 import type { RequestTally, ScheduleTally, Tally, TaskTally, TimerTally } from "../../operations/tally.ts";
 import type { TaskCounts } from "../../operations/tasks/task-store.ts";
 import type { TimerCounts } from "../../operations/time/timer-store.ts";
 import { BooksMetrics } from "./books-metrics.ts";
+import { FlowMetrics } from "./flow-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
 import { type FlowFigures, OperationMetrics } from "./operation-metrics.ts";
 import { RequestMetrics } from "./request-metrics.ts";
@@ -21,6 +23,7 @@ export interface ManagerMetricsParts extends FlowFigures {
   commands(): Promise<CommandCount[]>;
   tasks(): Promise<TaskCounts>;
   taskFigures(): Promise<TaskFiguresNow>;
+  flows(): Promise<FlowCounts>;
   timers(): Promise<TimerCounts>;
   schedules(): Promise<ScheduleCounts>;
   connections(): BrokerConnections;
@@ -46,6 +49,7 @@ export class ManagerMetrics {
   readonly #tasks: TaskMetrics;
   readonly #requests: RequestMetrics;
   readonly #taskFigures: TaskFigureMetrics;
+  readonly #flows: FlowMetrics;
   readonly #timers: TimerMetrics;
   readonly #schedules: ScheduleMetrics;
   readonly tally: Tally;
@@ -59,6 +63,7 @@ export class ManagerMetrics {
     this.#tasks = new TaskMetrics(this.#metrics);
     this.#requests = new RequestMetrics(this.#metrics);
     this.#taskFigures = new TaskFigureMetrics(this.#metrics);
+    this.#flows = new FlowMetrics(this.#metrics);
     this.#timers = new TimerMetrics(this.#metrics);
     this.#schedules = new ScheduleMetrics(this.#metrics);
     this.tally = new OperationMetrics(this.#metrics, parts);
@@ -94,23 +99,25 @@ export class ManagerMetrics {
 
   /** The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. */
   async render(): Promise<string> {
-    const { stats, commands, tasks, taskFigures, timers, schedules, readWithinMs = READ_WITHIN_MS } = this.#parts;
+    const { stats, commands, tasks, taskFigures, timers, schedules, flows, readWithinMs = READ_WITHIN_MS } = this.#parts;
     const limit = new AbortController();
     this.#requests.show(this.#parts.requestsWaiting());
     try {
       const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
-      const reads = Promise.all([stats(), commands(), tasks(), taskFigures(), timers(), schedules()]);
+      const reads = Promise.all([stats(), commands(), tasks(), taskFigures(), timers(), schedules(), flows()]);
       const read = await Promise.race([reads, tooLate]);
       this.#books.show(read && { stats: read[0], commands: read[1] });
       this.#tasks.show(read?.[2]);
       this.#taskFigures.show(read?.[3]);
       this.#timers.show(read?.[4]);
       this.#schedules.show(read?.[5]);
+      this.#flows.show(read?.[6]);
     } catch {
       this.#tasks.show(undefined);
       this.#taskFigures.show(undefined);
       this.#timers.show(undefined);
       this.#schedules.show(undefined);
+      this.#flows.show(undefined);
       this.#books.show(undefined); // said by the metric, and logged where it was read
     } finally {
       limit.abort();
