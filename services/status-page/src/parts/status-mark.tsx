@@ -1,4 +1,17 @@
-import type { ObserverStatus, Pending, ServiceState, ServiceView, TaskView, TimerStatusName } from "@unacked/contracts";
+import type {
+  FlowView,
+  ObserverStatus,
+  OccurrenceView,
+  Pending,
+  ScheduleStatusName,
+  ServiceState,
+  ServiceView,
+  TaskStatus,
+  TaskView,
+  TimerStatusName,
+} from "@unacked/contracts";
+import { FLOW_LOOKS } from "../store/flow-looks.ts";
+import { looksOfOccurrence, SCHEDULE_LOOKS } from "../store/schedule-looks.ts";
 import { PENDING_LOOKS, STATUS_LOOKS, type Tone } from "../store/statuses.ts";
 import { TASK_LOOKS } from "../store/task-looks.ts";
 import { TIMER_LOOKS } from "../store/timer-looks.ts";
@@ -17,14 +30,36 @@ export function StatusMark({ status, pending = null }: { status: ObserverStatus;
 }
 
 export function TaskMark({ task: { status, cancelling } }: { task: TaskView }) {
-  const { tone, sign, meaning } = TASK_LOOKS[status];
   if (cancelling) return <Mark tone="wait" sign="◌" text="Cancelling" title="its handler has been told to end" />;
+  return <PlainTaskMark status={status} />;
+}
+
+export function PlainTaskMark({ status }: { status: TaskStatus }) {
+  const { tone, sign, meaning } = TASK_LOOKS[status];
   return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
 }
 
 export function TimerMark({ status }: { status: TimerStatusName }) {
   const { tone, sign, meaning } = TIMER_LOOKS[status];
   return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+}
+
+export function FlowMark({ flow: { status, cancelling } }: { flow: FlowView }) {
+  const { tone, sign, meaning } = FLOW_LOOKS[status];
+  if (cancelling && status === "Running")
+    return <Mark tone="wait" sign="◌" text="Cancelling" title="some of its tasks have not ended yet" />;
+  return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+}
+
+export function ScheduleMark({ status, problem }: { status: ScheduleStatusName; problem: string | null }) {
+  const { tone, sign, meaning } = SCHEDULE_LOOKS[status];
+  if (problem !== null) return <Mark tone="bad" sign="✕" text="Cannot go on" title={problem} />;
+  return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+}
+
+export function OccurrenceMark({ occurrence }: { occurrence: OccurrenceView }) {
+  const { tone, sign, text, meaning } = looksOfOccurrence(occurrence);
+  return <Mark tone={tone} sign={sign} text={text} title={meaning} />;
 }
 
 const STATE_LOOKS: Record<ServiceState, { tone: Tone; sign: string; title: string }> = {

@@ -13,7 +13,22 @@ import { LinkBanner } from "./link-banner.tsx";
 import { Masthead, PlainMasthead } from "./masthead.tsx";
 import { Link, usePath } from "./navigation.tsx";
 import { NoticeBoard, Notices } from "./notices.tsx";
-import { Errors, fetchAllPages, Observer, Observers, Overview, Services, SignIn, Task, Tasks, Timers } from "./pages.ts";
+import {
+  Errors,
+  Flow,
+  Flows,
+  fetchAllPages,
+  Observer,
+  Observers,
+  Overview,
+  Schedule,
+  Schedules,
+  Services,
+  SignIn,
+  Task,
+  Tasks,
+  Timers,
+} from "./pages.ts";
 import { type Route, routeOf } from "./route.ts";
 import { theme } from "./theme.ts";
 
@@ -114,6 +129,14 @@ function Page({ route }: { route: Route }) {
       return <Tasks />;
     case "task":
       return <Task key={route.id} id={route.id} />;
+    case "flows":
+      return <Flows />;
+    case "flow":
+      return <Flow key={route.id} id={route.id} />;
+    case "schedules":
+      return <Schedules />;
+    case "schedule":
+      return <Schedule key={route.id} id={route.id} />;
     case "timers":
       return <Timers />;
     case "services":

@@ -12,6 +12,8 @@ const PAGES = [
   { page: "overview", href: "/", name: "Overview" },
   { page: "observers", href: "/observers", name: "Observers" },
   { page: "tasks", href: "/tasks", name: "Tasks" },
+  { page: "flows", href: "/flows", name: "Flows" },
+  { page: "schedules", href: "/schedules", name: "Schedules" },
   { page: "timers", href: "/timers", name: "Timers" },
   { page: "services", href: "/services", name: "Services" },
   { page: "errors", href: "/errors", name: "Errors" },
@@ -28,13 +30,7 @@ export function Masthead({ route }: { route: Route }) {
             key={each.page}
             href={each.href}
             className={css.page}
-            aria-current={
-              each.page === page ||
-              (each.page === "observers" && page === "observer") ||
-              (each.page === "tasks" && page === "task")
-                ? "page"
-                : undefined
-            }
+            aria-current={each.page === page || each.page === `${page}s` ? "page" : undefined}
           >
             {each.name}
             {each.page === "overview" && <WarningCount />}

@@ -5,6 +5,10 @@ export type Route =
   | { page: "observer"; ref: string }
   | { page: "tasks" }
   | { page: "task"; id: string }
+  | { page: "flows" }
+  | { page: "flow"; id: string }
+  | { page: "schedules" }
+  | { page: "schedule"; id: string }
   | { page: "timers" }
   | { page: "services" }
   | { page: "errors" }
@@ -15,12 +19,16 @@ export function routeOf(path: string): Route {
   if (more.length > 0) return { page: "nowhere" };
   if (first === "observers" && second !== "") return { page: "observer", ref: decoded(second) };
   if (first === "tasks" && second !== "") return { page: "task", id: decoded(second) };
+  if (first === "flows" && second !== "") return { page: "flow", id: decoded(second) };
+  if (first === "schedules" && second !== "") return { page: "schedule", id: decoded(second) };
   if (second !== "") return { page: "nowhere" };
   switch (first) {
     case "":
       return { page: "overview" };
     case "observers":
     case "tasks":
+    case "flows":
+    case "schedules":
     case "timers":
     case "services":
     case "errors":
@@ -33,6 +41,10 @@ export function routeOf(path: string): Route {
 export const addressOfObserver = (ref: string): string => `/observers/${encodeURIComponent(ref)}`;
 
 export const addressOfTask = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
+
+export const addressOfFlow = (id: string): string => `/flows/${encodeURIComponent(id)}`;
+
+export const addressOfSchedule = (id: string): string => `/schedules/${encodeURIComponent(id)}`;
 
 function decoded(part: string): string {
   try {

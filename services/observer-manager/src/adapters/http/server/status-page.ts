@@ -6,7 +6,20 @@ import { registerPath } from "./register-routes.ts";
 import { allowPicturesInStyles } from "./security.ts";
 
 /** One document for all: the page looks at its address for what to show (services/status-page/src/shell/route.ts). */
-const PAGES = ["/", "/observers", "/observers/:ref", "/tasks", "/tasks/:taskId", "/timers", "/services", "/errors"];
+const PAGES = [
+  "/",
+  "/observers",
+  "/observers/:ref",
+  "/tasks",
+  "/tasks/:taskId",
+  "/flows",
+  "/flows/:flowId",
+  "/schedules",
+  "/schedules/:scheduleId",
+  "/timers",
+  "/services",
+  "/errors",
+];
 
 /**
  * Serves the status page and the API's documentation: to everybody, as they hold nothing; what the page shows it asks of REST.

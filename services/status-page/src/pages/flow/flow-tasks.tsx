@@ -1,0 +1,125 @@
+import { Button, NativeSelect } from "@mantine/core";
+import type { FlowTaskView, FlowView, TaskStatus } from "@unacked/contracts";
+import { useState } from "react";
+import { ActionButton } from "../../parts/action-button.tsx";
+import table from "../../parts/plain-table.module.css";
+import { sayCount, sayDuration } from "../../parts/say.ts";
+import { PlainTaskMark } from "../../parts/status-mark.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Link } from "../../shell/navigation.tsx";
+import { addressOfTask } from "../../shell/route.ts";
+import { canRerunFlow } from "../../store/flow-looks.ts";
+import { TASK_SHOWN } from "../../store/task-looks.ts";
+import css from "./flow.module.css";
+import { RerunDialog } from "./rerun-dialog.tsx";
+
+const FIRST = 100;
+
+/** Each task of the flow, in the order in which they were given; of one that is over each may be run again, with what comes after it. */
+export function FlowTasks({ flow, tasks, onDone }: { flow: FlowView; tasks: readonly FlowTaskView[]; onDone: () => void }) {
+  const [status, setStatus] = useState<TaskStatus | "">("");
+  const [shown, setShown] = useState(FIRST);
+  const [from, setFrom] = useState<string | null>(null);
+  const such = status === "" ? tasks : tasks.filter((task) => task.status === status);
+  const there = TASK_SHOWN.filter((one) => tasks.some((task) => task.status === one));
+  return (
+    <section aria-labelledby="tasks" className={css.section}>
+      <div className={css.tasksHead}>
+        <h2 id="tasks">Its tasks</h2>
+        <NativeSelect
+          label="Status"
+          size="xs"
+          value={status}
+          onChange={(event) => setStatus(event.currentTarget.value as TaskStatus | "")}
+          data={[
+            { value: "", label: `any (${sayCount(tasks.length)})` },
+            ...there.map((value) => ({ value, label: value })),
+          ]}
+        />
+      </div>
+      {/* Focusable, as a wide one scrolls. */}
+      <div className={`panel ${table.panel}`} tabIndex={0} role="group" aria-label="Its tasks, as a table">
+        <table className={`${table.table} ${table.lined} ${css.table}`}>
+          <thead>
+            <tr>
+              <th scope="col">Task</th>
+              <th scope="col">Status</th>
+              <th scope="col">Type</th>
+              <th scope="col">After</th>
+              <th scope="col">Started</th>
+              <th scope="col">Ran for</th>
+              <th scope="col">Why</th>
+              {canRerunFlow(flow) && (
+                <th scope="col">
+                  <span className="unseen">Again</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {such.slice(0, shown).map((task) => (
+              <TaskRow key={task.ref} task={task} onAgain={canRerunFlow(flow) ? () => setFrom(task.ref) : null} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {such.length > shown && (
+        <Button mt="xs" variant="default" size="compact-md" onClick={() => setShown(shown * 3)}>
+          Show more of {sayCount(such.length)}
+        </Button>
+      )}
+      {from !== null && (
+        <RerunDialog
+          flow={flow}
+          from={from}
+          onClose={() => setFrom(null)}
+          onDone={() => {
+            setFrom(null);
+            onDone();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function TaskRow({ task, onAgain }: { task: FlowTaskView; onAgain: (() => void) | null }) {
+  const { ref, taskId, type, status, startedAt, endedAt, after } = task;
+  const ranMs = startedAt === null || endedAt === null ? null : Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={addressOfTask(taskId)}>{ref}</Link>
+      </th>
+      <td>
+        <PlainTaskMark status={status} />
+      </td>
+      <td>{type}</td>
+      <td className={css.after} title={after.join(", ")}>
+        {after.join(", ")}
+      </td>
+      <td>{startedAt === null ? "–" : <Time at={startedAt} />}</td>
+      <td>{ranMs === null ? "–" : sayDuration(ranMs)}</td>
+      <td className={css.why}>{whyOf(task)}</td>
+      {onAgain !== null && (
+        <td>
+          <ActionButton
+            call="rerunFlow"
+            size="compact-xs"
+            variant="default"
+            aria-label={`Run again from here: ${ref}`}
+            onClick={onAgain}
+          >
+            Run again from here
+          </ActionButton>
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function whyOf({ status, reason, lastError, waitsFor }: FlowTaskView): string {
+  if (reason !== null) return reason;
+  if (lastError !== null) return `${lastError.name}: ${lastError.message}`;
+  return status === "Blocked" ? `waits for ${sayCount(waitsFor)} before it` : "";
+}

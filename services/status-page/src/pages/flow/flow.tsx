@@ -1,0 +1,89 @@
+import type { FlowView } from "@unacked/contracts";
+import { Fragment, type ReactNode } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
+import { useFlowTasks } from "../../live/use-flow-tasks.ts";
+import { useShownNow } from "../../live/use-now.ts";
+import { Blank, Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { Progress } from "../../parts/progress.tsx";
+import { sayCount, sayDuration } from "../../parts/say.ts";
+import { FlowMark } from "../../parts/status-mark.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Link } from "../../shell/navigation.tsx";
+import { FLOW_LOOKS, partsOf, sayProgress } from "../../store/flow-looks.ts";
+import { shortId } from "../../store/task-looks.ts";
+import css from "./flow.module.css";
+import { FlowActions } from "./flow-actions.tsx";
+import { FlowPicture } from "./flow-picture.tsx";
+import { FlowTasks } from "./flow-tasks.tsx";
+
+const LOOK_EVERY_MS = 2_000;
+
+/** One flow: its picture, and each of its tasks. */
+export default function Flow({ id }: { id: string }) {
+  const nowMs = useShownNow(LOOK_EVERY_MS);
+  const { data: flow, failure, reload } = useAnswer("getFlow", { path: { flowId: id } }, nowMs);
+  // What is over does not change any more, unless it is run again.
+  const version = flow === null ? "unknown" : flow.endedAt === null ? nowMs : `${flow.run} ${flow.endedAt}`;
+  const { tasks, failure: tasksFailure } = useFlowTasks(id, version);
+  if (flow === null && failure?.code === "flow-not-found")
+    return (
+      <>
+        <h1>Flow</h1>
+        <Blank title="There is no such flow">
+          <p>It never was, or it ended so long ago that it is forgotten.</p>
+          <p>
+            <Link href="/flows">To the flows</Link>
+          </p>
+        </Blank>
+      </>
+    );
+  if (flow === null && failure !== null) return <Failure what="The flow" failure={failure} onRetry={reload} />;
+  if (flow === null) return <Pending label="Reading the flow" height="20rem" />;
+  return (
+    <>
+      <div className={css.head}>
+        <h1>{flow.name ?? <code>{shortId(flow.id)}</code>}</h1>
+        <FlowMark flow={flow} />
+        <FlowActions flow={flow} onDone={reload} />
+      </div>
+      <dl className={`panel ${css.facts}`}>
+        {factsOf(flow, nowMs).map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      {tasks === null && tasksFailure === null && <Pending label="Reading its tasks" height="16rem" />}
+      {tasks === null && tasksFailure !== null && <Failure what="Its tasks" failure={tasksFailure} onRetry={reload} />}
+      {tasks !== null && (
+        <>
+          <FlowPicture tasks={tasks} />
+          <FlowTasks flow={flow} tasks={tasks} onDone={reload} />
+        </>
+      )}
+    </>
+  );
+}
+
+function factsOf(flow: FlowView, nowMs: number): [string, ReactNode][] {
+  const { id, status, cancelling, reason, run, createdAt, endedAt } = flow;
+  const tookMs = Math.max(0, (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(createdAt));
+  return [
+    ["Status", `${status}: ${FLOW_LOOKS[status].meaning}${cancelling ? "; it is being cancelled" : ""}`],
+    ...(reason === null ? [] : [["Why", reason] satisfies [string, ReactNode]]),
+    [
+      "Done",
+      <div key="done" className={css.done}>
+        <Progress parts={partsOf(flow)} />
+        <span>{sayProgress(flow)}</span>
+      </div>,
+    ],
+    ["Run", run === 1 ? "the first" : `number ${sayCount(run)}: it was run again`],
+    ["Created", <Time key="created" at={createdAt} isExact />],
+    ...(endedAt === null ? [] : [["Ended", <Time key="ended" at={endedAt} isExact />] satisfies [string, ReactNode]]),
+    [endedAt === null ? "Has taken" : "Took", sayDuration(tookMs)],
+    ["Id", <code key="id">{id}</code>],
+  ];
+}

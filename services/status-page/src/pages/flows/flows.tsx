@@ -1,0 +1,97 @@
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
+import { useShownNow } from "../../live/use-now.ts";
+import { Blank, Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { sayCount } from "../../parts/say.ts";
+import { navigate, useSearch } from "../../shell/navigation.tsx";
+import { addressOfFlows, type FlowFilter, flowFilterOf, queryOf } from "../../store/flow-filter.ts";
+import { FLOW_LOOKS, FLOW_SHOWN } from "../../store/flow-looks.ts";
+import { FlowTable } from "./flow-table.tsx";
+import css from "./flows.module.css";
+
+const LOOK_EVERY_MS = 2_000;
+const PAGE = 100;
+/** What one call answers at most. */
+const MOST = 1_000;
+
+/** Tasks that wait for each other: how far each of them is. The newest first. */
+export default function Flows() {
+  const filter = flowFilterOf(useSearch());
+  const [limit, setLimit] = useState(PAGE);
+  const nowMs = useShownNow(LOOK_EVERY_MS);
+  const { data, failure, reload } = useAnswer("listFlows", { query: queryOf(filter, limit) }, nowMs);
+  const narrow = (change: Partial<FlowFilter>) => {
+    setLimit(PAGE);
+    navigate(addressOfFlows({ ...filter, ...change }), { replace: true });
+  };
+  return (
+    <>
+      <h1>Flows</h1>
+      <FilterBar filter={filter} onChange={narrow} />
+      {data === null && failure === null && <Pending label="Reading the flows" height="20rem" />}
+      {failure !== null && data === null && <Failure what="The flows" failure={failure} onRetry={reload} />}
+      {data !== null && (
+        <>
+          <p className={css.count} role="status">
+            {data.total === 0
+              ? ""
+              : `${sayCount(data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
+          </p>
+          {data.items.length === 0 ? (
+            <None isNarrowed={filter.status !== "" || filter.name !== ""} />
+          ) : (
+            <FlowTable flows={data.items} nowMs={nowMs} />
+          )}
+          {data.nextCursor !== null && limit < MOST && (
+            <Button mt="xs" variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
+              Show more
+            </Button>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function FilterBar({ filter, onChange }: { filter: FlowFilter; onChange: (change: Partial<FlowFilter>) => void }) {
+  return (
+    <search className={css.filter}>
+      <NativeSelect
+        label="Status"
+        value={filter.status}
+        onChange={(event) => onChange({ status: event.currentTarget.value as FlowFilter["status"] })}
+        data={[
+          { value: "", label: "any" },
+          ...FLOW_SHOWN.map((value) => ({ value, label: `${value}: ${FLOW_LOOKS[value].meaning}` })),
+        ]}
+      />
+      <TextInput
+        label="Name"
+        placeholder="any"
+        value={filter.name}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => onChange({ name: event.currentTarget.value.trim() })}
+      />
+    </search>
+  );
+}
+
+function None({ isNarrowed }: { isNarrowed: boolean }) {
+  if (isNarrowed)
+    return (
+      <Blank title="No flow is like that">
+        <p>A name is looked for whole. What has ended is forgotten after some days.</p>
+      </Blank>
+    );
+  return (
+    <Blank title="There are no flows yet">
+      <p>
+        A flow is tasks that wait for each other: <code>POST /api/v1/flows</code> with{" "}
+        <code>{'{"stages": ["fetch", "parse", "store"]}'}</code>.
+      </p>
+    </Blank>
+  );
+}

@@ -1,0 +1,83 @@
+import type { ScheduleView } from "@unacked/contracts";
+import { useState } from "react";
+import { ActionButton } from "../../parts/action-button.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { navigate } from "../../shell/navigation.tsx";
+import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import { call } from "../../wire/call.ts";
+import { BackfillDialog } from "./backfill-dialog.tsx";
+import css from "./schedule.module.css";
+
+export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; onDone: () => void }) {
+  const [asked, setAsked] = useState<"delete" | "backfill" | null>(null);
+  const { say } = useNotices();
+  const path = { scheduleId: schedule.id };
+  const close = () => setAsked(null);
+  const now = (act: () => Promise<string>) => () => {
+    act()
+      .then(
+        (done) => say("done", done),
+        (error: unknown) => say("refused", sayFailure(error)),
+      )
+      .finally(onDone);
+  };
+  const run = now(async () => {
+    const { status } = await call("runSchedule", { path, body: {} });
+    return status === "started" ? "It has started." : `It is ${status}.`;
+  });
+  const pause = now(async () => {
+    await call("pauseSchedule", { path });
+    return "The schedule is paused.";
+  });
+  const resume = now(async () => {
+    await call("resumeSchedule", { path });
+    return "The schedule goes on.";
+  });
+  const remove = async () => {
+    await call("deleteSchedule", { path });
+    say("done", `The schedule ${schedule.id} is deleted.`);
+    navigate("/schedules");
+  };
+  return (
+    <div className={css.actions}>
+      {schedule.task !== null && (
+        <>
+          <ActionButton call="runSchedule" size="compact-md" variant="default" onClick={run}>
+            Run now
+          </ActionButton>
+          <ActionButton call="backfillSchedule" size="compact-md" variant="default" onClick={() => setAsked("backfill")}>
+            Backfill
+          </ActionButton>
+        </>
+      )}
+      {schedule.status === "Paused" ? (
+        <ActionButton call="resumeSchedule" size="compact-md" variant="default" onClick={resume}>
+          Resume
+        </ActionButton>
+      ) : (
+        schedule.status === "Active" && (
+          <ActionButton call="pauseSchedule" size="compact-md" variant="default" onClick={pause}>
+            Pause
+          </ActionButton>
+        )
+      )}
+      <ActionButton call="deleteSchedule" size="compact-md" variant="default" onClick={() => setAsked("delete")}>
+        Delete
+      </ActionButton>
+      {asked === "backfill" && (
+        <BackfillDialog
+          schedule={schedule}
+          onClose={(hasChanged) => {
+            close();
+            if (hasChanged) onDone();
+          }}
+        />
+      )}
+      {asked === "delete" && (
+        <ConfirmDialog title={`Delete ${schedule.id}?`} verb="Delete it" isDangerous onConfirm={remove} onClose={close}>
+          <p>It never starts anything again, and what became of it is forgotten. Tasks that it has created go on.</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}

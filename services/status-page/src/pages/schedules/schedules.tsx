@@ -1,0 +1,108 @@
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import type { ScheduleStatusName } from "@unacked/contracts";
+import { useState } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
+import { useShownNow } from "../../live/use-now.ts";
+import { ActionButton } from "../../parts/action-button.tsx";
+import { Blank, Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { sayCount } from "../../parts/say.ts";
+import { navigate, useSearch } from "../../shell/navigation.tsx";
+import { SCHEDULE_LOOKS, SCHEDULE_SHOWN } from "../../store/schedule-looks.ts";
+import { CreateScheduleDialog } from "./create-schedule-dialog.tsx";
+import { ScheduleTable } from "./schedule-table.tsx";
+import css from "./schedules.module.css";
+
+const LOOK_EVERY_MS = 2_000;
+const PAGE = 100;
+/** What one call answers at most. */
+const MOST = 1_000;
+
+interface Filter {
+  status: ScheduleStatusName | "";
+  q: string;
+}
+
+function filterOf(search: string): Filter {
+  const given = new URLSearchParams(search);
+  return { status: SCHEDULE_SHOWN.find((one) => one === given.get("status")) ?? "", q: given.get("q")?.trim() ?? "" };
+}
+
+/** What happens by the calendar: when next, and what became of the last time. */
+export default function Schedules() {
+  const filter = filterOf(useSearch());
+  const { status, q } = filter;
+  const [limit, setLimit] = useState(PAGE);
+  const [isNew, setNew] = useState(false);
+  const nowMs = useShownNow(LOOK_EVERY_MS);
+  const query = { limit, ...(status !== "" && { status: [status] }), ...(q !== "" && { q }) };
+  const { data, failure, reload } = useAnswer("listSchedules", { query }, nowMs);
+  const narrow = (change: Partial<Filter>) => {
+    setLimit(PAGE);
+    const given = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== "");
+    navigate(given.length === 0 ? "/schedules" : `/schedules?${new URLSearchParams(given)}`, { replace: true });
+  };
+  return (
+    <>
+      <div className={css.head}>
+        <h1>Schedules</h1>
+        <ActionButton call="putSchedule" size="compact-md" onClick={() => setNew(true)}>
+          New schedule
+        </ActionButton>
+      </div>
+      {isNew && <CreateScheduleDialog onClose={() => setNew(false)} />}
+      <search className={css.filter}>
+        <NativeSelect
+          label="Status"
+          value={status}
+          onChange={(event) => narrow({ status: event.currentTarget.value as Filter["status"] })}
+          data={[
+            { value: "", label: "any" },
+            ...SCHEDULE_SHOWN.map((value) => ({ value, label: `${value}: ${SCHEDULE_LOOKS[value].meaning}` })),
+          ]}
+        />
+        <TextInput
+          label="Id has"
+          placeholder="any"
+          value={q}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => narrow({ q: event.currentTarget.value.trim() })}
+        />
+      </search>
+      {data === null && failure === null && <Pending label="Reading the schedules" height="20rem" />}
+      {failure !== null && data === null && <Failure what="The schedules" failure={failure} onRetry={reload} />}
+      {data !== null && (
+        <>
+          <p className={css.count} role="status">
+            {data.total === 0
+              ? ""
+              : `${sayCount(data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
+          </p>
+          {data.items.length === 0 ? (
+            <None isNarrowed={status !== "" || q !== ""} />
+          ) : (
+            <ScheduleTable schedules={data.items} nowMs={nowMs} />
+          )}
+          {data.nextCursor !== null && limit < MOST && (
+            <Button mt="xs" variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
+              Show more
+            </Button>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function None({ isNarrowed }: { isNarrowed: boolean }) {
+  if (isNarrowed) return <Blank title="No schedule is like that" />;
+  return (
+    <Blank title="There are no schedules yet">
+      <p>
+        A schedule creates tasks by the calendar, or wants observers running in certain hours:{" "}
+        <code>unacked apply -f schedule.yaml</code>, or <code>PUT /api/v1/schedules/ID</code>.
+      </p>
+    </Blank>
+  );
+}
