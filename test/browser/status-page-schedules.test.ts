@@ -1,0 +1,162 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { violationsOf } from "../support/browser/accessibility.ts";
+import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+
+let system: System;
+let browser: Browser;
+let page: Page;
+let tasks: Tasks;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([freshSystem(), launchBrowser()]);
+  await system.startManager();
+  await system.startService("worker", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "4" } });
+  tasks = new Tasks(system);
+  ({ page } = await openPage(browser, `${system.url}/schedules`, { timezoneId: "Europe/Berlin" }));
+  await untilLive(page);
+});
+afterAll(() => system?.close());
+
+async function put(id: string, schedule: object): Promise<void> {
+  const { status, body } = await system.call("PUT", `/api/v1/schedules/${id}`, schedule);
+  expect(status, JSON.stringify(body)).toBe(201);
+}
+
+const work = (params: object = {}) => ({ type: "work", params: { dir: tasks.dir, ...params } });
+const row = (id: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name: id, exact: true }) });
+const occurrences = () => page.getByRole("group", { name: "Occurrences" });
+const open = async (address: string) => {
+  await page.goto(`${system.url}${address}`);
+  await untilLive(page);
+};
+
+async function isFine(name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const [width, size] of [
+      ["wide", WIDE],
+      ["narrow", NARROW],
+    ] as const) {
+      await page.setViewportSize(size);
+      expect(await violationsOf(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+      await takePicture(page, `${name}-${colorScheme}-${width}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(WIDE);
+}
+
+test("without schedules the page says how to have one", async () => {
+  await page.getByText("There are no schedules yet").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+});
+
+test("a schedule is made on the page, which shows its next times first, and says what is wrong where", async () => {
+  await page.getByRole("button", { name: "New schedule" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Id").fill("reports.daily");
+  await dialog.getByLabel("Cron").fill("0 25 * * *");
+  await dialog
+    .getByRole("status")
+    .getByText(/hour|25/)
+    .waitFor();
+  await dialog.getByLabel("Cron").fill("30 7 * * *");
+  await dialog.getByRole("listitem").nth(4).waitFor();
+  expect(await dialog.getByRole("listitem").first().textContent()).toMatch(/7:30:00/);
+  await dialog.getByLabel("Task type").fill("work");
+  await dialog.getByLabel("Params").fill("{");
+  await dialog.getByRole("button", { name: "Create it" }).click();
+  await dialog.getByText("Some of it cannot be.").waitFor();
+  await isFine("schedule-create");
+  await dialog.getByLabel("Params").fill(JSON.stringify({ dir: tasks.dir }));
+  await dialog.getByRole("button", { name: "Create it" }).click();
+  await page.getByRole("heading", { name: "reports.daily" }).waitFor();
+  await page.getByText("30 7 * * * · Europe/Berlin").waitFor();
+});
+
+test("the list shows what is due next, and what became of the last time", async () => {
+  await put("each-second", { everyMs: 1_000, task: work(), keep: 100 });
+  await put("fails", { everyMs: 2_000, task: work({ isFinal: true }) });
+  const market = [{ days: ["mon", "tue", "wed", "thu", "fri"], from: "09:30", to: "16:00" }];
+  await system.create("ticks-nyse");
+  await put("market", {
+    hours: market,
+    timeZone: "America/New_York",
+    observers: { names: ["ticks-nyse"], wanted: "running" },
+  });
+  await open("/schedules");
+  await row("each-second").getByRole("cell", { name: "every 1 s" }).waitFor();
+  await row("market").getByRole("cell", { name: "mon tue wed thu fri 09:30–16:00 · America/New_York" }).waitFor();
+  await row("fails")
+    .getByRole("cell", { name: /started|Failed/ })
+    .waitFor();
+  await isFine("schedules");
+});
+
+test("what became of each time is a strip, and a table that leads to its task", async () => {
+  await open("/schedules/fails");
+  await occurrences().getByRole("cell", { name: "Failed", exact: true }).first().waitFor();
+  await page.getByRole("img", { name: /^The last \d+ times?: .*Failed/ }).waitFor();
+  await isFine("schedule-strip");
+  await occurrences().getByRole("link", { name: "its task" }).last().click();
+  await page.getByText("NonRetryableError: it will never do").first().waitFor();
+});
+
+test("it is paused, run by hand, and goes on", async () => {
+  await open("/schedules/reports.daily");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Paused: nothing of it starts until it is resumed").waitFor();
+  await page.getByRole("button", { name: "Run now" }).click();
+  await occurrences().getByRole("cell", { name: "Completed", exact: true }).waitFor();
+  await occurrences()
+    .getByText(/^by hand/)
+    .waitFor();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("Active: goes on by the calendar").waitFor();
+});
+
+test("the calendar shows two weeks by the schedule's clock, and the table both clocks", async () => {
+  await open("/schedules/market");
+  await page.getByRole("img", { name: /^The next 14 days: .*running 09:30–16:00/ }).waitFor();
+  await page.getByText("By the clock of America/New_York.").waitFor();
+  await page.getByText(/^The next \d+ times$/).click();
+  const times = page.getByRole("group", { name: "The next times" });
+  await times
+    .getByText(/T?09:30:00-0[45]:00/)
+    .first()
+    .waitFor();
+  await times
+    .getByText(/3:30:00 PM|2:30:00 PM/)
+    .first()
+    .waitFor();
+  await isFine("schedule-market");
+});
+
+test("a backfill says first what it would start, and by which expression", async () => {
+  await open("/schedules/reports.daily");
+  await page.getByRole("button", { name: "Backfill" }).click();
+  const dialog = page.getByRole("dialog");
+  const day = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  await dialog.getByLabel("From").fill(`${day(4)}T00:00`);
+  await dialog.getByLabel("To").fill(`${day(1)}T00:00`);
+  await dialog.getByRole("button", { name: "What would it start?" }).click();
+  await dialog.getByText(/By 30 7 \* \* \* \(Europe\/Berlin\): 3 times/).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Start it" }).click();
+  await occurrences()
+    .getByText(/^backfill/)
+    .nth(2)
+    .waitFor();
+});
+
+test("it is deleted", async () => {
+  await open("/schedules/each-second");
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete it" }).click();
+  await row("market").waitFor();
+  expect(await row("each-second").count()).toBe(0);
+});
