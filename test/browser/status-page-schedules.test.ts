@@ -60,13 +60,9 @@ test("a schedule is made on the page, which shows its next times first, and says
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Id").fill("reports.daily");
   await dialog.getByLabel("Cron").fill("0 25 * * *");
-  await dialog
-    .getByRole("status")
-    .getByText(/hour|25/)
-    .waitFor();
+  await dialog.getByRole("status").getByText(/hour/i).waitFor();
   await dialog.getByLabel("Cron").fill("30 7 * * *");
-  await dialog.getByRole("listitem").nth(4).waitFor();
-  expect(await dialog.getByRole("listitem").first().textContent()).toMatch(/7:30:00/);
+  await dialog.getByRole("listitem").filter({ hasText: "7:30:00" }).nth(4).waitFor();
   await dialog.getByLabel("Task type").fill("work");
   await dialog.getByLabel("Params").fill("{");
   await dialog.getByRole("button", { name: "Create it" }).click();
