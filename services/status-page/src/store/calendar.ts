@@ -66,6 +66,9 @@ function fillSpans(
   }
 }
 
+/** An instant after all of it, in whichever zone. */
+export const endOfCalendar = (today: string): string => `${next(today, CALENDAR_DAYS + 1)}T00:00:00Z`;
+
 /** Today by the clock of a zone. */
 export const dateIn = (timeZone: string, ms: number): string =>
   new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(ms);

@@ -5,7 +5,7 @@ import { Failure } from "../../parts/failure.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
-import { CALENDAR_DAYS, type CalendarDay, calendarOf, dateIn, sayDay } from "../../store/calendar.ts";
+import { CALENDAR_DAYS, type CalendarDay, calendarOf, dateIn, endOfCalendar, sayDay } from "../../store/calendar.ts";
 import css from "./schedule.module.css";
 
 const WIDTH = 960;
@@ -19,15 +19,12 @@ const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric
 
 /** What will run in the next two weeks: a line a day, by the clock of the schedule's zone. */
 export function Calendar({ schedule, nowMs }: { schedule: ScheduleView; nowMs: number }) {
-  const { id, version, status, timeZone, wantedNow, nextAt } = schedule;
+  const { id, version, status, timeZone, wantedNow } = schedule;
   const today = dateIn(timeZone, nowMs);
-  // Asked again when it has changed, and when a time has gone.
-  const path = { scheduleId: id };
-  const { data, failure, reload } = useAnswer(
-    "nextTimes",
-    { path, query: { n: MOST } },
-    `${version} ${status} ${nextAt} ${today}`,
-  );
+  const input = { path: { scheduleId: id }, query: { n: MOST, to: endOfCalendar(today) } };
+  // Asked again when it has changed, and each minute, as times go by.
+  const minute = Math.floor(nowMs / 60_000);
+  const { data, failure, reload } = useAnswer("nextTimes", input, `${version} ${status} ${minute}`);
   if (status !== "Active") return null;
   if (data === null && failure !== null) return <Failure what="What will run" failure={failure} onRetry={reload} />;
   if (data === null) return <Pending label="Reading what will run" height="20rem" />;

@@ -1,0 +1,63 @@
+import type { FlowTaskView, TaskStatus } from "@unacked/contracts";
+import { describe, expect, test } from "vitest";
+import { graphOf, MOST_DRAWN, sayCounts, stagesOf } from "../../../services/status-page/src/store/flow-graph.ts";
+import { drawingOf, NODE_WIDTH } from "../../../services/status-page/src/store/flow-layout.ts";
+
+const task = (ref: string, after: string[] = [], status: TaskStatus = "Completed", type = "work"): FlowTaskView => ({
+  ref,
+  taskId: `id-${ref}`,
+  type,
+  pool: "default",
+  after,
+  onFailure: "fail",
+  maxOutputBytes: 100,
+  run: 1,
+  status,
+  waitsFor: 0,
+  reason: null,
+  lastError: null,
+  startedAt: null,
+  endedAt: null,
+});
+
+describe("the picture of a flow", () => {
+  test("has a node for each task and an arrow for each that it comes after", () => {
+    const graph = graphOf([task("a"), task("b", ["a"]), task("c", ["a", "b"], "Running")]);
+    expect(graph.isGrouped).toBe(false);
+    expect(graph.nodes.map(({ title, tone }) => `${title} ${tone}`)).toEqual(["a done", "b done", "c runs"]);
+    expect(graph.edges.map(({ from, to }) => `${from} ${to}`)).toEqual(["a b", "a c", "b c"]);
+  });
+
+  test("of many has those of one type and stage as one, which says how many are in which status", () => {
+    const parts = Array.from({ length: MOST_DRAWN }, (_, i) => task(`p${i}`, ["a"], i === 0 ? "Failed" : "Ready"));
+    const graph = graphOf([
+      task("a"),
+      ...parts,
+      task(
+        "z",
+        parts.map(({ ref }) => ref),
+        "Blocked",
+      ),
+    ]);
+    expect(graph.isGrouped).toBe(true);
+    expect(graph.nodes.map(({ title }) => title)).toEqual(["a", `work × ${MOST_DRAWN}`, "z"]);
+    expect(graph.edges).toHaveLength(2);
+    const [, many] = graph.nodes;
+    expect(many && [many.tone, sayCounts(many)]).toEqual(["bad", `${MOST_DRAWN - 1} Ready, 1 Failed`]);
+  });
+
+  test("finds the stage of each by the longest way to it, in whichever order they are given", () => {
+    const stages = stagesOf([task("d", ["a", "c"]), task("c", ["b"]), task("b", ["a"]), task("a")]);
+    expect(Object.fromEntries(stages)).toEqual({ a: 0, b: 1, c: 2, d: 3 });
+  });
+
+  test("stands from left to right, and no node on another", () => {
+    const { nodes, edges } = drawingOf(graphOf([task("a"), task("b", ["a"]), task("c", ["a"]), task("d", ["b", "c"])]));
+    const at = new Map(nodes.map(({ node, x, y }) => [node.id, { x, y }]));
+    const x = (id: string) => at.get(id)?.x ?? Number.NaN;
+    expect([x("b") >= x("a") + NODE_WIDTH, x("d") >= x("c") + NODE_WIDTH]).toEqual([true, true]);
+    expect(x("b")).toBe(x("c"));
+    expect(at.get("b")?.y).not.toBe(at.get("c")?.y);
+    expect(edges.every(({ path }) => /^M [-\d. ]+( C [-\d. ]+)+$/.test(path))).toBe(true);
+  });
+});
