@@ -147,6 +147,8 @@ const PLACES = [
       "react",
       "react-dom",
       "@mantine/core",
+      "@mantine/hooks",
+      "@dagrejs/dagre",
       "@tanstack/react-virtual",
       "uplot",
       "swagger-ui-dist",

@@ -1,7 +1,7 @@
 import type { FlowTaskView, TaskStatus } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
+import { drawingOf, NODE_WIDTH } from "../../../services/status-page/src/pages/flow/flow-layout.ts";
 import { graphOf, MOST_DRAWN, sayCounts, stagesOf } from "../../../services/status-page/src/store/flow-graph.ts";
-import { drawingOf, NODE_WIDTH } from "../../../services/status-page/src/store/flow-layout.ts";
 
 const task = (ref: string, after: string[] = [], status: TaskStatus = "Completed", type = "work"): FlowTaskView => ({
   ref,

@@ -4,8 +4,8 @@ import { sayMany } from "../../parts/say.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfTask } from "../../shell/route.ts";
 import { doneOf, type FlowNode, graphOf, sayCounts, toneOf } from "../../store/flow-graph.ts";
-import { drawingOf, NODE_HEIGHT, NODE_WIDTH } from "../../store/flow-layout.ts";
 import { TASK_LOOKS } from "../../store/task-looks.ts";
+import { drawingOf, NODE_HEIGHT, NODE_WIDTH } from "./flow-layout.ts";
 import css from "./flow-picture.module.css";
 
 const LONGEST = 20;

@@ -1,5 +1,5 @@
 import { Graph, layout } from "@dagrejs/dagre";
-import type { FlowGraph, FlowNode } from "./flow-graph.ts";
+import type { FlowGraph, FlowNode } from "../../store/flow-graph.ts";
 
 export const NODE_WIDTH = 168;
 export const NODE_HEIGHT = 44;
