@@ -21,6 +21,8 @@ Proves a promise on all its cases and with full counts, which takes too long for
                          million others and for half a minute each; 200,000 beside an alarm, a purge, a killed manager,
                          midnight and a snapshot of ten minutes. Half an hour
   flows                  1,000 flows of 20 tasks while services and managers are killed; 10,000 tasks in one flow. Ten minutes
+  timers                 100,000 due in one second, two managers of which one is killed; 100,000 over a minute; how many are
+                         set, cancelled, fired and gone a second; 10,000 cancels that race the firing. Five minutes
   --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
   --only TEXT            only the cases with this in their names
 `;
@@ -29,6 +31,7 @@ Proves a promise on all its cases and with full counts, which takes too long for
 const SUBJECTS = {
   partitions: { project: "cluster", files: ["test/cluster/partitions.test.ts"] },
   slots: { project: "servers", files: ["test/e2e/slots-"] },
+  timers: { project: "servers", files: ["test/e2e/timers-proofs"] },
   tasks: {
     project: "servers",
     files: [

@@ -93,6 +93,7 @@ function statsOf(rows) {
     Redistributing: 0,
     OnDeleting: 0,
     Paused: 0,
+    Scheduled: 0,
     Deleted: 0,
     Failed: 0,
     Completed: 0,

@@ -31,6 +31,7 @@ function lifecycleOn(on: BooksStore): ObserverLifecycle {
     types,
     isReady: () => true,
     mayPause: () => true,
+    maySchedule: () => true,
     committed,
     freshStarts,
     log: keptLog(),

@@ -17,6 +17,7 @@ interface CreateOptions extends FileOptions {
   label?: string[];
   pool?: string;
   id?: string;
+  startAt?: string;
   queue?: boolean;
   wait?: boolean;
   timeout: string;
@@ -33,7 +34,8 @@ export function addCreate(program: Command, io: Io): void {
     .addOption(repeatable("-p, --param <path=value>", "a param of the new observer, as everyMs=500; repeat it"))
     .addOption(repeatable("--label <key=value>", "a label of the new observer; repeat it"))
     .option("--pool <pool>", "the pool of services that may run it")
-    .option("--id <uuid>", "an id of your own: makes the command safe to repeat");
+    .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
+    .option("--start-at <time>", "it starts then, and is Scheduled until then: ISO 8601");
   addFileOptions(command)
     .option("--queue", "wait in the queue when no worker is free, rather than be refused")
     .option("-w, --wait", "until all are Processing")
@@ -69,7 +71,9 @@ function toObservers(io: Io, type: string | undefined, name: string | undefined,
 }
 
 function fromFiles(io: Io, type: string | undefined, options: CreateOptions): CreateObserver[] {
-  const given = [type, options.param, options.label, options.pool, options.id].some((each) => each !== undefined);
+  const given = [type, options.param, options.label, options.pool, options.id, options.startAt].some(
+    (each) => each !== undefined,
+  );
   if (given) throw usageFailure("Either files (-f) or a type and a name", "For what all of a file have in common: --set");
   return readObservers(io, options);
 }
@@ -78,13 +82,14 @@ function fromWords(type: string | undefined, name: string | undefined, options: 
   if (type === undefined || name === undefined) {
     throw usageFailure("What is to be created?", "unacked create TYPE NAME [--param key=value], or unacked create -f FILE");
   }
-  const { param = [], set = [], label = [], pool, id } = options;
+  const { param = [], set = [], label = [], pool, id, startAt } = options;
   const bare = {
     name,
     type,
     labels: parseLabels(label),
     ...(pool !== undefined && { pool }),
     ...(id !== undefined && { id }),
+    ...(startAt !== undefined && { startAt }),
   };
   const assignments = [
     ...param.map((text) => parseAssignment(text, ["params"])),

@@ -16,6 +16,7 @@ const ADDED_BY_THE_BOOKS = [
   "attempts",
   "lastError",
   "nextAttemptAt",
+  "startProblem",
   "createdAt",
   "modifiedAt",
 ];
@@ -45,7 +46,11 @@ const whereIn = (path: PropertyKey[]): string => (path.length === 0 ? "" : `${wr
 
 function asDefinition(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || !isView(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !ADDED_BY_THE_BOOKS.includes(key)));
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([key, given]) => !ADDED_BY_THE_BOOKS.includes(key) && !(key === "startAt" && given === null),
+    ),
+  );
 }
 
 function refuseDoubles(observers: CreateObserver[], documents: ReadDocument[]): void {

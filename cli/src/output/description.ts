@@ -17,7 +17,7 @@ const MAX_RUNS = 10;
 
 /** All that is known of one observer, for people. */
 export function describeObserver(observer: ObserverView, runs: RunView[], look: Look): string {
-  const { lastError, nextAttemptAt } = observer;
+  const { lastError, nextAttemptAt, startAt, startProblem } = observer;
   const { text, colour } = observerState(observer);
   const fields: [string, string][] = [
     ["Name", observer.name],
@@ -33,6 +33,8 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
     ["Changed", moment(observer.modifiedAt, look.nowMs)],
     ["Revision", String(observer.revision)],
   ];
+  if (startAt !== null) fields.push(["Starts at", startAt]);
+  if (startProblem !== null) fields.push(["Waits for", "a free worker: its time has come, and there is none"]);
   if (nextAttemptAt !== null) fields.push(["Next attempt", nextAttemptAt]);
   if (lastError !== null) {
     const at = lastError.at === null ? "" : ` (${moment(lastError.at, look.nowMs)})`;

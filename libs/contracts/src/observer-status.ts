@@ -3,9 +3,10 @@
 export interface StatusTraits {
   /**
    * What there is of a run. `awaited`: none, and one is to come · `current`: one · `ending`: one that is told to stop, or one
-   * that was lost before it could be · `on-hold`: none, and none is to come until somebody asks · `none`: the observer is over.
+   * that was lost before it could be · `on-hold`: none, and none is to come until somebody asks · `later`: none, and one is to come at its
+   * time · `none`: the observer is over.
    */
-  run: "awaited" | "current" | "ending" | "on-hold" | "none";
+  run: "awaited" | "current" | "ending" | "on-hold" | "later" | "none";
   /** Its handler threw last, and somebody may want to look. */
   isFailing: boolean;
   /** What ends it for good: `gently` a stop, `by-force` only one with force, `no`: nothing more. */
@@ -24,6 +25,8 @@ const unwell = { ...well, isFailing: true } as const;
  * compiler names then: its row of the machine, its looks, its colour. The books' CHECK takes a migration.
  */
 export const STATUS_TRAITS = {
+  /** Its time (`startAt`) has not come, or no worker was free then: there is no message of it yet. */
+  Scheduled: { run: "later", ...well, canRestart: false },
   /** Sent, nobody has it yet. */
   Created: { run: "awaited", ...well, stop: "by-force", canRestart: false },
   /** A run is current. */
@@ -55,7 +58,7 @@ export const statusesThat = (are: (traits: StatusTraits) => boolean): readonly O
   OBSERVER_STATUSES.filter((status) => are(traitsOf(status)));
 
 /** It takes a worker, or is about to. */
-export const OCCUPYING_STATUSES = statusesThat(({ run }) => run !== "none" && run !== "on-hold");
+export const OCCUPYING_STATUSES = statusesThat(({ run }) => !["none", "on-hold", "later"].includes(run));
 
 /** A run of it is awaited: nobody has it yet, or any more. */
 export const AWAITING_STATUSES = statusesThat(({ run }) => run === "awaited");

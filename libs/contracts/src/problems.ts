@@ -108,6 +108,11 @@ export const PROBLEMS = {
     title: "The observer is paused, or about to be",
     remedy: "Resume it: it then runs again from the start.",
   },
+  scheduled: {
+    status: 409,
+    title: "The observer has not started yet: it starts at its time",
+    remedy: "Its `startAt` says when. Delete it and create it anew to have it start now.",
+  },
   "not-pausable": {
     status: 409,
     title: "The observer is over and cannot be paused",

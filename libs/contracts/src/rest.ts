@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { timestamp } from "./bounds.ts";
 import { BrokenFile } from "./broken-file.ts";
 import { BrokerLoss } from "./events.ts";
 import { DEFAULT_POOL, Labels, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
@@ -33,6 +34,11 @@ export const CreateObserver = z
     labels: Labels.default({}),
     retry: RetryPolicy.default(DEFAULT_RETRY),
     whenFull,
+    startAt: timestamp
+      .optional()
+      .describe(
+        "ISO 8601: it is Scheduled until then, and needs no worker; `whenFull` holds then: with `reject` it waits, Scheduled, for a worker",
+      ),
   })
   .meta({ id: "CreateObserver" });
 export type CreateObserver = z.infer<typeof CreateObserver>;
@@ -75,6 +81,11 @@ export const ObserverView = z
       ),
     lastError: LastError.nullable(),
     nextAttemptAt: Timestamp.nullable(),
+    startAt: Timestamp.nullable().describe("when it was to start first; null: at once"),
+    startProblem: z
+      .enum(["no-free-worker"])
+      .nullable()
+      .describe("why it is Scheduled still although its time has come: it is tried again every 2 s"),
     createdAt: Timestamp,
     modifiedAt: Timestamp,
   })

@@ -22,6 +22,7 @@ import { AbsenceProver } from "./operations/observers/absence-prover.ts";
 import { ObserverLifecycle } from "./operations/observers/observer-lifecycle.ts";
 import { Readoption } from "./operations/observers/readoption.ts";
 import { Reconciler } from "./operations/observers/reconciler.ts";
+import { ScheduledStarts } from "./operations/observers/scheduled-starts.ts";
 import { PoolKeeper } from "./operations/pools/pool-keeper.ts";
 import { Fleet } from "./operations/services/fleet.ts";
 import { Prober } from "./operations/services/prober.ts";
@@ -54,6 +55,7 @@ export class ObserverManager {
   readonly #dispatcher: Dispatcher;
   readonly #prober: Prober;
   readonly #reconciler: Reconciler;
+  readonly #scheduledStarts: ScheduledStarts;
   readonly #poolKeeper: PoolKeeper;
   readonly #retention: Retention;
   readonly #lateEvents: LateEvents;
@@ -145,6 +147,13 @@ export class ObserverManager {
     this.#logs = new LogDesk({ places: logPlaces, reader: this.#broker.logs });
     const reads = this.#database.reads((asked) => this.#broker.queues(asked));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
+    this.#scheduledStarts = new ScheduledStarts({
+      store: this.#database.scheduledStarts,
+      books,
+      isReady,
+      committed: wake,
+      log,
+    });
     this.#tasks = new TaskSide({
       broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log },
       queueType,
@@ -208,6 +217,7 @@ export class ObserverManager {
         types: typeCheck,
         isReady,
         mayPause: () => this.#fleet.mayGoOnWith("pause"),
+        maySchedule: () => this.#fleet.mayGoOnWith("scheduled"),
         committed: wake,
         freshStarts,
         log,
@@ -250,6 +260,7 @@ export class ObserverManager {
     this.#dispatcher.start();
     this.#prober.start();
     this.#reconciler.start();
+    this.#scheduledStarts.start();
     this.#poolKeeper.start();
     this.#retention.start();
     this.#lateEvents.start();
@@ -274,6 +285,7 @@ export class ObserverManager {
     this.#access.callers.close();
     // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
     await Promise.all([
+      this.#scheduledStarts.stop(),
       this.#dispatcher.stop(),
       this.#broker.close(),
       this.#tasks.close(),

@@ -44,6 +44,7 @@ export const NEW: Omit<ObserverBook, "id"> = {
   attempts: 0,
   lastError: null,
   nextAttemptInMs: null,
+  startsLater: false,
   unchangedForMs: 0,
 };
 

@@ -137,6 +137,10 @@ export class MemoryTransaction implements BooksTransaction {
     return this.viewObservers(created);
   }
 
+  laterThanNow(): Promise<Set<string>> {
+    return Promise.resolve(new Set());
+  }
+
   async lockPool(): Promise<void> {}
 
   async freeWorkers(): ReturnType<BooksTransaction["freeWorkers"]> {

@@ -88,6 +88,7 @@ export async function startHttpManager(
     store,
     types,
     mayPause: () => mayPause,
+    maySchedule: () => true,
     freshStarts: new FreshStarts(),
     log,
     ...told,

@@ -21,6 +21,8 @@ export const observerView = (changes: Partial<ObserverView> = {}): ObserverView 
   attempts: 0,
   lastError: null,
   nextAttemptAt: null,
+  startAt: null,
+  startProblem: null,
   createdAt: "2026-01-01T23:00:00.000Z",
   modifiedAt: "2026-01-01T23:59:00.000Z",
   ...changes,

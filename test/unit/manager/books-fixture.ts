@@ -35,6 +35,7 @@ export class Scene {
       attempts: 0,
       lastError: null,
       nextAttemptInMs: null,
+      startsLater: false,
       unchangedForMs: 0,
       ...changes,
     };

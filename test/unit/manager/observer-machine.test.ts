@@ -16,7 +16,7 @@ describe("the observer's machine", () => {
   });
 
   it("never changes what is over by anything that a service says", () => {
-    const fromClients = ["delete", "force-delete", "restart", "pause", "resume"];
+    const fromClients = ["delete", "force-delete", "restart", "pause", "resume", "resume-early"];
     for (const status of ["Deleted", "Failed", "Completed", "Paused"] as const) {
       for (const input of OBSERVER_INPUTS.filter((one) => !fromClients.includes(one)))
         expect(decide(status, input).kind, `${status} × ${input}`).toBe("ignore");
@@ -53,7 +53,8 @@ describe("the observer's machine", () => {
 });
 
 describe("a pause", () => {
-  const PAUSABLE = statusesThat(({ canPause }) => canPause);
+  /** What has no message yet is Paused at once. */
+  const PAUSABLE = statusesThat(({ canPause, run }) => canPause && run !== "later");
 
   it("decides every cell while it is under way", () => {
     for (const pending of PENDING) {
@@ -127,5 +128,38 @@ describe("a pause", () => {
       expect(decide(status, "restart", "pause")).toEqual({ kind: "refuse", problem: "paused" });
       expect(decide(status, "pause", "pause")).toEqual({ kind: "ignore", actions: [] });
     }
+  });
+});
+
+describe("an observer that is to start later", () => {
+  it("is sent when its time has come, once, and by nothing else", () => {
+    expect(decide("Scheduled", "start-due")).toEqual({ kind: "go", to: "Created", pending: null, actions: ["send-start"] });
+    for (const status of OBSERVER_STATUSES.filter((one) => one !== "Scheduled"))
+      expect(decide(status, "start-due"), status).toEqual({ kind: "ignore", actions: [] });
+    for (const input of OBSERVER_INPUTS.filter((one) => one !== "start-due")) {
+      const decision = decide("Scheduled", input);
+      if (decision.kind !== "refuse") expect(decision.actions, input).not.toContain("send-start");
+    }
+  });
+
+  it("is Deleted or Paused at once, and not restarted", () => {
+    for (const input of ["delete", "force-delete"] as const)
+      expect(decide("Scheduled", input)).toEqual({ kind: "go", to: "Deleted", pending: null, actions: ["forget"] });
+    expect(decide("Scheduled", "pause")).toEqual({ kind: "go", to: "Paused", pending: null, actions: [] });
+    expect(decide("Scheduled", "restart")).toEqual({ kind: "refuse", problem: "scheduled" });
+    expect(decide("Scheduled", "resume")).toEqual({ kind: "refuse", problem: "not-paused" });
+  });
+
+  it("resumed before its time it waits for that again, and a resumption is otherwise what it was", () => {
+    expect(decide("Paused", "resume-early")).toEqual({ kind: "go", to: "Scheduled", pending: null, actions: [] });
+    for (const status of OBSERVER_STATUSES.filter((one) => one !== "Paused"))
+      for (const pending of [null, "pause"] as const)
+        expect(decide(status, "resume-early", pending), status).toEqual(decide(status, "resume", pending));
+  });
+
+  it("has a run stopped that nobody should have, and nothing that a service says changes it", () => {
+    expect(decide("Scheduled", "run-current")).toEqual({ kind: "ignore", actions: ["stop-run"] });
+    for (const input of ["run-stopped", "run-failed", "run-completed", "run-lost", "start-refused", "absent"] as const)
+      expect(decide("Scheduled", input), input).toEqual({ kind: "ignore", actions: [] });
   });
 });

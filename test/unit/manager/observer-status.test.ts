@@ -23,18 +23,20 @@ describe.each(OBSERVER_STATUSES)("the traits of %s", (status) => {
   test("say of its run what the machine makes of one that appears, and of one that is lost", () => {
     const met = decide(status, "run-current");
     const lost = decide(status, "run-lost");
-    expect(met.kind === "ignore").toBe(run === "none" || run === "on-hold");
+    expect(met.kind === "ignore").toBe(["none", "on-hold", "later"].includes(run));
     if (met.kind === "go") expect(traitsOf(met.to).run).toBe(run === "ending" ? "ending" : "current");
     if (run === "current") expect(lost.kind === "go" && traitsOf(lost.to).run).toBe("awaited");
   });
 
   test("are those of the constraints of the books", () => {
     const read = (file: string) => readFileSync(new URL(file, MIGRATIONS), "utf8").replaceAll(/\s+/g, " ");
-    const [books, pause] = [read("0001-books.ts"), read("0025-pause.ts")];
+    const [books, pause, later] = [read("0001-books.ts"), read("0025-pause.ts"), read("0031-scheduled-observers.ts")];
     const listed = (constraint: RegExp, text = books) => constraint.exec(text)?.[1]?.includes(`'${status}'`);
     const isOld = listed(/CONSTRAINT status_is_known CHECK \(status IN \(([^)]*)\)/);
-    expect(isOld || new RegExp(`KNOWN\\(\\[\\.\\.\\.BEFORE, "${status}"\\]\\)`).test(pause)).toBe(true);
-    expect(listed(/pending IS NULL OR status IN \(([^)]*)\)/, pause)).toBe(canPause);
+    const adds = new RegExp(`KNOWN\\(\\[\\.\\.\\.BEFORE, "${status}"\\]\\)`);
+    expect(isOld || adds.test(pause) || adds.test(later)).toBe(true);
+    if (status !== "Scheduled") expect(/BEFORE = \[([^\]]*)\]/.exec(later)?.[1]).toContain(`"${status}"`);
+    expect(listed(/pending IS NULL OR status IN \(([^)]*)\)/, pause)).toBe(canPause && run !== "later");
     expect(listed(/CONSTRAINT running_has_a_run CHECK \(status NOT IN \(([^)]*)\)/)).toBe(run === "current");
     expect(listed(/\(current_run_id IS NULL OR status IN \(([^)]*)\)/)).toBe(run === "current" || run === "ending");
   });

@@ -13,6 +13,7 @@ interface StatusLook {
 /** In the order in which they are shown. A status that the contracts gain is missing here, and does not compile. */
 export const STATUS_LOOKS: Record<ObserverStatus, StatusLook> = {
   Processing: { tone: "good", sign: "●", meaning: "runs" },
+  Scheduled: { tone: "wait", sign: "◷", meaning: "starts at its time" },
   Created: { tone: "wait", sign: "◔", meaning: "waits for a worker" },
   Redistributing: { tone: "wait", sign: "◑", meaning: "its service is gone; the broker gives it to another" },
   Retrying: { tone: "bad", sign: "↻", meaning: "its handler threw; it is tried again" },

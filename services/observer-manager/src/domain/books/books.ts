@@ -44,6 +44,8 @@ export interface ObserverBook {
   lastError: ErrorText | null;
   /** Until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */
   nextAttemptInMs: number | null;
+  /** Its time to start had not come when it was loaded. */
+  readonly startsLater: boolean;
   /** How long the row had been as it was when it was loaded, by PostgreSQL's clock. */
   readonly unchangedForMs: number;
   /** Why it lost its run in this very batch. */

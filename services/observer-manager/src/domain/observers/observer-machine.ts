@@ -19,6 +19,8 @@ export const OBSERVER_INPUTS = [
   "restart",
   "pause",
   "resume",
+  "resume-early",
+  "start-due",
 ] as const;
 
 /**
@@ -30,6 +32,8 @@ export const OBSERVER_INPUTS = [
  * - type-unknown: a service does not know the type and acked the message
  * - absent: the reconciler proved that neither broker nor services have it
  * - delete, force-delete, restart, pause, resume: what a client asked for
+ * - resume-early: a resumption before the observer's time to start has come
+ * - start-due: that time has come, and there is a worker for it, or it need not have one
  */
 export type ObserverInput = (typeof OBSERVER_INPUTS)[number];
 
@@ -74,6 +78,7 @@ type Row = Record<ObserverInput, ObserverDecision>;
 
 /** A run is current: Processing or Retrying. */
 const running: Row = {
+  "start-due": ignore(),
   "run-current": go("Processing"),
   "run-retrying": go("Retrying"),
   "run-stopped": go("Created", "send-start"),
@@ -89,10 +94,12 @@ const running: Row = {
   restart: ignore("restart-run"),
   pause: pausing("Processing", "send-stop"),
   resume: refuse("not-paused"),
+  "resume-early": refuse("not-paused"),
 };
 
 /** No run is current, one is awaited: Created or Redistributing. */
 const awaited: Row = {
+  "start-due": ignore(),
   "run-current": go("Processing"),
   "run-retrying": ignore(),
   "run-stopped": go("Created", "send-start"),
@@ -107,6 +114,7 @@ const awaited: Row = {
   restart: refuse("not-restartable"),
   pause: pausing("Redistributing", "send-stop"),
   resume: refuse("not-paused"),
+  "resume-early": refuse("not-paused"),
 };
 
 /**
@@ -114,6 +122,7 @@ const awaited: Row = {
  * in Paused; a run that appears is told to stop like the one before. Its handler may also end by itself: then it is over.
  */
 const toBePaused: Row = {
+  "start-due": ignore(),
   "run-current": pausing("Processing", "send-stop"),
   "run-retrying": ignore(),
   "run-stopped": go("Paused", "forget"),
@@ -129,10 +138,12 @@ const toBePaused: Row = {
   pause: ignore(),
   // What has followed the stop is sent again as its end is told, by the row without a pause.
   resume: go("Redistributing", "forget-stop"),
+  "resume-early": go("Redistributing", "forget-stop"),
 };
 
-/** The job is over, though the observer is not deleted: Failed or Completed, or Paused. A redelivery never changes it. */
+/** There is no job, though the observer is not deleted: Failed or Completed, Paused or Scheduled. A redelivery never changes it. */
 const over: Row = {
+  "start-due": ignore(),
   "run-current": ignore("stop-run"),
   "run-retrying": ignore(),
   "run-stopped": ignore(),
@@ -147,6 +158,7 @@ const over: Row = {
   restart: go("Created", "send-start"),
   pause: refuse("not-pausable"),
   resume: refuse("not-paused"),
+  "resume-early": refuse("not-paused"),
 };
 
 export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
@@ -161,6 +173,7 @@ export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
   Retrying: { ...running, pause: pausing("Retrying", "send-stop") },
   Redistributing: awaited,
   OnDeleting: {
+    "start-due": ignore(),
     "run-current": go("OnDeleting", "send-stop"),
     "run-retrying": ignore(),
     "run-stopped": go("Deleted", "forget"),
@@ -175,12 +188,20 @@ export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
     restart: refuse("already-deleting"),
     pause: refuse("already-deleting"),
     resume: refuse("already-deleting"),
+    "resume-early": refuse("already-deleting"),
+  },
+  Scheduled: {
+    ...over,
+    restart: refuse("scheduled"),
+    pause: go("Paused"),
+    "start-due": go("Created", "send-start"),
   },
   Paused: {
     ...over,
     restart: refuse("paused"),
     pause: ignore(),
     resume: go("Created", "send-start"),
+    "resume-early": go("Scheduled"),
   },
   Deleted: {
     ...over,
@@ -189,6 +210,7 @@ export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
     restart: refuse("already-deleted"),
     pause: refuse("already-deleted"),
     resume: refuse("already-deleted"),
+    "resume-early": refuse("already-deleted"),
   },
   Failed: over,
   Completed: over,
@@ -202,18 +224,21 @@ export const PENDING_MACHINE: Record<Pending, Partial<Record<ObserverStatus, Row
       delete: refuse("not-activated"),
       "force-delete": go("Deleted", "forget"),
       resume: go("Created", "forget-stop"),
+      "resume-early": go("Created", "forget-stop"),
     },
     Processing: {
       ...toBePaused,
       "run-retrying": pausing("Retrying"),
       "run-lost": pausing("Redistributing"),
       resume: go("Processing", "forget-stop"),
+      "resume-early": go("Processing", "forget-stop"),
     },
     Retrying: {
       ...toBePaused,
       "run-retrying": pausing("Retrying"),
       "run-lost": pausing("Redistributing"),
       resume: go("Retrying", "forget-stop"),
+      "resume-early": go("Retrying", "forget-stop"),
     },
     Redistributing: toBePaused,
   },

@@ -63,6 +63,8 @@ export interface BooksTransaction {
    * @returns the observers that are there now because of this
    */
   insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>>;
+  /** Those of these times that have not come, by the books' clock, which stands still in a transaction. */
+  laterThanNow(times: readonly string[]): Promise<Set<string>>;
   /** One decision about a pool's workers at a time: held until the transaction ends. Taken before any row lock. */
   lockPool(pool: string): Promise<void>;
   /**

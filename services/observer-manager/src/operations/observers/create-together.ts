@@ -35,7 +35,8 @@ export async function createTogether(
   candidates: Candidate[],
   atomic: boolean,
 ): Promise<CreateOutcome[]> {
-  const mustFindWorker = candidates.filter(({ request }) => request.whenFull === "reject");
+  await noteWhatStartsLater(tx, candidates);
+  const mustFindWorker = candidates.filter(mustFind);
   const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
   for (const pool of pools) await tx.lockPool(pool);
   const known = await tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? []));
@@ -52,6 +53,18 @@ export async function createTogether(
   await tx.recordActions(doneBy(candidates, outcomes));
   return outcomes as CreateOutcome[];
 }
+
+/** What starts later needs no worker now. */
+async function noteWhatStartsLater(tx: BooksTransaction, candidates: Candidate[]): Promise<void> {
+  const times = candidates.flatMap(({ observer }) => observer.startAt ?? []);
+  if (times.length === 0) return;
+  const later = await tx.laterThanNow(times);
+  for (const { observer } of candidates)
+    observer.startsLater = observer.startAt !== undefined && later.has(observer.startAt);
+}
+
+const mustFind = ({ request, observer }: Candidate): boolean =>
+  request.whenFull === "reject" && observer.startsLater !== true;
 
 /** One entry a call, however many it created. */
 function doneBy(candidates: Candidate[], outcomes: Outcomes): ActionDone[] {
@@ -78,17 +91,18 @@ async function shareOutWorkers(
     const types = candidates.flatMap(({ observer }) => (observer.pool === pool ? [observer.type] : []));
     free.set(pool, new WorkersLeft(await tx.freeWorkers(pool, [...new Set(types)])));
   }
-  const open = candidates.flatMap(({ request: { whenFull }, observer: { id, name, type, pool } }, i) =>
-    outcomes[i] ? [] : [{ id, name, type, pool, whenFull, i }],
-  );
+  const open = candidates.flatMap((candidate, i) => {
+    const { id, name, type, pool, startsLater } = candidate.observer;
+    return outcomes[i] || startsLater ? [] : [{ id, name, type, pool, mustFind: mustFind(candidate), i }];
+  });
   // Names matter here only when there are not enough workers for all: else the insert alone tells.
   const taken = wouldSuffice(free, open) ? undefined : await tx.namesTaken(open.map(({ name }) => name));
   const claimed = new Set<ObserverId>();
-  for (const { id, name, type, pool, whenFull, i } of open) {
+  for (const { id, name, type, pool, mustFind: isWanted, i } of open) {
     if (claimed.has(id)) continue; // a repetition within the batch, answered as such after the insert
     const left = free.get(pool);
     if (taken?.has(name)) outcomes[i] = problem("name-taken");
-    else if (whenFull === "reject" && left !== undefined && left.of(type) <= 0) outcomes[i] = noFreeWorker(pool, type, left);
+    else if (isWanted && left !== undefined && left.of(type) <= 0) outcomes[i] = noFreeWorker(pool, type, left);
     if (outcomes[i]) continue;
     claimed.add(id);
     taken?.add(name);

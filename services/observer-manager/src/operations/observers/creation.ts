@@ -83,7 +83,7 @@ export class Creation {
     try {
       const outcomes = await this.#store.inTransaction((tx) => createTogether(tx, candidates, atomic));
       const created = outcomes.flatMap((outcome) => (outcome.kind === "created" ? [outcome.observer] : []));
-      for (const observer of created) this.#fresh.remember(observer);
+      for (const observer of created) if (observer.status === "Created") this.#fresh.remember(observer);
       if (created.length > 0) this.#committed();
       return outcomes;
     } catch (error) {

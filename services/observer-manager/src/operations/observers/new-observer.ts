@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type CreateObserver, newObserverId, type ObserverId, type ObserverView } from "@unacked/contracts";
+import { type CreateObserver, newObserverId, type ObserverId, type ObserverView, type WhenFull } from "@unacked/contracts";
 
 /** An observer about to be: already validated. */
 export interface NewObserver {
@@ -10,6 +10,11 @@ export interface NewObserver {
   labels: Record<string, string>;
   pool: string;
   retry: unknown;
+  whenFull?: WhenFull;
+  /** ISO 8601. */
+  startAt?: string | undefined;
+  /** That time has not come: decided in the transaction that creates it. */
+  startsLater?: boolean;
   /** Only of one that is recorded again: 1 and now otherwise. */
   revision?: number;
   createdAt?: string;
@@ -19,7 +24,8 @@ export interface NewObserver {
 
 /** A request as it will stand in the books; an id is made where the client chose none. */
 export function newObserver(request: CreateObserver, traceContext?: string): NewObserver {
-  return { id: request.id ?? newObserverId(), ...contentOf(request), traceContext };
+  const { id = newObserverId(), whenFull, startAt } = request;
+  return { id, ...contentOf(request), whenFull, startAt, traceContext };
 }
 
 /**
@@ -27,8 +33,12 @@ export function newObserver(request: CreateObserver, traceContext?: string): New
  * holds is ever changed in the books. The order in which a client writes its fields is no difference, nor is −0.
  */
 export function isRepeated(request: NewObserver, there: ObserverView): boolean {
-  return isDeepStrictEqual(asJson(contentOf(request)), asJson(contentOf(there)));
+  const isSameTime = msOf(request.startAt) === msOf(there.startAt);
+  return isSameTime && isDeepStrictEqual(asJson(contentOf(request)), asJson(contentOf(there)));
 }
+
+/** REST answers with milliseconds. */
+const msOf = (time: string | null | undefined): number | null => (typeof time === "string" ? Date.parse(time) : null);
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 

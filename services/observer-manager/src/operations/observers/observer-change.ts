@@ -48,11 +48,12 @@ export async function changeObservers(
  * @returns why not, or null when the books hold what came of it
  */
 export function ask(books: Books, observer: ObserverBook, input: ObserverInput, room: Room): ProblemCode | null {
-  const decision = decide(observer.status, input, observer.pending);
+  const asked = input === "resume" && observer.startsLater ? "resume-early" : input;
+  const decision = decide(observer.status, asked, observer.pending);
   if (decision.kind === "refuse") return decision.problem;
   const full = room(observer);
   if (full !== null) return full;
   const run = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
-  applyInput(books, observer, input, run);
+  applyInput(books, observer, asked, run);
   return null;
 }

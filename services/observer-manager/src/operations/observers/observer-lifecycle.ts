@@ -20,6 +20,8 @@ export interface LifecycleParts {
   isReady(): boolean;
   /** Whether all managers know what Paused is. */
   mayPause(): boolean;
+  /** Whether all managers know what Scheduled is. */
+  maySchedule(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
   /** Where the dispatcher finds what was created a moment ago. */
@@ -32,6 +34,12 @@ const MAY_NOT_PAUSE: Refusal = {
   ...NOT_READY,
   detail:
     "It is not known yet that all managers can pause: some seconds after the first of them has started, and not while one of an older version runs",
+};
+
+const MAY_NOT_SCHEDULE: Refusal = {
+  ...NOT_READY,
+  detail:
+    "It is not known yet that all managers can start observers at a time: some seconds after the first of them has started, and not while one of an older version runs",
 };
 
 /**
@@ -51,7 +59,8 @@ export class ObserverLifecycle implements Lifecycle {
   }
 
   async createObserver(request: CreateObserver, by: Actor): ReturnType<Lifecycle["createObserver"]> {
-    if (!this.#parts.isReady()) return NOT_READY;
+    const refusal = this.#whyNotCreate([request]);
+    if (refusal !== undefined) return refusal;
     const [outcome] = await this.#creation.create([request], by);
     return outcome ?? NOT_READY;
   }
@@ -61,7 +70,8 @@ export class ObserverLifecycle implements Lifecycle {
     options: { atomic: boolean },
     by: Actor,
   ): ReturnType<Lifecycle["createObservers"]> {
-    if (!this.#parts.isReady()) return NOT_READY;
+    const refusal = this.#whyNotCreate(requests);
+    if (refusal !== undefined) return refusal;
     const good = requests.flatMap((request) => ("kind" in request ? [] : [request]));
     if (options.atomic && good.length < requests.length) return refuseTheInnocent(requests);
     const outcomes = good.length === 0 ? [] : await this.#creation.create(good, by, options);
@@ -91,6 +101,12 @@ export class ObserverLifecycle implements Lifecycle {
 
   async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): ReturnType<Lifecycle["changeMatching"]> {
     return this.#whyNot(change.kind) ?? this.#bulk.changeMatching(filter, change, by);
+  }
+
+  #whyNotCreate(requests: readonly (CreateObserver | Refusal)[]): Refusal | undefined {
+    if (!this.#parts.isReady()) return NOT_READY;
+    const hasTime = requests.some((one) => "startAt" in one && one.startAt !== undefined);
+    return hasTime && !this.#parts.maySchedule() ? MAY_NOT_SCHEDULE : undefined;
   }
 
   #whyNot(kind: BulkChange["kind"]): Refusal | undefined {

@@ -9,8 +9,9 @@ export type Room = (observer: ObserverBook) => ProblemCode | null;
 /** Whoever finds none waits for one. */
 export const ROOM_FOR_ALL: Room = () => null;
 
-/** One that is being paused has its place still. */
-const needsWorker = ({ status }: ObserverBook): boolean => status === "Paused";
+/** One that is being paused has its place still, and one that goes on waiting for its time needs none. */
+const needsWorker = ({ status, startsLater }: ObserverBook): boolean =>
+  !startsLater && (status === "Paused" || status === "Scheduled");
 
 /** First come, first served. The pools are locked until the transaction ends, so that the answer holds. */
 export async function roomFor(tx: BooksTransaction, books: Books): Promise<Room> {

@@ -35,6 +35,8 @@ function factsOf(observer: ObserverView): [string, ReactNode][] {
     runNumber,
     attempts,
     nextAttemptAt,
+    startAt,
+    startProblem,
     createdAt,
     modifiedAt,
     id,
@@ -49,6 +51,10 @@ function factsOf(observer: ObserverView): [string, ReactNode][] {
   return [
     ["Status", `${status}: ${STATUS_LOOKS[status].meaning}`],
     ...(pending === null ? [] : [["Under way", PENDING_LOOKS[pending].meaning] satisfies [string, ReactNode]]),
+    ...(startAt === null ? [] : [["Starts at", <Time key="start" at={startAt} />] satisfies [string, ReactNode]]),
+    ...(startProblem === null
+      ? []
+      : [["Waits for", "a free worker: its time has come, and there is none"] satisfies [string, ReactNode]]),
     ["Runs on", runsOn],
     ["Type", type],
     ["Pool", pool],

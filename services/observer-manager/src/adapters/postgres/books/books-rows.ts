@@ -32,6 +32,7 @@ const OBSERVERS_ON_SERVICES = `SELECT DISTINCT observer_id AS id FROM runs WHERE
 const LOCK_OBSERVERS = `
   SELECT id, status, pending, revision, epoch, current_run_id AS "currentRunId", attempts, last_error AS "lastError",
          CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs",
+         coalesce(start_at > unacked_now(), false) AS "startsLater",
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
 

@@ -80,6 +80,8 @@ export class PostgresBooksStore implements BooksStore {
   }
 }
 
+const LATER_THAN_NOW = "SELECT time FROM unnest($1::text[]) AS u (time) WHERE time::timestamptz > unacked_now()";
+
 /** Loads and locks rows for an operation's decision, and writes what it decided. */
 export class PostgresBooksTransaction implements BooksTransaction {
   readonly #tx: EntityManager;
@@ -171,6 +173,11 @@ export class PostgresBooksTransaction implements BooksTransaction {
   async deleteError(id: string): Promise<boolean> {
     const [, deleted] = await this.#tx.query<[unknown[], number]>(DELETE_ERROR, [id]);
     return deleted > 0;
+  }
+
+  async laterThanNow(times: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#tx.query<{ time: string }[]>(LATER_THAN_NOW, [times]);
+    return new Set(rows.map(({ time }) => time));
   }
 
   async lockPool(pool: string): Promise<void> {

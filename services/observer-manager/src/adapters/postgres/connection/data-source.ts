@@ -25,6 +25,7 @@ import { Pause0025 } from "../migrations/0025-pause.ts";
 import { Schedules0026 } from "../migrations/0026-schedules.ts";
 import { Flows0028 } from "../migrations/0028-flows.ts";
 import { TimerNames0030 } from "../migrations/0030-timer-names.ts";
+import { ScheduledObservers0031 } from "../migrations/0031-scheduled-observers.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -94,6 +95,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TimerNames0030,
       Schedules0026,
       Flows0028,
+      ScheduledObservers0031,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -34,7 +34,7 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
   labels: column("labels", ({ labels }) => labels),
   pool: column("pool", ({ pool }) => pool),
   retry: column("retry", ({ retry }) => retry as ObserverView["retry"]),
-  status: column("status", () => "Created"),
+  status: column("status", ({ startsLater }) => (startsLater === true ? "Scheduled" : "Created")),
   pending: column("pending", () => null),
   service: {
     reads: { current_service_id: "o.current_service_id", service_name: "s.name" },
@@ -58,6 +58,12 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
     ofNew: () => null,
   },
   nextAttemptAt: time("next_attempt_at", () => null),
+  startAt: time("start_at", ({ startAt }) => (startAt === undefined ? null : new Date(startAt).toISOString())),
+  startProblem: {
+    reads: { start_problem: "CASE WHEN o.status = 'Scheduled' THEN o.start_problem END" },
+    of: ({ start_problem: problem }) => problem as ObserverView["startProblem"],
+    ofNew: () => null,
+  },
   createdAt: time("created_at", ({ createdAt }, now) => createdAt ?? now),
   modifiedAt: time("modified_at", (_observer, now) => now),
 };

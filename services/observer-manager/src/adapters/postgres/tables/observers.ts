@@ -31,6 +31,14 @@ export const ObserversTable = new EntitySchema({
     errorGroup: nullable("text", "error_group"),
     lastErrorAt: nullable("timestamptz", "last_error_at"),
     nextAttemptAt: nullable("timestamptz", "next_attempt_at"),
+    /** When it was to start first; null: at once. */
+    startAt: nullable("timestamptz", "start_at"),
+    /** When that is tried next, while it is Scheduled. */
+    startNextAt: nullable("timestamptz", "start_next_at"),
+    /** Why it has not, although its time has come. */
+    startProblem: nullable("text", "start_problem"),
+    /** What is to become of it then, if there is no worker: `reject` or `queue`. */
+    whenFull: nullable("text", "when_full"),
     createdAt: column("timestamptz", "created_at"),
     modifiedAt: column("timestamptz", "modified_at"),
     /** The transaction that wrote the row last: readers follow changes by it. */
@@ -47,6 +55,7 @@ export const ObserversTable = new EntitySchema({
     { name: "observers_on_service" },
     { name: "observers_deleted" },
     { name: "observers_changed" },
+    { name: "observers_to_start" },
   ],
 });
 

@@ -35,6 +35,8 @@ export const CREATED = {
   attempts: 0,
   lastError: null,
   nextAttemptAt: null,
+  startAt: null,
+  startProblem: null,
   createdAt: "2026-11-20T09:00:00.000Z",
   modifiedAt: "2026-11-20T09:00:00.000Z",
 } satisfies ObserverView;

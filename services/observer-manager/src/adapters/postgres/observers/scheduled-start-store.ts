@@ -1,0 +1,42 @@
+import type { ObserverId } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { DueStart, ScheduledStartStore } from "../../../operations/observers/scheduled-starts.ts";
+
+/** Index: observers_to_start. */
+const DUE = `
+  SELECT id, coalesce(when_full, 'queue') AS "whenFull" FROM observers
+  WHERE status = 'Scheduled' AND start_next_at <= unacked_now() ORDER BY start_next_at LIMIT $1`;
+
+/** Index: observers_to_start. */
+const NEXT_DUE = `
+  SELECT extract(epoch FROM min(start_next_at) - unacked_now())::float8 * 1000 AS ms FROM observers WHERE status = 'Scheduled'`;
+
+/** Shown as a change once, and not at each try. Indexes: observers_pkey. In one order, so that no two managers wait for each other. */
+const PUT_OFF = `
+  WITH those AS (SELECT id FROM observers WHERE id = ANY($1) AND status = 'Scheduled' ORDER BY id FOR UPDATE)
+  UPDATE observers o SET
+    start_next_at = unacked_now() + interval '2 seconds', start_problem = 'no-free-worker',
+    changed_xid = CASE WHEN o.start_problem IS NULL THEN pg_current_xact_id() ELSE o.changed_xid END
+  FROM those WHERE o.id = those.id`;
+
+export class PostgresScheduledStartStore implements ScheduledStartStore {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  due(limit: number): Promise<DueStart[]> {
+    return this.#dataSource.query(DUE, [limit]);
+  }
+
+  async nextDueInMs(): Promise<number | null> {
+    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_DUE);
+    return row?.ms ?? null;
+  }
+
+  async putOff(ids: readonly ObserverId[]): Promise<void> {
+    await this.#dataSource.query(PUT_OFF, [ids]);
+    await this.#dataSource.query("NOTIFY unacked_changes");
+  }
+}

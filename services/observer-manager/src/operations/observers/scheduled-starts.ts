@@ -1,0 +1,100 @@
+import type { ObserverId, WhenFull } from "@unacked/contracts";
+import { applyInput } from "../../domain/observers/observer-input.ts";
+import type { BooksStore, BooksTransaction } from "../books/books-store.ts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import { ROOM_FOR_ALL, roomFor } from "./room.ts";
+
+const AT_ONCE = 200;
+/** Of one that is created to start earlier than that, some other manager may know alone. */
+const BACKSTOP_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
+
+export interface DueStart {
+  id: ObserverId;
+  whenFull: WhenFull;
+}
+
+export interface ScheduledStartStore {
+  /** Observers that are Scheduled and whose time has come, the first first. Not locked: whoever starts one looks again. */
+  due(limit: number): Promise<DueStart[]>;
+  /** Until the next one is; null: there is none. */
+  nextDueInMs(): Promise<number | null>;
+  /** There was no worker for them: they are due again after some seconds, and say why. */
+  putOff(ids: readonly ObserverId[]): Promise<void>;
+}
+
+export interface ScheduledStartsParts {
+  store: ScheduledStartStore;
+  books: BooksStore;
+  isReady(): boolean;
+  /** Told after each commit that wrote a command. */
+  committed(): void;
+  log: Log;
+}
+
+/**
+ * Comes in: observers whose time to start has come. Guarantees: each is sent once, as if it had been created just then: its row is
+ * locked, looked at again and written together with the command that starts it. One that must find a worker and finds none
+ * stays Scheduled, says so, and is tried again. A crash before the commit leaves it to the next look, here or elsewhere; one after, the
+ * command to any dispatcher: docs/decisions/0018-scheduled-observers.md.
+ */
+export class ScheduledStarts {
+  readonly #parts: ScheduledStartsParts;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: ScheduledStartsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+  }
+
+  async #round(): Promise<number> {
+    const { store, books, isReady, committed, log } = this.#parts;
+    if (!isReady()) return BACKSTOP_MS;
+    const due = await store.due(AT_ONCE);
+    if (due.length > 0) {
+      const { started, full } = await books.inTransaction((tx) => startDue(tx, due));
+      if (started > 0) committed();
+      if (full.length > 0) await store.putOff(full);
+      log.info(
+        { event: "scheduled-starts", started, withoutWorker: full.length },
+        "observers whose time has come were sent",
+      );
+    }
+    if (due.length === AT_ONCE) return 0;
+    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "observers whose time has come could not be sent, trying again");
+    return FAILED_PAUSE_MS;
+  }
+}
+
+async function startDue(tx: BooksTransaction, due: readonly DueStart[]): Promise<{ started: number; full: ObserverId[] }> {
+  const { books } = await tx.loadObservers(due.map(({ id }) => ({ kind: "id", id })));
+  const room = due.some(({ whenFull }) => whenFull === "reject") ? await roomFor(tx, books) : ROOM_FOR_ALL;
+  const full: ObserverId[] = [];
+  let started = 0;
+  for (const { id, whenFull } of due) {
+    const observer = books.observers.get(id);
+    // Another manager was first, or somebody has paused or deleted it meanwhile.
+    if (observer?.status !== "Scheduled" || observer.startsLater) continue;
+    if (room(observer) !== null && whenFull === "reject") {
+      full.push(id);
+      continue;
+    }
+    applyInput(books, observer, "start-due");
+    started += 1;
+  }
+  if (started > 0) await tx.write(books);
+  return { started, full };
+}

@@ -1,0 +1,35 @@
+import { type ConfirmChannel, connect } from "amqplib";
+
+/** How many confirmed, persistent, mandatory messages of this body a plain client publishes a second to a topic exchange with a listener. */
+export async function rawPublishRate(url: string, count: number, body: Buffer, atOnce = 2_000): Promise<number> {
+  const model = await connect(url);
+  const channel = await model.createConfirmChannel();
+  const listening = await model.createChannel();
+  const exchange = "raw-publishes";
+  await channel.assertExchange(exchange, "topic", { durable: true });
+  const { queue } = await listening.assertQueue("", { exclusive: true });
+  await listening.bindQueue(queue, exchange, "#");
+  await listening.consume(queue, () => undefined, { noAck: true });
+  const before = performance.now();
+  await publishAll(channel, exchange, count, body, atOnce);
+  const rate = count / ((performance.now() - before) / 1_000);
+  await channel.deleteExchange(exchange);
+  await model.close();
+  return rate;
+}
+
+function publishAll(channel: ConfirmChannel, exchange: string, count: number, body: Buffer, atOnce: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let [sent, confirmed] = [0, 0];
+    const next = () => {
+      for (; sent < count && sent - confirmed < atOnce; sent += 1)
+        channel.publish(exchange, "t.1", body, { persistent: true, mandatory: true, headers: { name: "t.1" } }, (error) => {
+          if (error) return reject(error as Error);
+          confirmed += 1;
+          if (confirmed === count) resolve();
+          else if (count - sent > 0 && sent - confirmed < atOnce / 2) next();
+        });
+    };
+    next();
+  });
+}
