@@ -14,7 +14,7 @@ describe("observers that are to start later", () => {
   beforeAll(async () => {
     system = await freshSystem();
     await system.startManager();
-    await eventually(async () => expect((await create("probe", 3_600_000)).status).toBe(201), {
+    await eventually(async () => expect(await create("probe", 3_600_000)).toMatchObject({ status: 201 }), {
       what: "that observers with a time are taken",
       timeoutMs: 40_000,
     });

@@ -265,3 +265,19 @@ it("A list is filtered by name and status, and goes on where its page ended", as
   expect([first.items.length, second.items.length, first.total, second.last]).toEqual([4, 3, 7, undefined]);
   expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(7);
 });
+
+it("What is Firing by a claim that its owner never heard of is let go of, and what it knows stays", async () => {
+  const { store, firing } = stores();
+  const [owner, other] = [randomUUID(), randomUUID()];
+  await store.put(putsOf(many(3)));
+  const known = await claimAll(owner);
+  await store.put(putsOf(many(2)));
+  const unheard = await claimAll(owner);
+  await store.put(putsOf(many(1)));
+  await claimAll(other);
+  await firing.disown(owner, [known.claimId]);
+  const again = await claimAll(owner);
+  expect(again.due.map(({ id }) => id).toSorted()).toEqual(unheard.due.map(({ id }) => id).toSorted());
+  await firing.disown(owner, [known.claimId, again.claimId]);
+  expect((await claimAll(owner)).due).toEqual([]);
+});

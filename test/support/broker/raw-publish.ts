@@ -1,6 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { type ConfirmChannel, connect } from "amqplib";
 
-/** How many confirmed, persistent, mandatory messages of this body a plain client publishes a second to a topic exchange with a listener. */
+/** What a timer's message has beside its body. */
+const propertiesOfOne = () => ({
+  persistent: true,
+  mandatory: true,
+  type: "Timer",
+  messageId: randomUUID(),
+  appId: "0191d3c0-0000-7000-8000-000000000000",
+  headers: { at: "2026-01-01T00:00:00.000Z", name: "t.1" },
+});
+
+/** How many confirmed, persistent, mandatory messages, as large as timers of this body, a plain client publishes a second to a topic exchange with a listener. */
 export async function rawPublishRate(url: string, count: number, body: Buffer, atOnce = 2_000): Promise<number> {
   const model = await connect(url);
   const channel = await model.createConfirmChannel();
@@ -23,7 +34,7 @@ function publishAll(channel: ConfirmChannel, exchange: string, count: number, bo
     let [sent, confirmed] = [0, 0];
     const next = () => {
       for (; sent < count && sent - confirmed < atOnce; sent += 1)
-        channel.publish(exchange, "t.1", body, { persistent: true, mandatory: true, headers: { name: "t.1" } }, (error) => {
+        channel.publish(exchange, "t.1", body, propertiesOfOne(), (error) => {
           if (error) return reject(error as Error);
           confirmed += 1;
           if (confirmed === count) resolve();

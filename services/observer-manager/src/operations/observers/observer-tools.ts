@@ -28,7 +28,7 @@ export interface Lifecycle {
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
   deleteObserver(ref: ObserverRef, options: { force: boolean }, by: Actor): Promise<ChangeOutcome>;
 
-  /** Problems: observer-not-found, not-restartable, paused, already-deleting, already-deleted, not-ready. */
+  /** Problems: observer-not-found, not-restartable, paused, scheduled, already-deleting, already-deleted, not-ready. */
   restartObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome>;
 
   /**

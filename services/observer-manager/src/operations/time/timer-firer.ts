@@ -3,7 +3,7 @@ import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { TimerTally } from "../tally.ts";
 import { TimerSettler } from "./timer-settler.ts";
-import type { DueTimer, FiringOutcome, TimerFiringStore } from "./timer-store.ts";
+import type { DueTimer, Firing, FiringOutcome, TimerFiringStore } from "./timer-store.ts";
 
 const AT_ONCE = 500;
 /** So many are published and not written down: so many a crash fires twice. */
@@ -12,6 +12,9 @@ const MAX_IN_FLIGHT = 2_000;
 const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
+
+/** PostgreSQL ends a statement whose manager has given it up within that time. */
+const CLAIM_LOST_FOR_MS = 30_000;
 
 /** Publishes timers. */
 export interface TimerSender {
@@ -41,11 +44,15 @@ export class TimerFirer {
   readonly #settler: TimerSettler;
   readonly #underWay = new Set<Promise<void>>();
   #inFlight = 0;
+  /** Of those in flight: how many of each claim. */
+  readonly #ofClaim = new Map<string, number>();
+  /** Until then a claim may be committed of which this manager never heard: its connection was lost. */
+  #looksForLostUntilMs = 0;
 
   constructor(parts: TimerFirerParts) {
     this.#parts = parts;
     const { store, log } = parts;
-    this.#settler = new TimerSettler({ store, settled: (count) => this.#settled(count), log });
+    this.#settler = new TimerSettler({ store, settled: (firings) => this.#settled(firings), log });
   }
 
   start(): void {
@@ -71,10 +78,12 @@ export class TimerFirer {
     this.#loop.takeWake();
     if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
     const room = Math.min(AT_ONCE, MAX_IN_FLIGHT - this.#inFlight);
+    if (performance.now() < this.#looksForLostUntilMs) await store.disown(owner, [...this.#ofClaim.keys()]);
     const claimId = newUuid();
     const claimedAtMs = performance.now();
     const { due, expired } = await store.claim({ owner, claimId }, room);
     tally.expired(expired);
+    if (due.length > 0) this.#ofClaim.set(claimId, due.length);
     for (const timer of due) this.#fire(timer, claimId, claimedAtMs);
     if (due.length + expired === room) return 0;
     return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
@@ -91,9 +100,14 @@ export class TimerFirer {
     this.#underWay.add(firing);
   }
 
-  #settled(count: number): void {
+  #settled(firings: readonly Firing[]): void {
     const hadRoom = this.#hasRoom;
-    this.#inFlight -= count;
+    this.#inFlight -= firings.length;
+    for (const { claimId } of firings) {
+      const left = (this.#ofClaim.get(claimId) ?? 0) - 1;
+      if (left > 0) this.#ofClaim.set(claimId, left);
+      else this.#ofClaim.delete(claimId);
+    }
     if (!hadRoom && this.#hasRoom) this.wake();
   }
 
@@ -103,6 +117,7 @@ export class TimerFirer {
 
   #failed(error: unknown): number {
     this.#parts.log.warn({ err: error }, "timers could not be fired, trying again");
+    this.#looksForLostUntilMs = performance.now() + CLAIM_LOST_FOR_MS;
     this.#loop.takeWake(); // what wakes it does not shorten the pause
     return FAILED_PAUSE_MS;
   }

@@ -7,8 +7,8 @@ const AGAIN_MS = 500;
 
 export interface TimerSettlerParts {
   store: Pick<TimerFiringStore, "settle">;
-  /** So many are written. */
-  settled(count: number): void;
+  /** These are written. */
+  settled(firings: readonly Firing[]): void;
   log: Log;
 }
 
@@ -52,7 +52,7 @@ export class TimerSettler {
   async #write(some: Firing[]): Promise<boolean> {
     try {
       await this.#parts.store.settle(some);
-      this.#parts.settled(some.length);
+      this.#parts.settled(some);
       return true;
     } catch (error) {
       this.#parts.log.warn({ err: error, timers: some.length }, "what became of timers could not be written; trying again");

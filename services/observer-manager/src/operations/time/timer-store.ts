@@ -92,6 +92,8 @@ export interface Firing {
 export interface TimerFiringStore {
   /** Makes what is due Firing, and what is due and has expired Expired; renews the owner's lease with it. */
   claim(claim: Claim, limit: number): Promise<{ due: DueTimer[]; expired: number }>;
+  /** Lets go of what the owner has by claims that it does not know: nothing of these was published. */
+  disown(owner: string, known: readonly string[]): Promise<void>;
   settle(firings: readonly Firing[]): Promise<void>;
   /** Until the next one is due that nobody is firing; null: there is none. */
   nextDueInMs(): Promise<number | null>;

@@ -11,7 +11,7 @@ export interface TypeDirectory {
 
 /**
  * Checks pool, type and params against what living services announced, so that most mistakes are answered at POST instead of
- * ending as Failed. With no service alive in the pool nothing can be checked: `whenFull: "queue"` accepts.
+ * ending as Failed. With no service alive in the pool nothing can be checked: `whenFull: "queue"` accepts, and so does what starts later.
  */
 export class TypeCheck {
   readonly #directory: TypeDirectory;
@@ -28,7 +28,8 @@ export class TypeCheck {
     const refusals = requests.map((request) => {
       const { services = 0, types = [] } = directories.get(request.pool) ?? {};
       if (services > 0) return checkAgainst(types, request);
-      return request.whenFull === "queue" ? null : POOL_NOT_SERVED;
+      // What starts later may do so in a pool that is served by then; what was to start before now finds no worker.
+      return request.whenFull === "queue" || request.startAt !== undefined ? null : POOL_NOT_SERVED;
     });
     return this.#withPools(requests, refusals);
   }

@@ -45,6 +45,10 @@ const RELEASES: Record<Exclude<FiringOutcome, "fired">, string> = {
   "not-sent": release(AS_BEFORE),
 };
 
+/** Index: timers_in_flight. */
+const DISOWN = `
+  UPDATE timers SET owner = NULL, claim_id = NULL, ${AS_BEFORE} WHERE owner = $1 AND NOT claim_id = ANY($2)`;
+
 /** Index: timers_due. */
 const NEXT_DUE = `
   SELECT extract(epoch FROM min(next_at) - unacked_now())::float8 * 1000 AS ms FROM timers WHERE owner IS NULL`;
@@ -96,6 +100,10 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit]);
     const due = rows.flatMap((row) => (row.id === null ? [] : [row as DueTimer & ClaimRow]));
     return { due, expired: rows[0]?.expired ?? 0 };
+  }
+
+  async disown(owner: string, known: readonly string[]): Promise<void> {
+    await this.#dataSource.query(DISOWN, [owner, known]);
   }
 
   async settle(firings: readonly Firing[]): Promise<void> {
