@@ -34,7 +34,7 @@ const DOWN = [
 ];
 
 export class ScheduledObservers0031 implements MigrationInterface {
-  name = "ScheduledObservers1796800000031";
+  name = "ScheduledObservers1797300000031";
 
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of UP) await queryRunner.query(statement);
