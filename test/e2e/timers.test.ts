@@ -1,13 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type {
-  AuditPage,
-  ProblemDetails,
-  PutTimerAnswer,
-  Stats,
-  TimerBatchResults,
-  TimerPage,
-  TimerView,
-} from "@unacked/contracts";
+import type { AuditPage, Stats, TimerView } from "@unacked/contracts";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TimerListener } from "../support/broker/timer-listener.ts";
@@ -15,13 +7,16 @@ import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
+import { newIds, Timers } from "../support/time/timers.ts";
 
 /** The crash table of docs/decisions/0014-timers.md. */
 let system: System;
+let timers: Timers;
 let listeners: TimerListener[] = [];
 
 beforeEach(async () => {
   system = await freshSystem();
+  timers = new Timers(system);
 });
 afterEach(async () => {
   await Promise.all(listeners.map((one) => one.close().catch(() => undefined)));
@@ -36,51 +31,19 @@ const listen = async (key: string) => {
   listeners.push(listener);
   return listener;
 };
-const put = (id: string, body: object) =>
-  system.call<PutTimerAnswer & ProblemDetails>("PUT", `/api/v1/timers/${id}`, { name: "t.one", payload: null, ...body });
-const get = async (id: string) => (await system.call<TimerView>("GET", `/api/v1/timers/${id}`)).body;
-const cancel = (id: string) => system.call<Omit<TimerView, "status"> & ProblemDetails>("DELETE", `/api/v1/timers/${id}`);
+const put = (id: string, body: object) => timers.put(id, body);
+const get = (id: string) => timers.get(id);
+const cancel = (id: string) => timers.cancel(id);
 const untilStatus = (id: string, status: TimerView["status"]) =>
   eventually(async () => {
     const timer = await get(id);
     expect(timer.status).toBe(status);
     return timer;
   });
-const newIds = (count: number) => Array.from({ length: count }, () => randomUUID());
-async function putAll(ids: string[], at: string): Promise<void> {
-  const timers = ids.map((id, i) => ({ id, at, name: `t.${i % 10}`, payload: { i } }));
-  const { status, body } = await system.call<TimerBatchResults>("POST", "/api/v1/timers/batch", { timers });
-  expect([status, body.results.filter((one) => one.status !== 201)]).toEqual([200, []]);
-}
-const untilHeard = (listener: TimerListener, ids: string[], timeoutMs = 40_000) =>
-  eventually(() => expect(ids.filter((id) => !listener.ids.has(id)).length).toBe(0), {
-    timeoutMs,
-    what: "all timers being heard",
-  });
-const endedRows = async (): Promise<{ id: string; status: string; last_problem: string | null }[]> => {
-  const client = new pg.Client(system.env.DATABASE_URL);
-  await client.connect();
-  const { rows } = await client.query("SELECT id, status, last_problem FROM ended_timers");
-  await client.end();
-  return rows;
-};
-/** A hundred at a time. */
-async function cancelEach(ids: readonly string[]): Promise<{ id: string; outcome: string }[]> {
-  const [left, told] = [[...ids], [] as { id: string; outcome: string }[]];
-  const worker = async () => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      const { status, body } = await cancel(id);
-      told.push({ id, outcome: status === 200 ? "cancelled" : body.code });
-    }
-  };
-  await Promise.all(Array.from({ length: 100 }, worker));
-  return told;
-}
-const untilNoneWaits = () =>
-  eventually(async () => {
-    const { body } = await system.call<TimerPage>("GET", "/api/v1/timers?status=Waiting,Firing");
-    expect(body.total).toBe(0);
-  });
+const putAll = (ids: string[], at: string) => timers.putAll(ids, () => Date.parse(at));
+const untilHeard = (listener: TimerListener, ids: string[], timeoutMs?: number) =>
+  timers.untilHeard(listener, ids, timeoutMs);
+const untilNoneWaits = () => timers.untilNoneIsLeft();
 
 test("A timer is heard at its time, with its id, its name and its payload; repeated it is the same; then it is over", async () => {
   await system.startManager();
@@ -211,7 +174,7 @@ test("2,000 due at once, and one of two managers is killed in the middle: all ar
   }
   expect(await doomed.exited).toEqual(KILLED);
   await untilNoneWaits();
-  const rows = await endedRows();
+  const rows = await timers.ended();
   expect(rows.filter(({ status }) => status !== "Fired")).toEqual([]);
   expect(rows).toHaveLength(all.length);
   const unsure = new Set(rows.filter((row) => row.last_problem === "unknown").map(({ id }) => id));
@@ -229,14 +192,14 @@ test("While cancels race the firing of two managers: cancelled ones never fire, 
   const ids = newIds(1_000);
   await putAll(ids, inMs(1_500));
   await eventually(() => expect(listener.heard.length).toBeGreaterThan(0));
-  const told = await cancelEach(ids.toReversed());
+  const told = await timers.cancelEach(ids.toReversed());
   // And some that are due while they are cancelled one after the other.
   const spread = newIds(200);
   for (const [i, id] of spread.entries()) await put(id, { at: inMs(5 * i) });
-  told.push(...(await cancelEach(spread)));
+  told.push(...(await timers.cancelEach(spread)));
   const long = newIds(50);
   await putAll(long, inMs(3_600_000));
-  told.push(...(await cancelEach(long)));
+  told.push(...(await timers.cancelEach(long)));
   await untilNoneWaits();
   const of = (wanted: string) => told.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);
   const [never, fired] = [of("cancelled"), of("already-fired")];
@@ -277,7 +240,7 @@ test("1,000 cancels and 1,000 sets at once are each answered right, and others a
   expect(counted(puts.map(({ status }) => status))).toEqual({ 200: 100, 201: 1_000 });
   expect(new Set(reads)).toEqual(new Set([200]));
   console.log(`2,210 single calls in ${tookS.toFixed(1)} s, ${reads.length} reads meanwhile`);
-  const rows = await endedRows();
+  const rows = await timers.ended();
   expect(rows.filter(({ status }) => status === "Cancelled")).toHaveLength(1_000);
   const { body } = await system.call<AuditPage>("GET", "/api/v1/audit?action=timer.cancel&limit=1");
   expect(body.total).toBe(1_000);
@@ -307,7 +270,7 @@ test("The broker cuts the connection again and again in the middle: all are fire
   expect(cuts).toBeGreaterThan(0);
   await untilNoneWaits();
   console.log(`${cuts} cuts, ${listener.heard.length - ids.length} heard twice`);
-  const unsure = new Set((await endedRows()).filter((row) => row.last_problem === "unknown").map(({ id }) => id));
+  const unsure = new Set((await timers.ended()).filter((row) => row.last_problem === "unknown").map(({ id }) => id));
   expect(ids.filter((id) => listener.of(id).length > 1 && !unsure.has(id))).toEqual([]);
 }, 180_000);
 
@@ -338,7 +301,7 @@ test("A frozen manager's timers are fired by another; when it goes on, it change
   await putAll(after, inMs(1_000));
   await untilHeard(listener, after);
   await untilNoneWaits();
-  const rows = await endedRows();
+  const rows = await timers.ended();
   const unsure = new Set(rows.filter((row) => row.last_problem === "unknown").map(({ id }) => id));
   const twice = ids.filter((id) => listener.of(id).length > 1);
   console.log(`frozen: ${unsure.size} taken over, ${twice.length} heard twice`);
