@@ -36,7 +36,7 @@ it("A flow is drawn by how much stands before each task, in whatever order they 
     "rates  Failed  -  Error: answered 404",
     "└ parse  Blocked  fetch, rates  waits for 1 of 2",
     "  └ store  Blocked  parse, fetch  waits for 2 of 2",
-    "  └ tell  Cancelled  store  rates failed",
+    "    └ tell  Cancelled  store  rates failed",
   ]);
 });
 
