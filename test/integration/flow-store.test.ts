@@ -242,6 +242,8 @@ test("The same document under the same id is answered with the flow, another one
   expect((await post(flow)).status).toBe(201);
   const again = await post(flow);
   expect([again.status, again.body.outcome]).toEqual([200, "exists"]);
+  const large = await post({ tasks: [{ ref: "a", type: "paint", params: "x".repeat(262_144) }] });
+  expect([large.status, large.body.detail]).toEqual([413, "The params of /tasks/0 are too large"]);
   const other = await post({ ...flow, name: "other" });
   expect([other.status, other.body.code]).toEqual([409, "id-taken"]);
   expect(await sql("SELECT count(*)::int AS count FROM tasks")).toEqual([{ count: 2 }]);

@@ -7,6 +7,7 @@ import {
   type FlowTask,
   type FlowTaskPage,
   type FlowView,
+  MAX_PARAMS_BYTES,
   newFlowId,
   type RerunFlow,
 } from "@unacked/contracts";
@@ -48,6 +49,9 @@ export class FlowDesk implements FlowTools {
     const tasks = tasksOf(asked);
     const flaws = planFlaws(tasks, list);
     if (flaws.length > 0) return { kind: "problem", code: "invalid-body", errors: flaws };
+    const large = tasks.findIndex(({ params }) => Buffer.byteLength(JSON.stringify(params)) > MAX_PARAMS_BYTES);
+    if (large !== -1)
+      return { kind: "problem", code: "body-too-large", detail: `The params of /${list}/${large} are too large` };
     const refusal = refusalOf(await checkCreations(types, tasks.map(toCreation)), list);
     if (refusal !== undefined) return refusal;
     if (!(await mayUse([...new Set(tasks.map(({ pool }) => pool))]))) return NOT_KNOWN;

@@ -55,9 +55,11 @@ export class FlowFollower {
 
   async #round(): Promise<number> {
     this.#loop.takeWake();
+    await this.#noteLost();
+    if (!(await this.#parts.store.hasWork())) return BACKSTOP_MS;
     const isCancelling = await this.#cancel();
     const ends = await this.#follow();
-    await this.#noteLost();
+    // None, although there are some: somebody else is at them.
     return isCancelling || ends > 0 ? 0 : BACKSTOP_MS;
   }
 
@@ -91,7 +93,6 @@ export class FlowFollower {
     const count = await this.#parts.store.noteLost(LOST_AT_ONCE);
     if (count === 0) return;
     this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows were over and nobody had noted it");
-    this.#loop.wake();
   }
 
   #failed(error: unknown): number {

@@ -53,6 +53,8 @@ export interface Followed {
 
 /** What follows the ends of tasks up. No call takes more than a chunk of them. */
 export interface FlowFollowStore {
+  /** Whether there is something to follow up, or a flow to be cancelled: looked at each second, and so one short statement. */
+  hasWork(): Promise<boolean>;
   /** Some of the ends that nobody has followed up: writes them down, and unlocks or cancels what comes after. */
   follow(): Promise<Followed>;
   /** Cancels some tasks of a flow that somebody has cancelled. @returns undefined: there is none */

@@ -2,6 +2,11 @@ import { counted, ENDED, noted } from "../tasks/task-ledger-statements.ts";
 
 /** What follows ends of tasks of flows up: each statement is for a whole chunk. */
 
+/** Indexes: flow_ends_pkey, flows_to_cancel. */
+export const HAS_WORK = `
+  SELECT EXISTS (SELECT FROM flow_ends ORDER BY id LIMIT 1)
+    OR EXISTS (SELECT FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered) AS has`;
+
 /** The flows of the first ends; others are at the rest. Indexes: flow_ends_pkey, flows_pkey. */
 export const LOCK_FLOWS = `
   SELECT id, cancel_requested_at IS NOT NULL AS cancelling FROM flows WHERE id = ANY(ARRAY(

@@ -37,6 +37,11 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
     this.#dataSource = dataSource;
   }
 
+  async hasWork(): Promise<boolean> {
+    const [row] = await this.#dataSource.query<{ has: boolean }[]>(sql.HAS_WORK);
+    return row?.has ?? false;
+  }
+
   follow(): Promise<Followed> {
     return this.#dataSource.transaction(async (tx) => {
       const flows = await tx.query<{ id: FlowId; cancelling: boolean }[]>(sql.LOCK_FLOWS, [MOST_ENDS]);
