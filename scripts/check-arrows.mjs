@@ -156,6 +156,7 @@ const PLACES = [
     ],
   },
   { in: "observers/", may: ["@unacked/sdk", "zod", "ws", "undici", "node:", "observers/"] },
+  { in: "demo/src/tasks/", may: ["@unacked/sdk", "zod"] },
   { in: "demo/src/", may: ["ws", "node:", "demo/src/"] },
   { in: "cli/src/input/", may: ["@unacked/contracts", "yaml", "zod", "node:", "cli/src/input/", "cli/src/failure.ts"] },
   { in: "cli/src/output/", may: ["@unacked/contracts", "yaml", "cli/src/output/"] },

@@ -2,6 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const PRODUCTS = ["BTC-USD", "ETH-USD", "SOL-USD", "DOGE-USD", "ADA-USD"];
 const MOVE_PERCENT = 0.1;
+/** Its id makes it one and the same, however often it is created. */
+const FLOW = {
+  id: "0193d3a0-0000-7000-8000-00000000f10e",
+  name: "demo-words",
+  tasks: [
+    ...["to be or not to be", "that is the question", "whether tis nobler in the mind to suffer"].map((text, i) => ({
+      ref: `text-${i + 1}`,
+      type: "demo-words",
+      pool: "demo",
+      params: { text },
+    })),
+    { ref: "sum", type: "demo-sum", pool: "demo", after: ["text-1", "text-2", "text-3"] },
+  ],
+};
 // For all of them together: services tell their types and workers within a second or two.
 const PATIENCE_MS = 10_000;
 
@@ -28,6 +42,24 @@ export async function createDemonstration(managerUrl, exchangeUrl) {
     if (complaint.isOfAll) break;
   }
   return complaints;
+}
+
+/**
+ * Creates the demonstration's flow: three tasks, and one that is given what they return. It is over in a moment, and stays to be looked at.
+ *
+ * @param {string} managerUrl
+ * @returns {Promise<string[]>} what went otherwise than wished, in words
+ */
+export async function createDemonstrationFlow(managerUrl) {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { status, body } = await call("POST", `${managerUrl}/api/v1/flows`, FLOW);
+    if (status === 201 || status === 200) return [];
+    // The service of its pool may not have told of its types yet.
+    const isEarly = mayPass(status) || body?.code === "unknown-type";
+    if (!isEarly || performance.now() > deadline) return [`${FLOW.name}: ${complaintOf(status, body).text}`];
+    await sleep(250);
+  }
 }
 
 /**

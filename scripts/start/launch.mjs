@@ -4,7 +4,7 @@ import { say, step } from "../progress.mjs";
 import { freePort } from "../servers/free-port.mjs";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
 import { startRabbitmq } from "../servers/rabbitmq.mjs";
-import { createDemonstration } from "./demonstration.mjs";
+import { createDemonstration, createDemonstrationFlow } from "./demonstration.mjs";
 import { greeting } from "./greeting.mjs";
 import { keepRunning } from "./keep-running.mjs";
 import { programOf } from "./program.mjs";
@@ -31,7 +31,7 @@ export function launchOf({ root, dataDir, options, signal }) {
     const [databaseUrl, amqpUrl] = await startServers();
     const managerUrl = await startManager(databaseUrl, amqpUrl);
     const services = await startServices(amqpUrl);
-    if (options.demo) await startDemonstration(managerUrl);
+    if (options.demo) await startDemonstration(managerUrl, amqpUrl);
     signal.throwIfAborted();
     for (const part of ranks.flat()) void keepRunning(part, signal);
     const { observers } = options;
@@ -96,16 +96,35 @@ export function launchOf({ root, dataDir, options, signal }) {
     return services;
   }
 
-  /** @param {string} managerUrl */
-  async function startDemonstration(managerUrl) {
+  /**
+   * @param {string} managerUrl
+   * @param {string} amqpUrl
+   */
+  async function startDemonstration(managerUrl, amqpUrl) {
     const port = await exchangePort(join(dataDir, "run", "exchange.port"));
     const recording = options.recording === null ? [] : ["--recording", options.recording];
     const exchange = program("exchange", "demo/dist/exchange.js", { env: {}, args: ["--port", String(port), ...recording] });
-    await startRank("Starting the demonstration's exchange", [exchange]);
+    // In a pool of its own: whatever else is tried here has the others to itself.
+    const tasks = program("demo-tasks", "services/observer-service/bundle/main.js", {
+      env: {
+        AMQP_URL: amqpUrl,
+        SERVICE_NAME: "demo-tasks",
+        POOL: "demo",
+        WORKER_COUNT: "1",
+        TASK_WORKERS: "2",
+        SLOTS: "1",
+        OBSERVERS_DIR: join(root, "demo/dist/tasks"),
+        HOST: "127.0.0.1",
+        PORT: "0",
+      },
+      readyPath: "/readyz",
+    });
+    await startRank("Starting the demonstration", options.services === 0 ? [exchange] : [exchange, tasks]);
     if (options.services === 0) return say("No observer service, so no observers for the demonstration.");
-    const complaints = await step("Creating the demonstration's observers", () =>
-      createDemonstration(managerUrl, exchange.url),
-    );
+    const complaints = await step("Creating the demonstration's observers, and a flow", async () => [
+      ...(await createDemonstration(managerUrl, exchange.url)),
+      ...(await createDemonstrationFlow(managerUrl)),
+    ]);
     for (const complaint of complaints) say(`  ${complaint}`);
   }
 

@@ -1,5 +1,7 @@
+import type { FlowPage } from "@unacked/contracts";
 import { expect, it } from "vitest";
-import { createDemonstration } from "../../scripts/start/demonstration.mjs";
+import { createDemonstration, createDemonstrationFlow } from "../../scripts/start/demonstration.mjs";
+import { eventually } from "../support/eventually.ts";
 import { freshSystem } from "../support/system/system.ts";
 
 it("the demonstration of npm start does not wait for a type that no service has: it says so at once, and once", async () => {
@@ -11,6 +13,27 @@ it("the demonstration of npm start does not wait for a type that no service has:
     const complaints = await createDemonstration(system.url, "ws://127.0.0.1:1");
     expect(complaints).toEqual([expect.stringContaining('knows the type "price-watch"')]);
     expect(performance.now() - beganMs).toBeLessThan(20_000);
+  } finally {
+    await system.close();
+  }
+});
+
+it("has a flow, which is created once, and over in a moment", async () => {
+  const system = await freshSystem();
+  try {
+    await system.startManager();
+    await system.startService("demo-tasks", { env: { OBSERVERS_DIR: "demo/dist/tasks", POOL: "demo", TASK_WORKERS: "2" } });
+    for (let start = 0; start < 2; start += 1) expect(await createDemonstrationFlow(system.url)).toEqual([]);
+    await eventually(async () => {
+      const { body } = await system.call<FlowPage>("GET", "/api/v1/flows?name=demo-words");
+      expect(body.items).toMatchObject([{ status: "Completed", tasks: { total: 4, completed: 4 } }]);
+      const { id } = body.items[0] ?? expect.fail();
+      const tasks = await system.call<{ items: { ref: string; output: unknown }[] }>(
+        "GET",
+        `/api/v1/flows/${id}/tasks?outputs=true`,
+      );
+      expect(tasks.body.items.at(-1)).toMatchObject({ ref: "sum", output: { words: 18, texts: 3 } });
+    });
   } finally {
     await system.close();
   }
