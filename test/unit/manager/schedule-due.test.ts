@@ -1,0 +1,127 @@
+import { describe, expect, it, test } from "vitest";
+import { dueTimes } from "../../../services/observer-manager/src/domain/schedules/due.ts";
+import { decideOverlap, MAX_QUEUED } from "../../../services/observer-manager/src/domain/schedules/overlap.ts";
+import { jitterOf } from "../../../services/observer-manager/src/domain/schedules/times.ts";
+
+const S = 1_000;
+const MINUTE = 60 * S;
+const BASE = Date.parse("2026-11-21T00:00:00Z");
+
+interface More {
+  catchUp: "none" | "latest" | "all";
+  everyMs?: number;
+  nextMs?: number;
+  nowMs: number;
+  windowMs?: number;
+  max?: number;
+  jitterMs?: number;
+  endAt?: string | null;
+  keep?: number;
+}
+const due = ({
+  catchUp,
+  everyMs = MINUTE,
+  nextMs = BASE,
+  nowMs,
+  windowMs = 86_400 * S,
+  max = 100,
+  jitterMs = 0,
+  endAt = null,
+  keep = 100,
+}: More) =>
+  dueTimes(
+    {
+      timing: { rhythm: { everyMs }, startAt: new Date(BASE).toISOString(), endAt, jitterMs },
+      catchUp,
+      catchUpWindowMs: windowMs,
+      catchUpMax: max,
+    },
+    { id: "a", nextMs, nowMs, keep },
+  );
+const minutes = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => BASE + (from + i) * MINUTE);
+
+describe("catching up", () => {
+  // Times of each minute from 0 on; now is 10:30, so 0 to 9 are late, and 10 is on time.
+  const NOW = BASE + 10 * MINUTE + 30 * S;
+  it.each([
+    ["none", {}, [], [10], { "catch-up-none": 10 }],
+    ["latest", {}, [], [10], { "catch-up-latest": 10 }],
+    ["all", {}, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [10], {}],
+    ["all", { max: 3 }, [7, 8, 9], [10], { "catch-up-max": 7 }],
+    ["all", { windowMs: 5 * MINUTE }, [6, 7, 8, 9], [10], { "catch-up-window": 6 }],
+    ["all", { windowMs: 5 * MINUTE, max: 2 }, [8, 9], [10], { "catch-up-window": 6, "catch-up-max": 2 }],
+    // With an end before the last ones: nothing is on time.
+    ["none", { endAt: new Date(BASE + 9 * MINUTE).toISOString() }, [], [], { "catch-up-none": 9 }],
+    ["latest", { endAt: new Date(BASE + 9 * MINUTE).toISOString() }, [8], [], { "catch-up-latest": 8 }],
+    ["latest", { endAt: new Date(BASE + 9 * MINUTE).toISOString(), windowMs: 2 * MINUTE }, [], [], { "catch-up-window": 9 }],
+    ["all", { endAt: new Date(BASE + 9 * MINUTE).toISOString() }, [0, 1, 2, 3, 4, 5, 6, 7, 8], [], {}],
+  ] as const)("%s %j", (catchUp, more, caught, onTime, reasons) => {
+    const told = due({ catchUp, nowMs: NOW, ...more });
+    const of = (cause: string): number[] =>
+      told.due.filter((one) => one.cause === cause).map(({ atMs }) => (atMs - BASE) / MINUTE);
+    expect([of("catch-up"), of("time")]).toEqual([caught, onTime]);
+    const counted: Record<string, number> = {};
+    for (const { reason } of told.missed) counted[reason] = (counted[reason] ?? 0) + 1;
+    expect(counted).toEqual(reasons);
+    expect(told.nextMs).toBe("endAt" in more ? undefined : BASE + 11 * MINUTE);
+  });
+
+  test("on time is what is decided within a minute of it", () => {
+    const told = due({ catchUp: "none", everyMs: 7 * S, nowMs: BASE + 63 * S });
+    expect(told.due.map(({ lateMs }) => lateMs / S)).toEqual([56, 49, 42, 35, 28, 21, 14, 7, 0]);
+    expect(told.missed.map(({ lateMs }) => lateMs / S)).toEqual([63]);
+  });
+
+  test("nothing is due before its time, and not before its jitter", () => {
+    const jitterMs = 50 * S;
+    const jitter = jitterOf("a", BASE, jitterMs);
+    expect(jitter).toBeGreaterThan(0);
+    expect(due({ catchUp: "none", jitterMs, nowMs: BASE + jitter - 1 })).toMatchObject({ due: [], nextMs: BASE });
+    expect(due({ catchUp: "none", jitterMs, nowMs: BASE + jitter })).toMatchObject({
+      due: [{ atMs: BASE, lateMs: 0, cause: "time" }],
+      nextMs: BASE + MINUTE,
+    });
+  });
+
+  test("of what is missed the newest are kept, and the others counted", () => {
+    const told = due({ catchUp: "none", nowMs: BASE + 200 * MINUTE + 30 * S, keep: 10 });
+    expect(told.missed.map(({ atMs }) => atMs)).toEqual(minutes(190, 199));
+    expect([told.earlierMissed, told.due.length, told.nextMs]).toEqual([190, 1, BASE + 201 * MINUTE]);
+  });
+
+  test.each([1, 40])("a stop of %s days of a schedule of each second is decided without a look at each", (days) => {
+    const nowMs = BASE + days * 86_400 * S;
+    const told = due({ catchUp: "all", everyMs: S, nowMs, max: 7, keep: 5 });
+    const caught = told.due.filter(({ cause }) => cause === "catch-up").map(({ atMs }) => atMs);
+    expect(caught).toEqual(Array.from({ length: 7 }, (_, i) => nowMs - (67 - i) * S));
+    expect(told.due.length).toBe(7 + 61);
+    expect(told.earlierMissed).toBeGreaterThanOrEqual(500);
+    expect(told.nextMs).toBe(nowMs + S);
+  });
+});
+
+describe("overlaps", () => {
+  const words = (policy: Parameters<typeof decideOverlap>[0], running: number, queued: number, count: number): string =>
+    decideOverlap(policy, { running, queued }, count)
+      .map((one) => (one.kind === "skip" ? one.reason : one.kind))
+      .join(" ");
+  it.each([
+    ["allow", 0, 0, 3, "start start start"],
+    ["allow", 5, 0, 2, "start start"],
+    ["skip", 0, 0, 1, "start"],
+    ["skip", 1, 0, 1, "overlap"],
+    ["skip", 0, 0, 3, "start overlap overlap"],
+    ["queue", 0, 0, 3, "start queue queue"],
+    ["queue", 1, 0, 2, "queue queue"],
+    ["queue", 0, 1, 2, "queue queue"],
+    ["queue", 1, MAX_QUEUED - 1, 2, "queue queue-full"],
+    ["cancel-running", 0, 0, 1, "start"],
+    ["cancel-running", 1, 0, 1, "start-instead"],
+    ["cancel-running", 1, 0, 3, "superseded superseded start-instead"],
+    ["cancel-running", 0, 0, 2, "superseded start"],
+    ["skip", 0, 0, 0, ""],
+  ] as const)("%s, with %i running, %i queued and %i due: %s", (policy, running, queued, count, told) => {
+    expect(words(policy, running, queued, count)).toBe(told);
+  });
+});
