@@ -23,6 +23,8 @@ Proves a promise on all its cases and with full counts, which takes too long for
   flows                  1,000 flows of 20 tasks while services and managers are killed; 10,000 tasks in one flow. Ten minutes
   timers                 100,000 due in one second, two managers of which one is killed; 100,000 over a minute; how many are
                          set, cancelled, fired and gone a second; 10,000 cancels that race the firing. Five minutes
+  schedules              1,000 schedules each second for a minute, and 10,000 due in the same minute, over two managers that are killed
+                         in turn. Ten minutes
   --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
   --only TEXT            only the cases with this in their names
 `;
@@ -45,6 +47,7 @@ const SUBJECTS = {
     ],
   },
   flows: { project: "servers", files: ["test/e2e/flows-under-kills", "test/e2e/flows-large"] },
+  schedules: { project: "servers", files: ["test/e2e/schedules"] },
 };
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");

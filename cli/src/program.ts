@@ -17,6 +17,7 @@ import { addRestart } from "./commands/restart.ts";
 import { addResume } from "./commands/resume.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addRun } from "./commands/run.ts";
+import { addSchedule } from "./commands/schedule.ts";
 import { addStop } from "./commands/stop.ts";
 import { addTimer } from "./commands/timer.ts";
 import { addToken } from "./commands/token.ts";
@@ -53,6 +54,7 @@ export function buildProgram(io: Io): Command {
     addRun,
     addFlow,
     addTimer,
+    addSchedule,
     addApply,
     addStop,
     addRestart,

@@ -31,6 +31,7 @@ const WELL: Series = {
   [`unacked_warnings{${manager},code="timers-unheard"}`]: steady(0),
   [`unacked_timers_oldest_due_seconds{${manager}}`]: steady(0.4),
   [`unacked_flow_ends_oldest_seconds{${manager}}`]: steady(0.1),
+  [`unacked_schedules_oldest_due_seconds{${manager}}`]: steady(0.4),
   [`unacked_services${ofPool}`]: steady(2),
   [`unacked_workers${ofPool}`]: steady(20),
   [`unacked_workers_occupied${ofPool}`]: steady(5),
@@ -130,6 +131,7 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   { alert: "UnackedFlowsStandStill", series: { [`unacked_flow_ends_oldest_seconds{${manager}}`]: steady(61) } },
   { alert: "UnackedTimersLate", series: { [`unacked_timers_oldest_due_seconds{${manager}}`]: steady(61) } },
   { alert: "UnackedTimersUnheard", series: { [`unacked_warnings{${manager},code="timers-unheard"}`]: steady(1) } },
+  { alert: "UnackedSchedulesLate", series: { [`unacked_schedules_oldest_due_seconds{${manager}}`]: steady(61) } },
   { alert: "UnackedLongSnapshot", series: { [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(1) } },
   { alert: "UnackedServiceSuspect", series: { [`unacked_warnings{${manager},code="service-suspect"}`]: steady(2) } },
   {

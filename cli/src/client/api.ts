@@ -2,6 +2,7 @@ import { CallError, Client, contractDecoder, type Lost, Wire, type WireOptions }
 import {
   type AnswerOf,
   type AuditEntry,
+  type BackfillAnswer,
   type BatchResults,
   type BodyOf,
   type BulkCount,
@@ -23,10 +24,14 @@ import {
   type ObserverFilter,
   type ObserverLogs,
   type ObserverView,
+  type OccurrenceView,
   type PagedCallName,
+  type PutScheduleAnswer,
   type PutTimerAnswer,
   type QueryOf,
   type RunView,
+  type ScheduleTimes,
+  type ScheduleView,
   type ServiceView,
   type SessionView,
   type Stats,
@@ -52,6 +57,8 @@ export type TimerFilter = Partial<Record<keyof QueryOf<"listTimers">, string>>;
 export type NewFlow = BodyOf<"createFlow">;
 export type FlowFilter = Partial<Record<keyof QueryOf<"listFlows">, string>>;
 export type NewTimer = BodyOf<"putTimer">;
+export type ScheduleFilter = Partial<Record<keyof QueryOf<"listSchedules">, string>>;
+export type NewSchedule = BodyOf<"putSchedule">;
 /** The manager says which statuses may be changed. */
 export type TaskBulkTarget =
   | { ids: string[] }
@@ -209,6 +216,52 @@ export class UnackedApi {
 
   cancelTimer(timerId: string): Promise<TimerView> {
     return this.#call("cancelTimer", { path: { timerId } }, `timer ${timerId}`);
+  }
+
+  putSchedule(scheduleId: string, body: NewSchedule): Promise<PutScheduleAnswer> {
+    return this.#call("putSchedule", { path: { scheduleId }, body }, `schedule ${scheduleId}`);
+  }
+
+  getSchedule(scheduleId: string): Promise<ScheduleView> {
+    return this.#call("getSchedule", { path: { scheduleId } }, `schedule ${scheduleId}`);
+  }
+
+  schedulePages(filter: ScheduleFilter, limit?: number): AsyncGenerator<ScheduleView[]> {
+    return this.#pages("listSchedules", filter as QueryOf<"listSchedules">, limit);
+  }
+
+  deleteSchedule(scheduleId: string): Promise<void> {
+    return this.#call("deleteSchedule", { path: { scheduleId } }, `schedule ${scheduleId}`);
+  }
+
+  pauseSchedule(scheduleId: string): Promise<ScheduleView> {
+    return this.#call("pauseSchedule", { path: { scheduleId } }, `schedule ${scheduleId}`);
+  }
+
+  resumeSchedule(scheduleId: string): Promise<ScheduleView> {
+    return this.#call("resumeSchedule", { path: { scheduleId } }, `schedule ${scheduleId}`);
+  }
+
+  runSchedule(scheduleId: string, body: BodyOf<"runSchedule">): Promise<OccurrenceView> {
+    return this.#call("runSchedule", { path: { scheduleId }, body }, `schedule ${scheduleId}`);
+  }
+
+  backfillSchedule(scheduleId: string, body: BodyOf<"backfillSchedule">): Promise<BackfillAnswer> {
+    return this.#call("backfillSchedule", { path: { scheduleId }, body }, `schedule ${scheduleId}`);
+  }
+
+  /** The newest. */
+  async listOccurrences(scheduleId: string, limit: number): Promise<OccurrenceView[]> {
+    const about = `schedule ${scheduleId}`;
+    return (await this.#call("listOccurrences", { path: { scheduleId }, query: { limit } }, about)).items;
+  }
+
+  nextTimes(scheduleId: string, n: number): Promise<ScheduleTimes> {
+    return this.#call("nextTimes", { path: { scheduleId }, query: { n } }, `schedule ${scheduleId}`);
+  }
+
+  previewSchedule(id: string, body: NewSchedule, n: number): Promise<ScheduleTimes> {
+    return this.#call("previewSchedule", { query: { id, n }, body }, `schedule ${id}`);
   }
 
   async listTaskTypes(): Promise<TaskTypeView[]> {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
+import type { ScheduleDocument } from "../input/schedule-documents.ts";
 import type { Io } from "../io.ts";
 import { plainText } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
@@ -10,7 +11,7 @@ import { changeMany } from "./bulk.ts";
 import { createAll } from "./creation.ts";
 import { inParallel } from "./in-parallel.ts";
 import { addFileOptions, type FileOptions, repeatable } from "./option-sets.ts";
-import { readObservers } from "./read-files.ts";
+import { readAll } from "./read-files.ts";
 import { Results } from "./results.ts";
 import { stopping } from "./stop.ts";
 
@@ -26,7 +27,7 @@ export function addApply(program: Command, io: Io): void {
     .command("apply")
     .summary("create what files define and is not there")
     .description(
-      "Create what is missing, leave what is the same, and say what differs (exit code 6): an observer's definition does not change while it lives.",
+      "Create what is missing, leave what is the same, and say what differs (exit code 6): an observer's definition does not change while it lives. A document with the key `schedule` is a schedule, by that id: it is created, or replaced where it differs.",
     );
   addFileOptions(command)
     .option("--prune", "stop observers with the label of --selector that the files do not define")
@@ -48,15 +49,15 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
       "Without a label it could not be known what belongs to the files.",
     );
   }
-  const wanted = readObservers(session.io, options).map((each) =>
-    options.queue === true ? { ...each, whenFull: "queue" as const } : each,
-  );
+  const { observers, schedules } = readAll(session.io, options);
+  const wanted = observers.map((each) => (options.queue === true ? { ...each, whenFull: "queue" as const } : each));
   const existing = await findExisting(session, wanted);
   const surplus = options.prune === true ? await findSurplus(session, wanted, options.selector ?? []) : [];
   const missing = wanted.filter(({ name }) => !existing.has(name));
   const differing = tellExisting(session, wanted, existing);
   await createMissing(session, missing, options);
   await stopSurplus(session, surplus, options);
+  await putSchedules(session, schedules, options);
   if (differing > 0) {
     throw new CliFailure("differs", `${differing} of ${wanted.length} are not as the files have them, and were left alone`, {
       remedy: "To change one, stop it and apply again.",
@@ -119,6 +120,20 @@ async function createMissing(session: Session, missing: CreateObserver[], { dryR
   const results = new Results(session, { format: "lines", asked: missing.length });
   await createAll(session, missing, (outcome) => results.tell(outcome, "created"));
   results.end();
+}
+
+/** A schedule is replaced where it differs: what it does from then on. */
+async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[], { dryRun }: ApplyOptions): Promise<void> {
+  for (const { id, body } of schedules) {
+    if (dryRun === true) {
+      await api.previewSchedule(id, body, 1);
+      io.out(`schedule ${id} would be set\n`);
+    } else {
+      const { outcome, nextAt } = await api.putSchedule(id, body);
+      const next = nextAt === null ? "" : `, next at ${nextAt}`;
+      io.out(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${next}\n`);
+    }
+  }
 }
 
 async function stopSurplus(session: Session, surplus: ObserverView[], { dryRun }: ApplyOptions): Promise<void> {

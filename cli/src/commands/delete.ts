@@ -10,12 +10,12 @@ import { stopping } from "./stop.ts";
 export function addDelete(program: Command, io: Io): void {
   program
     .command("delete")
-    .summary("remove errors that are dealt with, cancel timers, or stop observers")
+    .summary("remove errors that are dealt with, and schedules; cancel timers, or stop observers")
     .description(
-      "Remove errors that have been dealt with, or cancel timers: one that is cancelled never fires. Of observers it is the same as stop, which can do more.",
+      "Remove errors that have been dealt with, or cancel timers: one that is cancelled never fires. A schedule goes with what is remembered of its times; what it has started goes on. Of observers it is the same as stop, which can do more.",
     )
-    .argument("<kind>", "errors|timers|observers")
-    .argument("<names...>", "ids of errors or timers; names or ids of observers")
+    .argument("<kind>", "errors|timers|schedules|observers")
+    .argument("<names...>", "ids of errors, timers or schedules; names or ids of observers")
     .option("--force", "of observers: also what has not started yet, or what nobody answers for")
     .action((kind: string, names: string[], options: { force?: boolean }, self: Command) =>
       remove(openSession(io, self), kind, [...new Set(names)], options),
@@ -31,6 +31,11 @@ async function remove(session: Session, kind: string, names: string[], { force }
     });
   if (found === "timers")
     return eachOf(session, names, async (id) => `timer ${id} is ${(await session.api.cancelTimer(id)).status}`);
+  if (found === "schedules")
+    return eachOf(session, names, async (id) => {
+      await session.api.deleteSchedule(id);
+      return `schedule ${id} deleted`;
+    });
   if (found !== "observers") throw usageFailure(`The ${found} cannot be deleted`);
   await changeMany(session, { refs: names }, stopping(session, force === true), { output: "lines" });
 }

@@ -6,6 +6,7 @@ import {
   parseErrorFilters,
   parseFilters,
   parseFlowFilters,
+  parseScheduleFilters,
   parseTaskFilters,
   parseTimerFilters,
 } from "../input/filters.ts";
@@ -20,8 +21,10 @@ import {
   FLOW_LISTING,
   type Listing,
   OBSERVER_LISTING,
+  OCCURRENCE_LISTING,
   RUN_LISTING,
   runsOf,
+  SCHEDULE_LISTING,
   SERVICE_LISTING,
   TASK_FAILURE_LISTING,
   TASK_FIGURE_LISTING,
@@ -35,6 +38,9 @@ import { openSession, type Session } from "../session.ts";
 import { findService } from "./find-service.ts";
 import { addSelectionOptions, type OutputOptions, outputOption, type SelectionOptions } from "./option-sets.ts";
 
+/** What one call answers; of a schedule they are kept by count, at most as many and a fifth. */
+const MOST_OCCURRENCES = 1_000;
+
 interface GetOptions extends OutputOptions, SelectionOptions {
   all?: boolean;
   sort?: string;
@@ -45,9 +51,9 @@ interface GetOptions extends OutputOptions, SelectionOptions {
 export function addGet(program: Command, io: Io): void {
   const get = program
     .command("get")
-    .summary("list observers, services, tasks, flows, timers, runs, errors, failures, types or the audit trail")
+    .summary("list observers, services, tasks, flows, timers, schedules, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), flows (tasks that wait for each other), timers, runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), flows (tasks that wait for each other), timers, schedules, occurrences (what became of the times of one schedule), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
     )
     .argument("<kind>", KINDS.join("|"));
   const lists = ["ls", "list"].map((name) =>
@@ -61,7 +67,7 @@ export function addGet(program: Command, io: Io): void {
 
 function addGetOptions(command: Command, io: Io): void {
   command
-    .argument("[names...]", "names or ids; of runs: of their observers")
+    .argument("[names...]", "names or ids; of runs: of their observers; of occurrences: of their schedule")
     .addOption(outputOption())
     .option("-a, --all", "observers that are deleted and services that have ended, too")
     .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
@@ -69,7 +75,7 @@ function addGetOptions(command: Command, io: Io): void {
     .addOption(
       new Option(
         "--limit <count>",
-        "of observers, tasks, flows, timers, errors and the audit trail: at most so many",
+        "of observers, tasks, flows, timers, schedules, occurrences, errors and the audit trail: at most so many",
       ).argParser(toCount),
     );
   addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>
@@ -111,6 +117,17 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
             options,
             session.api.timerPages(parseTimerFilters(options.filter), options.limit),
           );
+    case "schedules":
+      return names.length > 0
+        ? showNamed(session, SCHEDULE_LISTING, names, options, (id) => session.api.getSchedule(id))
+        : printPages(
+            session,
+            SCHEDULE_LISTING,
+            options,
+            session.api.schedulePages(parseScheduleFilters(options.filter), options.limit),
+          );
+    case "occurrences":
+      return getOccurrences(session, names, options);
     case "runs":
       return getRuns(session, names, options);
     case "errors":
@@ -177,6 +194,13 @@ async function getRuns(session: Session, names: string[], options: GetOptions): 
   return printPages(session, names.length > 1 ? runsOf(named) : RUN_LISTING, options, once(runs));
 }
 
+async function getOccurrences(session: Session, names: string[], options: GetOptions): Promise<void> {
+  const [schedule] = names;
+  if (schedule === undefined || names.length > 1) throw usageFailure("Of which schedule?", "unacked get occurrences NAME");
+  const found = await session.api.listOccurrences(schedule, Math.min(options.limit ?? MOST_OCCURRENCES, MOST_OCCURRENCES));
+  return printPages(session, OCCURRENCE_LISTING, options, once(found));
+}
+
 function getErrors(session: Session, names: string[], options: GetOptions): Promise<void> {
   if (names.length > 0) return showNamed(session, ERROR_LISTING, names, options, (id) => session.api.getError(id));
   if (options.groups === true) return printErrorGroups(session, options);
@@ -240,12 +264,13 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
 function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
-  const isPaged = isObservers || isErrors || kind === "audit" || kind === "tasks" || kind === "flows" || kind === "timers";
+  const isPaged = isObservers || (["errors", "audit", "tasks", "flows", "timers", "schedules"] as Kind[]).includes(kind);
+  const isLimited = isPaged || kind === "occurrences";
   const wrong = [
     ...(filter !== undefined && !isPaged ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),
     ...(sort !== undefined && !isObservers ? ["--sort"] : []),
-    ...(limit !== undefined && !isPaged ? ["--limit"] : []),
+    ...(limit !== undefined && !isLimited ? ["--limit"] : []),
     ...(groups !== undefined && !isErrors ? ["--groups"] : []),
   ];
   if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${kind}`);

@@ -5,15 +5,34 @@ import { usageFailure } from "../failure.ts";
 import { parseAssignment } from "../input/assignments.ts";
 import { parseDocuments, type ReadDocument } from "../input/document-text.ts";
 import { toObservers } from "../input/observer-documents.ts";
+import { isScheduleDocument, type ScheduleDocument, toSchedules } from "../input/schedule-documents.ts";
 import type { Io } from "../io.ts";
 import type { FileOptions } from "./option-sets.ts";
 
 /** The observers that `-f` names, with `--set` applied and checked. Nothing has been sent if this throws. */
-export function readObservers(io: Io, { filename = [], set = [] }: FileOptions): CreateObserver[] {
+export function readObservers(io: Io, options: FileOptions): CreateObserver[] {
+  const { documents, assignments } = readDocuments(io, options);
+  return toObservers(documents, assignments);
+}
+
+/** The same, and the schedules beside them. */
+export function readAll(io: Io, options: FileOptions): { observers: CreateObserver[]; schedules: ScheduleDocument[] } {
+  const { documents, assignments } = readDocuments(io, options);
+  const isSchedule = ({ value }: ReadDocument): boolean => isScheduleDocument(value);
+  return {
+    observers: toObservers(
+      documents.filter((one) => !isSchedule(one)),
+      assignments,
+    ),
+    schedules: toSchedules(documents.filter(isSchedule), assignments),
+  };
+}
+
+function readDocuments(io: Io, { filename = [], set = [] }: FileOptions) {
   const assignments = set.map((text) => parseAssignment(text));
   const documents = filename.flatMap((file) => readDocuments(io, file));
   if (documents.length === 0) throw usageFailure(`There is no document in ${filename.join(", ")}`);
-  return toObservers(documents, assignments);
+  return { documents, assignments };
 }
 
 /** Whatever stands in a file, a folder, or (`-`) on standard input. */

@@ -31,7 +31,8 @@ export const COMPLETION_RULES: CompletionRules = {
     logs: (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
     watch: observers,
     wait: observers,
-    delete: (before) => (before.length === 0 ? { words: ["observers", "errors", "timers"] } : afterKind(before)),
+    delete: (before) =>
+      before.length === 0 ? { words: ["observers", "errors", "timers", "schedules"] } : afterKind(before),
     "config use-context": contexts,
     "config set-context": contexts,
     "config delete-context": contexts,

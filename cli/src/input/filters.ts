@@ -68,6 +68,11 @@ const TIMER_FILTER_KEYS = ["status", "name", "prefix"] as const satisfies (keyof
 /** Of timers: `status=Waiting,Firing`, `name=…`, `prefix=<how the name begins>`. */
 export const parseTimerFilters = (filters: string[] = []) => parsePairs(filters, TIMER_FILTER_KEYS, "timers");
 
+const SCHEDULE_FILTER_KEYS = ["status", "type", "q"] as const satisfies (keyof QueryOf<"listSchedules">)[];
+
+/** Of schedules: `status=Paused`, `type=<of the task>`, `q=<a part of the id>`. */
+export const parseScheduleFilters = (filters: string[] = []) => parsePairs(filters, SCHEDULE_FILTER_KEYS, "schedules");
+
 const AUDIT_FILTER_KEYS = [
   "actor",
   "action",

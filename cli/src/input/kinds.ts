@@ -10,6 +10,8 @@ const NAMES = {
   "task-failures": ["task-failures", "task-failure"],
   flows: ["flows", "flow"],
   timers: ["timers", "timer"],
+  schedules: ["schedules", "schedule"],
+  occurrences: ["occurrences", "occurrence"],
   runs: ["runs", "run"],
   errors: ["errors", "error", "err"],
   failures: ["failures", "failure", "fail"],

@@ -32,17 +32,21 @@ export function toObservers(documents: ReadDocument[], assignments: Assignment[]
     flaws.push(...parsed.error.issues.map(({ path, message }) => `${place}: ${whereIn(path)}${message}`));
     return [];
   });
-  if (flaws.length > 0) {
-    throw new CliFailure("usage", flaws.length === 1 ? "A document is wrong" : `${flaws.length} mistakes in the documents`, {
-      details: flaws.slice(0, 20),
-      remedy: "Nothing was sent.",
-    });
-  }
+  refuseFlaws(flaws);
   refuseDoubles(observers, documents);
   return observers;
 }
 
-const whereIn = (path: PropertyKey[]): string => (path.length === 0 ? "" : `${writePath(path as (string | number)[])}: `);
+export function refuseFlaws(flaws: string[]): void {
+  if (flaws.length === 0) return;
+  throw new CliFailure("usage", flaws.length === 1 ? "A document is wrong" : `${flaws.length} mistakes in the documents`, {
+    details: flaws.slice(0, 20),
+    remedy: "Nothing was sent.",
+  });
+}
+
+export const whereIn = (path: PropertyKey[]): string =>
+  path.length === 0 ? "" : `${writePath(path as (string | number)[])}: `;
 
 function asDefinition(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || !isView(value)) return value;

@@ -52,9 +52,13 @@ export type CallInput<Name extends CallName> = ([PathParameter<Name>] extends [n
     ? { body?: undefined }
     : { body: BodyOf<Name> });
 
-/** The lists that come page by page. */
+/** The lists that come page by page, and are of nothing in particular. */
 export type PagedCallName = {
-  [Name in CallName]: AnswerOf<Name> extends { items: unknown[]; nextCursor: string | null } ? Name : never;
+  [Name in CallName]: AnswerOf<Name> extends { items: unknown[]; nextCursor: string | null }
+    ? [PathParameter<Name>] extends [never]
+      ? Name
+      : never
+    : never;
 }[CallName];
 
 /** A row of such a list. */

@@ -1,0 +1,127 @@
+import { type OccurrenceView, OVERLAPS, type ScheduleTimes } from "@unacked/contracts";
+import { type Command, Option } from "commander";
+import { usageFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { ListPrinter } from "../output/list-printer.ts";
+import type { Listing } from "../output/listing.ts";
+import { openSession, type Session } from "../session.ts";
+import { addFileOptions, type FileOptions } from "./option-sets.ts";
+import { readAll } from "./read-files.ts";
+
+export function addSchedule(program: Command, io: Io): void {
+  const schedule = program
+    .command("schedule")
+    .summary("preview, run, pause, resume or backfill a schedule")
+    .description(
+      "Schedules are set by apply, listed by get schedules, removed by delete schedules; what became of their times is told by get occurrences.",
+    );
+  addPreview(schedule, io);
+  addOf(schedule, io);
+  addBackfill(schedule, io);
+}
+
+interface PreviewOptions extends FileOptions {
+  count: string;
+}
+
+function addPreview(schedule: Command, io: Io): void {
+  const preview = schedule
+    .command("preview")
+    .description("show the next times of schedules: of those that are there, or of what files define, which changes nothing")
+    .argument("[schedules...]", "their ids; or with -f none")
+    .option("-n, --count <count>", "how many times", "10");
+  addFileOptions(preview).action((ids: string[], options: PreviewOptions, self: Command) =>
+    showTimes(openSession(io, self), ids, options),
+  );
+}
+
+async function showTimes(session: Session, ids: string[], options: PreviewOptions): Promise<void> {
+  const { api, io, print } = session;
+  if ((options.filename === undefined) === (ids.length === 0)) throw usageFailure("Which? Either ids or -f FILE");
+  const n = Number(options.count);
+  if (!Number.isInteger(n) || n < 1 || n > 1_000) throw usageFailure(`"${options.count}" is no count from 1 to 1000`);
+  const files = options.filename === undefined ? [] : readAll(io, options).schedules;
+  const asked = [
+    ...ids.map((id) => ({ id, times: () => api.nextTimes(id, n) })),
+    ...files.map(({ id, body }) => ({ id, times: () => api.previewSchedule(id, body, n) })),
+  ];
+  for (const { id, times } of asked) {
+    const shown = await times();
+    if (asked.length > 1) io.out(`${id}\n`);
+    const printer = new ListPrinter(TIME_LISTING, print("table"));
+    io.out(printer.rows(shown.times) + printer.end());
+  }
+}
+
+const TIME_LISTING: Listing<ScheduleTimes["times"][number]> = {
+  nameOf: ({ at }) => at,
+  columns: [
+    { heading: "AT", cell: ({ at }) => at },
+    { heading: "LOCAL", cell: ({ local }) => local },
+    { heading: "DUE", cell: ({ dueAt }) => dueAt },
+    { heading: "WANTED", cell: ({ wanted }) => wanted ?? "" },
+  ],
+};
+
+function addOf(schedule: Command, io: Io): void {
+  schedule
+    .command("run")
+    .description("run it now: one occurrence more, marked as manual")
+    .argument("<schedule>", "its id")
+    .addOption(new Option("--overlap <policy>", "instead of that of the schedule").choices([...OVERLAPS]))
+    .action(async (id: string, options: { overlap?: (typeof OVERLAPS)[number] }, self: Command) => {
+      const { api } = openSession(io, self);
+      io.out(`schedule ${id}: ${occurrenceText(await api.runSchedule(id, options))}\n`);
+    });
+  schedule
+    .command("pause")
+    .description("pause schedules: none of their times is due until they are resumed")
+    .argument("<schedules...>", "their ids")
+    .action(async (ids: string[], _options: object, self: Command) => {
+      const { api } = openSession(io, self);
+      for (const id of ids) io.out(`schedule ${id} is ${(await api.pauseSchedule(id)).status}\n`);
+    });
+  schedule
+    .command("resume")
+    .description("resume schedules: their times are due again from now on")
+    .argument("<schedules...>", "their ids")
+    .action(async (ids: string[], _options: object, self: Command) => {
+      const { api } = openSession(io, self);
+      for (const id of ids) {
+        const { status, nextAt } = await api.resumeSchedule(id);
+        io.out(`schedule ${id} is ${status}${nextAt === null ? "" : `, next at ${nextAt}`}\n`);
+      }
+    });
+}
+
+const occurrenceText = ({ status, reason, taskId, at }: OccurrenceView): string =>
+  `${status}${reason === null ? "" : ` (${reason})`} at ${at}${taskId === null ? "" : `, task ${taskId}`}`;
+
+interface BackfillOptions {
+  from: string;
+  to: string;
+  overlap?: "queue" | "allow";
+  dryRun?: boolean;
+}
+
+function addBackfill(schedule: Command, io: Io): void {
+  schedule
+    .command("backfill")
+    .description(
+      "start its times of a stretch that has passed, by its expression as it is now; those that have started are left alone",
+    )
+    .argument("<schedule>", "its id")
+    .requiredOption("--from <time>", "ISO 8601: this time too")
+    .requiredOption("--to <time>", "ISO 8601: not this time")
+    .addOption(new Option("--overlap <policy>", "one after the other, or side by side").choices(["queue", "allow"]))
+    .option("--dry-run", "say how many, and do nothing")
+    .action(async (id: string, { dryRun = false, ...window }: BackfillOptions, self: Command) => {
+      const { api } = openSession(io, self);
+      const told = await api.backfillSchedule(id, { ...window, dryRun });
+      const by = told.cron === null ? `every ${told.everyMs} ms` : `${told.cron} ${told.timeZone}`;
+      const verb = dryRun ? "would start" : "started";
+      io.out(
+        `schedule ${id}, by ${by} (version ${told.version}): ${told.times} times, ${told.started} ${verb}, ${told.queued} queued, ${told.skipped} skipped, ${told.alreadyStarted} had started\n`,
+      );
+    });
+}
