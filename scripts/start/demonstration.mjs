@@ -16,6 +16,14 @@ const FLOW = {
     { ref: "sum", type: "demo-sum", pool: "demo", after: ["text-1", "text-2", "text-3"] },
   ],
 };
+/** A task of that type, each minute. */
+const SCHEDULE = {
+  id: "demo-each-minute",
+  body: {
+    cron: "* * * * *",
+    task: { type: "demo-words", pool: "demo", params: { text: "and each minute as the clock goes" } },
+  },
+};
 // For all of them together: services tell their types and workers within a second or two.
 const PATIENCE_MS = 10_000;
 
@@ -46,6 +54,7 @@ export async function createDemonstration(managerUrl, exchangeUrl) {
 
 /**
  * Creates the demonstration's flow: three tasks, and one that is given what they return. It is over in a moment, and stays to be looked at.
+ * And the schedule that creates such a task each minute.
  *
  * @param {string} managerUrl
  * @returns {Promise<string[]>} what went otherwise than wished, in words
@@ -54,12 +63,21 @@ export async function createDemonstrationFlow(managerUrl) {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const { status, body } = await call("POST", `${managerUrl}/api/v1/flows`, FLOW);
-    if (status === 201 || status === 200) return [];
+    if (status === 201 || status === 200) return createSchedule(managerUrl);
     // The service of its pool may not have told of its types yet.
     const isEarly = mayPass(status) || body?.code === "unknown-type";
     if (!isEarly || performance.now() > deadline) return [`${FLOW.name}: ${complaintOf(status, body).text}`];
     await sleep(250);
   }
+}
+
+/**
+ * @param {string} managerUrl
+ * @returns {Promise<string[]>}
+ */
+async function createSchedule(managerUrl) {
+  const { status, body } = await call("PUT", `${managerUrl}/api/v1/schedules/${SCHEDULE.id}`, SCHEDULE.body);
+  return status === 201 || status === 200 ? [] : [`${SCHEDULE.id}: ${complaintOf(status, body).text}`];
 }
 
 /**

@@ -11,13 +11,13 @@ import type { FileOptions } from "./option-sets.ts";
 
 /** The observers that `-f` names, with `--set` applied and checked. Nothing has been sent if this throws. */
 export function readObservers(io: Io, options: FileOptions): CreateObserver[] {
-  const { documents, assignments } = readDocuments(io, options);
+  const { documents, assignments } = readAssigned(io, options);
   return toObservers(documents, assignments);
 }
 
 /** The same, and the schedules beside them. */
 export function readAll(io: Io, options: FileOptions): { observers: CreateObserver[]; schedules: ScheduleDocument[] } {
-  const { documents, assignments } = readDocuments(io, options);
+  const { documents, assignments } = readAssigned(io, options);
   const isSchedule = ({ value }: ReadDocument): boolean => isScheduleDocument(value);
   return {
     observers: toObservers(
@@ -28,7 +28,7 @@ export function readAll(io: Io, options: FileOptions): { observers: CreateObserv
   };
 }
 
-function readDocuments(io: Io, { filename = [], set = [] }: FileOptions) {
+function readAssigned(io: Io, { filename = [], set = [] }: FileOptions) {
   const assignments = set.map((text) => parseAssignment(text));
   const documents = filename.flatMap((file) => readDocuments(io, file));
   if (documents.length === 0) throw usageFailure(`There is no document in ${filename.join(", ")}`);

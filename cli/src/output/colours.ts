@@ -1,4 +1,12 @@
-import type { FlowStatusName, ObserverStatus, RunView, ScheduleStatusName, ServiceState, TaskStatus, TimerStatusName } from "@unacked/contracts";
+import type {
+  FlowStatusName,
+  ObserverStatus,
+  RunView,
+  ScheduleStatusName,
+  ServiceState,
+  TaskStatus,
+  TimerStatusName,
+} from "@unacked/contracts";
 
 const CODES = { red: 31, green: 32, yellow: 33, blue: 34, cyan: 36, dim: 2, bold: 1 } as const;
 
@@ -18,7 +26,14 @@ export function choosePaint(asked: { isTerminal: boolean; noColorOption: boolean
   return isTerminal && !refused ? painted : unpainted;
 }
 
-export type State = ObserverStatus | ServiceState | RunView["state"] | TaskStatus | FlowStatusName | TimerStatusName | ScheduleStatusName;
+export type State =
+  | ObserverStatus
+  | ServiceState
+  | RunView["state"]
+  | TaskStatus
+  | FlowStatusName
+  | TimerStatusName
+  | ScheduleStatusName;
 
 /** A status that the contracts gain is missing here, and does not compile. */
 const STATE_COLOURS: Readonly<Record<State, Colour>> = {
