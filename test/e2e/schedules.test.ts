@@ -50,17 +50,14 @@ async function putAll(ids: string[], body: object): Promise<void> {
 }
 
 /** Kills one of two again and again, and starts another in its place. */
-async function killInTurn(until: () => boolean): Promise<number> {
+async function killInTurn(one: RunningProcess, until: () => boolean): Promise<number> {
   let kills = 0;
-  let [first, second]: RunningProcess[] = [
-    await system.startManager({ speakTo: false }),
-    await system.startManager({ speakTo: false }),
-  ];
+  let [next, other] = [one, await system.startManager({ speakTo: false })];
   while (!until()) {
     await sleep(1_500);
-    await first?.kill("SIGKILL");
+    await next.kill("SIGKILL");
     kills += 1;
-    [first, second] = [second, await system.startManager({ speakTo: false })];
+    [next, other] = [other, await system.startManager({ speakTo: false })];
   }
   return kills;
 }
@@ -88,7 +85,7 @@ test(
   "Schedules of each second, and many that are due in the same minute, over two managers that are killed in turn: each time is exactly one row and one task",
   async () => {
     const [each, seconds, many] = FULL ? [1_000, 60, 10_000] : [100, 15, 1_000];
-    await system.startManager();
+    const manager = await system.startManager();
     const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}-${i}`);
     const beginMs = Math.ceil((Date.now() + (each + many) * 15 + 10_000) / 1_000) * 1_000;
     const often = { overlap: "allow", catchUp: "all", catchUpMax: 1_000, keep: 1_000 };
@@ -104,7 +101,7 @@ test(
     });
     expect(Date.now(), "all have to be there before they begin").toBeLessThan(beginMs);
     let isOver = false;
-    const killing = killInTurn(() => isOver);
+    const killing = killInTurn(manager, () => isOver);
     const untilOver = (type: string, count: number) =>
       eventually(async () => expect((await account(type)).rows).toBe(count), {
         timeoutMs: 240_000,
@@ -167,15 +164,18 @@ test("A system that was stopped for three hours tells what was missed, and catch
 }, 120_000);
 
 test("Market hours pause and resume observers at the edge; what a person does holds until the next change, and a stop over an edge is made good", async () => {
-  await setClock("2026-12-04T15:58:30-05:00"); // a Friday
   let manager = await system.startManager();
   await system.startService("service", { workers: 10 });
   const observe = async (name: string): Promise<string> => {
-    const [one] = await system.createMany(name, 1, { everyMs: 500 }, { labels: { market: "nyse" } });
-    return one?.id ?? "";
+    const { status, body } = await system.create(name, {}, { labels: { market: "nyse" } });
+    expect(status).toBe(201);
+    return body.id;
   };
   const [a, b] = [await observe("a"), await observe("b")];
   await system.untilStatus([a, b], "Processing", 40_000);
+  await manager.kill("SIGKILL");
+  await setClock("2026-12-04T15:59:00-05:00"); // a Friday
+  manager = await system.startManager();
   const answer = await put("market-hours", {
     hours: [{ days: ["mon", "tue", "wed", "thu", "fri"], from: "09:30", to: "16:00" }],
     timeZone: "America/New_York",
@@ -198,7 +198,7 @@ test("Market hours pause and resume observers at the edge; what a person does ho
   expect(paused).toEqual({ actor: "market-hours", authentication: "schedule" });
 
   // A person's override holds, though the schedule looks again: it pauses one that is new.
-  expect((await ask("resume", a)).status).toBe(202);
+  expect([200, 202]).toContain((await ask("resume", a)).status);
   await system.untilStatus([a], "Processing", 40_000);
   const c = await observe("c");
   await system.untilStatus([c], "Paused", 90_000);

@@ -7,6 +7,7 @@ import { matchesFilter, parseFilters, parseLabels } from "../../../cli/src/input
 import { toKind } from "../../../cli/src/input/kinds.ts";
 import { differencesOf } from "../../../cli/src/input/observer-difference.ts";
 import { toObservers } from "../../../cli/src/input/observer-documents.ts";
+import { isScheduleDocument, toSchedules } from "../../../cli/src/input/schedule-documents.ts";
 import { observerView } from "./views.ts";
 
 /** What is said of a wrong input, with its details. */
@@ -234,5 +235,36 @@ describe("differences", () => {
       { path: "labels.team", runs: "a", wanted: undefined },
       { path: "retry.maxAttempts", runs: "unlimited", wanted: 3 },
     ]);
+  });
+});
+
+describe("schedules in files", () => {
+  const read = (text: string, set: string[] = []) =>
+    toSchedules(
+      parseDocuments(text, "f.yaml"),
+      set.map((each) => parseAssignment(each)),
+    );
+
+  it("have their id beside what PUT takes", () => {
+    const text =
+      "schedule: nightly\ncron: 0 2 * * *\ntask: { type: report }\n---\nschedule: often\neveryMs: 5000\ntask: { type: poll }\n";
+    expect(parseDocuments(text, "f.yaml").map(({ value }) => isScheduleDocument(value))).toEqual([true, true]);
+    expect(isScheduleDocument({ name: "a", type: "ticker" })).toBe(false);
+    expect(read(text, ["overlap=queue"])).toEqual([
+      { id: "nightly", body: { cron: "0 2 * * *", task: { type: "report" }, overlap: "queue" } },
+      { id: "often", body: { everyMs: 5_000, task: { type: "poll" }, overlap: "queue" } },
+    ]);
+  });
+
+  it("are refused with the places of all mistakes", () => {
+    const told = refusalOf(() =>
+      read("schedule: a b\ncron: 0 2 * * *\n---\nschedule: c\neveryMs: 5\ntask: { type: t, colour: red }\n"),
+    );
+    expect(told).toContain("schedule: only A-Z");
+    expect(told).toContain("needs one of task and observers");
+    expect(told).toContain("everyMs: ");
+    expect(told).toContain("colour");
+    const twice = "schedule: a\neveryMs: 5000\ntask: { type: t }";
+    expect(refusalOf(() => read(`${twice}\n---\n${twice}`))).toContain("a is defined in");
   });
 });

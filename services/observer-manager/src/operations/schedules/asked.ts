@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { TaskId } from "@unacked/contracts";
 import {
   type BackfillAnswer,
@@ -116,7 +117,7 @@ function dueTimesOf(...of: Parameters<typeof dueTimes>): ReturnType<typeof dueTi
 }
 
 export const isSameTiming = (before: Definition, after: Definition): boolean =>
-  before.kind === "task" && after.kind === "task" && JSON.stringify(before.timing) === JSON.stringify(after.timing);
+  before.kind === "task" && after.kind === "task" && isDeepStrictEqual(before.timing, after.timing);
 
 const decisionOf = ({ id, version }: ScheduleState, occurrences: NewOccurrence[], cancel: TaskId[]): ScheduleDecision => ({
   id,

@@ -50,7 +50,7 @@ export function started(
     switch (decision?.kind) {
       case "start":
       case "start-instead":
-        return { ...time, status: "started", task: taskOf(definition, time.atMs), isOpen: definition.overlap !== "allow" };
+        return { ...time, status: "started", task: taskOf(definition, time.atMs), isOpen: overlap !== "allow" };
       case "queue":
         return { ...time, status: "queued" };
       case "skip":

@@ -14,6 +14,7 @@ const AT_ONCE = 1_000;
 /** An observer that is new, or that matches from now on, is noticed so late. */
 const LOOK_EVERY_MS = 30_000;
 const BACKSTOP_MS = 1_000;
+const LOCKED_PAUSE_MS = 100;
 const AFTER_FAILURE_MS = 1_000;
 
 export interface LevelKeeperParts {
@@ -62,7 +63,9 @@ export class LevelKeeper {
     });
     if (changed > 0) this.#parts.committed();
     if (wasDue) return 0;
-    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextLookInMs()) ?? BACKSTOP_MS));
+    const lookInMs = (await store.nextLookInMs()) ?? BACKSTOP_MS;
+    // One that is due by now and was not to be had is another manager's at this moment.
+    return Math.min(BACKSTOP_MS, lookInMs > 0 ? lookInMs : LOCKED_PAUSE_MS);
   }
 
   async #bring(state: ScheduleState, nowMs: number, tx: LevelTransaction): Promise<number> {

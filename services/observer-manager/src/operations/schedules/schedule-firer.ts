@@ -12,6 +12,7 @@ const THINK_MS = 100;
 /** Rows of one transaction. */
 const MOST_OCCURRENCES = 5_000;
 const BACKSTOP_MS = 1_000;
+const LOCKED_PAUSE_MS = 100;
 const FAILED_PAUSE_MS = 1_000;
 /** How often it is looked whether what is queued may start. */
 const QUEUED_EVERY_MS = 1_000;
@@ -65,7 +66,9 @@ export class ScheduleFirer {
       if (queued.claimed < AT_ONCE) this.#queuedAtMs = performance.now() + QUEUED_EVERY_MS;
     }
     if (fired.claimed === AT_ONCE || fired.decided < fired.claimed) return 0;
-    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
+    const dueInMs = (await store.nextDueInMs()) ?? BACKSTOP_MS;
+    // What is due by now and was not to be had is another manager's at this moment.
+    return Math.min(BACKSTOP_MS, dueInMs > 0 || fired.claimed > 0 ? Math.max(1, dueInMs) : LOCKED_PAUSE_MS);
   }
 
   #told({ occurrences, created, cancelled: count, over, refuse }: Decided): void {
