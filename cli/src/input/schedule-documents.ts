@@ -1,5 +1,4 @@
-import { PutSchedule, ScheduleId } from "@unacked/contracts";
-import type { NewSchedule } from "../client/api.ts";
+import { type BodyOf, PutSchedule, ScheduleId } from "@unacked/contracts";
 import { type Assignment, withAssignments } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
 import { refuseFlaws, whereIn } from "./observer-documents.ts";
@@ -7,7 +6,7 @@ import { refuseFlaws, whereIn } from "./observer-documents.ts";
 /** A schedule as a file has it: its id under `schedule`, and beside it what PUT takes. */
 export interface ScheduleDocument {
   id: string;
-  body: NewSchedule;
+  body: BodyOf<"putSchedule">;
 }
 
 /** No observer has that key. */
@@ -31,7 +30,7 @@ export function toSchedules(documents: ReadDocument[], assignments: Assignment[]
     const earlier = places.get(id.data);
     if (earlier !== undefined) flaws.push(`${place}: ${id.data} is defined in ${earlier} already`);
     places.set(id.data, place);
-    return [{ id: id.data, body: body as NewSchedule }];
+    return [{ id: id.data, body: body as ScheduleDocument["body"] }];
   });
   refuseFlaws(flaws);
   return schedules;
