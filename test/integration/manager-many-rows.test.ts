@@ -15,11 +15,12 @@ const LOOKS = 20;
 /** As it is: nearly all run, few are in each other status, few are labelled. */
 const FILL = `
   INSERT INTO observers (id, name, type, params, labels, pool, retry, status, current_run_id, current_service_id,
-                         attempts, created_at)
+                         attempts, created_at, start_next_at)
   SELECT gen_random_uuid(), 'o-' || n, CASE WHEN n % 3 = 0 THEN 'ticker' ELSE 'http-poll' END, '{}',
          CASE WHEN n % 1000 = 0 THEN '{"rare": "yes"}' ELSE '{}' END::jsonb, 'default', '{}', status,
-         CASE WHEN runs THEN gen_random_uuid() END, CASE WHEN runs THEN $3::uuid END, 1, now() - n * interval '1 second'
-  FROM generate_series(1, $1) n, LATERAL (SELECT CASE WHEN n % 100 = 0 THEN ($2::text[])[1 + (n / 100) % 8] ELSE 'Processing' END AS status) s,
+         CASE WHEN runs THEN gen_random_uuid() END, CASE WHEN runs THEN $3::uuid END, 1, now() - n * interval '1 second',
+         CASE WHEN status = 'Scheduled' THEN now() + interval '1 day' END
+  FROM generate_series(1, $1) n, LATERAL (SELECT CASE WHEN n % 100 = 0 THEN ($2::text[])[1 + (n / 100) % cardinality($2::text[])] ELSE 'Processing' END AS status) s,
        LATERAL (SELECT s.status IN ('Processing', 'Retrying') AS runs) r`;
 
 const books = useBooks();

@@ -80,12 +80,13 @@ const OBSERVER = {
   status: "Created",
 };
 
-/** Columns of `observers` over the defaults. A status that needs a run gets one, on `current_service_id`. */
+/** Columns of `observers` over the defaults. A status that needs a run gets one, on `current_service_id`; one that needs a time, tomorrow. */
 export async function putObserver(books: Queryable, columns: Record<string, unknown> = {}): Promise<string> {
   const id = randomUUID();
   const row: Record<string, unknown> = { id, name: `o-${id.slice(0, 8)}`, ...OBSERVER, ...columns };
   const runs = row["status"] === "Processing" || row["status"] === "Retrying";
   if (runs) row["current_service_id"] ??= randomUUID();
+  if (row["status"] === "Scheduled") row["start_next_at"] ??= new Date(Date.now() + 86_400_000);
   if (row["last_error"] !== undefined) row["error_group"] ??= errorGroupOf(textOf(row["last_error"]));
   if (row["current_service_id"] !== undefined) row["current_run_id"] ??= randomUUID();
   await insert(books, "observers", row);
