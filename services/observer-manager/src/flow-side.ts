@@ -4,14 +4,12 @@ import { FlowDesk } from "./operations/flows/flow-desk.ts";
 import { FlowFollower } from "./operations/flows/flow-follower.ts";
 import { FlowRetention } from "./operations/flows/flow-retention.ts";
 import type { Log } from "./operations/log.ts";
-import type { TaskTally } from "./operations/tally.ts";
 import { Waits } from "./operations/waits.ts";
 import type { TaskSide } from "./task-side.ts";
 
 export interface FlowSideParts {
   database: Pick<DatabaseSide, "flows" | "tasks">;
   tasks: Pick<TaskSide, "wake" | "over" | "cancelled">;
-  tally: TaskTally;
   retentionMs: number;
   mayUse(pools: readonly string[]): Promise<boolean>;
   log: Log;
@@ -24,7 +22,7 @@ export class FlowSide {
   readonly #follower: FlowFollower;
   readonly #retention: FlowRetention;
 
-  constructor({ database, tasks, tally, retentionMs, mayUse, log }: FlowSideParts) {
+  constructor({ database, tasks, retentionMs, mayUse, log }: FlowSideParts) {
     const { store, following } = database.flows;
     this.#waits = new Waits(store, log);
     const wake = () => tasks.wake();
@@ -38,7 +36,6 @@ export class FlowSide {
     });
     this.#follower = new FlowFollower({
       store: following,
-      tally,
       unlocked: wake,
       tasksOver: (ids) => tasks.over(ids),
       flowsOver: (ids) => this.#waits.over(ids),

@@ -169,7 +169,6 @@ export class ObserverManager {
     this.#flows = new FlowSide({
       database: this.#database,
       tasks: this.#tasks,
-      tally: this.#metrics.taskTally,
       retentionMs: settings.TASK_RETENTION_DAYS * MS_PER_DAY,
       mayUse: (pools) => this.#fleet.allKnow("flows", pools),
       log,

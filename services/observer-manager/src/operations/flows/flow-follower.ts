@@ -1,7 +1,6 @@
 import type { FlowId, TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
-import type { TaskTally } from "../tally.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import type { FlowFollowStore } from "./flow-store.ts";
 
@@ -14,7 +13,6 @@ const LOST_AT_ONCE = 1_000;
 
 export interface FlowFollowerParts {
   store: FlowFollowStore;
-  tally: TaskTally;
   /** Tasks may be due. */
   unlocked(): void;
   /** These tasks are over. */
@@ -64,13 +62,10 @@ export class FlowFollower {
   }
 
   async #follow(): Promise<number> {
-    const { store, tally, unlocked, tasksOver, flowsOver, log } = this.#parts;
+    const { store, unlocked, tasksOver, flowsOver, log } = this.#parts;
     const followed = await store.follow();
     if (followed.unlocked > 0) unlocked();
-    if (followed.cancelled.length > 0) {
-      tally.ended("Cancelled", followed.cancelled.length);
-      tasksOver(followed.cancelled);
-    }
+    tasksOver(followed.cancelled);
     for (const { id, status } of followed.over) log.debug({ event: "flow-over", flow: id, status }, "a flow is over");
     flowsOver(followed.over.map(({ id }) => id));
     return followed.ends;
@@ -78,10 +73,9 @@ export class FlowFollower {
 
   /** @returns whether there may be more of it */
   async #cancel(): Promise<boolean> {
-    const { store, tally, tasksOver, cancelled } = this.#parts;
+    const { store, tasksOver, cancelled } = this.#parts;
     const done = await store.cancelSome(CANCEL_AT_ONCE);
     if (done === undefined) return false;
-    tally.ended("Cancelled", done.over.length);
     tasksOver(done.over);
     cancelled(done.refuse);
     return true;
