@@ -50,6 +50,25 @@ describe("flows on one service", { timeout: 120_000 }, () => {
     });
   });
 
+  test.each(["worker", "worker-without-slots"])(
+    "batches are given what each of their tasks comes after (%s)",
+    async (name) => {
+      const pool = name === "worker" ? "default" : "without";
+      if (pool !== "default") await system.startService(name, { env: { ...ENV, POOL: pool, SLOTS: "0" } });
+      const { id } = await flows.create([
+        { ref: "a", pool, params: { value: 2 } },
+        { ref: "b", pool, params: { unless: "nowhere" }, onFailure: "continue" },
+        ...numbers(15).map((i) => ({ ref: `c${i}`, pool, type: "batched", after: i % 2 === 0 ? ["a"] : ["a", "b"] })),
+        { ref: "d", pool, after: numbers(15).map((i) => `c${i}`) },
+      ]);
+      expect(await flows.get(id, "30s")).toMatchObject({ status: "Completed", tasks: { completed: 17, failed: 1 } });
+      const tasks = await flows.tasks(id, true);
+      expect(tasks["c0"]?.output).toEqual({ sum: 2, missing: [] });
+      expect(tasks["c1"]?.output).toEqual({ sum: 2, missing: ["b"] });
+      expect(tasks["d"]?.output).toEqual({ sum: 31 });
+    },
+  );
+
   test("the client creates it from definitions, waits for it, and gives what each has returned", async () => {
     const wire = new Wire({ url: system.url });
     const client = new Client({ wire, decoder: contractDecoder });

@@ -2,7 +2,7 @@ import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { FlowFollowStore } from "./flow-store.ts";
 
-const AT_ONCE = 20;
+const AT_ONCE = 500;
 const EVERY_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
 

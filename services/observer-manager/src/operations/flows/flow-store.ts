@@ -61,7 +61,7 @@ export interface FlowFollowStore {
   cancelSome(limit: number): Promise<{ over: TaskId[]; refuse: UnwantedAttempt[] } | undefined>;
   /** Notes ends that nobody has noted. @returns how many */
   noteLost(limit: number): Promise<number>;
-  /** @returns how many rows are gone; 0: there are no more */
+  /** Some of the oldest, `limit` at most. @returns how many flows are gone; 0: there are no more */
   forget(olderThanMs: number, limit: number): Promise<number>;
 }
 
