@@ -85,8 +85,8 @@ describe("observers that are to start later", () => {
     await serve(pool);
     const [gone, early, late] = [
       await create("gone", 3_600_000, { pool }),
-      await create("early", 6_000, { pool }),
-      await create("late", 1_500, { pool }),
+      await create("early", 20_000, { pool }),
+      await create("late", 10_000, { pool }),
     ];
     const removed = await system.call<ObserverOrProblem>("DELETE", `/api/v1/observers/${gone.body.id}`);
     expect(removed.body.status).toBe("Deleted");
