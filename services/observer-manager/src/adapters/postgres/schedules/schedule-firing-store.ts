@@ -66,7 +66,7 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
       const rows = await tx.query<StateRow[]>(WITH_QUEUED, [limit]);
       const idle = (await tasksOf(tx, rows)).filter(({ running }) => running.length === 0);
       const byId = new Map(idle.map((state) => [state.id, state]));
-      const first = await tx.query<QueuedRow[]>(FIRST_QUEUED, [[...byId.keys()]]);
+      const first = idle.length === 0 ? [] : await tx.query<QueuedRow[]>(FIRST_QUEUED, [[...byId.keys()]]);
       const decisions = first.map(({ scheduleId, at, cause, lateMs, by }): ScheduleDecision => {
         const { definition, version } = byId.get(scheduleId) as TaskScheduleState;
         const atMs = at.getTime();
