@@ -244,7 +244,13 @@ describe("unacked, with nobody beside it", () => {
       COMP_LINE="${line}" COMP_POINT=${line.length} COMPREPLY=()
       _unacked unacked; printf '%s\\n' "\${COMPREPLY[@]}"; echo --`;
     const params = ["unacked create ticker x --param ", "unacked create process x -p silenceT"];
-    const lines = ["unacked sto", "unacked get se", "unacked stop colon", "unacked stop colon:", "unacked wait x --for Proc"];
+    const lines = [
+      "unacked sto",
+      "unacked get se",
+      "unacked stop colon",
+      "unacked stop colon:",
+      "unacked wait x --for Proc",
+    ];
     const script = `eval "$(unacked completion bash)"; compopt() { :; }; ${[...lines, ...params].map(complete).join("\n")}`;
     const { out } = await runShell(script, { env, cwd });
     expect(out.split("\n--\n")).toEqual([
