@@ -18,7 +18,7 @@ it("the demonstration of npm start does not wait for a type that no service has:
   }
 });
 
-it("has a flow, which is created once, and over in a moment", async () => {
+it("has a flow, which is created once, and over in a moment, and a schedule", async () => {
   const system = await freshSystem();
   try {
     await system.startManager();
@@ -34,6 +34,8 @@ it("has a flow, which is created once, and over in a moment", async () => {
       );
       expect(tasks.body.items.at(-1)).toMatchObject({ ref: "sum", output: { words: 18, texts: 3 } });
     });
+    const schedule = await system.call("GET", "/api/v1/schedules/demo-each-minute");
+    expect(schedule).toMatchObject({ status: 200, body: { status: "Active", version: 1, task: { type: "demo-words" } } });
   } finally {
     await system.close();
   }

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OccurrencePage, OccurrenceView, ScheduleView } from "@unacked/contracts";
+import type { OccurrencePage, OccurrenceView, ScheduleView, TaskView } from "@unacked/contracts";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { proves } from "../support/runs/counts.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR } from "../support/system/tasks.ts";
 
 /** The crash table of docs/decisions/0016-schedules.md. */
 let system: System;
@@ -162,6 +164,52 @@ test("A system that was stopped for three hours tells what was missed, and catch
   expect(metrics.value("unacked_manager_schedule_occurrences_total", { outcome: "missed" })).toBeGreaterThan(300);
   expect(metrics.value("unacked_schedules", { status: "Active" })).toBe(4);
 }, 120_000);
+
+test("While the task before runs, the next is skipped, waits for its end, takes its place, or runs beside it", async () => {
+  await system.startManager();
+  await system.startService("tasks", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "8" } });
+  const dir = temporaryFolder("tasks");
+  const define = (overlap: string, ms: number) =>
+    put(overlap, { cron: "0 0 1 1 *", overlap, task: { type: "work", params: { dir, ms } } });
+  const run = async (id: string) => (await system.call<OccurrenceView>("POST", `/api/v1/schedules/${id}/run`, {})).body;
+  const taskOf = async (id: string | null) => (await system.call<TaskView>("GET", `/api/v1/tasks/${id}`)).body;
+  const until = (id: string | null, status: TaskView["status"]) =>
+    eventually(async () => expect((await taskOf(id)).status).toBe(status), {
+      timeoutMs: 40_000,
+      what: `${id} being ${status}`,
+    });
+  const LONG_MS = 50_000;
+
+  await define("skip", LONG_MS);
+  const [first, second] = [await run("skip"), await run("skip")];
+  expect([first.status, second.status, second.reason]).toEqual(["started", "skipped", "overlap"]);
+
+  await define("allow", LONG_MS);
+  for (const { taskId } of [await run("allow"), await run("allow")]) await until(taskId, "Running");
+
+  await define("cancel-running", LONG_MS);
+  const before = await run("cancel-running");
+  await until(before.taskId, "Running");
+  const instead = await run("cancel-running");
+  await until(before.taskId, "Cancelled");
+  await until(instead.taskId, "Running");
+  const cancels = await query("SELECT actor, authentication FROM audit WHERE deed = 'task.cancel'");
+  expect(cancels).toEqual([{ actor: "cancel-running", authentication: "schedule" }]);
+
+  await define("queue", 300);
+  const asked = [await run("queue"), await run("queue"), await run("queue")];
+  expect(asked.map(({ status }) => status)).toEqual(["started", "queued", "queued"]);
+  await eventually(
+    async () => expect((await occurrences("queue")).map((one) => one.taskStatus)).toEqual(Array(3).fill("Completed")),
+    {
+      timeoutMs: 40_000,
+    },
+  );
+  const ran = await Promise.all((await occurrences("queue")).toReversed().map(({ taskId }) => taskOf(taskId)));
+  for (const [i, task] of ran.entries())
+    if (i > 0) expect(Date.parse(task.startedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(ran[i - 1]?.endedAt ?? ""));
+  expect((await occurrences("queue")).toReversed().map(({ at }) => at)).toEqual(asked.map(({ at }) => at));
+}, 180_000);
 
 test("Market hours pause and resume observers at the edge; what a person does holds until the next change, and a stop over an edge is made good", async () => {
   let manager = await system.startManager();
