@@ -79,6 +79,8 @@ const OF_THE_GUIDE = [
   "services-light-wide",
   "errors-light-wide",
   "task-figures-light-wide",
+  "flow-light-wide",
+  "schedule-market-light-wide",
 ];
 
 /** Into test-results/, which git ignores: to be looked at. */

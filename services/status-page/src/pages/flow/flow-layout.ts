@@ -37,12 +37,15 @@ export function drawingOf({ nodes, edges }: FlowGraph): FlowDrawing {
     edges: edges.map(({ from, to }) => {
       const { points = [] } = graph.edge(from, to) as { points?: Point[] };
       const [start, end] = [graph.node(from), graph.node(to)] as [Point, Point];
-      return { key: `${from}\n${to}`, path: pathOf(rightOf(start), points.slice(1, -1), leftOf(end)) };
+      return { key: `${from}\n${to}`, path: pathOf(rightOf(start), betweenOf(points), leftOf(end)) };
     }),
   };
 }
 
 const at = ({ x, y }: Point): string => `${x.toFixed(1)} ${y.toFixed(1)}`;
+
+/** Between neighbours there is only one, which says nothing. */
+const betweenOf = (points: readonly Point[]): readonly Point[] => (points.length <= 3 ? [] : points.slice(1, -1));
 
 const rightOf = ({ x, y }: Point): Point => ({ x: x + NODE_WIDTH / 2, y });
 const leftOf = ({ x, y }: Point): Point => ({ x: x - NODE_WIDTH / 2, y });
