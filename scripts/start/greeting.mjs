@@ -3,9 +3,9 @@ import { bold } from "../progress.mjs";
 /**
  * What is printed when all runs: where to look, what to try, how to stop. The lines can be pasted as they are.
  *
- * @param {{ managerUrl: string, brokerPage: string | null, services: { name: string, pid: number }[], observers: string | null, logDir: string, dataDir: string }} running
+ * @param {{ managerUrl: string, brokerPage: string | null, hasTasks: boolean, services: { name: string, pid: number }[], observers: string | null, logDir: string, dataDir: string }} running
  */
-export function greeting({ managerUrl, brokerPage, services, observers: folder, logDir, dataDir }) {
+export function greeting({ managerUrl, brokerPage, hasTasks, services, observers: folder, logDir, dataDir }) {
   const observers = `${managerUrl}/api/v1/observers`;
   const example = JSON.stringify({ name: "my-ticker", type: "ticker", params: { everyMs: 1000 } });
   const kills = services.map(({ name, pid }) => `    kill -9 ${pid}    # ${name}`);
@@ -25,6 +25,16 @@ export function greeting({ managerUrl, brokerPage, services, observers: folder, 
     "  List what runs, and where:",
     `    curl -sS ${observers}`,
     ...(folder === null ? ["  Stop it:", `    curl -sS -X DELETE ${observers}/my-ticker`] : []),
+    ...(hasTasks
+      ? [
+          "",
+          "  Run a task, which ends, and see its result:",
+          `    npx unacked run demo-words text="count these words" --pool demo --wait --url ${managerUrl}`,
+        ]
+      : []),
+    "  Set a timer, which publishes a message at its time, and see whether anybody listens:",
+    `    npx unacked timer tea.ready --in 5s --url ${managerUrl}`,
+    `    npx unacked get timers --url ${managerUrl}`,
     ...(services.length === 0
       ? []
       : ["", "  Kill a service: its observers go on elsewhere at once, and it is back after 3 s:", ...kills]),

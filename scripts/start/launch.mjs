@@ -35,7 +35,8 @@ export function launchOf({ root, dataDir, options, signal }) {
     signal.throwIfAborted();
     for (const part of ranks.flat()) void keepRunning(part, signal);
     const { observers } = options;
-    say(greeting({ managerUrl, brokerPage, services, observers, logDir: shown(logDir), dataDir: shown(dataDir) }));
+    const hasTasks = options.demo && options.services > 0;
+    say(greeting({ managerUrl, brokerPage, hasTasks, services, observers, logDir: shown(logDir), dataDir: shown(dataDir) }));
   }
 
   async function stop() {

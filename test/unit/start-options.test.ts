@@ -31,11 +31,20 @@ describe("npm start's options", () => {
 
   test("a folder of one's own comes in place of the shipped types, and without the demonstration, which is of one of those", () => {
     expect(parseStartOptions(["--observers", "mine"])).toMatchObject({ observers: "mine", demo: false });
-    const running = { managerUrl: "http://127.0.0.1:8080", brokerPage: null, services: [], logDir: "logs", dataDir: "data" };
+    const running = {
+      managerUrl: "http://127.0.0.1:8080",
+      brokerPage: null,
+      hasTasks: false,
+      services: [],
+      logDir: "logs",
+      dataDir: "data",
+    };
     const own = greeting({ ...running, observers: "/somewhere/mine" });
     expect(own).toContain("Its observer types are those of /somewhere/mine");
     expect(own).not.toContain("ticker");
+    expect(own).not.toContain("demo-words");
     expect(greeting({ ...running, observers: null })).toContain('"type":"ticker"');
+    expect(greeting({ ...running, observers: null, hasTasks: true })).toContain("npx unacked run demo-words");
   });
 
   test("--help wins over everything beside it", () => {
