@@ -2,10 +2,10 @@ import type { FlowView } from "@unacked/contracts";
 import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { PageActions } from "../../parts/page-head.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { canCancelFlow, canRerunFlow } from "../../store/flow-looks.ts";
 import { call } from "../../wire/call.ts";
-import css from "./flow.module.css";
 import { RerunDialog } from "./rerun-dialog.tsx";
 
 export function FlowActions({ flow, onDone }: { flow: FlowView; onDone: () => void }) {
@@ -22,7 +22,7 @@ export function FlowActions({ flow, onDone }: { flow: FlowView; onDone: () => vo
     done();
   };
   return (
-    <div className={css.actions}>
+    <PageActions>
       {canCancelFlow(flow) && (
         <ActionButton call="cancelFlow" size="compact-md" variant="default" onClick={() => setAsked("cancel")}>
           Cancel it whole
@@ -39,6 +39,6 @@ export function FlowActions({ flow, onDone }: { flow: FlowView; onDone: () => vo
           <p>What has not begun never runs; running handlers are told to end. What is done stays done.</p>
         </ConfirmDialog>
       )}
-    </div>
+    </PageActions>
   );
 }

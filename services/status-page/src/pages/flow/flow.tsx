@@ -1,10 +1,11 @@
 import type { FlowView } from "@unacked/contracts";
-import { Fragment, type ReactNode } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useFlowTasks } from "../../live/use-flow-tasks.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
+import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { sayCount, sayDuration } from "../../parts/say.ts";
 import { FlowMark } from "../../parts/status-mark.tsx";
@@ -42,19 +43,12 @@ export default function Flow({ id }: { id: string }) {
   if (flow === null) return <Pending label="Reading the flow" height="20rem" />;
   return (
     <>
-      <div className={css.head}>
+      <PageHead>
         <h1>{flow.name ?? <code>{shortId(flow.id)}</code>}</h1>
         <FlowMark flow={flow} />
         <FlowActions flow={flow} onDone={reload} />
-      </div>
-      <dl className={`panel ${css.facts}`}>
-        {factsOf(flow, nowMs).map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      </PageHead>
+      <Facts facts={factsOf(flow, nowMs)} />
       {tasks === null && tasksFailure === null && <Pending label="Reading its tasks" height="16rem" />}
       {tasks === null && tasksFailure !== null && <Failure what="Its tasks" failure={tasksFailure} onRetry={reload} />}
       {tasks !== null && (
@@ -67,12 +61,12 @@ export default function Flow({ id }: { id: string }) {
   );
 }
 
-function factsOf(flow: FlowView, nowMs: number): [string, ReactNode][] {
+function factsOf(flow: FlowView, nowMs: number): Fact[] {
   const { id, status, cancelling, reason, run, createdAt, endedAt } = flow;
   const tookMs = Math.max(0, (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(createdAt));
   return [
     ["Status", `${status}: ${FLOW_LOOKS[status].meaning}${cancelling ? "; it is being cancelled" : ""}`],
-    ...(reason === null ? [] : [["Why", reason] satisfies [string, ReactNode]]),
+    ...(reason === null ? [] : [["Why", reason] satisfies Fact]),
     [
       "Done",
       <div key="done" className={css.done}>
@@ -82,7 +76,7 @@ function factsOf(flow: FlowView, nowMs: number): [string, ReactNode][] {
     ],
     ["Run", run === 1 ? "the first" : `number ${sayCount(run)}: it was run again`],
     ["Created", <Time key="created" at={createdAt} isExact />],
-    ...(endedAt === null ? [] : [["Ended", <Time key="ended" at={endedAt} isExact />] satisfies [string, ReactNode]]),
+    ...(endedAt === null ? [] : [["Ended", <Time key="ended" at={endedAt} isExact />] satisfies Fact]),
     [endedAt === null ? "Has taken" : "Took", sayDuration(tookMs)],
     ["Id", <code key="id">{id}</code>],
   ];

@@ -4,7 +4,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { sayCount } from "../../parts/say.ts";
+import { FoundCount } from "../../parts/found-count.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfFlows, type FlowFilter, flowFilterOf, queryOf } from "../../store/flow-filter.ts";
 import { FLOW_LOOKS, FLOW_SHOWN } from "../../store/flow-looks.ts";
@@ -34,11 +34,7 @@ export default function Flows() {
       {failure !== null && data === null && <Failure what="The flows" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <p className={css.count} role="status">
-            {data.total === 0
-              ? ""
-              : `${sayCount(data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
-          </p>
+          <FoundCount shown={data.items.length} of={data} />
           {data.items.length === 0 ? (
             <None isNarrowed={filter.status !== "" || filter.name !== ""} />
           ) : (

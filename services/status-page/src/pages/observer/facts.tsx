@@ -1,30 +1,23 @@
 import type { ObserverView } from "@unacked/contracts";
-import { Fragment, type ReactNode } from "react";
+import { type Fact, Facts } from "../../parts/facts.tsx";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { PENDING_LOOKS, STATUS_LOOKS } from "../../store/statuses.ts";
 import css from "./facts.module.css";
 
-export function Facts({ observer }: { observer: ObserverView }) {
+export function ObserverFacts({ observer }: { observer: ObserverView }) {
   return (
     <section aria-labelledby="facts-title" className={css.section}>
       <h2 id="facts-title" className={css.title}>
         What it is
       </h2>
-      <dl className={`panel ${css.facts}`}>
-        {factsOf(observer).map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <Facts facts={factsOf(observer)} />
     </section>
   );
 }
 
-function factsOf(observer: ObserverView): [string, ReactNode][] {
+function factsOf(observer: ObserverView): Fact[] {
   const {
     status,
     pending,
@@ -50,11 +43,9 @@ function factsOf(observer: ObserverView): [string, ReactNode][] {
     );
   return [
     ["Status", `${status}: ${STATUS_LOOKS[status].meaning}`],
-    ...(pending === null ? [] : [["Under way", PENDING_LOOKS[pending].meaning] satisfies [string, ReactNode]]),
-    ...(startAt === null ? [] : [["Starts at", <Time key="start" at={startAt} />] satisfies [string, ReactNode]]),
-    ...(startProblem === null
-      ? []
-      : [["Waits for", "a free worker: its time has come, and there is none"] satisfies [string, ReactNode]]),
+    ...(pending === null ? [] : [["Under way", PENDING_LOOKS[pending].meaning] satisfies Fact]),
+    ...(startAt === null ? [] : [["Starts at", <Time key="start" at={startAt} />] satisfies Fact]),
+    ...(startProblem === null ? [] : [["Waits for", "a free worker: its time has come, and there is none"] satisfies Fact]),
     ["Runs on", runsOn],
     ["Type", type],
     ["Pool", pool],
@@ -66,9 +57,7 @@ function factsOf(observer: ObserverView): [string, ReactNode][] {
     ],
     ["Runs so far", sayCount(runNumber)],
     ["Attempts", sayCount(attempts)],
-    ...(nextAttemptAt === null
-      ? []
-      : [["Next attempt", <Time key="next" at={nextAttemptAt} />] satisfies [string, ReactNode]]),
+    ...(nextAttemptAt === null ? [] : [["Next attempt", <Time key="next" at={nextAttemptAt} />] satisfies Fact]),
     ["On an error", retryOf(observer)],
     ["Created", <Time key="created" at={createdAt} />],
     ["Changed", <Time key="changed" at={modifiedAt} />],

@@ -10,7 +10,7 @@ import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { Actions } from "./actions.tsx";
 import { EmittedValues } from "./emitted-values.tsx";
-import { Facts } from "./facts.tsx";
+import { ObserverFacts } from "./facts.tsx";
 import { LogPanel } from "./log-panel.tsx";
 import css from "./observer.module.css";
 import { RunHistory } from "./run-history.tsx";
@@ -63,7 +63,7 @@ function Now({ observer }: { observer: ObserverView }) {
   return (
     <>
       <div className={css.columns}>
-        <Facts observer={observer} />
+        <ObserverFacts observer={observer} />
         <div className={css.side}>
           <Params params={observer.params} />
           <EmittedValues tail={paused.shown} />

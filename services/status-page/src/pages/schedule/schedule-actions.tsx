@@ -2,11 +2,11 @@ import type { ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { PageActions } from "../../parts/page-head.tsx";
 import { navigate } from "../../shell/navigation.tsx";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
 import { call } from "../../wire/call.ts";
 import { BackfillDialog } from "./backfill-dialog.tsx";
-import css from "./schedule.module.css";
 
 export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; onDone: () => void }) {
   const [asked, setAsked] = useState<"delete" | "backfill" | null>(null);
@@ -39,7 +39,7 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
     navigate("/schedules");
   };
   return (
-    <div className={css.actions}>
+    <PageActions>
       {schedule.task !== null && (
         <>
           <ActionButton call="runSchedule" size="compact-md" variant="default" onClick={run}>
@@ -78,6 +78,6 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
           <p>It never starts anything again, and what became of it is forgotten. Tasks that it has created go on.</p>
         </ConfirmDialog>
       )}
-    </div>
+    </PageActions>
   );
 }

@@ -1,9 +1,11 @@
 import type { ScheduleView } from "@unacked/contracts";
-import { Fragment, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
+import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
 import { sayAge, sayCount } from "../../parts/say.ts";
 import { ScheduleMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -35,26 +37,17 @@ export default function Schedule({ id }: { id: string }) {
   if (schedule === null) return <Pending label="Reading the schedule" height="20rem" />;
   return (
     <>
-      <div className={css.head}>
+      <PageHead>
         <h1>{schedule.id}</h1>
         <ScheduleMark status={schedule.status} problem={schedule.problem} />
         <ScheduleActions schedule={schedule} onDone={reload} />
-      </div>
-      <dl className={`panel ${css.facts}`}>
-        {factsOf(schedule, nowMs).map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      </PageHead>
+      <Facts facts={factsOf(schedule, nowMs)} />
       <Calendar schedule={schedule} nowMs={nowMs} />
       <Occurrences schedule={schedule} nowMs={nowMs} />
     </>
   );
 }
-
-type Fact = [string, ReactNode];
 
 function factsOf(schedule: ScheduleView, nowMs: number): Fact[] {
   const { status, problem, description, task, observers, nextAt, nextDueAt, pausedAt, pausedBy, version, updatedAt } =

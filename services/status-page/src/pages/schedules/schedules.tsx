@@ -6,7 +6,7 @@ import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { sayCount } from "../../parts/say.ts";
+import { FoundCount } from "../../parts/found-count.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { SCHEDULE_LOOKS, SCHEDULE_SHOWN } from "../../store/schedule-looks.ts";
 import { CreateScheduleDialog } from "./create-schedule-dialog.tsx";
@@ -74,11 +74,7 @@ export default function Schedules() {
       {failure !== null && data === null && <Failure what="The schedules" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <p className={css.count} role="status">
-            {data.total === 0
-              ? ""
-              : `${sayCount(data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
-          </p>
+          <FoundCount shown={data.items.length} of={data} />
           {data.items.length === 0 ? (
             <None isNarrowed={status !== "" || q !== ""} />
           ) : (

@@ -2,11 +2,11 @@ import type { TaskView } from "@unacked/contracts";
 import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { PageActions } from "../../parts/page-head.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { canCancel, canRetry } from "../../store/task-looks.ts";
 import { call } from "../../wire/call.ts";
 import { EditDialog } from "./edit-dialog.tsx";
-import css from "./task.module.css";
 
 const ACTIONS = {
   retryTask: {
@@ -36,7 +36,7 @@ export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => vo
     onDone();
   };
   return (
-    <div className={css.actions}>
+    <PageActions>
       {possible.map((action) => (
         <ActionButton key={action} call={action} size="compact-md" variant="default" onClick={() => setAsked(action)}>
           {ACTIONS[action].verb}
@@ -67,6 +67,6 @@ export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => vo
           <p>{ACTIONS[asked].text}</p>
         </ConfirmDialog>
       )}
-    </div>
+    </PageActions>
   );
 }

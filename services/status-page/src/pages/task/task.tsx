@@ -1,10 +1,11 @@
 import type { TaskView } from "@unacked/contracts";
 import { isTaskOver } from "@unacked/contracts";
-import { Fragment, type ReactNode } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
+import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { PageHead } from "../../parts/page-head.tsx";
 import { sayCount, sayDuration } from "../../parts/say.ts";
 import { Stack } from "../../parts/stack.tsx";
 import { TaskMark } from "../../parts/status-mark.tsx";
@@ -37,21 +38,14 @@ export default function Task({ id }: { id: string }) {
   if (task === null) return <Pending label="Reading the task" height="20rem" />;
   return (
     <>
-      <div className={css.head}>
+      <PageHead>
         <h1>
           {task.type} <code>{shortId(task.id)}</code>
         </h1>
         <TaskMark task={task} />
         <TaskActions task={task} onDone={reload} />
-      </div>
-      <dl className={`panel ${css.facts}`}>
-        {factsOf(task, nowMs).map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      </PageHead>
+      <Facts facts={factsOf(task, nowMs)} />
       {task.lastError !== null && (
         <section aria-labelledby="error" className={css.section}>
           <h2 id="error">What it said last</h2>
@@ -157,14 +151,14 @@ const waitText = ({ waitsFor, postponedFor }: TaskView): string =>
 const meaningOf = ({ status, completedBy }: TaskView): string =>
   completedBy === "emergency" ? "its emergency handler returned" : TASK_LOOKS[status].meaning;
 
-function factsOf(task: TaskView, nowMs: number): [string, ReactNode][] {
+function factsOf(task: TaskView, nowMs: number): Fact[] {
   const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;
   const tookMs = ranMs(task, nowMs);
-  const time = (name: string, at: string | null): [string, ReactNode][] =>
+  const time = (name: string, at: string | null): Fact[] =>
     at === null ? [] : [[name, <Time key={name} at={at} isExact />]];
   return [
     ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
-    ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies [string, ReactNode]]),
+    ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies Fact]),
     ["Runs on", task.taken === null ? (service?.name ?? "on no service yet") : <TakenBy key="taken" taken={task.taken} />],
     ["Pool", pool],
     ["Priority", sayCount(priority)],
@@ -172,16 +166,12 @@ function factsOf(task: TaskView, nowMs: number): [string, ReactNode][] {
     ...time("Due", dueAt),
     ...time("Started", startedAt),
     ...time("Ended", endedAt),
-    ...(tookMs === null ? [] : [["Ran for", sayDuration(tookMs)] satisfies [string, ReactNode]]),
+    ...(tookMs === null ? [] : [["Ran for", sayDuration(tookMs)] satisfies Fact]),
     ["Failed attempts", `${sayCount(task.failures)}${task.maxAttempts === null ? "" : ` of ${sayCount(task.maxAttempts)}`}`],
     ["Interruptions", sayCount(task.interruptions)],
-    ...(task.postpones === 0
-      ? []
-      : [["Put off by its handler", `${sayCount(task.postpones)} times`] satisfies [string, ReactNode]]),
+    ...(task.postpones === 0 ? [] : [["Put off by its handler", `${sayCount(task.postpones)} times`] satisfies Fact]),
     ["Sent", `${sayCount(task.sends)} times`],
-    ...(task.parentId === null
-      ? []
-      : [["Created by", <TaskLink key="parent" id={task.parentId} />] satisfies [string, ReactNode]]),
+    ...(task.parentId === null ? [] : [["Created by", <TaskLink key="parent" id={task.parentId} />] satisfies Fact]),
     ["Id", <code key="id">{id}</code>],
   ];
 }

@@ -4,7 +4,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { sayCount } from "../../parts/say.ts";
+import { FoundCount } from "../../parts/found-count.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfTasks, isNarrowed, queryOf, type TaskFilter, taskFilterOf } from "../../store/task-filter.ts";
 import { TaskFailures } from "./task-failures.tsx";
@@ -46,11 +46,7 @@ export default function Tasks() {
       {failure !== null && data === null && <Failure what="The tasks" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <p className={css.count} role="status">
-            {data.total === 0
-              ? ""
-              : `${sayCount(data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
-          </p>
+          <FoundCount shown={data.items.length} of={data} />
           {data.items.length === 0 ? <None filter={filter} /> : <TaskTable tasks={data.items} nowMs={nowMs} />}
           <div className={css.pages}>
             {data.nextCursor !== null && limit < MOST && (

@@ -7,7 +7,7 @@ import { ActionButton } from "../../parts/action-button.tsx";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { sayCount } from "../../parts/say.ts";
+import { FoundCount } from "../../parts/found-count.tsx";
 import { Time } from "../../parts/time.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { useNotices } from "../../shell/notices.tsx";
@@ -49,11 +49,7 @@ export default function Timers() {
       {failure !== null && data === null && <Failure what="The timers" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <p className={css.count} role="status">
-            {data.total === 0
-              ? ""
-              : `${sayCount(cursors.length * PAGE + data.items.length)} of ${data.isTotalExact ? "" : "more than "}${sayCount(data.total)}`}
-          </p>
+          <FoundCount shown={cursors.length * PAGE + data.items.length} of={data} />
           {data.items.length === 0 ? (
             <None filter={filter} />
           ) : (
