@@ -2,7 +2,8 @@ import type { CreatedFlow, FlowTask } from "@unacked/contracts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
-import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
+import { looksFine } from "../support/browser/looks.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -43,23 +44,6 @@ const open = async (address: string) => {
   await untilLive(page);
 };
 
-async function isFine(name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const [width, size] of [
-      ["wide", WIDE],
-      ["narrow", NARROW],
-    ] as const) {
-      await page.setViewportSize(size);
-      expect(await violationsOf(page)).toEqual([]);
-      expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
-      await takePicture(page, `${name}-${colorScheme}-${width}`);
-    }
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(WIDE);
-}
-
 test("without flows the page says how to have one", async () => {
   await page.getByText("There are no flows yet").waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -85,7 +69,7 @@ test("flows come and end while one looks, with how far they are and why they fai
   await row("import").getByRole("cell", { name: "3 of 5 done, 1 failed, 1 cancelled" }).waitFor();
   await row("nightly").getByRole("cell", { name: "Running", exact: true }).waitFor();
   await row("nightly").getByRole("cell", { name: "1 of 3 done" }).waitFor();
-  await isFine("flows");
+  await looksFine(page, "flows");
   await page.getByLabel("Status").selectOption("Failed");
   await page.getByText("1 of 1").waitFor();
   expect(new URL(page.url()).search).toBe("?status=Failed");
@@ -96,7 +80,7 @@ test("its picture shows each state, and leads to the task by the keyboard", asyn
   await picture().getByRole("link", { name: "parse-b, work: Failed" }).waitFor();
   await picture().getByRole("link", { name: "store, work: Cancelled" }).waitFor();
   await picture().getByRole("link", { name: "fetch, work: Completed" }).waitFor();
-  await isFine("flow");
+  await looksFine(page, "flow");
   await picture().getByRole("link", { name: "parse-b, work: Failed" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("NonRetryableError: it will never do").first().waitFor();
@@ -137,7 +121,7 @@ test("of a thousand tasks those of one type and stage are drawn as one, and the 
   await picture().getByText("work × 1000", { exact: true }).waitFor();
   await picture().getByText("1000 of 1000 over", { exact: true }).waitFor();
   await picture().getByRole("link", { name: "end, work: Completed" }).waitFor();
-  await isFine("flow-large");
+  await looksFine(page, "flow-large");
   await page.getByLabel("Status").selectOption("Failed");
   await page.getByRole("rowheader", { name: "part-7" }).waitFor();
   expect(await page.getByRole("rowheader").count()).toBe(1);

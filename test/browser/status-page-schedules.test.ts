@@ -1,7 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
-import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
+import { looksFine } from "../support/browser/looks.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -33,23 +34,6 @@ const open = async (address: string) => {
   await untilLive(page);
 };
 
-async function isFine(name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const [width, size] of [
-      ["wide", WIDE],
-      ["narrow", NARROW],
-    ] as const) {
-      await page.setViewportSize(size);
-      expect(await violationsOf(page)).toEqual([]);
-      expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
-      await takePicture(page, `${name}-${colorScheme}-${width}`);
-    }
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(WIDE);
-}
-
 test("without schedules the page says how to have one", async () => {
   await page.getByText("There are no schedules yet").waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -67,7 +51,7 @@ test("a schedule is made on the page, which shows its next times first, and says
   await dialog.getByLabel("Params").fill("{");
   await dialog.getByRole("button", { name: "Create it" }).click();
   await dialog.getByText("Some of it cannot be.").waitFor();
-  await isFine("schedule-create");
+  await looksFine(page, "schedule-create");
   await dialog.getByLabel("Params").fill(JSON.stringify({ dir: tasks.dir }));
   await dialog.getByRole("button", { name: "Create it" }).click();
   await page.getByRole("heading", { name: "reports.daily" }).waitFor();
@@ -90,14 +74,14 @@ test("the list shows what is due next, and what became of the last time", async 
   await row("fails")
     .getByRole("cell", { name: /started|Failed/ })
     .waitFor();
-  await isFine("schedules");
+  await looksFine(page, "schedules");
 });
 
 test("what became of each time is a strip, and a table that leads to its task", async () => {
   await open("/schedules/fails");
   await occurrences().getByRole("cell", { name: "Failed", exact: true }).first().waitFor();
   await page.getByRole("img", { name: /^The last \d+ times?: .*Failed/ }).waitFor();
-  await isFine("schedule-strip");
+  await looksFine(page, "schedule-strip");
   await occurrences().getByRole("link", { name: "its task" }).last().click();
   await page.getByText("NonRetryableError: it will never do").first().waitFor();
 });
@@ -129,7 +113,7 @@ test("the calendar shows two weeks by the schedule's clock, and the table both c
     .getByText(/3:30:00 PM|2:30:00 PM/)
     .first()
     .waitFor();
-  await isFine("schedule-market");
+  await looksFine(page, "schedule-market");
 });
 
 test("a backfill says first what it would start, and by which expression", async () => {

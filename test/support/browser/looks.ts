@@ -1,0 +1,24 @@
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { violationsOf } from "./accessibility.ts";
+import { NARROW, takePicture, WIDE } from "./browser.ts";
+
+/** As it stands it is fine, light and dark, wide and narrow: axe objects to nothing, and it does not scroll sideways. With pictures. */
+export async function looksFine(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const [width, size] of [
+      ["wide", WIDE],
+      ["narrow", NARROW],
+    ] as const) {
+      await page.setViewportSize(size);
+      expect(await violationsOf(page), `${name} ${colorScheme} ${width}`).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), `${name} ${width}`).toBe(
+        true,
+      );
+      await takePicture(page, `${name}-${colorScheme}-${width}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(WIDE);
+}
