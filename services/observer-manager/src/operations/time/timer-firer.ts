@@ -46,8 +46,8 @@ export class TimerFirer {
   #inFlight = 0;
   /** Of those in flight: how many of each claim. */
   readonly #ofClaim = new Map<string, number>();
-  /** Until then a claim may be committed of which this manager never heard: its connection was lost. */
-  #looksForLostUntilMs = 0;
+  /** Until then a claim may be committed of which this manager never heard: its connection was lost. Undefined: none can be left. */
+  #lostUntilMs: number | undefined;
 
   constructor(parts: TimerFirerParts) {
     this.#parts = parts;
@@ -78,7 +78,7 @@ export class TimerFirer {
     this.#loop.takeWake();
     if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
     const room = Math.min(AT_ONCE, MAX_IN_FLIGHT - this.#inFlight);
-    if (performance.now() < this.#looksForLostUntilMs) await store.disown(owner, [...this.#ofClaim.keys()]);
+    await this.#disownLost();
     const claimId = newUuid();
     const claimedAtMs = performance.now();
     const { due, expired } = await store.claim({ owner, claimId }, room);
@@ -87,6 +87,15 @@ export class TimerFirer {
     for (const timer of due) this.#fire(timer, claimId, claimedAtMs);
     if (due.length + expired === room) return 0;
     return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
+  }
+
+  /** Once at least after the last moment at which one may come: the broker may have been away for longer than that. */
+  async #disownLost(): Promise<void> {
+    const untilMs = this.#lostUntilMs;
+    if (untilMs === undefined) return;
+    const isLast = performance.now() >= untilMs;
+    await this.#parts.store.disown(this.#parts.owner, [...this.#ofClaim.keys()]);
+    if (isLast) this.#lostUntilMs = undefined;
   }
 
   /** Not awaited: what is claimed is sent at once, and the next set is claimed meanwhile. */
@@ -117,7 +126,7 @@ export class TimerFirer {
 
   #failed(error: unknown): number {
     this.#parts.log.warn({ err: error }, "timers could not be fired, trying again");
-    this.#looksForLostUntilMs = performance.now() + CLAIM_LOST_FOR_MS;
+    this.#lostUntilMs = performance.now() + CLAIM_LOST_FOR_MS;
     this.#loop.takeWake(); // what wakes it does not shorten the pause
     return FAILED_PAUSE_MS;
   }

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { TimerFirer } from "../../../services/observer-manager/src/operations/time/timer-firer.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
+
+test("A claim that was lost is let go of also where the broker is away for longer than one can come to light; and then no more", async () => {
+  const done: string[] = [];
+  let isLost = true;
+  const store = {
+    async claim() {
+      done.push("claim");
+      if (!isLost) return { due: [], expired: 0 };
+      isLost = false;
+      throw new Error("Connection terminated unexpectedly");
+    },
+    async disown() {
+      done.push("disown");
+    },
+    nextDueInMs: async () => null,
+  };
+  let away: Promise<void> = Promise.resolve();
+  const sender = { ready: () => away };
+  const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {} }, log } as never);
+  firer.start();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(done).toEqual(["claim"]);
+  let isBack = (): void => undefined;
+  away = new Promise((resolve) => {
+    isBack = resolve;
+  });
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(done).toEqual(["claim"]);
+  isBack();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(done).toEqual(["claim", "disown", "claim"]);
+  firer.wake();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(done).toEqual(["claim", "disown", "claim", "claim"]);
+  await firer.stop();
+});
