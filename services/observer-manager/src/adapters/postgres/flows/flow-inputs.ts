@@ -1,9 +1,16 @@
 import type { TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 
+/**
+ * How long names and messages of errors of one task's inputs may be together, in characters: with the results well below what a slot
+ * takes as one frame. One message may have 16 Ki of them, and there may be ten thousand.
+ */
+const MAX_ERROR_CHARS = 262_144;
+const share = (text: string): string => `left(${text}, (${MAX_ERROR_CHARS} / count(*) OVER (PARTITION BY u.id))::int)`;
+
 /** Indexes: flow_edges_back, flow_tasks_pkey. */
 const INPUTS = `
-  SELECT u.id, p.ref, p.status, p.output, p.error->>'name' AS "errorName", p.error->>'message' AS "errorMessage"
+  SELECT u.id, p.ref, p.status, p.output, ${share("p.error->>'name'")} AS "errorName", ${share("p.error->>'message'")} AS "errorMessage"
   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS u (id, flow_id, ref)
   JOIN flow_edges e ON e.flow_id = u.flow_id AND e.ref = u.ref
   JOIN flow_tasks p ON p.flow_id = e.flow_id AND p.ref = e.after
