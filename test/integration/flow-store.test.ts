@@ -215,6 +215,31 @@ test("After a failure with continue the next ones run, and are told what is miss
   expect(await get(id)).toMatchObject({ status: "Completed", tasks: { completed: 2, failed: 1, cancelled: 1 } });
 });
 
+test("What many failures have to say is cut to what one task may be given; what a few say is not", async () => {
+  const refs = Array.from({ length: 40 }, (_, i) => `r${i}`);
+  await create([
+    ...refs.map((ref) => ({ ref, onFailure: "continue" as const, maxOutputBytes: 100 })),
+    { ref: "all", after: refs },
+    { ref: "few", after: refs.slice(0, 2) },
+  ]);
+  const message = "m".repeat(16_000);
+  for (const task of (await take()).values()) await takers.fail(task, { retryable: false, error: { message } });
+  await follow();
+  const due = await take();
+  const told = (ref: string) => due.get(ref)?.inputs?.map(({ error }) => error?.message.length);
+  expect(told("all")).toEqual(refs.map(() => Math.floor(262_144 / 40)));
+  expect(told("few")).toEqual([16_000, 16_000]);
+});
+
+test("A retry of all that match leaves tasks of flows alone, and is not held up by them", async () => {
+  await create([{ ref: "a" }]);
+  await takers.create();
+  for (const task of await takers.take({ count: 2 }))
+    await takers.fail(task, { retryable: false, error: { message: "broken" } });
+  const { body } = await manager.call("POST", "/api/v1/tasks/retry", { json: { filter: { type: "paint" } } });
+  expect(body).toEqual({ matched: 1, accepted: 1, more: false });
+});
+
 test("One that is cancelled by hand while it is Blocked is an end as any: what comes after it is cancelled", async () => {
   const { id } = await create([{ ref: "a" }, { ref: "b", after: ["a"] }, { ref: "c", after: ["b"] }]);
   const { b } = await stepsOf(id);

@@ -30,7 +30,8 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
       `(SELECT id FROM ${table} ${conditions.where} ${conditions.where === "" ? "WHERE" : "AND"} status IN ${statuses} LIMIT ${mark})`;
     // What waits is cancelled before what runs: else a worker that becomes free would begin it.
     const ofCancel = [part("tasks", "('Blocked', 'Scheduled', 'Ready', 'Sent')"), part("tasks", "('Running')")];
-    const ofRetry = [part("ended_tasks", retryable(target)), part("tasks", "('Scheduled')")];
+    // Those of flows stay where they are, and would fill each call.
+    const ofRetry = [part("ended_tasks", `${retryable(target)} AND flow_id IS NULL`), part("tasks", "('Scheduled')")];
     const parts = kind === "cancel" ? ofCancel : wantsScheduled(target) ? ofRetry : ofRetry.slice(0, 1);
     const sql = `SELECT id FROM (${parts.join(" UNION ALL ")}) found LIMIT ${mark}`;
     const rows = await this.#dataSource.query<{ id: TaskId }[]>(sql, conditions.parameters);
