@@ -30,6 +30,12 @@ describe("a flow that is asked for", () => {
     expect(planFlaws(twice, "stages")).toEqual([{ pointer: "/stages/1/ref", message: '"x" is that of /stages/0 already' }]);
   });
 
+  it("is refused where a stage's type cannot be its ref: no service would take it among its inputs", () => {
+    const type = "t".repeat(64);
+    const stages = tasksOf(CreateFlow.parse({ stages: [type, type, "__proto__", { type, ref: "other" }] }));
+    expect(planFlaws(stages, "stages").map(({ pointer }) => pointer)).toEqual(["/stages/1", "/stages/2"]);
+  });
+
   it("is refused where it goes in a circle, with the whole path, whatever else comes before or after", () => {
     expect(flawsOf({ z: [], a: ["c", "z"], b: ["a"], c: ["b"], d: ["c"], e: ["d", "a"] })).toEqual([
       { pointer: "/tasks/1/after", message: "a circle: a → b → c → a" },

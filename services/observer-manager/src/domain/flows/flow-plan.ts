@@ -1,4 +1,11 @@
-import { type CreateFlow, type FieldProblem, type FlowTask, MAX_FLOW_EDGES, MAX_FLOW_INPUT_BYTES } from "@unacked/contracts";
+import {
+  type CreateFlow,
+  type FieldProblem,
+  FlowRef,
+  type FlowTask,
+  MAX_FLOW_EDGES,
+  MAX_FLOW_INPUT_BYTES,
+} from "@unacked/contracts";
 import { circleIn } from "./circle.ts";
 
 /** Stages as tasks, each after the one before. A type that stands twice is `fetch`, `fetch-2`. */
@@ -35,7 +42,10 @@ export function planFlaws(tasks: readonly FlowTask[], list: "tasks" | "stages"):
   const flaws: FieldProblem[] = [];
   tasks.forEach(({ ref }, place) => {
     const first = places.get(ref);
-    if (first === undefined) places.set(ref, place);
+    // A stage without one was given its type's name, which may be no ref, or be one no more with a number behind it.
+    if (!FlowRef.safeParse(ref).success)
+      flaws.push(flaw(`/${list}/${place}`, `"${ref}" cannot be a ref: give it a shorter one, or another`));
+    else if (first === undefined) places.set(ref, place);
     else flaws.push(flaw(`/${list}/${place}/ref`, `"${ref}" is that of /${list}/${first} already`));
   });
   if (flaws.length > 0) return flaws.slice(0, MOST); // which one an `after` means nobody could say
