@@ -115,3 +115,9 @@ function fieldsOf(text: string): [string, string | string[]][] {
     return [key, all.length === 1 ? (all[0] ?? "") : all];
   });
 }
+
+it("A NUL in what lists are looked through for is refused, not given to PostgreSQL", () => {
+  expect(CALLS.listFlows.query.safeParse({ name: "a\0" }).success).toBe(false);
+  expect(CALLS.listSchedules.query.safeParse({ q: "a\0" }).success).toBe(false);
+  expect(CALLS.listFlows.query.safeParse({ name: "a b" }).success).toBe(true);
+});

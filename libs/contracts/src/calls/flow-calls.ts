@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest-bulk.ts";
 import { CreatedFlow, CreateFlow, FlowPage, FlowStatusName, FlowTaskPage, FlowView, RerunFlow } from "../rest-flows.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
-import { flag, listOf, pageCursor, pageLimit, waitSeconds } from "./query-fields.ts";
+import { flag, keptText, listOf, pageCursor, pageLimit, waitSeconds } from "./query-fields.ts";
 
 /** Of tasks that wait for each other. */
 export const FLOW_CALLS = {
@@ -16,7 +16,7 @@ export const FLOW_CALLS = {
   listFlows: {
     access: "viewer",
     query: z.strictObject({
-      name: z.string().min(1).max(128).optional().describe("exactly this name"),
+      name: keptText(128).optional().describe("exactly this name"),
       status: listOf(FlowStatusName).optional().describe("repeat it, or separate by commas"),
       limit: pageLimit,
       cursor: pageCursor,

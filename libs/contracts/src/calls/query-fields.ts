@@ -15,6 +15,14 @@ export const limitFrom = (least: number) =>
     )
     .default(100);
 
+/** A text that is looked for in the books; PostgreSQL refuses one with a NUL. */
+export const keptText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !text.includes("\0"), "the character NUL is not allowed");
+
 /** Rows a page. */
 export const pageLimit = limitFrom(1).describe("how many on a page");
 

@@ -16,7 +16,7 @@ import {
   ScheduleView,
 } from "../rest-schedules.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
-import { limitFrom, listOf, pageCursor, pageLimit } from "./query-fields.ts";
+import { keptText, limitFrom, listOf, pageCursor, pageLimit } from "./query-fields.ts";
 
 const window = {
   n: limitFrom(1).describe("how many at most"),
@@ -37,7 +37,7 @@ export const SCHEDULE_CALLS = {
     query: z.strictObject({
       status: listOf(ScheduleStatusName).optional().describe("repeat it, or separate by commas"),
       type: TypeName.optional().describe("of the task that they create"),
-      q: z.string().min(1).max(128).optional().describe("a part of the id, in any case"),
+      q: keptText(128).optional().describe("a part of the id, in any case"),
       limit: pageLimit,
       cursor: pageCursor,
     }),
