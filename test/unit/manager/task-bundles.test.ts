@@ -47,6 +47,13 @@ test("what is large travels in more messages", () => {
   ]);
 });
 
+test("what is large is so in bytes, as frames are; and with what it comes after", () => {
+  const output = JSON.stringify("語".repeat(300_000));
+  const inputs = [{ ref: "a", status: "Completed" as const, output }];
+  const claimed = ["1", "2", "3"].map((id) => first(task(id, "many", { inputs })));
+  expect(ids(bundlesOf(claimed, () => pace(undefined, 3)))).toEqual([["1", "2"], ["3"]]);
+});
+
 const inLane = (id: string, lane: string, more: Partial<StartTask> = {}) => ({
   ...first(task(id, "few", more)),
   lane: lane as TaskId,

@@ -54,7 +54,7 @@ export function bundlesOf(
     const { task, lane } = one;
     const inTurn = lane !== undefined && joined.has(lane);
     const size = inTurn ? MAX_BUNDLE : sizeFor(one, paceOf(task.type));
-    const bytes = size > 1 ? JSON.stringify([task.params, task.inputs]).length : 0;
+    const bytes = size > 1 ? Buffer.byteLength(JSON.stringify([task.params, task.inputs])) : 0;
     const key = inTurn ? lane : task.type;
     const bundle = size > 1 ? open.get(key) : undefined;
     if (bundle !== undefined && bundle.tasks.length < size && bundle.bytes + bytes <= MAX_BYTES) {
