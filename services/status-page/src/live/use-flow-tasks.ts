@@ -1,6 +1,7 @@
 import type { FlowTaskView } from "@unacked/contracts";
 import { useEffect, useRef, useState } from "react";
 import { CallError, call } from "../wire/call.ts";
+import { OneReading } from "./one-reading.ts";
 
 const PAGE = 1_000;
 
@@ -13,18 +14,14 @@ export function useFlowTasks(flowId: string, version: unknown): { tasks: FlowTas
     tasks: null,
     failure: null,
   });
-  const isReading = useRef(false);
+  const reading = useRef(new OneReading());
   useEffect(() => {
-    if (isReading.current) return;
-    isReading.current = true;
-    readAll(flowId)
-      .then(
+    reading.current.ask(() =>
+      readAll(flowId).then(
         (tasks) => setState({ tasks, failure: null }),
         (error: unknown) => setState(({ tasks }) => ({ tasks, failure: error instanceof CallError ? error : null })),
-      )
-      .finally(() => {
-        isReading.current = false;
-      });
+      ),
+    );
   }, [flowId, version]);
   return state;
 }
