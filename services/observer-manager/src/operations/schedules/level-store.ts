@@ -17,7 +17,7 @@ export interface LevelTransaction {
 }
 
 export interface LevelStore {
-  /** Locks one that is due for a look, if there is one. @returns whether there was */
+  /** Locks one that is due for a look, if there is one; where the work throws, it is put off. @returns whether there was */
   look(work: (state: ScheduleState, nowMs: number, tx: LevelTransaction) => Promise<void>): Promise<boolean>;
   /** Until the next is due for a look; null: none is. */
   nextLookInMs(): Promise<number | null>;
