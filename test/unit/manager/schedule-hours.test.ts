@@ -103,6 +103,29 @@ test.each([
   expect(changes(of, from, Math.max(1, expected.length))).toEqual(expected);
 });
 
+describe("hours in many pieces", () => {
+  const clock = (halfHours: number): string =>
+    `${String(Math.floor(halfHours / 2)).padStart(2, "0")}:${halfHours % 2 === 0 ? "00" : "30"}`;
+  const pieces = (step: number): Hours => ({
+    ...daily("00:00", "00:30", "America/New_York"),
+    hours: Array.from({ length: 48 / step }, (_, i) => ({
+      days: [...WEEKDAYS],
+      from: clock(i * step),
+      to: clock(i * step + 1),
+    })),
+  });
+  // A look is made every 30 s, and a page asks for a thousand: each in the time of few looks at a clock.
+  test("that never end are looked through, a year of them", () => {
+    expect(nextChange(pieces(1), Date.parse("2026-11-20T08:00:00Z"))).toBeUndefined();
+  });
+  test("change a thousand times, over the night that is an hour longer", () => {
+    const told = changes(pieces(2), "2026-10-25T00:00:00-04:00", 1_000);
+    expect(told.slice(0, 2)).toEqual(["2026-10-25T00:30:00-04:00 paused", "2026-10-25T01:00:00-04:00 running"]);
+    expect(new Set(told).size).toBe(1_000);
+    expect(told.at(-1)?.slice(0, 10)).toBe("2026-11-14");
+  });
+});
+
 describe("what is wanted now", () => {
   const at = (text: string): number => Date.parse(text);
   const friday = { sinceMs: at("2026-11-20T09:30:00-05:00"), nextMs: at("2026-11-20T16:00:00-05:00") };

@@ -266,6 +266,14 @@ test.each([
   expect(lastTimesBetween(of, sinceMs, to, count)).toEqual(all.slice(-count));
 });
 
+test("of each second of a month that is over only the last ones are looked for", () => {
+  const of = cron("* * * * 1 *", "UTC");
+  const [from, to] = [Date.parse("2026-01-01T00:00:00Z"), Date.parse("2026-02-12T00:00:00Z")];
+  // All of them, 2,700,000, would take minutes.
+  const last = Array.from({ length: 100 }, (_, i) => Date.parse("2026-01-31T23:58:20Z") + i * 1_000);
+  expect(lastTimesBetween(of, from, to, 100)).toEqual(last);
+});
+
 test("jitter is the same each time, lies within its bound, and spreads neighbours", () => {
   const at = Date.parse("2026-11-21T00:00:00Z");
   const some = Array.from({ length: 1_000 }, (_, i) => jitterOf("a", at + i * 60_000, 9_999));

@@ -1,5 +1,5 @@
 import { type ScheduledHours, type Wanted, WEEKDAYS } from "@unacked/contracts";
-import { instantOf, localOf } from "./zone.ts";
+import { instantOf, localOf, steadyOffset } from "./zone.ts";
 
 /** When something is wanted: hours by the clock of a zone. */
 export interface Hours {
@@ -19,21 +19,23 @@ const AHEAD_DAYS = 400;
 export const wantedAt = (of: Hours, instantMs: number): Wanted =>
   isWithin(of, instantMs) ? of.wanted : of.wanted === "running" ? "paused" : "running";
 
-/** When that changes next, after the instant; undefined: not within a year. */
+/**
+ * When that changes next, after the instant; undefined: not within a year. Each day is looked at once: hours that never end, in fifty
+ * pieces, are a year of days to look at.
+ */
 export function nextChange(of: Hours, afterMs: number): number | undefined {
+  // It is as it was at that instant until here.
+  let untilMs = afterMs;
   for (const day of daysFrom(afterMs - 2 * DAY_MS, of.timeZone)) {
-    const edges = hoursOf(of, day).flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
-    const later = edges.filter((edge) => edge > afterMs && isWithin(of, edge) !== isWithin(of, edge - 1));
-    // Hours of the day before may end after those of this one have begun: but none of them begins or ends before these.
-    if (later.length > 0) return Math.min(...later, ...edgesOfNextDay(of, day, afterMs));
+    if (untilMs > afterMs && instantAt(day, "00:00", 0, of.timeZone) > untilMs) return untilMs;
+    // In order, from day to day, too: none of a day begins before those of the day before.
+    for (const { fromMs, toMs } of hoursOf(of, day).toSorted((one, other) => one.fromMs - other.fromMs)) {
+      if (toMs <= untilMs || toMs <= fromMs) continue;
+      if (fromMs > untilMs) return untilMs > afterMs ? untilMs : fromMs;
+      untilMs = toMs;
+    }
   }
   return undefined;
-}
-
-function edgesOfNextDay(of: Hours, { year, month, day }: Day, afterMs: number): number[] {
-  const next = new Date(Date.UTC(year, month - 1, day + 1));
-  const edges = hoursOf(of, dayOf(next)).flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
-  return edges.filter((edge) => edge > afterMs && isWithin(of, edge) !== isWithin(of, edge - 1));
 }
 
 function isWithin(of: Hours, instantMs: number): boolean {
@@ -56,19 +58,28 @@ function hoursOf({ hours, except, timeZone }: Hours, day: Day): { fromMs: number
   const date = new Date(Date.UTC(day.year, day.month - 1, day.day));
   if (except.includes(date.toISOString().slice(0, 10))) return [];
   const weekday = WEEKDAYS[(date.getUTCDay() + 6) % 7];
-  return hours
-    .filter(({ days }) => days.some((one) => one === weekday))
-    .map(({ from, to }) => ({
-      fromMs: instantAt(day, from, 0, timeZone),
-      toMs: instantAt(day, to, to > from ? 0 : 1, timeZone),
-    }));
+  const those = hours.filter(({ days }) => days.some((one) => one === weekday));
+  if (those.length === 0) return [];
+  const offset = steadyOffset(date.getTime() - DAY_MS, date.getTime() + 4 * DAY_MS, timeZone);
+  return those.map(({ from, to }) => ({
+    fromMs: instantAt(day, from, 0, timeZone, offset),
+    toMs: instantAt(day, to, to > from ? 0 : 1, timeZone, offset),
+  }));
 }
 
-function instantAt({ year, month, day }: Day, time: string, daysLater: number, timeZone: string): number {
+/** @param offset how far the clock is ahead of UTC all the time around it; undefined: it is to be found */
+function instantAt(
+  { year, month, day }: Day,
+  time: string,
+  daysLater: number,
+  timeZone: string,
+  offset?: number | undefined,
+): number {
   const [hour = 0, minute = 0] = time.split(":").map(Number);
   // 24:00 is the next day's 00:00.
-  const date = new Date(Date.UTC(year, month - 1, day + daysLater + (hour === 24 ? 1 : 0)));
-  return instantOf({ ...dayOf(date), hour: hour % 24, minute, second: 0 }, timeZone);
+  const wallMs = Date.UTC(year, month - 1, day + daysLater, hour, minute);
+  if (offset !== undefined) return wallMs - offset;
+  return instantOf({ ...dayOf(new Date(wallMs)), hour: hour % 24, minute, second: 0 }, timeZone);
 }
 
 function* daysFrom(instantMs: number, timeZone: string): Generator<Day> {

@@ -24,14 +24,20 @@ export function timesBetween(timing: Timing, fromMs: number, toMs: number, limit
 }
 
 /**
- * The last ones from one instant on and before another, in order. Looks back further and further, so that it takes about as long as
- * there are times wanted, however long the stretch is.
+ * The last ones from one instant on and before another, in order. Looks back further and further, and less far again where that finds far more
+ * than are wanted (each second of a month that is over), so that it takes about as long as there are times wanted, however long the
+ * stretch is.
  */
 export function lastTimesBetween(timing: Timing, fromMs: number, toMs: number, count: number): number[] {
-  for (let backMs = 60_000; ; backMs *= 4) {
-    const sinceMs = Math.max(fromMs, toMs - backMs);
-    const times = timesBetween(timing, sinceMs, toMs, Number.POSITIVE_INFINITY);
-    if (times.length >= count || sinceMs === fromMs) return times.slice(-count);
+  const most = 3 * count + 60;
+  // How far back there are too few; and too many.
+  let [fewMs, manyMs] = [0, Number.POSITIVE_INFINITY];
+  for (let backMs = 60_000; ; backMs = manyMs === Number.POSITIVE_INFINITY ? backMs * 4 : (fewMs + manyMs) / 2) {
+    const sinceMs = Math.max(fromMs, toMs - Math.ceil(backMs));
+    const times = timesBetween(timing, sinceMs, toMs, most + 1);
+    if (times.length > most) manyMs = backMs;
+    else if (times.length >= count || sinceMs === fromMs) return times.slice(-count);
+    else fewMs = backMs;
   }
 }
 

@@ -10,6 +10,8 @@ export interface LocalTime {
 }
 
 const DAY_MS = 86_400_000;
+/** There are some 600 names; but each may be written in any case. */
+const MAX_KEPT = 2_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 export function isTimeZone(name: string): boolean {
@@ -74,6 +76,12 @@ function changeBetween(fromMs: number, toMs: number, timeZone: string): number {
   return high;
 }
 
+/** How far its clock is ahead of UTC from one instant to another, some days later; undefined: that changes meanwhile. */
+export function steadyOffset(fromMs: number, toMs: number, timeZone: string): number | undefined {
+  const offset = offsetAt(fromMs, timeZone);
+  return offsetAt(toMs, timeZone) === offset ? offset : undefined;
+}
+
 /** How far its clock is ahead of UTC. */
 function offsetAt(instantMs: number, timeZone: string): number {
   const wholeSecondMs = Math.floor(instantMs / 1_000) * 1_000;
@@ -99,6 +107,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     minute: "2-digit",
     second: "2-digit",
   });
+  if (formats.size >= MAX_KEPT) formats.delete(formats.keys().next().value as string);
   formats.set(timeZone, format);
   return format;
 }
