@@ -221,6 +221,16 @@ it("Run now is a row of its own, marked as asked for; a backfill starts what was
   expect((await tasks()).length).toBe(before + missed);
 });
 
+it("A backfill of more times than are kept is safe to repeat all the same", async () => {
+  await put("a", { ...MINUTE, keep: 5, overlap: "allow" });
+  const [from, to] = [7_200_000, 3_600_000].map((agoMs) => new Date(Date.now() - agoMs).toISOString()) as [string, string];
+  const asked = { from, to, dryRun: false };
+  const first = await desk().backfillSchedule("a", asked, SOMEBODY);
+  expect(first).toMatchObject({ times: 60, started: 60, alreadyStarted: 0 });
+  expect(await desk().backfillSchedule("a", asked, SOMEBODY)).toMatchObject({ started: 0, alreadyStarted: 60 });
+  expect((await tasks()).length).toBe(60);
+});
+
 it("A key that is taken skips, with the other; what the database refuses harms only itself", async () => {
   await put("key", { ...MINUTE, overlap: "allow", task: { type: "t", key: "one" } });
   await put("bad", { ...MINUTE, task: { type: "t", timeParam: "at" } });

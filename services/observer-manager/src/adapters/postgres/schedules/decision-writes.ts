@@ -41,13 +41,14 @@ const PLAN = `
   WHERE s.id = u.id
   RETURNING s.id, s.occurrences > (s.definition->>'keep')::int * 6 / 5 + 10 AS trim`;
 
-/** Index: occurrences_pkey. What is queued, or not over, stays. */
+/** Index: occurrences_pkey. What is queued, or not over, stays; and so long what was asked for by a backfill, that it can be repeated. */
 const TRIM = `
   DELETE FROM occurrences o USING (
     SELECT s.id, (SELECT at FROM occurrences k WHERE k.schedule_id = s.id
                   ORDER BY at DESC OFFSET (s.definition->>'keep')::int LIMIT 1) AS last
     FROM schedules s WHERE s.id = ANY($1)) t
-  WHERE o.schedule_id = t.id AND o.at <= t.last AND NOT o.open AND o.status <> 'queued'`;
+  WHERE o.schedule_id = t.id AND o.at <= t.last AND NOT o.open AND o.status <> 'queued'
+    AND NOT (o.cause = 'backfill' AND o.decided_at > unacked_now() - interval '1 day')`;
 const COUNT = `
   UPDATE schedules s SET occurrences = (SELECT count(*) FROM occurrences o WHERE o.schedule_id = s.id) WHERE s.id = ANY($1)`;
 
