@@ -1,10 +1,13 @@
+import { CALLS } from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   decodeErrorCursor,
   decodeObserverCursor,
+  decodeScheduleCursor,
   encodeErrorCursor,
   encodeObserverCursor,
+  encodeScheduleCursor,
 } from "../../../services/observer-manager/src/operations/cursor.ts";
 
 const micros = fc.bigInt({ min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) }).map(String);
@@ -20,6 +23,14 @@ describe("a list's cursor", () => {
         expect(decodeErrorCursor(encodeErrorCursor({ id: String(attempts) }))).toEqual({ id: String(attempts) });
       }),
     );
+  });
+
+  it("of schedules comes back as an id, and holds nothing that PostgreSQL refuses", () => {
+    for (const id of ["nightly", "a.b-c_d:e", "x".repeat(128)])
+      expect(decodeScheduleCursor(encodeScheduleCursor(id))).toBe(id);
+    for (const text of ["s.\0", "s.", "s", "s.a b", "n.a"])
+      expect(decodeScheduleCursor(Buffer.from(text).toString("base64url"))).toBeUndefined();
+    expect(CALLS.listSchedules.query.safeParse({ q: "\0" }).success).toBe(false);
   });
 
   it("of one list or sort is refused by the others", () => {

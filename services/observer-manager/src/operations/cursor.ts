@@ -1,3 +1,4 @@
+import { ScheduleId } from "@unacked/contracts";
 import type { AuditPosition } from "./access/audit.ts";
 import type { ErrorPosition } from "./errors/error-desk.ts";
 import type { ObserverPosition, ObserverSort } from "./observers/observer-tools.ts";
@@ -44,7 +45,8 @@ export const decodeTimerCursor = (cursor: string): Created | undefined => decode
 export const encodeScheduleCursor = (id: string): string => encode(["s", id.replaceAll(".", "/")]);
 export function decodeScheduleCursor(cursor: string): string | undefined {
   const [kind, id, ...rest] = decode(cursor);
-  return kind === "s" && rest.length === 0 ? id?.replaceAll("/", ".") : undefined;
+  const known = ScheduleId.safeParse(id?.replaceAll("/", "."));
+  return kind === "s" && rest.length === 0 ? known.data : undefined;
 }
 
 export const encodeOccurrenceCursor = (micros: string): string => encode(["o", micros]);
