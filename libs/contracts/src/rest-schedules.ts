@@ -212,6 +212,9 @@ function scheduleFlaws(given: z.infer<typeof PutScheduleShape>): { key: string; 
   const flaws = others.filter(isThere).map((key) => ({ key: key as string, message: `only of ${of}` }));
   if (task !== undefined && (cron === undefined) === (everyMs === undefined))
     flaws.push({ key: "", message: "needs one of cron and everyMs" });
+  // The task before has the key until its handler has ended: it would be cancelled, and no other created.
+  if (given.overlap === "cancel-running" && task?.key !== undefined)
+    flaws.push({ key: "overlap", message: "cannot be cancel-running, as its task has a `key`" });
   if (everyMs !== undefined && given.timeZone !== undefined)
     flaws.push({ key: "timeZone", message: "only of cron and hours" });
   if (observers !== undefined && hours === undefined) flaws.push({ key: "", message: "needs hours, as it has observers" });

@@ -1,3 +1,4 @@
+import { PutSchedule } from "@unacked/contracts";
 import { describe, expect, it, test } from "vitest";
 import { dueTimes } from "../../../services/observer-manager/src/domain/schedules/due.ts";
 import { decideOverlap, MAX_QUEUED } from "../../../services/observer-manager/src/domain/schedules/overlap.ts";
@@ -124,4 +125,12 @@ describe("overlaps", () => {
   ] as const)("%s, with %i running, %i queued and %i due: %s", (policy, running, queued, count, told) => {
     expect(words(policy, running, queued, count)).toBe(told);
   });
+});
+
+test("what cancels the one before has no key, which that one has until it has ended", () => {
+  const body = { everyMs: 60_000, overlap: "cancel-running", task: { type: "t" } };
+  expect(PutSchedule.safeParse(body).success).toBe(true);
+  const { error } = PutSchedule.safeParse({ ...body, task: { type: "t", key: "one" } });
+  expect(error?.issues.map(({ path }) => path)).toEqual([["overlap"]]);
+  expect(PutSchedule.safeParse({ ...body, overlap: "queue", task: { type: "t", key: "one" } }).success).toBe(true);
 });
