@@ -68,13 +68,7 @@ function hoursOf({ hours, except, timeZone }: Hours, day: Day): { fromMs: number
 }
 
 /** @param offset how far the clock is ahead of UTC all the time around it; undefined: it is to be found */
-function instantAt(
-  { year, month, day }: Day,
-  time: string,
-  daysLater: number,
-  timeZone: string,
-  offset?: number | undefined,
-): number {
+function instantAt({ year, month, day }: Day, time: string, daysLater: number, timeZone: string, offset?: number): number {
   const [hour = 0, minute = 0] = time.split(":").map(Number);
   // 24:00 is the next day's 00:00.
   const wallMs = Date.UTC(year, month - 1, day + daysLater, hour, minute);
