@@ -77,6 +77,7 @@ test("timers fire, and come to nothing, while one looks; what went wrong is said
 test("a timer is cancelled after a question, by the keyboard", async () => {
   await row("cart.left").getByRole("button", { name: "Cancel cart.left" }).press("Enter");
   const dialog = page.getByRole("dialog", { name: "Cancel cart.left?" });
+  await dialog.getByRole("button", { name: "Cancel the timer" }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Cancel the timer" }).press("Enter");
   await row("cart.left").getByText("Cancelled").waitFor();
