@@ -62,12 +62,12 @@ export class ScheduledStarts {
     const due = await store.due(AT_ONCE);
     if (due.length > 0) {
       const { started, full } = await books.inTransaction((tx) => startDue(tx, due));
-      if (started > 0) committed();
+      if (started > 0) {
+        committed();
+        const left = { withoutWorker: full.length };
+        log.info({ event: "scheduled-starts", started, ...left }, "observers whose time has come were sent");
+      }
       if (full.length > 0) await store.putOff(full);
-      log.info(
-        { event: "scheduled-starts", started, withoutWorker: full.length },
-        "observers whose time has come were sent",
-      );
     }
     if (due.length === AT_ONCE) return 0;
     return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
