@@ -1,11 +1,13 @@
 import type { FlowId } from "@unacked/contracts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import { EndedRetention } from "./operations/ended-retention.ts";
 import { FlowDesk } from "./operations/flows/flow-desk.ts";
 import { FlowFollower } from "./operations/flows/flow-follower.ts";
-import { FlowRetention } from "./operations/flows/flow-retention.ts";
 import type { Log } from "./operations/log.ts";
 import { Waits } from "./operations/waits.ts";
 import type { TaskSide } from "./task-side.ts";
+
+const FORGOTTEN_AT_ONCE = 500;
 
 export interface FlowSideParts {
   database: Pick<DatabaseSide, "flows" | "tasks">;
@@ -20,7 +22,7 @@ export class FlowSide {
   readonly desk: FlowDesk;
   readonly #waits: Waits<FlowId>;
   readonly #follower: FlowFollower;
-  readonly #retention: FlowRetention;
+  readonly #retention: EndedRetention;
 
   constructor({ database, tasks, retentionMs, mayUse, log }: FlowSideParts) {
     const { store, following } = database.flows;
@@ -42,7 +44,12 @@ export class FlowSide {
       cancelled: (refuse) => tasks.cancelled([], refuse),
       log,
     });
-    this.#retention = new FlowRetention({ store: following, retentionMs, log });
+    this.#retention = new EndedRetention({
+      what: "flows",
+      forget: (olderThanMs) => following.forget(olderThanMs, FORGOTTEN_AT_ONCE),
+      retentionMs,
+      log,
+    });
   }
 
   start(): void {

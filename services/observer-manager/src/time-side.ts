@@ -1,12 +1,14 @@
 import { newUuid } from "@unacked/contracts";
 import { TimerBroker, type TimerBrokerSettings } from "./adapters/amqp/time/timer-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import { EndedRetention } from "./operations/ended-retention.ts";
 import type { Log } from "./operations/log.ts";
 import type { TimerTally } from "./operations/tally.ts";
 import { TimerDesk } from "./operations/time/timer-desk.ts";
 import { TimerFirer } from "./operations/time/timer-firer.ts";
 import { TimerLeases } from "./operations/time/timer-leases.ts";
-import { TimerRetention } from "./operations/time/timer-retention.ts";
+
+const FORGOTTEN_AT_ONCE = 5_000;
 
 export interface TimeSideParts extends TimerBrokerSettings {
   database: Pick<DatabaseSide, "timers" | "notifications">;
@@ -21,7 +23,7 @@ export class TimeSide {
   readonly #broker: TimerBroker;
   readonly #firer: TimerFirer;
   readonly #leases: TimerLeases;
-  readonly #retention: TimerRetention;
+  readonly #retention: EndedRetention;
   readonly #leave: () => Promise<void>;
 
   constructor({ database, tally, retentionMs, log, ...settings }: TimeSideParts) {
@@ -31,7 +33,12 @@ export class TimeSide {
     this.#broker = new TimerBroker(settings);
     this.#firer = new TimerFirer({ owner, store: firing, sender: this.#broker, tally, log });
     this.#leases = new TimerLeases({ owner, store: firing, wake, log });
-    this.#retention = new TimerRetention({ store: firing, retentionMs, log });
+    this.#retention = new EndedRetention({
+      what: "timers",
+      forget: (olderThanMs) => firing.forget(olderThanMs, FORGOTTEN_AT_ONCE),
+      retentionMs,
+      log,
+    });
     this.desk = new TimerDesk({ store, wake });
     database.notifications("unacked_timers").onWake(wake);
     this.#leave = () =>
