@@ -6,7 +6,7 @@ import type { LossKind } from "./loss-kind.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import type { OpenConnection } from "./open-connection.ts";
 import { untilAborted, withPatience } from "./patience.ts";
-import type { ExchangeDeclaration, QueueDeclaration } from "./queue-declaration.ts";
+import { asOtherwise, type ExchangeDeclaration, type QueueDeclaration } from "./queue-declaration.ts";
 import { QueueProof } from "./queue-proof.ts";
 import {
   type ConsumeOptions,
@@ -42,6 +42,8 @@ export class AmqpSession implements Session {
   readonly heartbeatMs: number;
   readonly #connection: OpenConnection;
   readonly #model: ChannelModel;
+  /** Queues that are there as their `otherwise`. */
+  readonly #otherwise = new Set<string>();
   readonly #owner: SessionOwner;
   readonly #replyLimitMs: number;
   readonly #lost = new AbortController();
@@ -110,6 +112,7 @@ export class AmqpSession implements Session {
   }
 
   async declareQueue(queue: QueueDeclaration): Promise<void> {
+    if (await this.#isDeclaredAside(queue)) return;
     const control = this.#controlChannel();
     const { name, durable, exclusive } = queue;
     await this.#reply(
@@ -119,6 +122,24 @@ export class AmqpSession implements Session {
     for (const { exchange, routingKey } of queue.bindings) {
       await this.#reply(`bind queue ${name} to ${exchange.name}`, control.bindQueue(name, exchange.name, routingKey));
     }
+  }
+
+  /**
+   * Asked aside, since a refusal of the control channel costs the session. Where neither way will do, the session is to say why. One that was there
+   * otherwise is not asked for in vain each time, which would be an error in the broker's log.
+   */
+  async #isDeclaredAside(queue: QueueDeclaration): Promise<boolean> {
+    const { name, otherwise } = queue;
+    if (otherwise === undefined) return false;
+    const declare = (as: QueueDeclaration) => this.#attempt(`declare queue ${name}`, (channel) => channel.declareQueue(as));
+    if (this.#otherwise.delete(name) && (await this.isThere(name)) && (await declare(asOtherwise(queue)))) {
+      this.#otherwise.add(name);
+      return true;
+    }
+    if (await declare(queue)) return true;
+    const isOtherwise = await declare(asOtherwise(queue));
+    if (isOtherwise) this.#otherwise.add(name);
+    return isOtherwise;
   }
 
   bindAgain(queue: QueueDeclaration): Promise<boolean> {

@@ -1,3 +1,5 @@
+import { brokerUrls } from "./broker-urls.ts";
+
 /** What every log takes: (fields, message), like pino. */
 export interface BrokerLog {
   info(fields: object, msg: string): void;
@@ -6,7 +8,7 @@ export interface BrokerLog {
 }
 
 export interface BrokerSettings {
-  /** `amqp://` or `amqps://`, the vhost in its path (none means `/`). Never logged with its password. */
+  /** `amqp://` or `amqps://`, the vhost in its path (none means `/`); of several nodes of one broker, with commas between. Never logged with its password. */
   url: string;
   /** For `amqps://`: files (PEM), read at each connect. Not given: the broker's certificate is held against Node's own CAs. */
   tls?: BrokerTls;
@@ -18,7 +20,7 @@ export interface BrokerSettings {
    */
   heartbeatS: number;
   log: BrokerLog;
-  /** How long to wait before connecting again; for tests. Default: 50 ms doubling to 5 s, from the start after 10 s up. */
+  /** How long to wait before connecting again; for tests. Default: 50 ms doubling to 1 s, from the start after 10 s up. */
   reconnect?: ReconnectDelays;
 }
 
@@ -44,12 +46,27 @@ export class BrokerSettingsError extends Error {
   override readonly name = "BrokerSettingsError";
 }
 
+function isBrokerUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, host } = new URL(url);
+  return (protocol === "amqp:" || protocol === "amqps:") && host !== "" && !host.includes(",");
+}
+
+/** What is wrong with such a text; undefined: nothing. */
+export function flawOfBrokerUrls(text: string): string | undefined {
+  const urls = brokerUrls(text);
+  if (!urls.every(isBrokerUrl))
+    return "must look like amqp://user:password@host:5672/vhost (or amqps://), or several of these with commas between";
+  const kinds = new Set(urls.map((url) => new URL(url)).map(({ protocol, pathname }) => `${protocol} ${pathname || "/"}`));
+  return kinds.size > 1
+    ? "names nodes of one broker: all have to be amqp:// or all amqps://, with the same vhost"
+    : undefined;
+}
+
 /** Throws a BrokerSettingsError that names the wrong setting. */
 export function checkSettings({ url, heartbeatS }: Pick<BrokerSettings, "url" | "heartbeatS">): void {
-  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
-  if (protocol !== "amqp:" && protocol !== "amqps:") {
-    throw new BrokerSettingsError("The broker's URL must look like amqp://user:password@host:5672/vhost (or amqps://).");
-  }
+  const flaw = flawOfBrokerUrls(url);
+  if (flaw !== undefined) throw new BrokerSettingsError(`The broker's URL ${flaw}.`);
   if (!Number.isInteger(heartbeatS) || heartbeatS < 1 || heartbeatS > 65_535) {
     throw new BrokerSettingsError(`The heartbeat must be a whole number of seconds from 1 to 65535, not ${heartbeatS}.`);
   }

@@ -3,6 +3,7 @@ export {
   type BrokerSettings,
   BrokerSettingsError,
   type BrokerTls,
+  flawOfBrokerUrls,
   type ReconnectDelays,
 } from "./broker-settings.ts";
 export type { LossKind } from "./loss-kind.ts";
@@ -10,7 +11,7 @@ export type { LossReason } from "./loss-reason.ts";
 export type { Outgoing } from "./outgoing.ts";
 export { PublishError, type PublishErrorCode } from "./publish-error.ts";
 export { Publisher, type PublisherOptions } from "./publisher.ts";
-export type { ExchangeDeclaration, QueueDeclaration } from "./queue-declaration.ts";
+export { asOtherwise, type ExchangeDeclaration, type QueueDeclaration } from "./queue-declaration.ts";
 export { redactUrl } from "./redact-url.ts";
 export {
   type ConsumeOptions,

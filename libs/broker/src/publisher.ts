@@ -110,6 +110,11 @@ export class Publisher {
     }
   }
 
+  /** Resolves when nothing can be published: it is down, or blocked. Rejects with the signal's reason. */
+  async heldUp(signal: AbortSignal): Promise<void> {
+    while (this.status.up && !this.status.blocked) await this.#changes.next(signal);
+  }
+
   /** Resolves when the broker blocks what is published (a memory or disk alarm). Rejects with the signal's reason. */
   async blocked(signal: AbortSignal): Promise<void> {
     while (!this.status.blocked) await this.#changes.next(signal);

@@ -14,8 +14,8 @@ const CANCELLED_REMEDY =
 const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   [
     /inequivalent arg '.*' for (queue|exchange)/,
-    "It exists with other arguments. Either set what this program asks for as it was, or migrate: stop the programs that use it, move its messages away " +
-      "(for instance with a shovel), delete it; it is declared again.",
+    "It exists with other arguments than this program has ever given it. Move what it is needed for elsewhere (observers to another pool), " +
+      "or stop the programs that use it and move its messages away (for instance with a shovel), and delete it; it is declared again.",
   ],
   [/invalid arg '.*' for (queue|exchange)/, "This RabbitMQ version does not take that argument: leave it out."],
   [/Login was refused/, "Check user and password in the broker's URL."],

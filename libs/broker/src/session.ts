@@ -12,7 +12,7 @@ export interface Session {
   readonly brokerVersion: string;
   /** Aborted, with the LossReason as its `reason`, the moment the session is lost. */
   readonly lost: AbortSignal;
-  /** Declares the queue, the exchanges of its bindings, and the bindings. Safe to repeat. */
+  /** Declares the queue, the exchanges of its bindings, and the bindings; one that is there `otherwise` stays so. Safe to repeat. */
   declare(queue: QueueDeclaration): Promise<void>;
   /** Declares the queue and its bindings, to exchanges that are there: for a user who may declare none. Safe to repeat. */
   declareQueue(queue: QueueDeclaration): Promise<void>;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AmqpSession } from "./amqp-session.ts";
 import { type BrokerSettings, checkSettings } from "./broker-settings.ts";
+import { NodeRound } from "./broker-urls.ts";
 import { ChangeNotice } from "./change-notice.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import { openConnection } from "./open-connection.ts";
@@ -57,6 +58,9 @@ export class SupervisedConnection {
   readonly #changes = new ChangeNotice();
   #current: AmqpSession | undefined;
   #supervision: Promise<void> | undefined;
+  readonly #nodes: NodeRound;
+  /** The node that was tried last. */
+  #url = "";
   #generation = 0;
   #up = false;
   #blocked = false;
@@ -70,6 +74,7 @@ export class SupervisedConnection {
     this.#settings = settings;
     this.#hooks = hooks;
     this.#backoff = new ReconnectBackoff(settings.reconnect);
+    this.#nodes = new NodeRound(settings.url);
   }
 
   /** Returns at once; goes on until close(). */
@@ -132,9 +137,11 @@ export class SupervisedConnection {
   }
 
   async #connect(): Promise<AmqpSession | undefined> {
-    const { connectionName, log, url } = this.#settings;
+    const { connectionName, log } = this.#settings;
+    const url = this.#nodes.next();
+    this.#url = url;
     try {
-      const connection = await openConnection(this.#settings, this.#closing.signal);
+      const connection = await openConnection({ ...this.#settings, url }, this.#closing.signal);
       this.#generation += 1;
       this.#blocked = false;
       const session: AmqpSession = new AmqpSession(connection, this.#generation, {
@@ -173,13 +180,13 @@ export class SupervisedConnection {
   }
 
   #goUp(session: AmqpSession): void {
-    const { connectionName, log, url } = this.#settings;
+    const { connectionName, log } = this.#settings;
     const { generation, heartbeatMs, peer } = session;
     session.markSetUp();
     this.#up = true;
     this.#lastLogged = undefined;
     log.info(
-      { connection: connectionName, generation, url: redactUrl(url), broker: peer, heartbeatMs },
+      { connection: connectionName, generation, url: redactUrl(this.#url), broker: peer, heartbeatMs },
       "connected to the broker",
     );
     this.#guard("onUp", () => this.#hooks.onUp?.(session.generation));

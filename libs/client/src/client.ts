@@ -56,8 +56,15 @@ export class Client {
 
   /** Under its operationId. */
   async call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>> {
-    const { path, query, body }: AnyInput = input;
-    const request = { method: placeOf(name).method, path: pathOf(name, path), query: toSearch(query), body, signal };
+    const { path, query, body, ifMatch }: AnyInput = input;
+    const request = {
+      method: placeOf(name).method,
+      path: pathOf(name, path),
+      query: toSearch(query),
+      body,
+      ifMatch,
+      signal,
+    };
     const attempts = isRepeatable(name, body) ? this.#retries : 0;
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -121,6 +128,7 @@ interface AnyInput {
   path?: Readonly<Record<string, string>> | undefined;
   query?: object | undefined;
   body?: unknown;
+  ifMatch?: string | undefined;
 }
 
 const pathOf = (name: CallName, values: Readonly<Record<string, string>> = {}): string =>

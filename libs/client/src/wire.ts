@@ -16,6 +16,8 @@ export interface Request {
   path: string;
   query?: URLSearchParams;
   body?: unknown;
+  /** What the thing was read with: it is changed only if it still is so. */
+  ifMatch?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -68,7 +70,7 @@ export class Wire {
   }
 
   async #fetch(request: Request, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
-    const { method, path, query, body } = request;
+    const { method, path, query, body, ifMatch } = request;
     const { token, fetch: fetchBy = fetch } = this.#options;
     const search = query === undefined || query.size === 0 ? "" : `?${query}`;
     const init: RequestInit = {
@@ -76,6 +78,7 @@ export class Wire {
       headers: {
         ...headers,
         ...(body !== undefined && { "content-type": "application/json" }),
+        ...(ifMatch !== undefined && { "if-match": ifMatch }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),

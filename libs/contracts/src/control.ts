@@ -1,6 +1,11 @@
 import { z } from "zod";
-import { MessageId, ObserverId, Revision, RunId } from "./ids.ts";
+import { jsonValue } from "./bounds.ts";
+import { Checkpoint } from "./checkpoint.ts";
+import { Epoch, Labels, MessageId, ObserverId, Revision, RunId } from "./ids.ts";
+import { SpecVersion } from "./observer-spec.ts";
 import { InventoryProof } from "./queue-marker.ts";
+import { RetryPolicy } from "./retry.ts";
+import { ToldSilence } from "./silence.ts";
 import { RUN_STOP_REASONS } from "./states.ts";
 import { CancelTasks, ReportTasks } from "./task-orders.ts";
 
@@ -40,6 +45,62 @@ export const RestartRuns = z.object({
 });
 export type RestartRuns = z.infer<typeof RestartRuns>;
 
+/** What an observer is to be run with; the rest of it never changes. */
+export const AdmittedSpec = z.object({
+  params: jsonValue,
+  labels: Labels.default({}),
+  retry: RetryPolicy,
+  silence: ToldSilence.nullish(),
+  specVersion: SpecVersion.optional(),
+});
+export type AdmittedSpec = z.infer<typeof AdmittedSpec>;
+
+/**
+ * The handlers of these runs may start, with this and no other spec: the answer to RunRequested, again until RunStarted is heard. A
+ * run that the service does not have is answered with RunReleased (direct, to one service).
+ */
+export const Admit = z.object({
+  kind: z.literal("Admit"),
+  targets: z.array(
+    z.object({
+      observerId: ObserverId,
+      runId: RunId,
+      messageId: MessageId,
+      revision: Revision,
+      epoch: Epoch,
+      spec: AdmittedSpec,
+      /** What it starts with; absent: nothing. */
+      checkpoint: Checkpoint.optional(),
+    }),
+  ),
+});
+export type Admit = z.infer<typeof Admit>;
+
+/** Say the newest checkpoints of these runs once more: the books lack them. Answered by CheckpointSaved (direct, to one service). */
+export const TellCheckpoints = z.object({
+  kind: z.literal("TellCheckpoints"),
+  targets: z.array(z.object({ observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision })),
+});
+export type TellCheckpoints = z.infer<typeof TellCheckpoints>;
+
+/**
+ * What is wanted of these runs by now, which go on: the answer is RunUpdated, again until it is heard. A run that the service does not
+ * have is answered with RunReleased (direct, to one service).
+ */
+export const UpdateRuns = z.object({
+  kind: z.literal("UpdateRuns"),
+  targets: z.array(
+    z.object({
+      observerId: ObserverId,
+      runId: RunId,
+      messageId: MessageId,
+      revision: Revision,
+      spec: AdmittedSpec.extend({ specVersion: SpecVersion }),
+    }),
+  ),
+});
+export type UpdateRuns = z.infer<typeof UpdateRuns>;
+
 /** Answer with one Inventory: everything you run, as one synchronous snapshot. */
 export const ReportInventory = z.object({
   kind: z.literal("ReportInventory"),
@@ -58,6 +119,28 @@ export type Probe = z.infer<typeof Probe>;
  */
 export const Drain = z.object({ kind: z.literal("Drain") });
 export type Drain = z.infer<typeof Drain>;
+
+/** Take nothing more, and run on what runs: answered by `cordoned` in ServiceAlive (direct, to one service). */
+export const Cordon = z.object({ kind: z.literal("Cordon") });
+export type Cordon = z.infer<typeof Cordon>;
+
+/** Take work again, after a Cordon or a Drain: answered by a ServiceAlive that is neither (direct, to one service). */
+export const Uncordon = z.object({ kind: z.literal("Uncordon") });
+export type Uncordon = z.infer<typeof Uncordon>;
+
+/**
+ * Give these runs to others: take nothing for a moment, stop them, give their messages back. Answered by the end of each; a run that the
+ * service does not have is answered with RunReleased (direct, to one service).
+ */
+export const ShedRuns = z.object({
+  kind: z.literal("ShedRuns"),
+  targets: z.array(z.object({ observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision })),
+});
+export type ShedRuns = z.infer<typeof ShedRuns>;
+
+/** Take nothing for a moment: others are to have what is shed. Sent once; nothing is lost by one that is not heard (direct, to one service). */
+export const StepAside = z.object({ kind: z.literal("StepAside") });
+export type StepAside = z.infer<typeof StepAside>;
 
 /**
  * Answer at once with a LogReply: what this run has said since `afterSeq`, the newest `limit` of it. Never sent again: the one that
@@ -81,9 +164,16 @@ export const ControlMessage = z.discriminatedUnion("kind", [
   StopObservers,
   StopRuns,
   RestartRuns,
+  Admit,
+  TellCheckpoints,
+  UpdateRuns,
   ReportInventory,
   Probe,
   Drain,
+  Cordon,
+  Uncordon,
+  ShedRuns,
+  StepAside,
   ReadLogs,
   CancelTasks,
   ReportTasks,

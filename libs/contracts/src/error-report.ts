@@ -25,6 +25,11 @@ export const ErrorReport = z.object({
 });
 export type ErrorReport = z.infer<typeof ErrorReport>;
 
+/** Why something stands among the errors: as it was reported, or as a manager tells by itself. `lost-in-failover`: a client was answered for it,
+ * and the database that was promoted never saw it. */
+export const ErrorReason = z.enum([...ErrorReport.shape.reason.options, "lost-in-failover"]);
+export type ErrorReason = z.infer<typeof ErrorReason>;
+
 type ReportedBody = Pick<ErrorReport, "body" | "bodyBytes">;
 
 /** The part of a body that is kept; bytes that are not UTF-8 become U+FFFD. */

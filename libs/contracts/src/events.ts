@@ -1,9 +1,12 @@
 import { z } from "zod";
-import { amount, count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
+import { amount, count, jsonValue, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
 import { BrokenFile, MAX_BROKEN_FILES } from "./broken-file.ts";
+import { Checkpoint } from "./checkpoint.ts";
 import { AnnouncedFeatures } from "./features.ts";
-import { MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "./ids.ts";
+import { Epoch, MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "./ids.ts";
+import { SpecVersion } from "./observer-spec.ts";
 import { InventoryProof, StateMarker } from "./queue-marker.ts";
+import { ToldSilence } from "./silence.ts";
 import { MAX_SLOT_DEATHS, MAX_SLOT_REPORTS, SlotDeath, SlotReport } from "./slot-report.ts";
 import { MAX_STACK } from "./stack-length.ts";
 import { RUN_STOPPED_REASONS } from "./states.ts";
@@ -29,16 +32,73 @@ export type ErrorText = z.infer<typeof ErrorText>;
  */
 const deliveryCount = count(0).optional();
 
-/** Also sent again for the same run when a retry begins (attempt ≥ 2) and when a run got its attempts back (attempt 1). */
+/** Of a run that was admitted: see Admit. */
+const epoch = Epoch.optional();
+
+/** Of a run whose type saves checkpoints: the number of the newest that it has saved or was given; 0: none. */
+const checkpointNumber = count(0).optional();
+
+/** A run has saved where it has got to. Its epoch stands beside it, as runs are told apart by that where their checkpoints are compared. */
+export const CheckpointSaved = z.object({
+  kind: z.literal("CheckpointSaved"),
+  ...runIdentity,
+  epoch: Epoch,
+  ...Checkpoint.shape,
+});
+export type CheckpointSaved = z.infer<typeof CheckpointSaved>;
+
+/**
+ * A run of an admitted type has its turn, and asks whether its handler may start. Answered by Admit or by a stop. Told again by one
+ * that is told `superseded` and still holds its message.
+ */
+export const RunRequested = z.object({ kind: z.literal("RunRequested"), ...runIdentity, deliveryCount });
+export type RunRequested = z.infer<typeof RunRequested>;
+
+/** That of its message; not told by services that do not know it. */
+const specVersion = SpecVersion.optional();
+
+/** It has had no beat for so long, and longer than its `warnAfterMs`; absent: it has, or nobody watches. */
+const quietForMs = amount.optional();
+
+/**
+ * Also sent again for the same run when a retry begins (attempt ≥ 2), when a run got its attempts back (attempt 1), when it has
+ * become silent and when it is heard again.
+ */
 export const RunStarted = z.object({
   kind: z.literal("RunStarted"),
   ...runIdentity,
   attempt: count(1),
   deliveryCount,
+  quietForMs,
+  specVersion,
+  epoch,
+  checkpointNumber,
   /** Of the handler's start. */
   traceContext: TraceContext.optional(),
 });
 export type RunStarted = z.infer<typeof RunStarted>;
+
+/** How a run takes what is wanted of it by now: see UpdateRuns. */
+export const UPDATE_OUTCOMES = ["applied", "restart", "rejected"] as const;
+export type UpdateOutcome = (typeof UPDATE_OUTCOMES)[number];
+
+/** How long the reason of an update's outcome may be, in characters. */
+export const MAX_UPDATE_REASON = 1_000;
+
+/**
+ * It runs by this version of the spec · it begins again with it, which follows · it runs on with the params that it had, while all else
+ * of that version applies. Told again to who asks again.
+ */
+export const RunUpdated = z.object({
+  kind: z.literal("RunUpdated"),
+  ...runIdentity,
+  specVersion: SpecVersion,
+  outcome: z.enum(UPDATE_OUTCOMES),
+  reason: shownText(MAX_UPDATE_REASON).optional(),
+  /** Of one that is rejected: what it runs on with. */
+  keeps: z.object({ params: jsonValue, specVersion: SpecVersion }).optional(),
+});
+export type RunUpdated = z.infer<typeof RunUpdated>;
 
 /** The handler threw; the run waits `delayMs` and tries again, its message still unacked. */
 export const RunRetrying = z.object({
@@ -52,7 +112,14 @@ export const RunRetrying = z.object({
 export type RunRetrying = z.infer<typeof RunRetrying>;
 
 /** The answer of a run told `superseded` that still holds that very message on a live channel. */
-export const RunHeld = z.object({ kind: z.literal("RunHeld"), ...runIdentity, deliveryCount });
+export const RunHeld = z.object({
+  kind: z.literal("RunHeld"),
+  ...runIdentity,
+  deliveryCount,
+  epoch,
+  checkpointNumber,
+  specVersion,
+});
 export type RunHeld = z.infer<typeof RunHeld>;
 
 /** How long that may be, in characters. */
@@ -89,6 +156,8 @@ export const RunReleased = z.object({
   kind: z.literal("RunReleased"),
   ...runIdentity,
   reason: z.enum(["draining", "lease-lost"]),
+  /** It was shed, for others to run. */
+  moved: z.literal(true).optional(),
 });
 export type RunReleased = z.infer<typeof RunReleased>;
 
@@ -120,6 +189,14 @@ export const ObserverTypeInfo = z.object({
   description: shownText(1_000).default(""),
   /** JSON Schema (draft 2020-12) of the type's params; `{}` accepts everything. */
   paramsSchema: keptJsonSchema,
+  /** What its observers are watched by that have no limits of their own. */
+  silence: ToldSilence.optional(),
+  /** Absent: its handlers start when the message arrives. */
+  start: z.literal("admitted").optional(),
+  /** It takes new params as it runs. */
+  onUpdate: z.literal(true).optional(),
+  /** JSON Schema of what its runs save; absent: they save nothing. */
+  checkpointSchema: keptJsonSchema.optional(),
 });
 export type ObserverTypeInfo = z.infer<typeof ObserverTypeInfo>;
 
@@ -134,6 +211,9 @@ export type BrokerLoss = z.infer<typeof BrokerLoss>;
 /** It takes nothing any more and gives back what it runs: it was told to drain, or its process is about to end. */
 const draining = z.boolean().default(false);
 
+/** It takes nothing any more, and runs on what it runs. */
+const cordoned = z.boolean().optional();
+
 /** The first event of each generation: what this service is. */
 export const ServiceBorn = z.object({
   kind: z.literal("ServiceBorn"),
@@ -146,6 +226,7 @@ export const ServiceBorn = z.object({
   pid: count(0),
   heartbeatMs: count(1),
   draining,
+  cordoned,
   /** Why the generation before this one ended, if that has a remedy. */
   brokerLoss: BrokerLoss.optional(),
   /** Of FEATURES; none: a service of 0.1.0. */
@@ -164,6 +245,7 @@ export const ServiceAlive = z.object({
   memoryBytes: amount,
   eventLoopLagMs: amount,
   draining,
+  cordoned,
   /** Where observers run in slots: the first of these. */
   slots: z.array(SlotReport).max(MAX_SLOT_REPORTS).optional(),
   /** The last of them, the newest first. */
@@ -174,6 +256,8 @@ export const ServiceAlive = z.object({
   consuming: z.boolean().optional(),
   /** Why it does not, where that is for want of memory. */
   notConsuming: shownText(500).optional(),
+  /** By type, how many values its observers have emitted since its boot, as far as the broker has them. */
+  emits: z.record(TypeName, z.int().min(0)).optional(),
 });
 export type ServiceAlive = z.infer<typeof ServiceAlive>;
 
@@ -188,6 +272,12 @@ export const InventoryRun = z.object({
   revision: Revision,
   attempt: count(1),
   deliveryCount,
+  quietForMs,
+  specVersion,
+  epoch,
+  checkpointNumber,
+  /** Its handler has not begun: it counts as RunRequested. */
+  requested: z.boolean().optional(),
 });
 export type InventoryRun = z.infer<typeof InventoryRun>;
 
@@ -219,7 +309,10 @@ export const ServiceEvent = z.discriminatedUnion("kind", [
   ServiceBorn,
   ServiceAlive,
   ServiceDied,
+  RunRequested,
   RunStarted,
+  CheckpointSaved,
+  RunUpdated,
   RunRetrying,
   RunHeld,
   RunStopped,

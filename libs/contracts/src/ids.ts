@@ -36,6 +36,11 @@ export type TimerId = z.infer<typeof TimerId>;
 export const FlowId = uuid.brand<"FlowId">();
 export type FlowId = z.infer<typeof FlowId>;
 
+/** Of work on very many: chosen by the client, or made by the manager (UUIDv7). */
+export const WorkId = uuid.brand<"WorkId">();
+export type WorkId = z.infer<typeof WorkId>;
+
+export const newWorkId = (): WorkId => newUuid() as WorkId;
 export const newFlowId = (): FlowId => newUuid() as FlowId;
 export const newTaskId = (): TaskId => newUuid() as TaskId;
 export const newObserverId = (): ObserverId => newUuid() as ObserverId;
@@ -105,5 +110,11 @@ export type Labels = z.infer<typeof Labels>;
 
 /** Counts up whenever the manager sends an observer again on purpose. Starts at 1. */
 export const Revision = count(1);
+
+/**
+ * The fencing token of an admitted run: it rises with each, also over a restored older dump of the books. Below 2^53, so a `number`;
+ * in SQL a `bigint`.
+ */
+export const Epoch = z.int().min(1);
 
 export const DEFAULT_POOL = "default";

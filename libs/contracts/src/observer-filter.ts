@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf } from "./calls/query-fields.ts";
+import { flag, listOf } from "./calls/query-fields.ts";
 import { Labels, MAX_LABELS, PoolName, ServiceName, TypeName } from "./ids.ts";
 import { ErrorGroupText } from "./rest-errors.ts";
 import { ObserverStatus } from "./states.ts";
@@ -19,6 +19,8 @@ const fields = {
   errorGroup: ErrorGroupText.describe("the group of the last error, as in GET /stats/errors"),
 };
 
+const SILENT = "only those that run and have been silent for longer than they may";
+
 /** The filters of GET /observers as an object. Without `status`: every observer that is not Deleted. */
 export const ObserverFilter = z
   .strictObject({
@@ -29,6 +31,7 @@ export const ObserverFilter = z
     labels: Labels.describe(`up to ${MAX_LABELS}: all must match`),
     q: fields.q,
     errorGroup: fields.errorGroup,
+    silent: z.literal(true).describe(SILENT),
   })
   .partial()
   .meta({ id: "ObserverFilter" });
@@ -43,4 +46,5 @@ export const observerFilterQuery = {
   label: listOf(z.string().max(260), false).optional().describe("`key=value` or `key:value`; repeat it: all must match"),
   q: fields.q.optional().describe("a part of the name, in any case"),
   errorGroup: fields.errorGroup.optional().describe("the group of the last error, as in GET /stats/errors"),
+  silent: flag.describe(SILENT),
 };

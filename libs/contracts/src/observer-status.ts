@@ -78,13 +78,13 @@ export const FAILING_STATUSES = statusesThat(({ isFailing }) => isFailing);
 export const mayHaveRun = (status: ObserverStatus): boolean => ["current", "ending"].includes(traitsOf(status).run);
 
 /** What is under way beside a status; the status stays until it has come to its end. */
-export const PENDING = ["pause"] as const;
+export const PENDING = ["pause", "update"] as const;
 export type Pending = (typeof PENDING)[number];
 
 type Standing = { status: ObserverStatus; pending: Pending | null };
 
 /** Whether a pause of it would change anything. */
-export const canPause = ({ status, pending }: Standing): boolean => pending === null && traitsOf(status).canPause;
+export const canPause = ({ status, pending }: Standing): boolean => pending !== "pause" && traitsOf(status).canPause;
 
 /** Whether it is on hold, or about to be. */
 export const canResume = ({ status, pending }: Standing): boolean =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Role } from "./access.ts";
+import { SPEC_FIELD_NAMES } from "./observer-spec.ts";
 import { PROBLEMS, type ProblemCode } from "./problems.ts";
 
 /** One wrong field of a body (`pointer`, RFC 6901; "" is the whole body) or of a query (`parameter`). */
@@ -26,6 +27,11 @@ export const ProblemDetails = z
       .array(z.string())
       .optional()
       .describe("with pool-not-served: the pools of live services; with unknown-type: those that know the type"),
+    specVersion: z.int().optional().describe("with spec-changed: of the observer as it is"),
+    differs: z
+      .array(z.object({ field: z.enum(SPEC_FIELD_NAMES), now: z.unknown(), given: z.unknown() }))
+      .optional()
+      .describe("with spec-changed: what is otherwise than given"),
     taskId: z.uuid().optional().describe("with key-taken: of the task that has the key"),
     neededRole: Role.optional().describe("with forbidden: what would be enough"),
     retryAfterS: z.int().optional().describe("the same as the Retry-After header"),

@@ -40,6 +40,11 @@ export const PROBLEMS = {
     title: "No such service",
     remedy: "See GET /api/v1/services?all=true for names and ids.",
   },
+  "pool-not-found": {
+    status: 404,
+    title: "No service of this pool lives",
+    remedy: "See GET /api/v1/services for the pools that have one.",
+  },
   "task-not-found": {
     status: 404,
     title: "No such task",
@@ -55,6 +60,11 @@ export const PROBLEMS = {
     status: 404,
     title: "No such timer",
     remedy: "Check the id; a timer that is over is remembered for TIMER_RETENTION_DAYS.",
+  },
+  "work-not-found": {
+    status: 404,
+    title: "No such work",
+    remedy: "Check the id; work that is over is remembered for RETENTION_DAYS.",
   },
   "flow-not-found": {
     status: 404,
@@ -118,10 +128,20 @@ export const PROBLEMS = {
     title: "The observer is over and cannot be paused",
     remedy: "Nothing of it runs; restart it, or delete it.",
   },
+  "has-run": {
+    status: 409,
+    title: "A run of the observer is current, or asks whether it may start",
+    remedy: "Pause the observer, set or reset its checkpoint, and resume it.",
+  },
   "not-paused": {
     status: 409,
     title: "The observer is not paused",
     remedy: "Nothing is left to do if it is to run; one that is Failed or Completed is restarted.",
+  },
+  "other-type": {
+    status: 409,
+    title: "The observer is of another type",
+    remedy: "A type cannot be changed: stop the observer and create it again, or choose another name.",
   },
   "not-retryable": {
     status: 409,
@@ -175,6 +195,12 @@ export const PROBLEMS = {
     remedy:
       "Pause or resume the observers themselves (POST /api/v1/observers/{ref}/pause): that holds until their next change.",
   },
+  "schedule-unreadable": {
+    status: 409,
+    title: "Its times cannot be read any more",
+    remedy:
+      "The Node of this manager does not know its time zone, which the one that took the schedule did. Put the schedule again with a zone that is known, or update Node.",
+  },
   "service-ended": {
     status: 409,
     title: "The service has ended",
@@ -185,10 +211,37 @@ export const PROBLEMS = {
     title: "Several living services have this name",
     remedy: "Use the id of the one that is meant, and give each its own SERVICE_NAME.",
   },
+  "service-too-old": {
+    status: 409,
+    title: "The service is of a version that cannot do this",
+    remedy: "Drain it, and start its process again with a newer version (docs/upgrade.md).",
+  },
+  "not-movable": {
+    status: 409,
+    title: "The observer does not run, or is being changed",
+    remedy: "Only what runs can be moved. See its status: GET /api/v1/observers/{ref}.",
+  },
+  "nowhere-to-move": {
+    status: 409,
+    title: "No other service could run it",
+    remedy:
+      "Another service of its pool has to know its type, and have a worker free: start one, raise WORKER_COUNT, or uncordon one. GET /api/v1/pools/{pool}/balance shows them.",
+  },
   "timer-over": {
     status: 410,
     title: "The timer is over, or is being fired",
     remedy: "See GET /api/v1/timers/{timerId} for what became of it. Choose another id for another timer.",
+  },
+  "work-over": {
+    status: 409,
+    title: "The work is over",
+    remedy: "Nothing is left to cancel: see GET /api/v1/work/{workId} for what was done.",
+  },
+  "spec-changed": {
+    status: 412,
+    title: "The observer was changed since it was read",
+    remedy:
+      "See `differs`: what it is by now, and what was given. Read it again, and send what is still wanted with its new ETag.",
   },
   "body-too-large": {
     status: 413,
@@ -257,6 +310,11 @@ export const PROBLEMS = {
     status: 503,
     title: "A manager or a service knows no flows yet",
     remedy: "Upgrade all managers, and the services of these pools; an ended one counts for some seconds more.",
+  },
+  "admission-not-known": {
+    status: 503,
+    title: "A manager, or a service of the pool, does not know admission yet",
+    remedy: "Upgrade all managers and the services that `detail` names; an ended one counts for some seconds more.",
   },
   "not-ready": { status: 503, title: "The manager is not ready", remedy: "Try again after Retry-After; see /readyz." },
   "database-unavailable": { status: 503, title: "The database cannot be reached", remedy: "Try again after Retry-After." },

@@ -1,44 +1,15 @@
 import { z } from "zod";
 import { AUTHENTICATIONS, Role } from "./access.ts";
+import { AUDITED_ACTIONS } from "./audited-actions.ts";
 
-/** What somebody did, that changed something; `observer.take-back` is the manager's own, upon a service's report. */
-export const AuditedAction = z.enum([
-  "observer.create",
-  "observer.stop",
-  "observer.restart",
-  "observer.pause",
-  "observer.resume",
-  "observer.take-back",
-  "error.retry",
-  "error.delete",
-  "service.drain",
-  "task.create",
-  "task.cancel",
-  "task.change",
-  "task.retry",
-  "task.take",
-  "task.complete",
-  "task.fail",
-  "task-type.change",
-  "flow.create",
-  "flow.cancel",
-  "flow.rerun",
-  "timer.create",
-  "timer.cancel",
-  "schedule.put",
-  "schedule.delete",
-  "schedule.pause",
-  "schedule.resume",
-  "schedule.run",
-  "schedule.backfill",
-]);
+export const AuditedAction = z.enum(AUDITED_ACTIONS);
 export type AuditedAction = z.infer<typeof AuditedAction>;
 
 /** Of an action on many, so many are named. */
 export const MAX_AUDITED_TARGETS = 10;
 
 export const AuditedTarget = z.object({
-  kind: z.enum(["observer", "error", "service", "task", "task-type", "flow", "timer", "schedule"]),
+  kind: z.enum(["observer", "error", "service", "task", "task-type", "flow", "timer", "schedule", "pool", "work"]),
   id: z.string(),
   name: z.string().nullable().describe("as it was then; null: it has none"),
 });

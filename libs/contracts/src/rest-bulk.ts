@@ -42,16 +42,18 @@ const target = {
 
 type Target = z.infer<z.ZodObject<typeof target>>;
 
-const isEmpty = ({ labels = {}, ...rest }: ObserverFilter): boolean =>
-  Object.keys(labels).length === 0 && Object.values(rest).every((value) => value === undefined);
+/** Whether a filter narrows anything: one that does not would mean all. */
+export function saysWhich(filter: ObserverFilter | undefined): boolean {
+  const { labels = {}, ...rest } = filter ?? {};
+  return Object.keys(labels).length > 0 || Object.values(rest).some((value) => value !== undefined);
+}
 
 function targetFlaw({ ids, names, filter, all }: Target): { key: string; message: string } | undefined {
   const count = (ids?.length ?? 0) + (names?.length ?? 0);
   if (count > MAX_BULK) return { key: "names", message: `ids and names are at most ${MAX_BULK} together` };
   if (count > 0 && (filter || all)) return { key: filter ? "filter" : "all", message: "not together with ids or names" };
   if (count > 0) return undefined;
-  if (filter && !isEmpty(filter))
-    return all ? { key: "all", message: "not together with a filter that says which" } : undefined;
+  if (saysWhich(filter)) return all ? { key: "all", message: "not together with a filter that says which" } : undefined;
   if (all) return undefined;
   if (filter) return { key: "all", message: "must be true with an empty filter: it means every observer" };
   return { key: "", message: "needs ids or names, or a filter" };

@@ -19,6 +19,7 @@ export const PoolStats = z.object({
     .int()
     .describe("workers that would suffice for all observers of the pool even if the service with the most workers died"),
   free: z.int(),
+  silent: z.int().describe("observers that run, and have had no beat for longer than their silence.warnAfterMs"),
   survivesLargestService: z
     .boolean()
     .describe("if the service with the most workers died, the others' workers would suffice for all observers of the pool"),
@@ -42,6 +43,8 @@ export const WARNING_CODES = [
   "no-service",
   "all-draining",
   "no-free-worker",
+  "observers-silent",
+  "observers-restart",
   "service-suspect",
   "same-service-name",
   "state-queue-behind",
@@ -49,6 +52,7 @@ export const WARNING_CODES = [
   "timers-unheard",
   "queue-unwanted",
   "broker-takes-back",
+  "pool-uneven",
   "would-not-survive",
 ] as const;
 

@@ -3,8 +3,10 @@ import { timestamp } from "./bounds.ts";
 import { BrokenFile } from "./broken-file.ts";
 import { BrokerLoss } from "./events.ts";
 import { DEFAULT_POOL, Labels, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
+import { SPEC_FIELD_NAMES } from "./observer-spec.ts";
 import { PENDING } from "./observer-status.ts";
 import { DEFAULT_RETRY, RetryPolicy } from "./retry.ts";
+import { Silence, ToldSilence } from "./silence.ts";
 import { SlotDeathView, SlotView } from "./slot-report.ts";
 import { ObserverStatus, RunEndReason, ServiceState } from "./states.ts";
 import { Stack, WITHHELD, withoutStacks } from "./withheld.ts";
@@ -33,6 +35,7 @@ export const CreateObserver = z
     pool: PoolName.default(DEFAULT_POOL),
     labels: Labels.default({}),
     retry: RetryPolicy.default(DEFAULT_RETRY),
+    silence: Silence.nullish().describe("how long it may go without a beat; null: as its type says; `{}`: for ever"),
     whenFull,
     startAt: timestamp
       .optional()
@@ -52,6 +55,25 @@ export const LastError = RunError.extend({
   at: Timestamp.nullable(),
 });
 
+/** What its run does not take as it runs, and with what it runs on. */
+export const RejectedUpdate = z
+  .object({
+    specVersion: z.int().describe("the version that was rejected"),
+    reason: z.string().describe("in the words of its type"),
+    at: Timestamp,
+    keeps: z
+      .object({
+        specVersion: z.int(),
+        params: z
+          .unknown()
+          .refine((params): boolean => params !== undefined)
+          .describe("any JSON value"),
+      })
+      .describe("what it runs on with, and every later run of it until other params are wanted or somebody restarts it"),
+  })
+  .meta({ id: "RejectedUpdate" });
+export type RejectedUpdate = z.infer<typeof RejectedUpdate>;
+
 export const ObserverView = z
   .object({
     id: z.uuid(),
@@ -64,16 +86,45 @@ export const ObserverView = z
     labels: z.record(z.string(), z.string()),
     pool: z.string(),
     retry: RetryPolicy,
+    silence: ToldSilence.nullable().describe("how long it may go without a beat; null: as its type says, if that does"),
+    silentSince: Timestamp.nullable().describe(
+      "its handler runs, and has had no beat since then; null: it is heard, or nobody watches",
+    ),
     status: ObserverStatus,
     pending: z
       .enum(PENDING)
       .nullable()
-      .describe("`pause`: it is being paused; the status stays until its message is known to be gone, then it is `Paused`"),
+      .describe(
+        "`pause`: it is being paused; the status stays until its message is known to be gone, then it is `Paused` · `update`: it was changed; its run is told, or stopped and sent again as it is wanted now",
+      ),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs now"),
     currentRunId: z.uuid().nullable(),
+    specVersion: z
+      .int()
+      .describe("counts up whenever params, labels, retry, pool or silence were changed; 1 as it was created"),
+    observedSpecVersion: z
+      .int()
+      .nullable()
+      .describe("what of that its run was given; lower than specVersion: it runs as it was before; null: nothing runs"),
+    rejectedUpdate: RejectedUpdate.nullable(),
     revision: z.int().describe("counts up whenever the manager sends it again on purpose"),
     runNumber: z.int().describe("how many runs it has had"),
     epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
+    restartsLately: z
+      .int()
+      .describe(
+        "how often its handler began again in the last 10 minutes, by a new run or a new attempt; at most 100 are counted",
+      ),
+    fencingToken: z
+      .int()
+      .nullable()
+      .describe(
+        "the highest `ctx.epoch` that a run of it was given; null: its type starts without asking, or none has asked yet",
+      ),
+    waitsFor: z
+      .enum(["admission"])
+      .nullable()
+      .describe("`admission`: a service has it, and has asked the manager whether its handler may start"),
     attempts: z
       .int()
       .describe(
@@ -92,6 +143,26 @@ export const ObserverView = z
   .meta({ id: "Observer" });
 export type ObserverView = z.infer<typeof ObserverView>;
 
+export const SPEC_OUTCOMES = ["created", "changed", "unchanged"] as const;
+
+/** What a PATCH or a PUT is answered with. */
+export const ObserverChanged = ObserverView.extend({
+  outcome: z.enum(SPEC_OUTCOMES).describe("`unchanged`: it was so already, and nothing was done"),
+  changed: z
+    .array(z.object({ field: z.enum(SPEC_FIELD_NAMES), is: z.unknown(), wanted: z.unknown() }))
+    .describe("what was (`is`) otherwise than it was asked for (`wanted`)"),
+}).meta({ id: "ObserverChanged" });
+export type ObserverChanged = z.infer<typeof ObserverChanged>;
+
+/** PUT /observers/{ref}: all that is wanted of it; what is left out has the default of a create. */
+export const PutObserver = z
+  .strictObject({
+    ...CreateObserver.omit({ id: true, name: true }).shape,
+    name: ObserverName.optional().describe("the name in the path, if it is said here too"),
+  })
+  .meta({ id: "PutObserver" });
+export type PutObserver = z.infer<typeof PutObserver>;
+
 export const RunView = z
   .object({
     id: z.uuid(),
@@ -99,9 +170,16 @@ export const RunView = z
     service: z.object({ id: z.uuid(), name: z.string().nullable().describe("null: the books never met it") }),
     runNumber: z.int().describe("counts up with each run of the observer"),
     epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
+    fencingToken: z.int().nullable().describe("its `ctx.epoch`; null: its type starts without asking"),
     revision: z.int(),
+    specVersion: z
+      .int()
+      .nullable()
+      .describe("the version of the observer's spec that its message was made of; null: its service did not say it"),
     generation: z.int().describe("which connection of its service delivered it"),
-    state: z.enum(["Current", "Superseded", "Ended"]),
+    state: z
+      .enum(["Requested", "Current", "Superseded", "Ended"])
+      .describe("`Requested`: its handler has not begun, it waits for the manager's admission"),
     startedAt: Timestamp,
     endedAt: Timestamp.nullable(),
     endReason: RunEndReason.nullable(),
@@ -126,6 +204,9 @@ export const ServiceView = z
         "it was told to drain, or its process is about to end: it takes nothing any more, and its workers do not count",
       ),
     drained: z.boolean().describe("it has said that it takes nothing, and nothing is left on it: its process can be ended"),
+    cordoned: z
+      .boolean()
+      .describe("it was told to take nothing more; what runs on it goes on, and its free workers do not count"),
     workerCount: z
       .int()
       .describe("how many it runs at most; with WORKER_COUNT=auto what runs there and what there is memory for"),

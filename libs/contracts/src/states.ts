@@ -46,6 +46,7 @@ export const RUN_END_REASONS = [
   "failed",
   "completed",
   "draining",
+  "moved",
   "lease-lost",
   "service-stopped",
   "service-gone",

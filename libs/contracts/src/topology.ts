@@ -25,8 +25,18 @@ export interface QueueDeclaration {
   durable: boolean;
   exclusive: boolean;
   arguments: Record<string, unknown>;
+  /** The arguments of the other type: a queue that is there as that stays so. */
+  otherwise?: Record<string, unknown>;
   bindings: { exchange: ExchangeDeclaration; routingKey: string }[];
 }
+
+/** Headers of what observers emit, beside `v`. */
+export const OUTPUT_HEADERS = {
+  /** Which run emitted it. */
+  runId: "unacked-run-id",
+  /** Its fencing token, of a type that asks before it starts. */
+  epoch: "unacked-epoch",
+} as const;
 
 export const STATE_QUEUE = "unacked.state";
 export const STATE_KEY = "state";
@@ -55,11 +65,16 @@ const ARGUMENTS: Record<QueueType, Record<string, unknown>> = {
   quorum: { "x-queue-type": "quorum", "x-delivery-limit": 1_000_000_000 },
 };
 
+const typed = (type: QueueType, more: Record<string, unknown> = {}) => ({
+  arguments: { ...ARGUMENTS[type], ...more },
+  otherwise: { ...ARGUMENTS[type === "quorum" ? "classic" : "quorum"], ...more },
+});
+
 export const workQueue = (pool: string, type: QueueType): QueueDeclaration => ({
   name: workQueueName(pool),
   durable: true,
   exclusive: false,
-  arguments: ARGUMENTS[type],
+  ...typed(type),
   bindings: [{ exchange: EXCHANGES.start, routingKey: pool }],
 });
 
@@ -68,7 +83,7 @@ export const taskQueue = (pool: string, type: QueueType): QueueDeclaration => ({
   name: taskQueueName(pool),
   durable: true,
   exclusive: false,
-  arguments: ARGUMENTS[type],
+  ...typed(type),
   bindings: [{ exchange: EXCHANGES.tasks, routingKey: pool }],
 });
 
@@ -77,7 +92,7 @@ export const taskStateQueue = (type: QueueType): QueueDeclaration => ({
   name: TASK_STATE_QUEUE,
   durable: true,
   exclusive: false,
-  arguments: { ...ARGUMENTS[type], "x-single-active-consumer": true },
+  ...typed(type, { "x-single-active-consumer": true }),
   bindings: [{ exchange: EXCHANGES.events, routingKey: TASK_STATE_KEY }],
 });
 
@@ -86,7 +101,7 @@ export const stateQueue = (type: QueueType): QueueDeclaration => ({
   name: STATE_QUEUE,
   durable: true,
   exclusive: false,
-  arguments: { ...ARGUMENTS[type], "x-single-active-consumer": true },
+  ...typed(type, { "x-single-active-consumer": true }),
   bindings: [{ exchange: EXCHANGES.events, routingKey: STATE_KEY }],
 });
 
@@ -94,7 +109,7 @@ export const errorQueue = (type: QueueType): QueueDeclaration => ({
   name: ERROR_QUEUE,
   durable: true,
   exclusive: false,
-  arguments: ARGUMENTS[type],
+  ...typed(type),
   bindings: [{ exchange: EXCHANGES.errors, routingKey: ERROR_KEY }],
 });
 
@@ -103,7 +118,7 @@ export const requestQueue = (type: QueueType): QueueDeclaration => ({
   name: REQUEST_QUEUE,
   durable: true,
   exclusive: false,
-  arguments: { ...ARGUMENTS[type], "x-single-active-consumer": true },
+  ...typed(type, { "x-single-active-consumer": true }),
   bindings: REQUEST_KEYS.map((routingKey) => ({ exchange: EXCHANGES.requests, routingKey })),
 });
 

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /**
  * Every label with what bounds it: its values, or, where only the deployment knows them, a few words that say so. What is
@@ -79,6 +79,15 @@ export class MetricSet {
     this.#bounds.set(name, labels ?? {});
     return { name, help, labelNames: Object.keys(labels ?? {}) as Label[], registers: [this.registry] };
   }
+}
+
+/** One scrape of sets that have the same metrics, each told from the others by labels of its own. */
+export async function renderTogether(sets: readonly { labels: Record<string, string>; set: MetricSet }[]): Promise<string> {
+  const all = sets.map(({ labels, set: { registry } }) => {
+    registry.setDefaultLabels(labels);
+    return registry.getMetricsAsJSON();
+  });
+  return AggregatorRegistry.aggregate(await Promise.all(all)).metrics();
 }
 
 /** Every combination of values that are known beforehand; none where a label's values are not. */

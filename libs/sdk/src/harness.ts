@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
-import type { LogFields, LogLevel, ObserverIdentity } from "./observer-context.ts";
-import type { ObserverDefinition } from "./observer-definition.ts";
+import type { ObserverContext, ObserverIdentity } from "./observer-context.ts";
+import type { ObserverDefinition, Silence } from "./observer-definition.ts";
 import { ObserverStopped, type StopCode } from "./observer-stopped.ts";
 import { paramsIssuesText, parseParams } from "./params.ts";
 import { everythingPermitted, type Permissions } from "./permissions.ts";
 import { isNotOffered, offeredUnder, type RestrictedObserver } from "./restricted-observer.ts";
 import { createRunContext, type RunContext } from "./run-context.ts";
 import { type RunOutcome, settleRun } from "./run-outcome.ts";
+import { readCheckpoint } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
+import { silentError } from "./silent-error.ts";
+import { type LoggedLine, Spy } from "./spy.ts";
+import { settleUpdate, type UpdateOutcome } from "./update.ts";
 
 export type HarnessOptions = {
   /** As a client would send them; checked by the type's schema as on a service. Default `{}`. */
@@ -16,11 +20,15 @@ export type HarnessOptions = {
   readonly observer?: Partial<Omit<ObserverIdentity, "type">>;
   /** Default: a random UUID. */
   readonly runId?: string;
+  /** `ctx.epoch` of a type with `start: "admitted"`. Default: the milliseconds of the clock, as in service. */
+  readonly epoch?: number;
+  /** How long it may be silent, as an observer says it for itself. Default: as its type says. */
+  readonly silence?: Silence;
+  /** `ctx.checkpoint` of a type that has one; checked by its schema. Default: none. */
+  readonly checkpoint?: unknown;
   /** What a restricted type is made for. Default: everything is permitted. */
   readonly permissions?: Permissions;
 };
-
-export type LoggedLine = { readonly level: LogLevel; readonly message: string; readonly fields?: LogFields };
 
 /** That of a service by default. Every event is confirmed at once here, so that nothing ever waits for so long. */
 const STOP_TIMEOUT_MS = 25_000;
@@ -31,11 +39,33 @@ export type HarnessRun = {
   readonly events: readonly unknown[];
   /** What was logged so far. It grows while the run goes on. */
   readonly logs: readonly LoggedLine[];
+  /** How often it has emitted, or said `alive`: what counts against silence. */
+  readonly beats: number;
+  /** What was saved so far (`saveCheckpoint`), as the next run would be given it; each is confirmed at once. */
+  readonly checkpoints: readonly unknown[];
+  /** Sees all of that, and waits for it: `run.spy.waitFor("log", ({ message }) => message === "connected")`. */
+  readonly spy: Spy;
   /**
    * Aborts the run's signal, by default as `stopped`, and resolves when the handler has settled. Emits after `lease-lost`,
    * which may also follow another reason, reject as on a service.
    */
   stop(reason?: StopCode | ObserverStopped): Promise<RunOutcome>;
+  /**
+   * As if its service were killed, and the observer ran elsewhere: nothing that this run does from now on counts, and when its handler
+   * has settled (here it has to), the next run begins, with a higher epoch, the params that are wanted by now, and what was saved last.
+   */
+  crash(): Promise<HarnessRun>;
+  /**
+   * Lets so much time pass in which it has no beat, beyond what has passed since the last one; no clock is touched. `warned`: it
+   * would be marked as silent · `failed`: its attempt fails with a `SilentError`, and the run ends · `fine`: neither, or nobody watches,
+   * as it is over.
+   */
+  silence(ms: number): Promise<"fine" | "warned" | "failed">;
+  /**
+   * Gives the running handler new params, as a client would send them: how its type takes them. `rejected` too where they do not pass its
+   * schema. After `restart` the run goes on here as it was; a service would begin it again.
+   */
+  update(params: unknown): Promise<UpdateOutcome>;
   /** How the run ended; never rejects. Params that do not pass are `failed` with the schema's message. */
   readonly finished: Promise<RunOutcome>;
   /**
@@ -54,69 +84,104 @@ export function runObserver<P>(
   options: HarnessOptions = {},
 ): HarnessRun {
   const definition = definitionOf(observer, options.permissions ?? everythingPermitted);
-  const events: unknown[] = [];
-  const logs: LoggedLine[] = [];
+  const identity = { id: randomUUID(), name: definition.type, labels: {}, ...options.observer, type: definition.type };
+  const epoch = options.epoch ?? Date.now();
+  const spy = new Spy();
+  const quiet = { forMs: 0, beats: 0 };
+  let beats = 0;
+  let wanted: unknown = options.params ?? {};
+  let saved = options.checkpoint === undefined ? undefined : JSON.stringify(options.checkpoint);
   let running: RunContext<unknown> | undefined;
-  const onEvent = new Set<() => void>();
+  let silent: Error | undefined;
+  let isOver = false;
 
   const start = async (): Promise<RunOutcome> => {
-    const parsed = parseParams(definition, options.params ?? {});
+    const parsed = parseParams(definition, wanted);
     if (!parsed.ok) {
       return { outcome: "failed", error: new SdkError("invalid-params", paramsIssuesText(parsed.issues)) };
     }
+    const { checkpoint: schema } = definition;
     const created = createRunContext({
       params: parsed.params,
-      observer: { id: randomUUID(), name: definition.type, labels: {}, ...options.observer, type: definition.type },
+      isUpdatable: definition.onUpdate !== undefined,
+      observer: identity,
       runId: options.runId ?? randomUUID(),
+      epoch: definition.start === "admitted" ? epoch : undefined,
+      saves: schema && {
+        schema,
+        everyMs: 0,
+        checkpoint: readCheckpoint(schema, saved),
+        save: (json) => {
+          saved = json;
+          spy.note("checkpoint", readCheckpoint(schema, json));
+          return Promise.resolve();
+        },
+      },
       stopTimeoutMs: STOP_TIMEOUT_MS,
-      writeLog: (level, message, fields) => void logs.push({ level, message, ...(fields && { fields }) }),
+      writeLog: (level, message, fields) => spy.note("log", { level, message, ...(fields && { fields }) }),
+      beat: () => void (beats += 1),
       publish: (eventJson) => {
-        events.push(JSON.parse(eventJson));
-        for (const look of onEvent) look();
+        spy.note("event", JSON.parse(eventJson));
         return Promise.resolve();
       },
     });
     running = created;
     const outcome = await settleRun(definition, created.context);
-    created.end();
-    return outcome;
+    await created.end();
+    return silent === undefined ? outcome : { outcome: "failed", error: silent };
   };
   const finished = start();
+  void finished.then((end) => {
+    isOver = true;
+    const why = end.outcome !== "completed" && end.error ? ` (${end.error.message})` : "";
+    spy.end(`the run ended as ${end.outcome}${why}`);
+  });
 
   return {
-    events,
-    logs,
+    events: spy.seen("event"),
+    logs: spy.seen("log"),
+    get beats() {
+      return beats;
+    },
+    checkpoints: spy.seen("checkpoint"),
+    spy,
     finished,
+    async update(params) {
+      const parsed = parseParams(definition, params);
+      if (!parsed.ok) return { outcome: "rejected", reason: paramsIssuesText(parsed.issues) };
+      if (running === undefined) throw new SdkError("invalid-params", "the run has not begun");
+      const outcome = await settleUpdate(definition, parsed.params, running.context as ObserverContext<P>);
+      if (outcome.outcome === "applied") running.update(parsed.params);
+      if (outcome.outcome !== "rejected") wanted = params;
+      return outcome;
+    },
     stop(reason = "stopped") {
       running?.stop(typeof reason === "string" ? new ObserverStopped(reason) : reason);
       return finished;
     },
-    waitForEvent: <E>(predicate: (event: E) => boolean = () => true, { timeoutMs = 5_000 } = {}) =>
-      new Promise<E>((resolve, reject) => {
-        let next = 0;
-        const settle = (act: () => void) => {
-          clearTimeout(timer);
-          onEvent.delete(look);
-          act();
-        };
-        const giveUp = (why: string) => settle(() => reject(new SdkError("event-not-seen", why)));
-        const look = () => {
-          while (next < events.length) {
-            const event = events[next++] as E;
-            if (predicate(event)) return settle(() => resolve(event));
-          }
-        };
-        const timer = setTimeout(
-          () => giveUp(`no such event within ${timeoutMs} ms; ${events.length} others came`),
-          timeoutMs,
-        );
-        onEvent.add(look);
-        look();
-        void finished.then((end) => {
-          const why = end.outcome !== "completed" && end.error ? ` (${end.error.message})` : "";
-          giveUp(`the run ended as ${end.outcome}${why} without such an event; ${events.length} others came`);
-        });
-      }),
+    async crash() {
+      running?.stop(new ObserverStopped("lease-lost"));
+      await finished;
+      const { runId: _, checkpoint: __, ...same } = options;
+      const checkpoint = saved === undefined ? {} : { checkpoint: JSON.parse(saved) as unknown };
+      return runObserver(observer, { ...same, ...checkpoint, params: wanted, observer: identity, epoch: epoch + 1 });
+    },
+    async silence(ms) {
+      if (isOver) return "fine";
+      if (beats !== quiet.beats) quiet.forMs = 0;
+      quiet.beats = beats;
+      quiet.forMs += ms;
+      const { warnAfterMs, restartAfterMs } = options.silence ?? definition.silence ?? {};
+      if (restartAfterMs !== undefined && quiet.forMs >= restartAfterMs) {
+        silent = silentError(quiet.forMs);
+        running?.stop(new ObserverStopped("failed", undefined, { cause: silent }));
+        await finished;
+        return "failed";
+      }
+      return warnAfterMs !== undefined && quiet.forMs >= warnAfterMs ? "warned" : "fine";
+    },
+    waitForEvent: <E>(predicate: (event: E) => boolean = () => true, limit?: { readonly timeoutMs?: number }) =>
+      spy.waitFor("event", (event) => predicate(event as E), limit) as Promise<E>,
   };
 }
 

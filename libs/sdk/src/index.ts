@@ -4,7 +4,6 @@ export { type CreationOptions, Creations, type TaskCreation, type TaskCreator } 
 export {
   type HarnessOptions,
   type HarnessRun,
-  type LoggedLine,
   runObserver,
 } from "./harness.ts";
 export {
@@ -18,6 +17,8 @@ export {
 } from "./inputs.ts";
 export { isNonRetryable, NonRetryableError } from "./non-retryable-error.ts";
 export type {
+  AdmittedContext,
+  CheckpointContext,
   LogFields,
   LogLevel,
   ObserverContext,
@@ -25,11 +26,15 @@ export type {
   ObserverLog,
 } from "./observer-context.ts";
 export {
+  type ContextOf,
   defineObserver,
   type Isolation,
   isObserverDefinition,
   type ObserverDefinition,
   type ObserverDraft,
+  type Silence,
+  type StartMode,
+  type UpdateAnswer,
 } from "./observer-definition.ts";
 export { isObserverStopped, ObserverStopped, type StopCode, stopCodes } from "./observer-stopped.ts";
 export { type ParamsIssue, type ParamsResult, paramsIssuesText, parseParams } from "./params.ts";
@@ -43,9 +48,12 @@ export {
   type RestrictedObserver,
   restrictObserver,
 } from "./restricted-observer.ts";
-export { createRunContext, type RunContext, type RunContextParts } from "./run-context.ts";
+export { createRunContext, type RunContext, type RunContextParts, type RunSaves } from "./run-context.ts";
 export { type RunOutcome, settleRun } from "./run-outcome.ts";
+export { MAX_CHECKPOINT_BYTES, readCheckpoint } from "./saving.ts";
 export { SdkError, type SdkErrorCode } from "./sdk-error.ts";
+export { silentError } from "./silent-error.ts";
+export { type LoggedLine, type Sight, Spy } from "./spy.ts";
 export {
   defineTask,
   type Emergency,
@@ -59,4 +67,5 @@ export {
 } from "./task-definition.ts";
 export { runTask, type TaskRunOptions } from "./task-harness.ts";
 export { outputJson } from "./task-output.ts";
+export { settleUpdate, type UpdateOutcome } from "./update.ts";
 export { sleep, untilAborted } from "./waiting.ts";

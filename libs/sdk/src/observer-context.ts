@@ -40,7 +40,37 @@ export type ObserverContext<P = unknown> = {
    * faster than the broker.
    */
   readonly emit: (event: unknown) => Promise<void>;
+  /**
+   * Says that it hears something, though it has nothing to emit: where it is watched for silence (`silence` of the type or the
+   * observer), an emit or this is a beat. Costs next to nothing; call it for each message of a feed.
+   */
+  readonly alive: () => void;
   readonly observer: ObserverIdentity;
   /** UUID of this run; the next run of the same observer has another. */
   readonly runId: string;
+};
+
+/** What the handler of a type with `start: "admitted"` gets besides. */
+export type AdmittedContext = {
+  /**
+   * The fencing token: a number that is higher in each later run of the observer, wherever it runs. Write it beside what you write
+   * elsewhere, and refuse there what bears a lower one (`WHERE epoch <= $1`): then a run that has not noticed yet that another has
+   * taken over cannot spoil what the other writes. A whole number below 2^53; a `bigint` in SQL.
+   */
+  readonly epoch: number;
+};
+
+/** What the handler of a type with a `checkpoint` gets besides. */
+export type CheckpointContext<Given, Saved = Given> = AdmittedContext & {
+  /** The last one that a run of the observer has saved, or that somebody has set; undefined: none yet, or it was reset. */
+  readonly checkpoint: Given | undefined;
+  /**
+   * Saves where this run has got to: the next run of the observer starts with it, or with a later one. Resolves when the broker has
+   * confirmed it and the lease was held still.
+   *
+   * It is checked by the type's schema (`invalid-checkpoint`) and at most 64 KiB as JSON (`checkpoint-too-large`), written before the
+   * call returns. One a second is passed on (`CHECKPOINT_EVERY_MS`); of those that come faster the latest, which all wait for. It goes
+   * behind what the run has emitted, and rejects where some of that could not be; with an `ObserverStopped` when the lease is lost.
+   */
+  readonly saveCheckpoint: (value: Saved) => Promise<void>;
 };

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ObserverContext } from "./observer-context.ts";
+import type { AdmittedContext, CheckpointContext, ObserverContext } from "./observer-context.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /** On a definition by this key stands the version of its shape, so that a loader knows it from any copy of the package. */
@@ -16,8 +16,31 @@ export type Isolation = {
   readonly memoryMb?: number;
 };
 
+/**
+ * How long a handler may have no beat, in ms from 1,000 up: neither an emit nor `ctx.alive()`. Time in which an emit waits for the broker
+ * does not count. What an observer says for itself stands instead of this.
+ */
+export type Silence = {
+  /** Then it is marked as silent, and warned of. */
+  readonly warnAfterMs?: number | undefined;
+  /** Then its attempt fails with a `SilentError`, and the retry policy answers. */
+  readonly restartAfterMs?: number | undefined;
+};
+/**
+ * How a handler that runs takes new params: from now on `ctx.params` are these · begin again with them · it runs on as it is, and this
+ * is why.
+ */
+export type UpdateAnswer = "applied" | "restart" | { readonly rejected: string };
+
+/** When a handler starts: when its message arrives, manager or no manager · or when a manager has admitted its run. */
+export type StartMode = "at-once" | "admitted";
+
+/** What the handler of such a type gets. */
+export type ContextOf<S extends z.ZodType, M extends StartMode, C extends z.ZodType> = ObserverContext<z.output<S>> &
+  ([C] extends [never] ? ("at-once" extends M ? unknown : AdmittedContext) : CheckpointContext<z.output<C>, z.input<C>>);
+
 /** What `defineObserver` is given. */
-export type ObserverDraft<S extends z.ZodType> = {
+export type ObserverDraft<S extends z.ZodType, M extends StartMode = "at-once", C extends z.ZodType = never> = {
   /** The name under which observers of this type are created: 1–64 of `A–Z a–z 0–9 . _ -`, unique on a service. */
   readonly type: string;
   /** One or two sentences for people who choose a type from a list. */
@@ -25,11 +48,26 @@ export type ObserverDraft<S extends z.ZodType> = {
   /** Checks the params of an observer; its `.describe()` texts and limits are shown where params are filled in. */
   readonly params: S;
   readonly isolation?: Isolation;
+  readonly silence?: Silence;
+  /**
+   * `admitted`: before its handler starts, a run asks the manager, so that it never starts for a deleted observer, always has the newest
+   * params, and has a fencing token (`ctx.epoch`). Price: it starts on another service only while a manager runs. Default `at-once`.
+   */
+  readonly start?: M;
+  /** What its runs save of where they have got to, and are given at their start; such a type is always `admitted`. */
+  readonly checkpoint?: C;
+  /**
+   * Takes new params as `run` goes on: `"applied"`, and from then on `ctx.params` are these; `"restart"`, to begin again with them; or
+   * `{ rejected: "why" }`, to run on as it is. Called in the process of the handler, beside it, one call at a time, with what the schema
+   * makes of them; where it throws, or does not answer within 10 s (`UPDATE_TIMEOUT_MS`), the run begins again with them. Such a type is
+   * always `admitted`. Default: every change of params is a new start.
+   */
+  onUpdate?(params: z.output<S>, ctx: ContextOf<S, "admitted", C>): UpdateAnswer | Promise<UpdateAnswer>;
   /**
    * The job. It goes on until `ctx.signal` aborts. Returning earlier completes the observer, throwing is a failed
    * attempt that the retry policy answers; how it settles after the abort does not matter, only that it does.
    */
-  run(ctx: ObserverContext<z.output<S>>): Promise<void>;
+  run(ctx: ContextOf<S, M, C>): Promise<void>;
 };
 
 /** An observer type: what `defineObserver` gives and a service loads. Frozen. `P` is the params after parsing. */
@@ -38,6 +76,10 @@ export type ObserverDefinition<P = unknown> = {
   readonly description?: string;
   readonly params: z.ZodType<P>;
   readonly isolation?: Isolation;
+  readonly silence?: Silence;
+  readonly start?: StartMode;
+  readonly checkpoint?: z.ZodType;
+  onUpdate?(params: P, ctx: ObserverContext<P>): UpdateAnswer | Promise<UpdateAnswer>;
   run(ctx: ObserverContext<P>): Promise<void>;
 };
 
@@ -45,11 +87,13 @@ export type ObserverDefinition<P = unknown> = {
  * Defines an observer type; the file's default export. Throws {@link SdkError} `invalid-type` or `invalid-definition`
  * naming the part that is wrong.
  */
-export function defineObserver<S extends z.ZodType>(draft: ObserverDraft<S>): ObserverDefinition<z.output<S>> {
+export function defineObserver<S extends z.ZodType, M extends StartMode = "at-once", C extends z.ZodType = never>(
+  draft: ObserverDraft<S, M, C>,
+): ObserverDefinition<z.output<S>> {
   if (typeof draft !== "object" || draft === null) {
     throw new SdkError("invalid-definition", "defineObserver takes an object with type, params and run");
   }
-  const { type, description, params, isolation, run } = draft;
+  const { type, description, params, isolation, silence, start, checkpoint, onUpdate, run } = draft;
   if (typeof type !== "string" || !typePattern.test(type)) {
     throw new SdkError(
       "invalid-type",
@@ -60,27 +104,58 @@ export function defineObserver<S extends z.ZodType>(draft: ObserverDraft<S>): Ob
   if (description !== undefined && typeof description !== "string") throw wrong("description is not a text");
   if (!isSchema(params)) throw wrong("params is not a zod schema, for example z.object({})");
   if (typeof run !== "function") throw wrong("run is not a function");
+  if (start !== undefined && !START_MODES.has(start)) throw wrong('start is neither "at-once" nor "admitted"');
+  if (checkpoint !== undefined && !isSchema(checkpoint)) throw wrong("checkpoint is not a zod schema");
+  if (checkpoint !== undefined && start === "at-once") throw wrong("a type with a checkpoint cannot start at once");
+  if (onUpdate !== undefined && typeof onUpdate !== "function") throw wrong("onUpdate is not a function");
+  if (onUpdate !== undefined && start === "at-once") throw wrong("a type with onUpdate cannot start at once");
   const wrongIsolation = isolation === undefined ? undefined : isolationFlaw(isolation);
   if (wrongIsolation !== undefined) throw wrong(`isolation${wrongIsolation}`);
+  const wrongSilence = silence === undefined ? undefined : silenceFlaw(silence);
+  if (wrongSilence !== undefined) throw wrong(`silence${wrongSilence}`);
 
   const definition: ObserverDefinition<z.output<S>> = {
     type,
     ...(description !== undefined && { description }),
     params: params as z.ZodType<z.output<S>>,
     ...(isolation !== undefined && { isolation: Object.freeze({ ...isolation }) }),
-    run: (ctx) => run.call(draft, ctx),
+    ...(silence !== undefined && { silence: Object.freeze({ ...silence }) }),
+    ...(start !== undefined && { start }),
+    ...(checkpoint !== undefined && { checkpoint, start: "admitted" as const }),
+    ...(onUpdate !== undefined && {
+      start: "admitted" as const,
+      onUpdate: (next: z.output<S>, ctx: ObserverContext<z.output<S>>) =>
+        onUpdate.call(draft, next, ctx as ContextOf<S, "admitted", C>),
+    }),
+    // A host gives what the type asks for.
+    run: (ctx) => run.call(draft, ctx as ContextOf<S, M, C>),
   };
   return Object.freeze(Object.defineProperty(definition, brand, { value: shapeVersion }));
 }
+
+const LEAST_SILENCE = { warnAfterMs: 1_000, restartAfterMs: 1_000 };
+
+/** Behind the word `silence`: what is wrong with it. */
+function silenceFlaw(silence: Silence): string | undefined {
+  const flaw = flawOf(silence, LEAST_SILENCE, "{ warnAfterMs: 60_000 }");
+  if (flaw !== undefined) return flaw;
+  const { warnAfterMs = 0, restartAfterMs = Number.POSITIVE_INFINITY } = silence;
+  return warnAfterMs > restartAfterMs ? ".restartAfterMs is less than warnAfterMs" : undefined;
+}
+const START_MODES: ReadonlySet<unknown> = new Set<StartMode>(["at-once", "admitted"]);
 
 const LEAST = { runsPerSlot: 1, memoryMb: 32 };
 
 /** Behind the word `isolation`: what is wrong with it. */
 export function isolationFlaw(isolation: Isolation): string | undefined {
-  if (typeof isolation !== "object" || isolation === null) return " is not an object, for example { runsPerSlot: 1 }";
-  for (const [name, value] of Object.entries(isolation)) {
-    if (!(name in LEAST)) return ` has no ${name}: it takes ${Object.keys(LEAST).join(" and ")}`;
-    const least = LEAST[name as keyof typeof LEAST];
+  return flawOf(isolation, LEAST, "{ runsPerSlot: 1 }");
+}
+
+function flawOf(given: object, leasts: Readonly<Record<string, number>>, example: string): string | undefined {
+  if (typeof given !== "object" || given === null) return ` is not an object, for example ${example}`;
+  for (const [name, value] of Object.entries(given)) {
+    const least = leasts[name];
+    if (least === undefined) return ` has no ${name}: it takes ${Object.keys(leasts).join(" and ")}`;
     if (value !== undefined && !(Number.isInteger(value) && value >= least))
       return `.${name} is not a whole number from ${least}`;
   }

@@ -6,7 +6,8 @@
  * - `superseded`: another run of it is the current one
  * - `lease-lost`: the broker may already have given it to another service; stop at once, nothing else counts
  * - `draining`: the service is going down, another one takes the observer over
- * - `failed`: an error that nobody caught (a timer, a socket, a rejection) was attributed to this run; it is the `cause`
+ * - `failed`: an error that nobody caught (a timer, a socket, a rejection) was attributed to this run, or it was silent for longer than
+ *   it may; the `cause` says it
  */
 export const stopCodes = ["stopped", "restarted", "superseded", "lease-lost", "draining", "failed"] as const;
 

@@ -1,30 +1,49 @@
 import type { LogFields, LogLevel, ObserverContext, ObserverIdentity, ObserverLog } from "./observer-context.ts";
 import { isObserverStopped, type ObserverStopped } from "./observer-stopped.ts";
+import { allConfirmed, Saving, type SavingParts } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /** What a host (a service, the harness) brings to a run. Its methods are called as such, so that it may be an object with a life. */
 export type RunContextParts<P> = {
   readonly params: P;
+  /** Its params may become others: see RunContext.update. */
+  readonly isUpdatable?: boolean;
   readonly observer: ObserverIdentity;
   readonly runId: string;
-  /** How long an emit may wait for its confirm once the run was told to stop, milliseconds. */
+  /** Of a run that was admitted. */
+  readonly epoch?: number | undefined;
+  /** Of a type that saves where its runs have got to. */
+  readonly saves?: RunSaves | undefined;
+  /** How long a handler that was told to stop may take to settle, milliseconds. An emit or a save may wait for its confirm for half of what is left of that. */
   readonly stopTimeoutMs: number;
   /** Takes a line of the run's log. */
   writeLog(level: LogLevel, message: string, fields?: LogFields): void;
   /** Publishes an event, already written as JSON; resolves when it is confirmed. */
   publish(eventJson: string): Promise<void>;
+  /** It emits, or says that it is alive. */
+  beat?(): void;
+};
+
+/** What a host brings for a type with a `checkpoint`. */
+export type RunSaves = Pick<SavingParts, "schema" | "save" | "everyMs"> & {
+  /** What the run starts with, parsed; undefined: nothing. */
+  readonly checkpoint: unknown;
 };
 
 /** A context, and what its host tells it. */
 export type RunContext<P> = {
   readonly context: ObserverContext<P>;
   /**
-   * Aborts the signal, the first time. `lease-lost`, also as a later call, rejects with the reason every emit that waits
-   * and every one to come; any other reason gives each of them `stopTimeoutMs`.
+   * Aborts the signal, the first time. `lease-lost`, also as a later call, rejects with the reason every emit and save that waits
+   * and every one to come; any other reason gives each of them half of what is left of `stopTimeoutMs`.
    */
   stop(reason: ObserverStopped): void;
-  /** The handler has settled. */
-  end(): void;
+  /** What `params` are from now on, of one that is updatable. */
+  update(params: P): void;
+  /** Something that it emitted waits for its confirm. */
+  readonly waits: boolean;
+  /** The handler has settled. Where it saves, resolves when what it has saved last is on its way. */
+  end(): Promise<void> | undefined;
 };
 
 /** Builds what a handler gets, for hosts; service and harness share it so that `emit` keeps its promises in both. */
@@ -32,23 +51,36 @@ export function createRunContext<P>(parts: RunContextParts<P>): RunContext<P> {
   return new PartsContext(parts);
 }
 
-/** An emit whose confirm has not come. */
-type PendingEmit = { readonly reject: (error: Error) => void; giveUp?: NodeJS.Timeout };
+/** An emit or a save whose confirm has not come. */
+type Pending = { readonly reject: (error: Error) => void; giveUp?: NodeJS.Timeout };
+
+/**
+ * Of what is left of its stop timeout: a handler that awaits what a blocked broker does not confirm, one thing after another, always has as much again
+ * to settle in, before its slot is ended for it.
+ */
+const GIVE_UP_AFTER = 0.5;
 
 /** There is one for each of many thousand runs, hence methods rather than functions of its own. */
 class PartsContext<P> implements RunContext<P> {
   readonly context: ObserverContext<P>;
   readonly #parts: RunContextParts<P>;
   readonly #controller = new AbortController();
-  /** Made when something is emitted. */
-  #pending: Set<PendingEmit> | undefined;
+  /** Made when something is emitted or saved. */
+  #pending: Set<Pending> | undefined;
+  #emitting = 0;
+  #params: P;
+  /** Emits that no save goes behind yet. */
+  readonly #unsaved = new Set<Promise<void>>();
   #leaseLost: ObserverStopped | undefined;
+  /** By when the handler is to have settled; `performance.now()`. */
+  #settledByMs = Number.POSITIVE_INFINITY;
   #ended = false;
   #warnedOfStop = false;
+  readonly #saving: Saving | undefined;
 
   constructor(parts: RunContextParts<P>) {
     this.#parts = parts;
-    const { params, observer, runId } = parts;
+    const { params, observer, runId, epoch, saves } = parts;
     const { signal } = this.#controller;
     const log: ObserverLog = Object.freeze({
       debug: (message: string, fields?: LogFields) => parts.writeLog("debug", message, fields),
@@ -56,25 +88,64 @@ class PartsContext<P> implements RunContext<P> {
       warn: (message: string, fields?: LogFields) => parts.writeLog("warn", message, fields),
       error: (message: string, fields?: LogFields) => parts.writeLog("error", message, fields),
     });
-    this.context = Object.freeze({ params, signal, log, emit: (event: unknown) => this.#emit(event), observer, runId });
+    const emit = (event: unknown) => this.#emit(event);
+    const alive = () => parts.beat?.();
+    const context = { params, signal, log, emit, alive, observer, runId };
+    this.#saving = saves && new Saving({ ...saves, emitted: () => this.#emitted() });
+    this.#params = params;
+    if (epoch === undefined) this.context = Object.freeze(context);
+    else {
+      const saveCheckpoint = (value: unknown) => this.#save(value);
+      const { checkpoint } = saves ?? {};
+      const admitted = { ...context, epoch, ...(saves && { checkpoint, saveCheckpoint }) };
+      if (parts.isUpdatable) Object.defineProperty(admitted, "params", { enumerable: true, get: () => this.#params });
+      this.context = Object.freeze(admitted);
+    }
+  }
+
+  update(params: P): void {
+    this.#params = params;
   }
 
   stop(reason: ObserverStopped): void {
     const isFirst = !this.context.signal.aborted;
+    if (isFirst) this.#settledByMs = performance.now() + this.#parts.stopTimeoutMs;
     if (reason.code === "lease-lost") {
       this.#leaseLost ??= reason;
       for (const { reject } of this.#pending ?? []) reject(reason);
+      this.#saving?.stop(reason);
     } else if (isFirst) {
       for (const pending of this.#pending ?? []) this.#limit(pending, reason);
     }
+    this.#saving?.hurry();
     this.#controller.abort(reason);
   }
 
-  end(): void {
+  get waits(): boolean {
+    return this.#emitting > 0;
+  }
+
+  end(): Promise<void> | undefined {
     this.#ended = true;
+    return this.#saving?.flush(new SdkError("save-after-end", "saveCheckpoint was called after the run had ended"));
+  }
+
+  #save(value: unknown): Promise<void> {
+    const saved = this.#untilGivenUp((this.#saving as Saving).save(value));
+    // As with an emit: nobody need await it.
+    saved.catch((error: unknown) => this.#warn(error, "a checkpoint was not saved"));
+    return saved;
+  }
+
+  /** All that waits for its confirm now, but for what this was said of before: a save for each of many emits must not look at all of them. */
+  #emitted(): Promise<void> {
+    const fresh = [...this.#unsaved];
+    this.#unsaved.clear();
+    return allConfirmed(fresh);
   }
 
   #emit(event: unknown): Promise<void> {
+    this.#parts.beat?.();
     const published = this.#publish(event);
     // This handler makes an emit that nobody awaits safe; one who awaits it still gets the rejection.
     published.catch((error: unknown) => this.#warn(error));
@@ -90,7 +161,15 @@ class PartsContext<P> implements RunContext<P> {
       await new Promise((resolve) => setImmediate(resolve));
       throw this.#leaseLost;
     }
-    await this.#untilGivenUp(this.#parts.publish(toJson(event)));
+    const sent = this.#untilGivenUp(this.#parts.publish(toJson(event)));
+    this.#emitting += 1;
+    if (this.#saving !== undefined) this.#unsaved.add(sent);
+    try {
+      await sent;
+    } finally {
+      this.#emitting -= 1;
+      this.#unsaved.delete(sent);
+    }
   }
 
   /** As `sent` settles, unless a stop settles it first. */
@@ -104,7 +183,7 @@ class PartsContext<P> implements RunContext<P> {
         over();
         reject(error);
       };
-      const pending: PendingEmit = { reject: rejectWith };
+      const pending: Pending = { reject: rejectWith };
       this.#pending ??= new Set();
       this.#pending.add(pending);
       const { aborted, reason } = this.context.signal;
@@ -116,17 +195,19 @@ class PartsContext<P> implements RunContext<P> {
     });
   }
 
-  #limit(pending: PendingEmit, reason: ObserverStopped): void {
-    pending.giveUp = setTimeout(() => pending.reject(reason), this.#parts.stopTimeoutMs);
+  #limit(pending: Pending, reason: ObserverStopped): void {
+    const leftMs = Math.max(0, this.#settledByMs - performance.now());
+    pending.giveUp = setTimeout(() => pending.reject(reason), GIVE_UP_AFTER * leftMs);
     pending.giveUp.unref();
   }
 
   /** One line for all that a stop, or the end, has refused: a run that leaves a timer behind would otherwise fill the log. */
-  #warn(error: unknown): void {
-    const afterStop = isObserverStopped(error) || (error instanceof SdkError && error.code === "emit-after-end");
+  #warn(error: unknown, what = "an emitted event was not published"): void {
+    const isLate = error instanceof SdkError && (error.code === "emit-after-end" || error.code === "save-after-end");
+    const afterStop = isObserverStopped(error) || isLate;
     if (afterStop && this.#warnedOfStop) return;
     this.#warnedOfStop ||= afterStop;
-    this.#parts.writeLog("warn", "an emitted event was not published", { error: String(error) });
+    this.#parts.writeLog("warn", what, { error: String(error) });
   }
 }
 

@@ -11,6 +11,9 @@
  * - `no-result`: a handler of batches returned nothing for this task
  * - `missing-input`: a task of a flow was not given an input that its type cannot do without
  * - `invalid-creation`: what `ctx.tasks.create` was given is not right, or is too much
+ * - `invalid-checkpoint`: what was to be saved, or what a run is to start with, does not pass the type's schema, or is no JSON
+ * - `checkpoint-too-large`: what was to be saved has more than 65,536 bytes as JSON
+ * - `save-after-end`: `saveCheckpoint` was called by a run that had ended
  * - `event-not-seen`: the harness waited for an event that did not come
  * - `not-offered`: the harness was given a restricted type, and permissions under which there is none
  */
@@ -25,6 +28,9 @@ export type SdkErrorCode =
   | "no-result"
   | "missing-input"
   | "invalid-creation"
+  | "invalid-checkpoint"
+  | "checkpoint-too-large"
+  | "save-after-end"
   | "event-not-seen"
   | "not-offered";
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { Creations, type TaskCreation } from "./creations.ts";
-import type { LoggedLine } from "./harness.ts";
 import { type GivenInput, inputsOf, type MissingInput } from "./inputs.ts";
 import type { LogLevel, ObserverLog } from "./observer-context.ts";
 import { ObserverStopped } from "./observer-stopped.ts";
 import { paramsIssuesText, parseParams } from "./params.ts";
 import { Postponing, TaskPostponed } from "./postpone.ts";
 import { SdkError } from "./sdk-error.ts";
+import type { LoggedLine, Spy } from "./spy.ts";
 import { handlerOf, isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
 import { outputJson } from "./task-output.ts";
 
@@ -23,6 +23,8 @@ export type TaskRunOptions = {
   readonly taskId?: string;
   /** Aborts the handler's, with the same reason. */
   readonly signal?: AbortSignal;
+  /** Sees what the handler logs as it does, and what it has created when it has completed. */
+  readonly spy?: Spy;
   /** Told of each line that the handler logs. */
   readonly onLog?: (line: LoggedLine) => void;
   /** Told of each task that the handler has created, when it has completed. */
@@ -57,7 +59,10 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
       params: parsed.params,
       ...inputsOf(definition, givenOf(options)),
       signal: ending.signal,
-      log: logTo(options.onLog),
+      log: logTo((line) => {
+        options.spy?.note("log", line);
+        options.onLog?.(line);
+      }),
       attempt,
       taskId: options.taskId ?? randomUUID(),
       postpone: postponing.postpone,
@@ -66,13 +71,17 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
     ending.signal.throwIfAborted();
     if (postponing.asked === undefined) {
       const output = JSON.parse(outputJson(definition, value)) as R;
-      for (const json of creations.json) options.onCreate?.(JSON.parse(json) as TaskCreation);
+      for (const task of creations.json.map((json) => JSON.parse(json) as TaskCreation)) {
+        options.spy?.note("task", task);
+        options.onCreate?.(task);
+      }
       return output;
     }
   } catch (thrown) {
     if (postponing.asked === undefined) throw thrown;
   } finally {
     clearTimeout(timer);
+    options.spy?.end("the attempt ended");
     outer?.removeEventListener("abort", abort);
   }
   ending.signal.throwIfAborted();
@@ -89,10 +98,10 @@ const givenOf = ({ inputs = {}, missing = {} }: TaskRunOptions): GivenInput[] =>
   ...Object.entries(missing).map(([ref, { status, error }]) => ({ ref, status, error })),
 ];
 
-function logTo(onLog: TaskRunOptions["onLog"]): ObserverLog {
+function logTo(onLog: (line: LoggedLine) => void): ObserverLog {
   const line =
     (level: LogLevel): ObserverLog["info"] =>
     (message, fields) =>
-      onLog?.({ level, message, ...(fields && { fields }) });
+      onLog({ level, message, ...(fields && { fields }) });
   return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
 }

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { ACCESS_CALLS } from "./access-calls.ts";
+import { BALANCE_CALLS } from "./balance-calls.ts";
 import type { Call } from "./call.ts";
 import type { CallName, PathParameter } from "./call-places.ts";
 import { ERROR_CALLS } from "./error-calls.ts";
@@ -10,6 +11,7 @@ import { SCHEDULE_CALLS } from "./schedule-calls.ts";
 import { SERVICE_CALLS } from "./service-calls.ts";
 import { TASK_CALLS } from "./task-calls.ts";
 import { TIMER_CALLS } from "./timer-calls.ts";
+import { WORK_CALLS } from "./work-calls.ts";
 
 /**
  * Every call of the REST API. The manager's routes, the OpenAPI document, the clients of command line and page: all are made of
@@ -22,7 +24,9 @@ export const CALLS = {
   ...FLOW_CALLS,
   ...TIMER_CALLS,
   ...SCHEDULE_CALLS,
+  ...WORK_CALLS,
   ...SERVICE_CALLS,
+  ...BALANCE_CALLS,
   ...ERROR_CALLS,
   ...OVERVIEW_CALLS,
 } as const satisfies Record<CallName, Call>;
@@ -50,7 +54,8 @@ export type CallInput<Name extends CallName> = ([PathParameter<Name>] extends [n
   ? { path?: undefined }
   : { path: Record<PathParameter<Name>, string> }) & { query?: QueryOf<Name> } & (BodyOf<Name> extends undefined
     ? { body?: undefined }
-    : { body: BodyOf<Name> });
+    : { body: BodyOf<Name> }) &
+  (Calls[Name] extends { headers: z.ZodObject<{ "If-Match": z.ZodType }> } ? { ifMatch?: string | undefined } : object);
 
 /** The lists that come page by page, and are of nothing in particular. */
 export type PagedCallName = {

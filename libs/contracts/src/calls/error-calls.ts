@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ErrorReport } from "../error-report.ts";
+import { ErrorReason } from "../error-report.ts";
 import { ErrorEntry, ErrorPage, ObserverView } from "../rest.ts";
 import { ErrorGroupList, ErrorGroupText, ObserverErrors } from "../rest-errors.ts";
 import type { Call } from "./call.ts";
@@ -10,7 +10,7 @@ export const ERROR_CALLS = {
   listErrors: {
     access: "viewer",
     query: z.strictObject({
-      reason: ErrorReport.shape.reason.optional().describe("why the message landed there"),
+      reason: ErrorReason.optional().describe("why the message landed there"),
       group: ErrorGroupText.optional().describe("the `group` of an entry or of GET /errors/groups"),
       observer: z.string().max(128).optional().describe("name or id"),
       limit: pageLimit,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { observerFilterQuery } from "../observer-filter.ts";
-import { CreateObserver, ObserverPage, ObserverView, RunList, whenFull } from "../rest.ts";
+import { ChangeObserver } from "../observer-spec.ts";
+import { CreateObserver, ObserverChanged, ObserverPage, ObserverView, PutObserver, RunList, whenFull } from "../rest.ts";
 import {
   BatchResults,
   BulkCount,
@@ -13,12 +14,37 @@ import {
   ResumeRequest,
   StopRequest,
 } from "../rest-bulk.ts";
+import { CheckpointView, PutCheckpoint } from "../rest-checkpoints.ts";
 import { LOG_EVENTS, ObserverLogs } from "../rest-logs.ts";
+import { TimelinePage } from "../rest-timeline.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { flag, limitFrom, pageCursor, pageLimit } from "./query-fields.ts";
 
 /** Of ids and names one by one, of a filter a count. */
 const BulkAnswer = z.union([BulkResults, BulkCount]);
+
+const changeQuery = z.strictObject({
+  whenFull: whenFull.describe("of a change to another pool, while it runs or waits to: as at a create"),
+  dryRun: flag.describe("answers as if, and changes nothing"),
+});
+
+const ifMatch = z.object({
+  "If-Match": z
+    .string()
+    .optional()
+    .describe("the `ETag` that it was read with: 412 if it was changed since, and is not as asked for anyway"),
+});
+
+const CHANGE_PROBLEMS = [
+  "observer-not-found",
+  "spec-changed",
+  "unknown-type",
+  "pool-not-served",
+  "no-free-worker",
+  "admission-not-known",
+  "already-deleting",
+  "already-deleted",
+] as const;
 
 /** Of jobs without an end: one by one, and many at once. */
 export const OBSERVER_CALLS = {
@@ -33,6 +59,7 @@ export const OBSERVER_CALLS = {
       "unknown-type",
       "pool-not-served",
       "no-free-worker",
+      "admission-not-known",
       "not-ready",
       "cross-origin",
     ],
@@ -52,7 +79,28 @@ export const OBSERVER_CALLS = {
     problems: [],
   },
   getObserver: { access: "viewer", answers: { 200: ObserverView }, problems: ["observer-not-found"] },
+  changeObserver: {
+    access: "operator",
+    query: changeQuery,
+    headers: ifMatch,
+    body: ChangeObserver,
+    answers: { 200: ObserverChanged, 202: ObserverChanged },
+    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "not-ready", "cross-origin"],
+  },
+  putObserver: {
+    access: "operator",
+    headers: ifMatch,
+    body: PutObserver,
+    answers: { 200: ObserverChanged, 201: ObserverChanged, 202: ObserverChanged },
+    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "other-type", "name-taken", "not-ready", "cross-origin"],
+  },
   listRuns: { access: "viewer", answers: { 200: RunList }, problems: ["observer-not-found"] },
+  getTimeline: {
+    access: "viewer",
+    query: z.strictObject({ limit: pageLimit, cursor: pageCursor }),
+    answers: { 200: TimelinePage },
+    problems: ["observer-not-found"],
+  },
   getLogs: {
     access: "viewer",
     query: z.strictObject({
@@ -86,6 +134,11 @@ export const OBSERVER_CALLS = {
       "cross-origin",
     ],
   },
+  moveObserver: {
+    access: "operator",
+    answers: { 202: ObserverView },
+    problems: ["observer-not-found", "not-movable", "nowhere-to-move", "service-too-old", "not-ready", "cross-origin"],
+  },
   pauseObserver: {
     access: "operator",
     answers: { 200: ObserverView, 202: ObserverView },
@@ -105,6 +158,18 @@ export const OBSERVER_CALLS = {
       "cross-origin",
     ],
   },
+  getCheckpoint: { access: "viewer", answers: { 200: CheckpointView }, problems: ["observer-not-found"] },
+  putCheckpoint: {
+    access: "admin",
+    body: PutCheckpoint,
+    answers: { 200: CheckpointView },
+    problems: [...BODY_PROBLEMS, "observer-not-found", "has-run", "already-deleted", "not-ready", "cross-origin"],
+  },
+  resetCheckpoint: {
+    access: "admin",
+    answers: { 200: CheckpointView },
+    problems: ["observer-not-found", "has-run", "already-deleted", "not-ready", "cross-origin"],
+  },
   createObservers: {
     access: "operator",
     body: CreateObservers,
@@ -120,6 +185,7 @@ export const OBSERVER_CALLS = {
       "unknown-type",
       "pool-not-served",
       "no-free-worker",
+      "admission-not-known",
       "batch-interrupted",
     ],
   },

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { ServiceName, TypeName } from "../ids.ts";
 import { ObserverView, ServiceView } from "../rest.ts";
 import { ChangesReady, ChangesResync } from "../rest-changes.ts";
+import { MAX_RUN_FIGURE_MINUTES, RunFigures } from "../rest-run-figures.ts";
 import { Readiness, Stats } from "../rest-stats.ts";
 import { type Call, GATE_PROBLEMS } from "./call.ts";
 
@@ -20,6 +22,22 @@ export type ChangeEvent = {
 /** Of the whole: figures, changes as they happen, and what probes ask. */
 export const OVERVIEW_CALLS = {
   getStats: { access: "viewer", answers: { 200: Stats }, problems: [] },
+  getRunFigures: {
+    access: "viewer",
+    query: z.strictObject({
+      minutes: z
+        .preprocess(
+          (given) => (typeof given === "string" && /^[0-9]{1,4}$/.test(given) ? Number(given) : given),
+          z.int().min(1).max(MAX_RUN_FIGURE_MINUTES),
+        )
+        .default(60)
+        .describe("the last so many, this one included; of a day they are kept"),
+      type: TypeName.optional().describe("only of this observer type"),
+      service: ServiceName.optional().describe("only on services of this name, or the one of this id"),
+    }),
+    answers: { 200: RunFigures },
+    problems: [],
+  },
   followChanges: {
     access: "viewer",
     query: z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ScheduleId, TypeName } from "../ids.ts";
+import { PoolName, ScheduleId, TypeName } from "../ids.ts";
 
 /** What stands in braces in a path. A new one is described here. */
 export const PATH_PARAMETERS = {
@@ -28,6 +28,11 @@ export const PATH_PARAMETERS = {
     .uuid()
     .describe("the flow's id")
     .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f71"] }),
+  workId: z
+    .uuid()
+    .describe("the work's id")
+    .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f91"] }),
   scheduleId: ScheduleId.describe("the schedule's id, chosen by the client").meta({ examples: ["nightly-report"] }),
+  pool: PoolName.describe("the pool's name").meta({ examples: ["default"] }),
   taskType: TypeName.describe("the name of a task type").meta({ examples: ["resize"] }),
 } as const;

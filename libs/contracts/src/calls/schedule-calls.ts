@@ -54,19 +54,19 @@ export const SCHEDULE_CALLS = {
   resumeSchedule: {
     access: "operator",
     answers: { 200: ScheduleView },
-    problems: ["schedule-not-found", "cross-origin"],
+    problems: ["schedule-not-found", "schedule-unreadable", "cross-origin"],
   },
   runSchedule: {
     access: "operator",
     body: RunSchedule,
     answers: { 200: OccurrenceView },
-    problems: [...BODY_PROBLEMS, "schedule-not-found", "schedule-without-task", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "schedule-not-found", "schedule-unreadable", "schedule-without-task", "cross-origin"],
   },
   backfillSchedule: {
     access: "operator",
     body: BackfillSchedule,
     answers: { 200: BackfillAnswer },
-    problems: [...BODY_PROBLEMS, "schedule-not-found", "schedule-without-task", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "schedule-not-found", "schedule-unreadable", "schedule-without-task", "cross-origin"],
   },
   listOccurrences: {
     access: "viewer",
@@ -82,7 +82,7 @@ export const SCHEDULE_CALLS = {
     access: "viewer",
     query: z.strictObject(window),
     answers: { 200: ScheduleTimes },
-    problems: ["schedule-not-found"],
+    problems: ["schedule-not-found", "schedule-unreadable"],
   },
   previewSchedule: {
     access: "viewer",

@@ -17,5 +17,15 @@ export const SERVICE_CALLS = {
     answers: { 202: ServiceView },
     problems: ["service-not-found", "service-ended", "service-ambiguous", "not-ready", "cross-origin"],
   },
+  cordonService: {
+    access: "admin",
+    answers: { 202: ServiceView },
+    problems: ["service-not-found", "service-ended", "service-ambiguous", "service-too-old", "not-ready", "cross-origin"],
+  },
+  uncordonService: {
+    access: "admin",
+    answers: { 202: ServiceView },
+    problems: ["service-not-found", "service-ended", "service-ambiguous", "service-too-old", "not-ready", "cross-origin"],
+  },
   listTypes: { access: "viewer", answers: { 200: TypeList }, problems: [] },
 } as const satisfies Record<string, Call>;

@@ -1,0 +1,70 @@
+import type { TaskCreation } from "./creations.ts";
+import type { LogFields, LogLevel } from "./observer-context.ts";
+import { SdkError } from "./sdk-error.ts";
+
+export type LoggedLine = { readonly level: LogLevel; readonly message: string; readonly fields?: LogFields };
+
+/** What a handler may be seen to do, by kind: an emitted event, as a subscriber would read it · a line of its log · a checkpoint, as the next run would be given it · a task that it created. */
+export type Sight = { event: unknown; log: LoggedLine; checkpoint: unknown; task: TaskCreation };
+
+/** Sees what a handler does in the harness, and waits for it. */
+export class Spy {
+  readonly #seen: { readonly [Kind in keyof Sight]: Sight[Kind][] } = { event: [], log: [], checkpoint: [], task: [] };
+  readonly #looks = new Set<() => void>();
+  #over: string | undefined;
+
+  /** All of a kind, in their order. It grows while the run goes on. */
+  seen<Kind extends keyof Sight>(kind: Kind): readonly Sight[Kind][] {
+    return this.#seen[kind];
+  }
+
+  /**
+   * The first of a kind, of those seen before as well, for which the predicate holds. Rejects with `event-not-seen` after
+   * `timeoutMs` (default 5,000) or when the run ends without one.
+   */
+  waitFor<Kind extends keyof Sight>(
+    kind: Kind,
+    predicate: (seen: Sight[Kind]) => boolean = () => true,
+    { timeoutMs = 5_000 }: { readonly timeoutMs?: number } = {},
+  ): Promise<Sight[Kind]> {
+    return new Promise((resolve, reject) => {
+      const all = this.#seen[kind];
+      let next = 0;
+      const settle = (act: () => void) => {
+        clearTimeout(timer);
+        this.#looks.delete(look);
+        act();
+      };
+      const giveUp = (why: string) =>
+        settle(() => reject(new SdkError("event-not-seen", `${why}; ${all.length} others came`)));
+      const look = () => {
+        while (next < all.length) {
+          const one = all[next++] as Sight[Kind];
+          try {
+            if (predicate(one)) return settle(() => resolve(one));
+          } catch (error) {
+            return settle(() => reject(error as Error)); // of the test, not of the handler that is seen
+          }
+        }
+        if (this.#over !== undefined) giveUp(`${this.#over} without such ${AN[kind]}`);
+      };
+      const timer = setTimeout(() => giveUp(`no such ${kind} within ${timeoutMs} ms`), timeoutMs);
+      this.#looks.add(look);
+      look();
+    });
+  }
+
+  /** For the harness: it did this. */
+  note<Kind extends keyof Sight>(kind: Kind, seen: Sight[Kind]): void {
+    this.#seen[kind].push(seen);
+    for (const look of this.#looks) look();
+  }
+
+  /** For the harness: nothing more comes. @param how "the run ended as completed" */
+  end(how: string): void {
+    this.#over ??= how;
+    for (const look of this.#looks) look();
+  }
+}
+
+const AN = { event: "an event", log: "a log line", checkpoint: "a checkpoint", task: "a task" };

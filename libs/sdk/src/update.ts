@@ -1,0 +1,41 @@
+import type { ObserverContext } from "./observer-context.ts";
+import type { ObserverDefinition } from "./observer-definition.ts";
+
+/** The answer as data. */
+export type UpdateOutcome = { readonly outcome: "applied" | "restart" | "rejected"; readonly reason?: string };
+
+/**
+ * Asks a type's `onUpdate`; never rejects. What throws, or answers something else, may have applied half of it: it begins again.
+ * @param params parsed
+ */
+export async function settleUpdate<P>(
+  { onUpdate }: ObserverDefinition<P>,
+  params: P,
+  context: ObserverContext<P>,
+): Promise<UpdateOutcome> {
+  if (onUpdate === undefined) return { outcome: "restart", reason: "its type takes no change as it runs" };
+  try {
+    const answer: unknown = await onUpdate(params, context);
+    if (answer === "applied" || answer === "restart") return { outcome: answer };
+    const reason = rejectionOf(answer);
+    if (reason !== undefined) return { outcome: "rejected", reason };
+    return { outcome: "restart", reason: 'onUpdate answered neither "applied", "restart" nor { rejected: "why" }' };
+  } catch (thrown) {
+    return { outcome: "restart", reason: `onUpdate threw ${textOf(thrown)}` };
+  }
+}
+
+function rejectionOf(answer: unknown): string | undefined {
+  if (answer === "rejected") return "its type does not say why";
+  if (typeof answer !== "object" || answer === null) return undefined;
+  const { rejected } = answer as { rejected?: unknown };
+  return typeof rejected === "string" ? rejected : undefined;
+}
+
+function textOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+  } catch {
+    return typeof thrown;
+  }
+}
