@@ -1,4 +1,4 @@
-import type { Readiness } from "@unacked/contracts";
+import type { Readiness, WorkAct } from "@unacked/contracts";
 import { tlsFilesOf } from "@unacked/settings";
 import type { Tracing } from "@unacked/tracing";
 import { BrokerSide } from "./adapters/amqp/broker-side.ts";
@@ -6,8 +6,10 @@ import { type HttpServer, startHttpServer } from "./adapters/http/server/http-se
 import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import { BalanceSide } from "./balance-side.ts";
 import { FlowSide } from "./flow-side.ts";
 import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
+import { LostActions } from "./operations/access/lost-actions.ts";
 import { LateEvents } from "./operations/books/late-events.ts";
 import { Ledger } from "./operations/books/ledger.ts";
 import { Retention } from "./operations/books/retention.ts";
@@ -19,6 +21,7 @@ import type { Log } from "./operations/log.ts";
 import { LogDesk } from "./operations/logs/log-desk.ts";
 import type { ManagerApi } from "./operations/manager-api.ts";
 import { AbsenceProver } from "./operations/observers/absence-prover.ts";
+import { CheckpointDesk } from "./operations/observers/checkpoint-desk.ts";
 import { ObserverLifecycle } from "./operations/observers/observer-lifecycle.ts";
 import { Readoption } from "./operations/observers/readoption.ts";
 import { Reconciler } from "./operations/observers/reconciler.ts";
@@ -33,6 +36,7 @@ import { ScheduleSide } from "./schedule-side.ts";
 import type { ManagerSettings } from "./settings.ts";
 import { TaskSide } from "./task-side.ts";
 import { TimeSide } from "./time-side.ts";
+import { WorkSide } from "./work-side.ts";
 
 const MS_PER_DAY = 86_400_000;
 
@@ -59,6 +63,7 @@ export class ObserverManager {
   readonly #poolKeeper: PoolKeeper;
   readonly #retention: Retention;
   readonly #lateEvents: LateEvents;
+  readonly #lostActions: LostActions;
   readonly #fleet: Fleet;
   readonly #changes: ChangeHub;
   readonly #metrics: ManagerMetrics;
@@ -68,6 +73,8 @@ export class ObserverManager {
   readonly #requests: RequestSide;
   readonly #time: TimeSide;
   readonly #schedules: ScheduleSide;
+  readonly #balance: BalanceSide;
+  readonly #work: WorkSide;
   readonly #api: ManagerApi;
   readonly #access: ReturnType<typeof httpAccessOf>;
   #http: HttpServer | undefined;
@@ -100,7 +107,7 @@ export class ObserverManager {
     const wake = () => this.#dispatcher.wake();
     const { AMQP_URL: url, HEARTBEAT_S: heartbeatS, WORK_QUEUE_TYPE: queueType } = settings;
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
-    const typeCheck = new TypeCheck(types);
+    const typeCheck = new TypeCheck(types, () => this.#fleet.mayGoOnWith("admission"));
     const readoption = new Readoption({ store: books, errors, types: typeCheck, retentionMs, committed: wake, tally, log });
     this.#broker = new BrokerSide(
       { broker: { url, tls: tlsFilesOf("AMQP", settings), heartbeatS, log }, queueType, managerId, tracing },
@@ -135,6 +142,20 @@ export class ObserverManager {
     });
     this.#poolKeeper = new PoolKeeper({ store: pools, queues: this.#broker.workQueues, isCaughtUp, log });
     this.#retention = new Retention({ store: retention, retentionMs, log });
+    this.#lostActions = new LostActions({
+      missing: (actions) => this.#database.missingActions(actions),
+      errors,
+      managerId,
+      tally,
+      log,
+    });
+    this.#database.onFailover({
+      committed: (done) => this.#lostActions.accepted(done),
+      moved: () => {
+        this.#lostActions.databaseMoved();
+        this.#changes.startOver();
+      },
+    });
     this.#lateEvents = new LateEvents({ store: this.#database.unapplied, books, committed: wake, log });
     this.#fleet = new Fleet({
       store: this.#database.fleet,
@@ -201,6 +222,28 @@ export class ObserverManager {
       committed: wake,
       log,
     });
+    this.#balance = new BalanceSide({
+      database: this.#database,
+      isAuto: settings.REBALANCE === "auto",
+      isReady,
+      mayMove: () => this.#fleet.mayGoOnWith("balance"),
+      committed: wake,
+      log,
+    });
+    const lifecycle = new ObserverLifecycle({
+      store: books,
+      types: typeCheck,
+      isReady,
+      mayPause: () => this.#fleet.mayGoOnWith("pause"),
+      mayUpdate: () => this.#fleet.mayGoOnWith("update"),
+      mayTell: () => this.#fleet.mayGoOnWith("hot-update"),
+      maySchedule: () => this.#fleet.mayGoOnWith("scheduled"),
+      committed: wake,
+      freshStarts,
+      log,
+    });
+    const whyNot = (act: WorkAct) => lifecycle.whyNot(act);
+    this.#work = new WorkSide({ database: this.#database, whyNot, committed: wake, retentionMs, log });
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
@@ -210,18 +253,23 @@ export class ObserverManager {
       flows: this.#flows.desk,
       timers: this.#time.desk,
       schedules: this.#schedules.desk,
+      work: this.#work.desk,
       errors: new ErrorDesk({ store: books, types: typeCheck, isReady, committed: wake }),
-      lifecycle: new ObserverLifecycle({
+      lifecycle,
+      checkpoints: new CheckpointDesk({
         store: books,
-        types: typeCheck,
+        types,
+        find: (ref) => reads.findObserver(ref),
+        read: (id) => reads.readCheckpoint(id),
         isReady,
-        mayPause: () => this.#fleet.mayGoOnWith("pause"),
-        maySchedule: () => this.#fleet.mayGoOnWith("scheduled"),
-        committed: wake,
-        freshStarts,
-        log,
       }),
-      services: new ServiceDesk({ store: services, isReady, committed: wake }),
+      services: new ServiceDesk({
+        store: services,
+        isReady,
+        mayCordon: () => this.#fleet.mayGoOnWith("balance"),
+        committed: wake,
+      }),
+      balance: this.#balance.desk,
       logs: this.#logs,
       reads,
       changes: this.#changes,
@@ -263,12 +311,15 @@ export class ObserverManager {
     this.#poolKeeper.start();
     this.#retention.start();
     this.#lateEvents.start();
+    this.#lostActions.start();
     this.#fleet.start();
     this.#tasks.start();
     this.#flows.start();
     this.#requests.start();
     this.#time.start();
     this.#schedules.start();
+    this.#balance.start();
+    this.#work.start();
   }
 
   async close(): Promise<void> {
@@ -291,7 +342,10 @@ export class ObserverManager {
       this.#flows.close(),
       this.#time.close(),
       this.#schedules.close(),
+      this.#balance.close(),
+      this.#work.close(),
     ]);
+    await this.#lostActions.stop();
     await this.#fleet.stop();
     await this.#database.close();
   }

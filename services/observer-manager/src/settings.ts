@@ -1,3 +1,4 @@
+import { flawOfBrokerUrls } from "@unacked/broker";
 import {
   anyNumber,
   oneOf,
@@ -11,15 +12,18 @@ import {
 } from "@unacked/settings";
 import { z } from "zod";
 import { AccessSettings, accessFlaws } from "./access-settings.ts";
-import { SSL_MODES, sslModeOf } from "./adapters/postgres/connection/ssl-mode.ts";
+import { databaseUrls, flawOfDatabaseUrls } from "./adapters/postgres/connection/database-urls.ts";
+import { sslModeOf } from "./adapters/postgres/connection/ssl-mode.ts";
 import { RequestSettings } from "./request-settings.ts";
 
 const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
 
 const SETTINGS = z.object({
-  AMQP_URL: secretUrl("The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`."),
+  AMQP_URL: secretUrl(
+    "The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`; of a cluster each node, separated by commas: where one is lost, the next is tried at once.",
+  ),
   DATABASE_URL: secretUrl(
-    "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, to whomever), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default).",
+    "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, to whomever), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default); of a primary and its standbys each, separated by commas: the one that is the primary is used.",
   ),
   ...tlsSettings("AMQP", "the broker"),
   ...tlsSettings("DATABASE", "PostgreSQL"),
@@ -33,7 +37,7 @@ const SETTINGS = z.object({
   WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
     .default("classic")
     .describe(
-      "The type of the work queues, and of those for events and errors: `quorum` for clusters of RabbitMQ 4.3 and later. The same for managers and services.",
+      "The type of the durable queues that this program makes: `quorum` for clusters, best of RabbitMQ 4.3 and later. One that is there keeps the type it has.",
     ),
   RETENTION_DAYS: anyNumber(0, 36_500)
     .default(30)
@@ -50,6 +54,11 @@ const SETTINGS = z.object({
     .describe(
       "How long timers that are over are kept, in days; then they are removed in small sets. For so long their ids are remembered.",
     ),
+  REBALANCE: oneOf(["auto", "manual"])
+    .default("manual")
+    .describe(
+      "`auto`: where a pool has been calm for a minute and a service is far from its share, observers are moved, a few at a time; `manual`: only when somebody asks for it. The same for all managers.",
+    ),
   TASK_CREATION_POOLS: textList(text())
     .optional()
     .describe(
@@ -60,10 +69,12 @@ const SETTINGS = z.object({
 });
 
 function tlsFlawsOf(settings: z.output<typeof SETTINGS>) {
+  const flaw = flawOfBrokerUrls(settings.AMQP_URL);
+  if (flaw !== undefined) return [{ setting: "AMQP_URL", message: flaw }];
   const isBrokers = settings.AMQP_URL.startsWith("amqps:");
-  const mode = sslModeOf(settings.DATABASE_URL, tlsFilesOf("DATABASE", settings));
-  if (mode === undefined)
-    return [{ setting: "DATABASE_URL", message: `its sslmode must be one of ${SSL_MODES.join(", ")}` }];
+  const databaseFlaw = flawOfDatabaseUrls(settings.DATABASE_URL, tlsFilesOf("DATABASE", settings));
+  if (databaseFlaw !== undefined) return [{ setting: "DATABASE_URL", message: databaseFlaw }];
+  const mode = sslModeOf(databaseUrls(settings.DATABASE_URL)[0] ?? "", tlsFilesOf("DATABASE", settings));
   return [
     ...tlsFlaws("AMQP", tlsFilesOf("AMQP", settings), isBrokers, "goes with an amqps:// AMQP_URL"),
     ...tlsFlaws("DATABASE", tlsFilesOf("DATABASE", settings), mode !== "disable", "goes with another sslmode than disable"),

@@ -2,6 +2,7 @@ import { ScheduleId } from "@unacked/contracts";
 import type { AuditPosition } from "./access/audit.ts";
 import type { ErrorPosition } from "./errors/error-desk.ts";
 import type { ObserverPosition, ObserverSort } from "./observers/observer-tools.ts";
+import type { TimelinePosition } from "./observers/timeline.ts";
 
 /**
  * The opaque cursors of lists: base64url of the last row's sort key. They say where a page ended, not how many rows went before, so
@@ -42,6 +43,9 @@ export const decodeTaskCursor = (cursor: string): Created | undefined => decodeC
 export const encodeTimerCursor = (position: Created): string => encodeCreated("i", position);
 export const decodeTimerCursor = (cursor: string): Created | undefined => decodeCreated("i", cursor);
 
+export const encodeWorkCursor = (position: Created): string => encodeCreated("w", position);
+export const decodeWorkCursor = (cursor: string): Created | undefined => decodeCreated("w", cursor);
+
 export const encodeScheduleCursor = (id: string): string => encode(["s", id.replaceAll(".", "/")]);
 export function decodeScheduleCursor(cursor: string): string | undefined {
   const [kind, id, ...rest] = decode(cursor);
@@ -57,6 +61,13 @@ export function decodeOccurrenceCursor(cursor: string): string | undefined {
 
 export const encodeFlowCursor = (position: Created): string => encodeCreated("f", position);
 export const decodeFlowCursor = (cursor: string): Created | undefined => decodeCreated("f", cursor);
+
+export const encodeTimelineCursor = ({ atMicros, key }: TimelinePosition): string => encode(["t", atMicros, key]);
+export function decodeTimelineCursor(cursor: string): TimelinePosition | undefined {
+  const [kind, atMicros, key = "", ...rest] = decode(cursor);
+  if (kind !== "t" || rest.length > 0 || !isMicros(atMicros) || !/^[a-e][0-9a-f-]{0,40}$/.test(key)) return undefined;
+  return { atMicros, key };
+}
 
 /** Of lists whose order never changes. */
 export const encodePlaceCursor = (place: number): string => encode(["p", String(place)]);

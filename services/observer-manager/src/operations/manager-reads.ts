@@ -1,27 +1,39 @@
 import type {
   AuditPage,
+  CheckpointView,
   ErrorEntry,
   ErrorGroupList,
   ErrorPage,
   ObserverErrors,
+  ObserverId,
   ObserverPage,
   ObserverView,
+  RunFigures,
   RunList,
   ServiceList,
   Stats,
+  TimelinePage,
   TypeList,
 } from "@unacked/contracts";
 import type { AuditQuery } from "./access/audit.ts";
 import type { ErrorQuery } from "./errors/error-desk.ts";
 import type { ObserverQuery, ObserverRef } from "./observers/observer-tools.ts";
 
+import type { RunFigureQuery } from "./observers/run-figure-query.ts";
+import type { TimelineQuery } from "./observers/timeline.ts";
+
 export interface ManagerReads {
   listObservers(query: ObserverQuery): Promise<ObserverPage>;
   findObserver(ref: ObserverRef): Promise<ObserverView | undefined>;
   /** Newest first; undefined when there is no such observer. */
   listRuns(ref: ObserverRef): Promise<RunList | undefined>;
+  /** Newest first; undefined when there is no such observer. */
+  timeline(ref: ObserverRef, query: TimelineQuery): Promise<TimelinePage | undefined>;
+  /** The one that counts. */
+  readCheckpoint(id: ObserverId): Promise<CheckpointView>;
   listServices(query: { all: boolean }): Promise<ServiceList>;
   stats(): Promise<Stats>;
+  runFigures(query: RunFigureQuery): Promise<RunFigures>;
   /** Of services that live. */
   listTypes(): Promise<TypeList>;
   listErrors(query: ErrorQuery): Promise<ErrorPage>;

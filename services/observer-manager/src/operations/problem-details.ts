@@ -6,6 +6,7 @@ const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
   "no-free-worker": 5,
   "pool-not-served": 5,
   "flows-not-known": 5,
+  "admission-not-known": 5,
   "not-ready": 1,
   "logs-unavailable": 2,
   "database-unavailable": 2,
@@ -16,7 +17,7 @@ const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
 };
 
 export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDetails {
-  const { code, detail, errors, knownTypes, knownPools, neededRole, taskId } = refusal;
+  const { code, detail, errors, knownTypes, knownPools, neededRole, taskId, specVersion, differs } = refusal;
   const { status, title, remedy } = PROBLEMS[code];
   const retryAfterS = refusal.retryAfterS ?? RETRY_AFTER_S[code];
   const known = { type: problemType(code), title, status, detail: detail ?? title, code, remedy, requestId };
@@ -26,6 +27,8 @@ export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDe
     ...(knownTypes && { knownTypes }),
     ...(knownPools && { knownPools }),
     ...(taskId && { taskId }),
+    ...(specVersion !== undefined && { specVersion }),
+    ...(differs && { differs }),
     ...(neededRole && { neededRole }),
     ...(retryAfterS !== undefined && { retryAfterS }),
   };

@@ -1,4 +1,4 @@
-import type { FieldProblem, ProblemCode, Role } from "@unacked/contracts";
+import type { FieldProblem, ProblemCode, ProblemDetails, Role } from "@unacked/contracts";
 
 /** A request that was understood and is not done. Title, status and remedy come from the catalogue (PROBLEMS). */
 export interface Refusal {
@@ -9,6 +9,9 @@ export interface Refusal {
   errors?: FieldProblem[];
   knownTypes?: string[];
   knownPools?: string[];
+  /** Of `spec-changed`. */
+  specVersion?: number;
+  differs?: ProblemDetails["differs"];
   /** Of `key-taken`: who has it. */
   taskId?: string;
   /** Of `forbidden`: what would be enough. */

@@ -1,4 +1,4 @@
-import type { ErrorReport, OccurrenceStatusName, TASK_OVER_STATUSES } from "@unacked/contracts";
+import type { ErrorReason, OccurrenceStatusName, TASK_OVER_STATUSES } from "@unacked/contracts";
 import type { Command, Happening } from "../domain/books/books.ts";
 import type { RequestOutcome } from "./requests/request.ts";
 import type { FiringOutcome } from "./time/timer-store.ts";
@@ -10,7 +10,7 @@ export interface Tally {
   /** One command of this kind was given to the broker. */
   sent(kind: Command["kind"], outcome: "sent" | "gone" | "failed" | "held-up"): void;
   /** Messages were put aside. */
-  putAside(reasons: readonly ErrorReport["reason"][]): void;
+  putAside(reasons: readonly ErrorReason[]): void;
 }
 
 /** The same of tasks. */

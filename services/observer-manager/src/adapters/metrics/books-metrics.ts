@@ -119,6 +119,7 @@ export class BooksMetrics {
       this.#pools.occupied.inc({ pool }, each.occupied);
       this.#pools.free.inc({ pool }, each.free);
       this.#pools.desired.inc({ pool }, each.desired);
+      this.#pools.silent.inc({ pool }, each.silent);
     }
   }
 
@@ -152,6 +153,10 @@ function poolGauges(metrics: MetricSet) {
     workers: gauge("unacked_workers", "Workers of living services that do not drain."),
     occupied: gauge("unacked_workers_occupied", "Observers that take or await a worker; more than workers when some wait."),
     free: gauge("unacked_workers_free", "Workers that no observer takes or awaits."),
+    silent: gauge(
+      "unacked_observers_silent",
+      "Observers that run, and have neither emitted nor said that they are alive for longer than their warnAfterMs.",
+    ),
     desired: gauge(
       "unacked_workers_desired",
       "Workers that would suffice for all observers even if the service with the most workers died: for autoscalers.",

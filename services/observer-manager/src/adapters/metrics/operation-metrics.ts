@@ -1,4 +1,4 @@
-import { ErrorReport, RUN_END_REASONS } from "@unacked/contracts";
+import { ErrorReason, RUN_END_REASONS } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
 import { COMMAND_KINDS, type Happening } from "../../domain/books/books.ts";
 import type { RepairCounts } from "../../operations/observers/reconciler.ts";
@@ -77,7 +77,7 @@ export class OperationMetrics implements Tally {
     this.#putAside = metrics.counter({
       name: "unacked_manager_errors_total",
       help: "Messages that were put to the errors (GET /api/v1/errors), by why.",
-      labels: { reason: ErrorReport.shape.reason.options },
+      labels: { reason: ErrorReason.options },
     });
     metrics.gauge({
       name: "unacked_manager_failing_seconds",
@@ -112,7 +112,7 @@ export class OperationMetrics implements Tally {
     this.#commands.inc({ kind, outcome });
   }
 
-  putAside(reasons: readonly ErrorReport["reason"][]): void {
+  putAside(reasons: readonly ErrorReason[]): void {
     for (const reason of reasons) this.#putAside.inc({ reason });
   }
 

@@ -1,6 +1,8 @@
-import type { ReadinessCheck } from "@unacked/contracts";
+import { MANAGER_FEATURES, type ReadinessCheck } from "@unacked/contracts";
 import type { TlsFiles } from "@unacked/settings";
 import type { DataSource } from "typeorm";
+import type { ActionDone } from "../../operations/access/audit.ts";
+import type { BalanceStore } from "../../operations/balance/balance-store.ts";
 import type { BooksStore, ErrorBook } from "../../operations/books/books-store.ts";
 import type { UnappliedStore } from "../../operations/books/late-events.ts";
 import type { RetentionStore } from "../../operations/books/retention.ts";
@@ -37,15 +39,20 @@ import type { TaskTakeStore } from "../../operations/tasks/task-take-store.ts";
 import type { TaskLimitStore } from "../../operations/tasks/task-type-desk.ts";
 import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/time/timer-store.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";
+import type { WorkStore } from "../../operations/work/work-store.ts";
+import { missingActions, onActionsCommitted } from "./access/committed-actions.ts";
+import { PostgresBalanceStore } from "./balance/postgres-balance-store.ts";
 import { PostgresBooksStore, rethrowRefused } from "./books/postgres-books-store.ts";
 import { PostgresRetentionStore } from "./books/retention-store.ts";
 import { PostgresUnappliedStore } from "./books/unapplied-events.ts";
 import { PostgresChangeLog } from "./changes/change-feed.ts";
 import { countCommands, PostgresCommandStore } from "./commands/postgres-command-store.ts";
-import { createDataSource, migrate } from "./connection/data-source.ts";
+import { areNew, createDataSource, migrate } from "./connection/data-source.ts";
 import { checkDatabase, unavailable } from "./connection/database-check.ts";
 import { describeDatabaseError } from "./connection/database-error.ts";
+import { databaseUrls } from "./connection/database-urls.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
+import { Primary } from "./connection/primary.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
 import { recordErrors } from "./errors/error-rows.ts";
 import { countFlows } from "./flows/flow-counts.ts";
@@ -80,6 +87,7 @@ import { PostgresTimerStore } from "./time/postgres-timer-store.ts";
 import { countTimers } from "./time/timer-counts.ts";
 import { PostgresTimerFiringStore } from "./time/timer-firing-store.ts";
 import { PostgresTypeDirectory } from "./types/type-reads.ts";
+import { PostgresWorkStore } from "./work/postgres-work-store.ts";
 
 export interface DatabaseSideSettings {
   databaseUrl: string;
@@ -105,8 +113,10 @@ export class DatabaseSide {
   readonly services: ServiceStore;
   readonly logPlaces: LogPlaces;
   readonly changes: ChangeLog;
+  readonly balance: BalanceStore;
   readonly fleet: FleetStore;
   readonly unapplied: UnappliedStore;
+  readonly work: WorkStore;
   readonly tasks: {
     readonly ledger: TaskLedgerStore;
     readonly queue: TaskQueueStore;
@@ -138,16 +148,26 @@ export class DatabaseSide {
     counts(): Promise<ScheduleCounts>;
   };
   readonly #dataSource: DataSource;
+  readonly #primary: Primary;
   readonly #notifications: Notifications;
   readonly #log: Log;
   /** Why the books could not be opened. */
   #lastFailure: ReadinessCheck | undefined;
+  #committed: (done: readonly ActionDone[]) => void = () => undefined;
 
   constructor({ databaseUrl, tls, poolSize, freshStarts, log }: DatabaseSideSettings) {
     this.#log = log;
-    const address = sslOptions(databaseUrl, tls);
-    this.#dataSource = createDataSource({ databaseUrl: address.url, ssl: address.ssl, poolSize, log });
-    this.#notifications = new Notifications(address, log);
+    const [first = "", ...others] = databaseUrls(databaseUrl);
+    const address = sslOptions(first, tls);
+    this.#primary = new Primary([address, ...others.map((url) => sslOptions(url, tls))], log);
+    this.#dataSource = createDataSource({
+      databaseUrl: address.url,
+      ssl: address.ssl,
+      primary: this.#primary,
+      poolSize,
+      log,
+    });
+    this.#notifications = new Notifications(this.#primary, log);
     this.books = new PostgresBooksStore(this.#dataSource);
     this.commands = new PostgresCommandStore(this.#dataSource, freshStarts);
     this.errors = { record: (all) => recordErrors(this.#dataSource, all).catch(rethrowRefused) };
@@ -161,8 +181,10 @@ export class DatabaseSide {
     this.services = new PostgresServiceStore(this.#dataSource);
     this.logPlaces = new PostgresLogPlaces(this.#dataSource);
     this.changes = new PostgresChangeLog(this.#dataSource);
+    this.balance = new PostgresBalanceStore(this.#dataSource);
     this.fleet = new PostgresFleetStore(this.#dataSource);
     this.unapplied = new PostgresUnappliedStore(this.#dataSource);
+    this.work = new PostgresWorkStore(this.#dataSource);
     this.tasks = {
       ledger: new PostgresTaskLedgerStore(this.#dataSource),
       queue: new PostgresTaskQueueStore(this.#dataSource),
@@ -210,9 +232,12 @@ export class DatabaseSide {
   /** Connects and brings the schema up to date. @returns false while the database is away */
   async open(): Promise<boolean> {
     try {
-      if (!this.#dataSource.isInitialized) await this.#dataSource.initialize();
+      if (!this.#dataSource.isInitialized) await this.#connect();
       const applied = await migrate(this.#dataSource);
       this.#log.info({ event: "books-open", applied }, "the schema is up to date");
+      // Nobody has read anything for them yet, so nobody has who does not know what this manager does (docs/decisions/0020).
+      if (areNew(applied)) await this.fleet.noteKnown(MANAGER_FEATURES);
+      await this.#makeTaskDays();
       this.#notifications.start();
       return true;
     } catch (error) {
@@ -225,6 +250,30 @@ export class DatabaseSide {
     }
   }
 
+  /** Before anybody is served: in a new database no task can end without a partition for its day. Where it fails retention tries it again. */
+  async #makeTaskDays(): Promise<void> {
+    try {
+      await new PostgresTaskDays(this.#dataSource).makeAhead();
+    } catch (error) {
+      this.#log.warn({ err: error }, "the days of ended tasks could not be made; it is tried again");
+    }
+  }
+
+  async #connect(): Promise<void> {
+    await this.#dataSource.initialize();
+    if (!this.#primary.isOnly) onActionsCommitted(this.#dataSource, (done) => this.#committed(done));
+  }
+
+  /** With several databases: what is done for clients, and when another one than before is the primary. */
+  onFailover(heard: { committed(done: readonly ActionDone[]): void; moved(): void }): void {
+    this.#committed = heard.committed;
+    this.#primary.onMoved(heard.moved);
+  }
+
+  missingActions(actions: { id: string; count: number }[]): Promise<ReadonlySet<string>> {
+    return missingActions(this.#dataSource, actions);
+  }
+
   async check(): Promise<ReadinessCheck> {
     // Before the first connection there is nobody to ask.
     if (!this.#dataSource.isInitialized && this.#lastFailure !== undefined) return this.#lastFailure;
@@ -232,6 +281,7 @@ export class DatabaseSide {
   }
 
   async close(): Promise<void> {
+    this.#primary.close();
     await this.#notifications.close();
     if (this.#dataSource.isInitialized) await this.#dataSource.destroy();
   }

@@ -3,8 +3,11 @@ import type { ManagerReads } from "../../operations/manager-reads.ts";
 import type { AskQueues } from "../../operations/pools/pool-queues.ts";
 import { listAudit } from "./access/audit-rows.ts";
 import { findError, groupErrors, groupObserverErrors, listErrors } from "./errors/error-rows.ts";
+import { readCheckpoint } from "./observers/checkpoint-rows.ts";
 import { findObserver, listObservers } from "./observers/observer-reads.ts";
+import { readRunFigures } from "./observers/run-figures.ts";
 import { listRuns } from "./observers/run-reads.ts";
+import { readTimeline } from "./observers/timeline-reads.ts";
 import { readStats } from "./overview/stats-reads.ts";
 import { listServices } from "./services/service-reads.ts";
 import { listTypes } from "./types/type-reads.ts";
@@ -15,7 +18,10 @@ export function postgresReads(dataSource: DataSource, askQueues: AskQueues): Man
     listObservers: (query) => listObservers(dataSource, query),
     findObserver: (ref) => findObserver(dataSource, ref),
     listRuns: (ref) => listRuns(dataSource, ref),
+    timeline: (ref, query) => readTimeline(dataSource, ref, query),
+    readCheckpoint: (id) => readCheckpoint(dataSource, id),
     listServices: (query) => listServices(dataSource, query),
+    runFigures: (query) => readRunFigures(dataSource, query),
     stats: () => readStats(dataSource, askQueues),
     listTypes: () => listTypes(dataSource),
     listErrors: (query) => listErrors(dataSource, query),

@@ -18,6 +18,8 @@ import type {
   SlotDeath,
   SlotReport,
 } from "@unacked/contracts";
+import { type RunCount, RunFigureSums } from "../observers/run-figures.ts";
+import type { RunStep } from "../observers/run-story.ts";
 import type { Unapplied } from "./received-message.ts";
 
 /** What one batch of events changed, for metrics. It decides nothing. */
@@ -30,30 +32,62 @@ export type Happening =
   | { kind: "duplicate-dropped" }
   | { kind: "service-ended"; how: "Stopped" | "Gone" };
 
+/** An update that a run has rejected, and what it runs on with. */
+export interface Rejection {
+  specVersion: number;
+  reason: string;
+  /** By its service's clock. */
+  atMs: number;
+  keeps: { specVersion: number; params: unknown };
+}
+
 /** The part of an observer's row that decisions need. */
 export interface ObserverBook {
   readonly id: ObserverId;
+  readonly type: string;
   status: ObserverStatus;
   /** What is under way beside it. */
   pending: Pending | null;
   revision: number;
+  /** Of what is wanted. */
+  specVersion: number;
+  /** What a run must have at least to be as is wanted: what was changed since then takes no message. */
+  neededSpecVersion: number;
+  /** What the message of the present revision has at least. */
+  sentSpecVersion: number;
+  /** What its run does not take as it runs. */
+  rejectedUpdate: Rejection | null;
+  /** The pool as it is wanted. */
+  pool: string;
+  /** Where its message is, while that is another pool. */
+  messagePool: string | null;
   /** The manager's count of the observer's runs. */
   epoch: number;
+  /** The highest fencing token that a run of it was given; null: none was. */
+  fencingToken: number | null;
   currentRunId: RunId | null;
+  /** The run that waits for its admission. */
+  requestedRunId: RunId | null;
   attempts: number;
   lastError: ErrorText | null;
+  /** Since when its run has had no beat, by its service's clock, if it is silent. */
+  silentSinceMs: number | null;
   /** Until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */
   nextAttemptInMs: number | null;
+  /** Milliseconds of PostgreSQL's clock when it was loaded. */
+  readonly clockMs: number;
   /** Its time to start had not come when it was loaded. */
   readonly startsLater: boolean;
   /** How long the row had been as it was when it was loaded, by PostgreSQL's clock. */
   readonly unchangedForMs: number;
+  /** How often its handler began again, in this very batch. */
+  restarts?: number;
   /** Why it lost its run in this very batch. */
   lostRunBy?: RunEndReason;
 }
 
-/** Current: the observer's own · Superseded: told to stop, not yet ended · Ended. */
-export type RunState = "Current" | "Superseded" | "Ended";
+/** Requested: it waits for its admission · Current: the observer's own · Superseded: told to stop, not yet ended · Ended. */
+export type RunState = "Requested" | "Current" | "Superseded" | "Ended";
 
 export interface RunBook {
   readonly id: RunId;
@@ -63,8 +97,12 @@ export interface RunBook {
   readonly messageId: MessageId;
   readonly revision: number;
   readonly epoch: number;
+  /** Of a type that asks before it starts: what it was given, or is to be. */
+  fencingToken: number | null;
   /** As its service told it; null of runs of 0.1.0, and of those that were first heard of by their end. */
   deliveryCount: number | null;
+  /** Of its message; null where its service did not say it. */
+  specVersion: number | null;
   readonly startedAtMs: number;
   state: RunState;
   endReason: RunEndReason | null;
@@ -73,10 +111,28 @@ export interface RunBook {
   /** The service's clock, for display; null when only the manager knows of the end: then it is the time of writing. */
   endedAtMs: number | null;
   error: ErrorText | null;
+  /** What happened in it meanwhile. */
+  story: readonly RunStep[];
 }
 
-/** asked: a client wants it, and the service has not answered · begun: it says itself that it drains. Of a boot for good. */
-export type DrainState = "none" | "asked" | "begun";
+export interface SavedCheckpoint {
+  observerId: ObserverId;
+  epoch: number;
+  number: number;
+  /** JSON, which nobody but its type reads. */
+  value: string;
+}
+
+/**
+ * asked: a client wants a drain, and the service has not answered · begun: it says itself that it drains · cordon-asked, cordoned: the
+ * same of a cordon · lift-asked: it is to take work again, and has not said that it does. Of one boot.
+ */
+export type DrainState = "none" | "asked" | "begun" | "cordon-asked" | "cordoned" | "lift-asked";
+
+/** What is sent until the service has answered. */
+export const ORDER_OF = { asked: "drain", "cordon-asked": "cordon", "lift-asked": "uncordon" } as const satisfies Partial<
+  Record<DrainState, Command["kind"]>
+>;
 
 /** What a service said last of its slots. */
 export interface SlotsBook {
@@ -94,6 +150,8 @@ export interface IntakeBook {
 }
 
 export interface ServiceBook extends SlotsBook, IntakeBook {
+  /** By type, what it has emitted since its boot, as it told last; null: it has not told these books. */
+  emits: Readonly<Record<string, number>> | null;
   readonly id: ServiceId;
   readonly name: string;
   pool: string;
@@ -135,18 +193,37 @@ export type Command =
       generation: number;
       reason: RunStopReason;
     }
+  | {
+      kind: "admit" | "tell-checkpoint" | "update-run" | "move-run";
+      observerId: ObserverId;
+      runId: RunId;
+      messageId: MessageId;
+      revision: number;
+      serviceId: ServiceId;
+      generation: number;
+    }
   | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
   | { kind: "report-inventory"; serviceId: ServiceId; generation: number; proof?: InventoryProof | null }
-  | { kind: "probe" | "drain"; serviceId: ServiceId; generation: number };
+  | { kind: ToService; serviceId: ServiceId; generation: number };
+
+/** What is said to a service as a whole. `step-aside` is said once; the others but `probe` until they are answered. */
+type ToService = "probe" | "drain" | "cordon" | "uncordon" | "step-aside";
 
 export const COMMAND_KINDS = [
   "start",
   "stop",
   "stop-run",
   "restart-run",
+  "move-run",
+  "admit",
+  "tell-checkpoint",
+  "update-run",
   "report-inventory",
   "probe",
   "drain",
+  "cordon",
+  "uncordon",
+  "step-aside",
 ] satisfies Command["kind"][];
 
 /** A command to be written, or one of that key to be forgotten. */
@@ -154,8 +231,8 @@ export type CommandChange = { want: Command } | { forget: CommandKey };
 
 export type CommandKey =
   | { kind: "start" | "stop"; observerId: ObserverId }
-  | { kind: "stop-run" | "restart-run"; runId: RunId }
-  | { kind: "report-inventory" | "probe" | "drain"; serviceId: ServiceId; generation: number };
+  | { kind: "stop-run" | "restart-run" | "move-run" | "admit" | "tell-checkpoint" | "update-run"; runId: RunId }
+  | { kind: "report-inventory" | ToService; serviceId: ServiceId; generation: number };
 
 /**
  * The rows that one batch of events touches, loaded and locked; decisions change them in memory and note which ones,
@@ -175,10 +252,18 @@ export class Books {
   isDead: (source: { serviceId: ServiceId; generation: number }) => boolean = () => false;
   /** The trace of the call that the changes are made for; every command that they want carries it on. */
   traceContext: string | undefined;
+  /** What this batch adds to the figures by minute. */
+  readonly figures = new RunFigureSums();
   /** In order, for metrics, once the books are committed. */
   readonly happened: Happening[] = [];
   /** What of these messages this manager does not understand. */
   readonly unapplied: Unapplied[] = [];
+  /** What runs have saved, by run: the last of each in this batch. */
+  readonly savedCheckpoints = new Map<RunId, SavedCheckpoint>();
+  /** Runs whose checkpoint begins as a copy of what they are given: that of the started run with the highest epoch. */
+  readonly givenCheckpoints = new Map<RunId, ObserverId>();
+  /** Runs that have started, and save: from now on theirs counts. */
+  readonly startedSavers = new Map<RunId, { observerId: ObserverId; epoch: number; number: number }>();
   /** Markers that came out of a work queue. */
   readonly markersSeen = new Set<string>();
   /** Whose messages were seen, and how long ago: the proofs of these markers must not judge them if that was since they began. */
@@ -191,6 +276,12 @@ export class Books {
 
   constructor(inventories: InventoryParts) {
     this.inventories = inventories;
+  }
+
+  /** Of an observer that is not loaded nothing is counted. */
+  count({ observerId, serviceId }: Pick<RunBook, "observerId" | "serviceId">, what: RunCount, by = 1): void {
+    const observer = this.observers.get(observerId);
+    if (observer && by > 0) this.figures.add(observer.type, serviceId, what, by);
   }
 
   want(command: Command): void {
@@ -208,7 +299,8 @@ export class Books {
 
   forgetAllOfRun(runId: RunId): void {
     this.quietRuns.add(runId);
-    for (const kind of ["stop-run", "restart-run"] as const) this.commands.delete(keyText({ kind, runId }));
+    for (const kind of ["stop-run", "restart-run", "move-run", "admit", "tell-checkpoint", "update-run"] as const)
+      this.commands.delete(keyText({ kind, runId }));
   }
 
   /** The runs of a service that have not ended, as far as they are loaded. */
@@ -224,10 +316,17 @@ function keyText(key: CommandKey): string {
       return `${key.kind} ${key.observerId}`;
     case "stop-run":
     case "restart-run":
+    case "move-run":
+    case "admit":
+    case "tell-checkpoint":
+    case "update-run":
       return `${key.kind} ${key.runId}`;
     case "report-inventory":
     case "probe":
     case "drain":
+    case "cordon":
+    case "uncordon":
+    case "step-aside":
       return `${key.kind} ${key.serviceId} ${key.generation}`;
     default:
       return key satisfies never;

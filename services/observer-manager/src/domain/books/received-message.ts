@@ -66,10 +66,12 @@ export interface SignOfLife {
   alive: ServiceAlive;
 }
 
-/** What an idle service sends, every few seconds for ever. One that drains answers an order, and is none. */
+/** What an idle service sends, every few seconds for ever. One that drains or is cordoned answers an order, and is none. */
 export function signOfLife(message: ReceivedMessage): SignOfLife | undefined {
   if (message.kind !== "EventBatch" || message.events.length !== 1) return undefined;
   if (message.leftOut !== undefined && message.leftOut.length > 0) return undefined;
   const [alive] = message.events;
-  return alive?.kind === "ServiceAlive" && !alive.draining ? { batch: message, alive } : undefined;
+  return alive?.kind === "ServiceAlive" && !alive.draining && alive.cordoned !== true
+    ? { batch: message, alive }
+    : undefined;
 }

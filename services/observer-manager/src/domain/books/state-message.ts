@@ -3,15 +3,27 @@ import {
   type EventBatch,
   type Inventory,
   isLivingService,
+  type RunRequested,
   type ServiceAlive,
   type ServiceBorn,
   type ServiceEvent,
 } from "@unacked/contracts";
+import { noteSaver } from "../observers/checkpoints.ts";
 import { isTakenBackFor, type Source } from "../observers/current-run.ts";
 import { loseRun } from "../observers/observer-input.ts";
 import { applyRunEvent, applyStartNotRun } from "../observers/run-events.ts";
 import { endRun, supersede } from "../observers/run-fate.ts";
-import { type Books, intakeOf, type ServiceBook, slotsOf } from "./books.ts";
+import { catchUp } from "../observers/run-update.ts";
+import {
+  type Books,
+  type DrainState,
+  intakeOf,
+  type ObserverBook,
+  ORDER_OF,
+  type RunBook,
+  type ServiceBook,
+  slotsOf,
+} from "./books.ts";
 import { type ReceivedMessage, unappliedOf } from "./received-message.ts";
 
 /** What became of a message: an `old` one is a redelivery that was applied before. */
@@ -80,6 +92,7 @@ function insertService(books: Books, batch: EventBatch): ServiceBook {
     pid: 0,
     heartbeatMs: 10_000,
     features: [],
+    emits: null,
     brokenFiles: [],
     slots: [],
     slotDeaths: [],
@@ -102,8 +115,7 @@ function noteSign(books: Books, service: ServiceBook, batch: EventBatch): void {
   const isNewConnection = batch.generation > service.generation;
   service.generation = Math.max(service.generation, batch.generation);
   // What was sent to the connection before is lost with it.
-  if (service.drain === "asked" && (wasGivenUp || isNewConnection))
-    books.want({ kind: "drain", serviceId: service.id, generation: service.generation });
+  if (wasGivenUp || isNewConnection) orderAgain(books, service);
   if (service.state === "Alive") return;
   // It was given up, and speaks: what it runs is asked for, whole.
   if (wasGivenUp) askInventory(books, service);
@@ -111,12 +123,35 @@ function noteSign(books: Books, service: ServiceBook, batch: EventBatch): void {
   service.endReason = null;
 }
 
-/** It drains, by our order or another's: the order is answered. A boot never takes that back. */
-function noteDraining(books: Books, service: ServiceBook): void {
-  if (service.drain === "begun") return;
-  service.drain = "begun";
-  books.forget({ kind: "drain", serviceId: service.id, generation: service.generation });
+const isWaited = (drain: DrainState): drain is keyof typeof ORDER_OF => drain in ORDER_OF;
+
+function orderAgain(books: Books, { id: serviceId, generation, drain }: ServiceBook): void {
+  if (isWaited(drain)) books.want({ kind: ORDER_OF[drain], serviceId, generation });
 }
+
+/** What it says of its intake, by our order or another's: an order is answered. While it is to take work again, it has not heard of that yet. */
+function noteStanding(books: Books, service: ServiceBook, { draining, cordoned }: Standing): void {
+  const told = draining ? "begun" : cordoned ? "cordoned" : "none";
+  const { id: serviceId, generation, drain } = service;
+  // Older ones never take a drain back.
+  const isNews = service.features.includes("balance") || !(told === "none" && drain === "begun");
+  if (told === drain || !isNews || !ANSWERED_BY[told].includes(drain)) return;
+  service.drain = told;
+  if (isWaited(drain)) books.forget({ kind: ORDER_OF[drain], serviceId, generation });
+}
+
+interface Standing {
+  draining: boolean;
+  cordoned?: boolean | undefined;
+}
+
+/** By what a service says: where the books stood, for it to be news. */
+const ANSWERED_BY: Record<"none" | "cordoned" | "begun", readonly DrainState[]> = {
+  // By our order or not: what it says later is newer than what it said before.
+  none: ["lift-asked", "cordoned", "begun"],
+  cordoned: ["none", "cordon-asked"],
+  begun: ["none", "asked", "cordon-asked", "cordoned"],
+};
 
 function askInventory(books: Books, service: ServiceBook): void {
   books.want({ kind: "report-inventory", serviceId: service.id, generation: service.generation });
@@ -136,7 +171,7 @@ function applyBirth(books: Books, service: ServiceBook, event: ServiceBorn): voi
     brokerLoss: event.brokerLoss ?? service.brokerLoss,
   });
   books.changedServices.add(service);
-  if (event.draining) noteDraining(books, service);
+  noteStanding(books, service, event);
   // A rebirth under the same name raises a suspicion only; the probe settles it.
   for (const other of books.namesakes) {
     if (other.name === service.name && other.id !== service.id)
@@ -150,8 +185,20 @@ function applyAlive(books: Books, service: ServiceBook, event: ServiceAlive): vo
   service.memoryBytes = Math.round(event.memoryBytes);
   service.eventLoopLagMs = event.eventLoopLagMs;
   Object.assign(service, slotsOf(event), intakeOf(event));
-  if (event.draining) noteDraining(books, service);
+  noteEmits(books, service, event.emits);
+  noteStanding(books, service, event);
   books.changedServices.add(service);
+}
+
+/** What is told first is where counting begins: books that met it late do not know when the rest was. */
+function noteEmits(books: Books, service: ServiceBook, emits: ServiceAlive["emits"]): void {
+  if (emits === undefined) return;
+  if (service.emits !== null)
+    for (const [type, count] of Object.entries(emits)) {
+      const more = count - (service.emits[type] ?? 0);
+      if (more > 0) books.figures.add(type, service.id, "emits", more);
+    }
+  service.emits = emits;
 }
 
 /** A certificate speaks of one generation: a service that has come back since is not touched. */
@@ -160,7 +207,7 @@ function applyDeath(books: Books, message: DeathCertificate): Applied {
   if (!service) return "old";
   books.forget({ kind: "probe", ...sourceOf(message) });
   books.forget({ kind: "report-inventory", ...sourceOf(message) });
-  books.forget({ kind: "drain", ...sourceOf(message) });
+  for (const kind of [...Object.values(ORDER_OF), "step-aside"] as const) books.forget({ kind, ...sourceOf(message) });
   if (service.generation !== message.generation || !isLivingService(service.state)) return "old";
   endService(books, service, "Gone", "its control queue is gone: the connection was lost");
   return "applied";
@@ -180,17 +227,41 @@ function endService(books: Books, service: ServiceBook, state: "Stopped" | "Gone
     loseRun(books, run, state === "Gone" ? "service-gone" : "service-stopped", null);
 }
 
+/** One that asks counts as if it asked now, unless somebody else has its observer. */
+function noteRequest(books: Books, source: Source, event: RunRequested): void {
+  const run = books.runs.get(event.runId);
+  const observer = books.observers.get(event.observerId);
+  const isOthers =
+    run?.state === "Superseded" && observer !== undefined && (observer.currentRunId ?? observer.requestedRunId);
+  if (!isOthers) applyRunEvent(books, source, event);
+}
+
+/** Restored books are behind a run that has been told of a change since: what it runs by is the truth, and the next version is higher. */
+function noteListedVersion(books: Books, observer: ObserverBook, run: RunBook, specVersion: number | undefined): void {
+  if (run.state !== "Current" || specVersion === undefined || specVersion === run.specVersion) return;
+  run.specVersion = specVersion;
+  books.changedRuns.add(run);
+  books.changedObservers.add(observer);
+  catchUp(books, observer, run);
+}
+
 /**
  * What the service says it runs, held against the books, both ways. Parts come in order, none missing, so a run that is in
  * none of them is known to be missing at the last one.
  */
 function applyInventory(books: Books, service: ServiceBook, source: Source, inventory: Inventory): void {
-  if (inventory.draining) noteDraining(books, service);
+  if (inventory.draining) noteStanding(books, service, { draining: true });
   for (const listed of inventory.runs) {
     const run = books.runs.get(listed.runId);
     const observer = books.observers.get(listed.observerId);
+    if (listed.requested === true) {
+      noteRequest(books, source, { kind: "RunRequested", ...listed, at: inventory.at });
+      continue;
+    }
+    noteSaver(books, listed);
+    if (run && observer) noteListedVersion(books, observer, run, listed.specVersion);
     const isNews = !run || (run.state !== "Current" && observer?.currentRunId === null);
-    if (!run) applyRunEvent(books, source, { kind: "RunStarted", ...listed, at: inventory.at });
+    if (!run || run.state === "Requested") applyRunEvent(books, source, { kind: "RunStarted", ...listed, at: inventory.at });
     else if (isNews) applyRunEvent(books, source, { kind: "RunHeld", ...listed, at: inventory.at });
     else if (run.state === "Ended") {
       run.state = "Superseded";

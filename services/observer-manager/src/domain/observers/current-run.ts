@@ -2,7 +2,7 @@ import type { RunStopReason, ServiceEvent, ServiceId } from "@unacked/contracts"
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 import { applyInput } from "./observer-input.ts";
 import { decide } from "./observer-machine.ts";
-import { endRun, supersede } from "./run-fate.ts";
+import { endRun, letGoOfRequest, supersede } from "./run-fate.ts";
 
 /** Where an event comes from. */
 export interface Source {
@@ -56,9 +56,11 @@ function noteFailover(books: Books, observer: ObserverBook, before: RunBook | un
 }
 
 function makeCurrent(books: Books, observer: ObserverBook, run: RunBook): void {
+  letGoOfRequest(books, run);
   run.state = "Current";
   books.changedRuns.add(run);
   observer.currentRunId = run.id;
+  observer.silentSinceMs = null;
   books.changedObservers.add(observer);
   applyInput(books, observer, "run-current", run);
 }
@@ -71,6 +73,7 @@ export function metRun(books: Books, observer: ObserverBook, source: Source, eve
 
 export function record(books: Books, observer: ObserverBook, source: Source, event: RunEvent): RunBook {
   observer.epoch += 1;
+  if (observer.epoch > 1) observer.restarts = (observer.restarts ?? 0) + 1;
   books.changedObservers.add(observer);
   const run: RunBook = {
     id: event.runId,
@@ -80,17 +83,21 @@ export function record(books: Books, observer: ObserverBook, source: Source, eve
     messageId: event.messageId,
     revision: event.revision,
     epoch: observer.epoch,
+    fencingToken: null,
     deliveryCount: ("deliveryCount" in event ? event.deliveryCount : undefined) ?? null,
+    specVersion: ("specVersion" in event ? event.specVersion : undefined) ?? null,
     startedAtMs: event.at,
     state: "Superseded",
     endReason: null,
     interruption: null,
     endedAtMs: null,
     error: null,
+    story: [],
   };
   books.runs.set(run.id, run);
   books.changedRuns.add(run);
   books.happened.push({ kind: "run-started" });
+  books.count(run, "starts");
   return run;
 }
 
@@ -112,7 +119,7 @@ export function takeBack(books: Books, observer: ObserverBook, run: RunBook, sou
   if (before) supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
 }
 
-function revive(books: Books, run: RunBook, source: Source): void {
+export function revive(books: Books, run: RunBook, source: Source): void {
   run.generation = source.generation;
   run.state = "Superseded";
   run.endReason = null;

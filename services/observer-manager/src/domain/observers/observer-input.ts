@@ -1,7 +1,7 @@
-import { mayHaveRun, type RunEndReason } from "@unacked/contracts";
+import { mayHaveRun, type RunEndReason, type RunStopReason, traitsOf } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 import { decide, type ObserverAction, type ObserverInput } from "./observer-machine.ts";
-import { endRun, supersede } from "./run-fate.ts";
+import { admit, endRun, supersede } from "./run-fate.ts";
 
 /** How long a start waits when a service did not know its type: a rolling deploy may bring one that does. */
 export const UNKNOWN_TYPE_PAUSE_MS = 3_000;
@@ -20,6 +20,11 @@ export function applyInput(books: Books, observer: ObserverBook, input: Observer
   }
   for (const action of decision.actions) carryOut(books, observer, action, run);
   if (!mayHaveRun(observer.status)) letGoOfRun(books, observer);
+  if (observer.status !== "Processing" && observer.silentSinceMs !== null) {
+    observer.silentSinceMs = null;
+    books.changedObservers.add(observer);
+  }
+  if (["none", "on-hold", "later"].includes(traitsOf(observer.status).run)) refuseRequest(books, observer, "not-wanted");
   if (observer.status !== "Retrying" && observer.nextAttemptInMs !== null) {
     observer.nextAttemptInMs = null;
     books.changedObservers.add(observer);
@@ -35,12 +40,21 @@ function letGoOfRun(books: Books, observer: ObserverBook): void {
   if (run) supersede(books, run, "not-wanted");
 }
 
+/** What waits for its admission is not to start. */
+function refuseRequest(books: Books, { requestedRunId }: ObserverBook, reason: RunStopReason): void {
+  const run = requestedRunId === null ? undefined : books.runs.get(requestedRunId);
+  if (run) supersede(books, run, reason);
+}
+
 function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, run?: RunBook): void {
   const { id: observerId } = observer;
   switch (action) {
     case "send-start":
     case "send-start-later":
       observer.revision += 1;
+      observer.sentSpecVersion = observer.specVersion;
+      observer.messagePool = null;
+      refuseRequest(books, observer, "obsolete");
       books.changedObservers.add(observer);
       return books.want({
         kind: "start",
@@ -52,19 +66,33 @@ function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, 
       return books.want({ kind: "stop", observerId, revision: observer.revision });
     case "stop-run":
       return run && supersede(books, run, "not-wanted");
+    case "admit":
+      return run && admit(books, observer, run);
     case "restart-run":
       return (
         run &&
         books.want({ kind: "restart-run", observerId, runId: run.id, serviceId: run.serviceId, generation: run.generation })
       );
+    case "tell-run":
+      return run && books.want({ kind: "update-run", ...addressOf(run) });
     case "forget-stop":
       return books.forget({ kind: "stop", observerId });
     case "forget":
+      observer.messagePool = null;
       return books.forgetAllOfObserver(observerId);
     default:
       return action satisfies never;
   }
 }
+
+const addressOf = ({ id: runId, observerId, messageId, revision, serviceId, generation }: RunBook) => ({
+  observerId,
+  runId,
+  messageId,
+  revision,
+  serviceId,
+  generation,
+});
 
 /** The run was its observer's own, and its message is with the broker again (or was never to be taken away). */
 export function loseRun(books: Books, run: RunBook, reason: RunEndReason, atMs: number | null): void {

@@ -1,9 +1,13 @@
 import type { RunEndReason, ServiceEvent } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import { answerRequest, noteEpoch } from "./admission.ts";
+import { noteCheckpoint, noteSaver } from "./checkpoints.ts";
 import { meetRun, metRun, type RunEvent, record, type Source, takeBack } from "./current-run.ts";
 import { applyInput } from "./observer-input.ts";
 import type { ObserverInput } from "./observer-machine.ts";
 import { endRun, supersede } from "./run-fate.ts";
+import { tellStep } from "./run-story.ts";
+import { catchUp, noteUpdate } from "./run-update.ts";
 
 type StartNotRun = Extract<ServiceEvent, { kind: "StartRefused" }>;
 
@@ -17,15 +21,29 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
   if (!observer) return stopUnknown(books, source, event);
   const run = books.runs.get(event.runId);
   switch (event.kind) {
-    case "RunStarted":
-      if (!run) meetRun(books, observer, record(books, observer, source, event));
-      return noteAttempt(books, observer, event.runId, event.attempt);
+    case "RunRequested": {
+      if (run) run.deliveryCount ??= event.deliveryCount ?? null;
+      return answerRequest(books, observer, run ?? record(books, observer, source, event), source);
+    }
+    case "CheckpointSaved":
+      return noteCheckpoint(books, event);
+    case "RunStarted": {
+      const started = run ?? record(books, observer, source, event);
+      noteEpoch(books, observer, started, event.epoch);
+      noteSaver(books, event);
+      started.specVersion = event.specVersion ?? started.specVersion;
+      if (!run || run.state === "Requested") meetRun(books, observer, started);
+      noteAttempt(books, observer, event);
+      return catchUp(books, observer, started);
+    }
+    case "RunUpdated":
+      return noteUpdate(books, observer, run ?? metRun(books, observer, source, event), event);
     case "RunRetrying":
       if (!run) meetRun(books, observer, record(books, observer, source, event));
       return noteRetry(books, observer, event);
     case "RunHeld":
       if (run) run.deliveryCount ??= event.deliveryCount ?? null;
-      return takeBack(books, observer, run ?? record(books, observer, source, event), source);
+      return holdOn(books, observer, run ?? record(books, observer, source, event), source, event);
     case "RunStopped": {
       const stopped = run ?? metRun(books, observer, source, event);
       if (stopped.state !== "Ended") stopped.interruption = event.interruption ?? null;
@@ -51,25 +69,79 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
         event.at,
       );
     case "RunReleased":
-      return applyEnd(books, observer, run ?? metRun(books, observer, source, event), "run-lost", event.reason, event.at);
+      return applyEnd(
+        books,
+        observer,
+        run ?? metRun(books, observer, source, event),
+        "run-lost",
+        event.moved === true ? "moved" : event.reason,
+        event.at,
+      );
     default:
       return event satisfies never;
   }
 }
 
-function noteAttempt(books: Books, observer: ObserverBook, runId: RunBook["id"], attempt: number): void {
+function holdOn(
+  books: Books,
+  observer: ObserverBook,
+  run: RunBook,
+  source: Source,
+  event: Extract<RunEvent, { kind: "RunHeld" }>,
+): void {
+  noteEpoch(books, observer, run, event.epoch);
+  noteSaver(books, event);
+  run.specVersion = event.specVersion ?? run.specVersion;
+  takeBack(books, observer, run, source);
+  catchUp(books, observer, run);
+}
+
+function noteAttempt(books: Books, observer: ObserverBook, event: Extract<RunEvent, { kind: "RunStarted" }>): void {
+  const { runId, attempt, quietForMs, at } = event;
   if (observer.currentRunId !== runId) return;
   observer.attempts = attempt;
   books.changedObservers.add(observer);
   const run = books.runs.get(runId);
-  if (observer.status === "Retrying") applyInput(books, observer, "run-current", run);
+  if (observer.status === "Retrying") {
+    observer.restarts = (observer.restarts ?? 0) + 1;
+    if (run) books.count(run, "starts");
+    applyInput(books, observer, "run-current", run);
+  }
+  const isSilent = quietForMs !== undefined && observer.status === "Processing";
+  if (run && isSilent !== (observer.silentSinceMs !== null)) noteSilence(books, run, at, quietForMs);
+  observer.silentSinceMs = isSilent ? Math.max(0, at - quietForMs) : null;
+}
+
+function noteSilence(books: Books, run: RunBook, atMs: number, quietForMs: number | undefined): void {
+  if (quietForMs === undefined) tellStep(run, { kind: "heard", atMs });
+  else tellStep(run, { kind: "silent", atMs, text: `silent for ${Math.round(quietForMs / 1_000)} s` });
+  books.changedRuns.add(run);
+}
+
+/**
+ * Of attempts that follow each other fast, a service tells the last alone: the number says how many there were. What was told of them is
+ * counted by that, before the observer's own number is.
+ */
+function countFailures(books: Books, observer: ObserverBook, run: RunBook, attempts: number): void {
+  const before = observer.status === "Retrying" ? observer.attempts : Math.max(0, observer.attempts - 1);
+  const failed = Math.max(1, attempts - before);
+  books.count(run, "failures", failed);
+  books.count(run, "starts", failed - 1);
+  if (failed > 1) observer.restarts = (observer.restarts ?? 0) + failed - 1;
 }
 
 function noteRetry(books: Books, observer: ObserverBook, event: Extract<RunEvent, { kind: "RunRetrying" }>): void {
   if (observer.currentRunId !== event.runId) return;
+  const run = books.runs.get(event.runId);
+  if (run) countFailures(books, observer, run, event.attempt);
   observer.attempts = event.attempt;
   observer.lastError = event.error;
   books.changedObservers.add(observer);
+  if (run) {
+    const { name, message } = event.error;
+    tellStep(run, { kind: "attempt-failed", atMs: event.at, attempt: event.attempt, text: `${name}: ${message}` });
+    books.changedRuns.add(run);
+  }
   applyInput(books, observer, "run-retrying");
   if (observer.status === "Retrying") observer.nextAttemptInMs = event.delayMs;
 }
@@ -94,6 +166,7 @@ function applyEnd(
   endRun(books, run, reason, atMs, failure?.error ?? null);
   if (!speaksForObserver || (isAnswerToOther && !isCurrent)) return;
   if (failure) {
+    countFailures(books, observer, run, failure.attempts);
     observer.attempts = failure.attempts;
     observer.lastError = failure.error;
     books.changedObservers.add(observer);
@@ -134,13 +207,23 @@ function hasLostIts(books: Books, observer: ObserverBook, messageId: RunBook["me
   return true;
 }
 
+/** What only a run says that goes on. */
+const LIVING_WORDS: ReadonlySet<RunEvent["kind"]> = new Set([
+  "RunRequested",
+  "RunStarted",
+  "CheckpointSaved",
+  "RunUpdated",
+  "RunRetrying",
+  "RunHeld",
+]);
+
 /**
  * A run of an observer that the books do not have: nobody could ever stop it but us, now. Its message comes back among the
  * errors, and if the books have lost it rather than removed it, it is recorded from there (readoption.ts).
  */
 function stopUnknown(books: Books, source: Source, event: RunEvent): void {
   const { observerId, runId, messageId, revision } = event;
-  if (event.kind === "RunStarted" || event.kind === "RunRetrying" || event.kind === "RunHeld")
+  if (LIVING_WORDS.has(event.kind))
     return books.want({ kind: "stop-run", observerId, runId, messageId, revision, ...source, reason: "unknown" });
   books.forget({ kind: "stop-run", runId });
 }

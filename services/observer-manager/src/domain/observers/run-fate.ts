@@ -1,9 +1,42 @@
 import type { ErrorText, RunEndReason, RunStopReason } from "@unacked/contracts";
-import type { Books, RunBook } from "../books/books.ts";
+import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+
+/** Between two admissions of an observer: a keeper admits up to 999 successors by itself in between. */
+export const EPOCH_STEP = 1_000;
+
+export const nextEpoch = ({ fencingToken, clockMs }: ObserverBook): number =>
+  Math.max((fencingToken ?? 0) + EPOCH_STEP, clockMs);
+
+/** Its handler may start, with an epoch that is higher than any before: also than one that only a dump restored since knew. */
+export function admit(books: Books, observer: ObserverBook, run: RunBook): void {
+  if (run.state !== "Requested") {
+    if (run.state === "Superseded") books.forget({ kind: "stop-run", runId: run.id });
+    run.state = "Requested";
+    observer.fencingToken = nextEpoch(observer);
+    run.fencingToken = observer.fencingToken;
+    observer.requestedRunId = run.id;
+    books.givenCheckpoints.set(run.id, observer.id);
+    books.changedRuns.add(run);
+    books.changedObservers.add(observer);
+  }
+  const { observerId, messageId, revision, serviceId, generation } = run;
+  books.want({ kind: "admit", observerId, runId: run.id, messageId, revision, serviceId, generation });
+}
+
+/** It waits for no admission any more: it has begun, or it is not to. */
+export function letGoOfRequest(books: Books, run: RunBook): void {
+  if (run.state !== "Requested") return;
+  books.forget({ kind: "admit", runId: run.id });
+  const observer = books.observers.get(run.observerId);
+  if (observer?.requestedRunId !== run.id) return;
+  observer.requestedRunId = null;
+  books.changedObservers.add(observer);
+}
 
 /** The run is not (or no longer) the observer's own: it is told to stop, again until its end is reported. */
 export function supersede(books: Books, run: RunBook, reason: RunStopReason): void {
   if (run.state === "Ended") return;
+  letGoOfRequest(books, run);
   run.state = "Superseded";
   books.changedRuns.add(run);
   books.want({
@@ -18,6 +51,10 @@ export function supersede(books: Books, run: RunBook, reason: RunStopReason): vo
   });
 }
 
+/** Through no fault of its own; a run that began again in its service for such a reason says so itself. */
+const isInterruption = (reason: RunEndReason): boolean =>
+  reason === "lease-lost" || reason === "service-gone" || reason === "missing-from-inventory";
+
 export function endRun(
   books: Books,
   run: RunBook,
@@ -26,11 +63,13 @@ export function endRun(
   error: ErrorText | null = null,
 ): void {
   if (run.state === "Ended") return;
+  letGoOfRequest(books, run);
   run.state = "Ended";
   run.endReason = reason;
   run.endedAtMs = atMs;
   run.error = error;
   books.changedRuns.add(run);
   books.happened.push({ kind: "run-ended", reason });
+  if (run.interruption !== null || isInterruption(reason)) books.count(run, "interruptions");
   books.forgetAllOfRun(run.id);
 }

@@ -38,6 +38,35 @@ export interface UnheardTimers {
   since: Date;
 }
 
+/** Observers of a pool that run and have had no beat for longer than they may. */
+export interface SilentObservers {
+  pool: string;
+  count: number;
+  /** Of the one that is silent for longest. */
+  since: Date;
+  /** The first three, those that are silent for longest. */
+  names: string[];
+}
+
+/** Observers of a pool that began again and again in the last 10 minutes. */
+export interface RestartedObservers {
+  pool: string;
+  count: number;
+  /** Of the one that did so most. */
+  most: number;
+  /** The first three, those that did so most. */
+  names: string[];
+}
+
+/** A pool with a service that is far from its share. */
+export interface UnevenPool {
+  pool: string;
+  /** Which service, and how far. */
+  why: string;
+  /** How many moves make it even. */
+  moves: number;
+}
+
 /** What warnings are made from. */
 export interface Facts {
   pools: readonly PoolStats[];
@@ -54,6 +83,9 @@ export interface Facts {
   queueKeeper: QueueKeeper | null;
   longSnapshots: readonly LongSnapshot[];
   unheardTimers: readonly UnheardTimers[];
+  silentObservers: readonly SilentObservers[];
+  restartedObservers: readonly RestartedObservers[];
+  unevenPools: readonly UnevenPool[];
 }
 
 /** More batches than this and what the books say is old by more than a moment. */
@@ -68,6 +100,9 @@ export function warningsOf(facts: Facts): Warning[] {
     ...brokenFiles(facts),
     ...facts.services.flatMap(slotsDie),
     ...facts.pools.flatMap(poolWarnings),
+    ...facts.silentObservers.map(observersSilent),
+    ...facts.restartedObservers.map(observersRestart),
+    ...facts.unevenPools.map(poolUneven),
     ...facts.services.filter(({ state }) => state === "Suspect").map(suspect),
     ...sameNames(facts),
     ...stateQueueBehind(facts),
@@ -174,8 +209,8 @@ function poolWarnings({ pool, services, draining, free, occupied, workers }: Poo
       {
         code: "all-draining",
         subject: pool,
-        message: `Every service of pool ${pool} drains, and nobody takes its work${occupied === 0 ? "" : `: ${counted(occupied)} ${occupied === 1 ? "waits" : "wait"}`}.`,
-        remedy: `End a drained service's process, so that a new one is started, or start another with POOL=${pool}.`,
+        message: `Every service of pool ${pool} drains or is cordoned, and nobody takes its work${occupied === 0 ? "" : `: ${counted(occupied)} ${occupied === 1 ? "waits" : "wait"}`}.`,
+        remedy: `Let one take work again (unacked uncordon NAME), end a drained service's process so that a new one is started, or start another with POOL=${pool}.`,
       },
     ];
   if (services === 0 || free > 0) return [];
@@ -192,6 +227,13 @@ function poolWarnings({ pool, services, draining, free, occupied, workers }: Poo
 }
 
 const counted = (observers: number): string => `${observers} observer${observers === 1 ? "" : "s"}`;
+
+const poolUneven = ({ pool, why, moves }: UnevenPool): Warning => ({
+  code: "pool-uneven",
+  subject: pool,
+  message: `Pool ${pool} is not even: ${why}.`,
+  remedy: `${moves} ${moves === 1 ? "move makes" : "moves make"} it even: unacked rebalance ${pool}. With REBALANCE=auto it is done once the pool has been calm for a minute.`,
+});
 
 const suspect = ({ name, lastSeenAt }: Facts["services"][number]): Warning => ({
   code: "service-suspect",
@@ -235,6 +277,22 @@ const timersUnheard = ({ name, count, since }: UnheardTimers): Warning => ({
   subject: name,
   message: `${count} ${count === 1 ? "timer" : "timers"} named ${name} ${count === 1 ? "is" : "are"} due, and no queue took ${count === 1 ? "it" : "them"}: nobody listens, since ${since.toISOString()} at the latest.`,
   remedy: `Bind a queue to the exchange unacked.timers with the key ${name}. It is tried again until it expires; DELETE /api/v1/timers/{timerId} ends it.`,
+});
+
+const observersRestart = ({ pool, count, most, names }: RestartedObservers): Warning => ({
+  code: "observers-restart",
+  subject: pool,
+  message: `${counted(count)} of pool ${pool} began again 5 times or more in 10 minutes, up to ${most === 100 ? "100 and more" : most} times: ${names.join(", ")}${count > names.length ? ", …" : ""}.`,
+  remedy:
+    "Some fail, others only share a slot or a service with what ends it. GET /api/v1/observers/{ref}/timeline says of each why, and whose fault it was.",
+});
+
+const observersSilent = ({ pool, count, since, names }: SilentObservers): Warning => ({
+  code: "observers-silent",
+  subject: pool,
+  message: `${counted(count)} of pool ${pool} ${count === 1 ? "runs and is" : "run and are"} silent: ${names.join(", ")}${count > names.length ? ", …" : ""}. The first since ${since.toISOString()}.`,
+  remedy:
+    "What it listens to says nothing, or it does not listen any more. Restart it, or give it a silence.restartAfterMs, by which it is restarted; GET /api/v1/observers?silent=true lists them.",
 });
 
 /** Since RabbitMQ 4.3 a quorum queue waits for a consumer whose node is out of reach (`consumer_disconnected_timeout`, a minute). */

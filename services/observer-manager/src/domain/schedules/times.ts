@@ -1,12 +1,15 @@
 import { nextCron } from "./cron.ts";
 import type { Timing } from "./definition.ts";
+import { orUnreadable } from "./unreadable-timing.ts";
 
-/** The first time after an instant, in ms; undefined: there is none. Throws where its expression cannot be read (any more). */
+/** The first time after an instant, in ms; undefined: there is none. Throws an UnreadableTiming where its expression cannot be read (any more). */
 export function nextTime({ rhythm, startAt, endAt }: Timing, afterMs: number): number | undefined {
   const startMs = startAt === null ? undefined : Date.parse(startAt);
   const since = startMs === undefined ? afterMs : Math.max(afterMs, startMs - 1);
   const next =
-    "cron" in rhythm ? nextCron(rhythm.cron, rhythm.timeZone, since) : nextMultiple(rhythm.everyMs, startMs ?? 0, since);
+    "cron" in rhythm
+      ? orUnreadable(() => nextCron(rhythm.cron, rhythm.timeZone, since))
+      : nextMultiple(rhythm.everyMs, startMs ?? 0, since);
   return next === undefined || (endAt !== null && next >= Date.parse(endAt)) ? undefined : next;
 }
 

@@ -1,3 +1,5 @@
+import { orUnreadable } from "./unreadable-timing.ts";
+
 /** The clock of a place: what it shows at an instant, and when it shows a time. Rules of zones are those of the ICU that Node has. */
 export interface LocalTime {
   year: number;
@@ -91,22 +93,23 @@ function offsetAt(instantMs: number, timeZone: string): number {
 const asUtc = ({ year, month, day, hour, minute, second }: LocalTime): number =>
   Date.UTC(year, month - 1, day, hour, minute, second);
 
-/** Throws where there is no such zone. */
+const FORMAT = {
+  calendar: "gregory",
+  numberingSystem: "latn",
+  hourCycle: "h23",
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+} as const;
+
+/** Throws an UnreadableTiming where there is no such zone. */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    calendar: "gregory",
-    numberingSystem: "latn",
-    hourCycle: "h23",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  });
+  const format = orUnreadable(() => new Intl.DateTimeFormat("en-US", { ...FORMAT, timeZone }));
   if (formats.size >= MAX_KEPT) formats.delete(formats.keys().next().value as string);
   formats.set(timeZone, format);
   return format;

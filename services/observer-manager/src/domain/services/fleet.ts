@@ -33,14 +33,15 @@ export function readersKnow(feature: Feature, looks: readonly FleetLook[], nowMs
   return looks.every((look) => allKnow(feature, look));
 }
 
-function allKnow(feature: Feature, { consumers, managers }: FleetLook): boolean {
+/** By this one look, in which one that was killed a moment ago still counts. */
+export function allKnow(feature: string, { consumers, managers }: FleetLook): boolean {
   if (consumers === null || consumers === 0) return false;
   const consuming = managers.filter(({ isConsuming }) => isConsuming);
   return consumers <= consuming.length && managers.every(({ features }) => features.includes(feature));
 }
 
 /** What all readers knew they know until one is seen that may not: being unable to look is no sign of one. */
-export function mayGoOn(feature: Feature, looks: readonly FleetLook[]): boolean {
+export function mayGoOn(feature: string, looks: readonly FleetLook[]): boolean {
   const { consumers, managers } = looks.at(-1) ?? { consumers: null, managers: [] };
   const consuming = managers.filter(({ isConsuming }) => isConsuming);
   return (consumers ?? 0) <= consuming.length && managers.every(({ features }) => features.includes(feature));

@@ -1,6 +1,17 @@
-import type { ErrorReport, MessageId, ObserverFilter, ObserverId, ObserverView, RunId, ServiceId } from "@unacked/contracts";
+import type {
+  ErrorReason,
+  ErrorReport,
+  MessageId,
+  ObserverFilter,
+  ObserverId,
+  ObserverSpec,
+  ObserverView,
+  RunId,
+  ServiceId,
+} from "@unacked/contracts";
 import type { Books, InventoryParts } from "../../domain/books/books.ts";
 import type { ReceivedMessage, SignOfLife } from "../../domain/books/received-message.ts";
+import type { KnowsUpdates } from "../../domain/observers/spec-change.ts";
 import type { ActionDone } from "../access/audit.ts";
 import type { NewObserver } from "../observers/new-observer.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
@@ -42,6 +53,10 @@ export interface BooksTransaction {
   /** Loads and locks those observers whose rows still bear the given mark (see ReconcilerStore.sight). */
   loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books>;
   write(books: Books): Promise<void>;
+  /** What is wanted of an observer from now on, beside what the books say of it: its row is locked. */
+  writeSpec(id: ObserverId, spec: ObserverSpec): Promise<void>;
+  /** What can be told to runs of this type on that service. */
+  knowsUpdates(service: ServiceId, type: string): Promise<KnowsUpdates>;
   recordErrors(errors: NewError[]): Promise<void>;
   /** Records events that were not understood among the errors, and keeps them whole for a manager that understands them. */
   keepUnapplied(events: KeptEvent[]): Promise<void>;
@@ -74,6 +89,8 @@ export interface BooksTransaction {
   freeWorkers(pool: string, types: readonly string[]): Promise<FreeWorkers>;
   /** Those of these names that an observer has which is not Deleted: a hint, as only the insert decides. */
   namesTaken(names: string[]): Promise<Set<string>>;
+  /** What the next run starts with, of this epoch; null: nothing. The one before is kept. */
+  setCheckpoint(id: ObserverId, epoch: number, json: string | null): Promise<void>;
   /** As this transaction leaves them. */
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;
 }
@@ -92,7 +109,7 @@ export class RefusedByDatabase extends Error {
 }
 
 /** An error as it will stand in the errors table. `messageId` tells a redelivery; null where the message had none. */
-export type NewError = Omit<ErrorReport, "kind"> & { messageId: string | null };
+export type NewError = Omit<ErrorReport, "kind" | "reason"> & { reason: ErrorReason; messageId: string | null };
 
 export interface ErrorBook {
   /** Safe to repeat: an error of a messageId that is there already is skipped. */

@@ -4,6 +4,8 @@ import { Loop } from "../loop.ts";
 export interface RetentionStore {
   /** Removes up to `limit` rows of one kind that ended longer than `olderThanMs` ago. @returns how many went */
   removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number>;
+  /** Removes the figures by minute that are older than a day. */
+  forgetFigures(): Promise<void>;
   /** Puts together the counts that have been kept in pieces. */
   foldCounts(): Promise<void>;
 }
@@ -54,6 +56,7 @@ export class Retention {
       }
       if (removed > 0) log.info({ event: "retention", kind, removed }, "removed what ended before the retention");
     }
+    await store.forgetFigures();
     await store.foldCounts();
     return this.#everyMs;
   }

@@ -65,6 +65,13 @@ export class ChangeHub {
     return { resume: () => stream.resume(), close };
   }
 
+  /** The books are others than before, in which the same positions mean other changes: each stream says so, and goes on from the present. */
+  startOver(): void {
+    this.#position = undefined;
+    for (const { stream } of this.#streams) stream.startOver();
+    this.#loop.wake();
+  }
+
   /** Ends all streams and the loop. Idempotent. */
   async close(): Promise<void> {
     this.#loop.stop();

@@ -1,4 +1,4 @@
-import type { StartObserver } from "@unacked/contracts";
+import type { AdmittedSpec, Checkpoint, StartObserver, UpdateRuns } from "@unacked/contracts";
 import type { Command } from "../../domain/books/books.ts";
 
 /** The commands of one kind that are not sent, or not answered, yet. */
@@ -11,11 +11,29 @@ export interface CommandCount {
   oldestS: number;
 }
 
+type OfRun = Extract<Command, { kind: "admit" | "tell-checkpoint" | "update-run" | "move-run" }>;
+
 /** A command that is due. */
 export type DueCommand = { id: string; sentCount: number; traceContext?: string | null } & (
   | { kind: "start"; start: Omit<StartObserver, "messageId"> | null }
-  | Exclude<Command, { kind: "start" }>
+  /** later: its observer is being stopped, which may be taken back · null: the run asks no more. */
+  | (OfRun & { kind: "admit"; admission: Admission | "later" | null })
+  /** later: as above · null: the run is not its observer's own. */
+  | (OfRun & { kind: "update-run"; spec: UpdatedSpec | "later" | null })
+  | (OfRun & { kind: "tell-checkpoint" | "move-run" })
+  | Exclude<Command, { kind: "start" } | OfRun>
 );
+
+/** What a run is admitted with, as the books have it when it is sent. */
+export interface Admission {
+  epoch: number;
+  spec: AdmittedSpec;
+  /** What the run was given when it asked. */
+  checkpoint?: Checkpoint;
+}
+
+/** What is wanted of a run by now, as the books have it when it is sent. */
+export type UpdatedSpec = UpdateRuns["targets"][number]["spec"];
 
 /** Commands that nobody else sends while the claim holds. */
 export interface Claim {

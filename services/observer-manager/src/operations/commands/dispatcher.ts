@@ -12,12 +12,14 @@ const CLAIM_HOLDS_MS = 10_000;
 const RENEW_EVERY_MS = 3_000;
 const BACKSTOP_MS = 5_000;
 const FAILED_PAUSE_MS = 1_000;
+/** Of an admission while its observer is being stopped: by then it has been, or goes on. */
+const PUT_OFF_MS = 1_000;
 const HELD_UP_PAUSE_MS = 5_000;
 const RESENDS = { firstMs: 5_000, maxMs: 60_000 };
 
 /**
  * What comes in: command rows that are due. It guarantees: each is sent at least once, and those that wait for an answer
- * (stops, restarts, inventories, drains) again and again until the ledger, having read the answer, forgets them. That they
+ * (stops, restarts, moves, admissions, inventories, drains, cordons) again and again until the ledger, having read the answer, forgets them. That they
  * are being sent is committed first, so that nobody waits in a transaction for the broker. A crash in the middle leaves the
  * claims, which run out: a start published twice is a duplicate that the ledger ends. Every crash: docs/decisions/0009.
  */
@@ -104,7 +106,7 @@ export class Dispatcher {
   }
 
   async #send(due: DueCommand[]): Promise<Map<string, SendOutcome>> {
-    const toSend = due.filter((command) => command.kind !== "start" || command.start !== null);
+    const toSend = due.filter(isWanted);
     const outcomes = await this.#sender.send(toSend);
     const outcomeOf = new Map(toSend.map((command, i) => [command.id, outcomes[i] ?? "failed"]));
     for (const { id, kind } of toSend) this.#tally.sent(kind, outcomeOf.get(id) ?? "failed");
@@ -133,22 +135,40 @@ export class Dispatcher {
   }
 }
 
-/** What becomes of a command's row. `outcome` is undefined for a start that is not wanted any more. */
+/** What nobody wants any more is not sent. */
+const isWanted = (command: DueCommand): boolean =>
+  !(command.kind === "start" && command.start === null) &&
+  !(command.kind === "admit" && (command.admission === null || command.admission === "later")) &&
+  !(command.kind === "update-run" && (command.spec === null || command.spec === "later"));
+
+/** What becomes of a command's row. `outcome` is undefined for what is not wanted any more. */
 function settle(command: DueCommand, outcome: SendOutcome | undefined): Settled {
   const { id } = command;
-  if (outcome === undefined) return { id, keep: false };
+  if (outcome === undefined) {
+    const isPutOff =
+      (command.kind === "admit" && command.admission === "later") ||
+      (command.kind === "update-run" && command.spec === "later");
+    return isPutOff ? { id, keep: true, dueInMs: PUT_OFF_MS, wasSent: false } : { id, keep: false };
+  }
   if (outcome === "held-up") return { id, keep: true, dueInMs: HELD_UP_PAUSE_MS, wasSent: false };
   if (outcome === "failed") return { id, keep: true, dueInMs: FAILED_PAUSE_MS, wasSent: false };
   switch (command.kind) {
     case "start":
     case "probe":
+    case "step-aside":
       return { id, keep: false };
     case "stop":
       return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };
     case "stop-run":
     case "restart-run":
+    case "move-run":
+    case "admit":
+    case "tell-checkpoint":
+    case "update-run":
     case "report-inventory":
     case "drain":
+    case "cordon":
+    case "uncordon":
       // The certificate ends that generation's runs; there is nobody left to tell.
       if (outcome === "gone") return { id, keep: false };
       return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };

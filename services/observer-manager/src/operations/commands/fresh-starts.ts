@@ -16,11 +16,11 @@ export class FreshStarts {
   readonly #starts = new Map<string, Start>();
 
   remember(observer: ObserverView): void {
-    const { revision, createdAt } = observer;
+    const { revision, specVersion, createdAt } = observer;
     const observerId = observer.id as ObserverId;
     const oldest = this.#starts.size < MAX_KEPT ? undefined : this.#starts.keys().next().value;
     if (oldest !== undefined) this.#starts.delete(oldest);
-    this.#starts.set(observerId, { observerId, revision, ...contentOf(observer), createdAt });
+    this.#starts.set(observerId, { observerId, revision, ...contentOf(observer), specVersion, createdAt });
   }
 
   /** Nothing is due: what is left was sent by another manager. */

@@ -54,6 +54,8 @@ export class ErrorDesk {
     const first = await store.inTransaction(async (tx): Promise<ChangeOutcome | { lostIn: string }> => {
       const error = await tx.findError(id);
       if (!error) return { kind: "problem", code: "error-not-found" };
+      if (error.reason === "lost-in-failover")
+        return notRetryable("A restart is not what was lost: ask once more for what its text names");
       if (error.observerId === null) return notRetryable("The error is about no observer");
       const outcome = await retry(tx, error.observerId, action);
       const isLost = error.reason === "unknown-observer" && isProblem(outcome, "observer-not-found");

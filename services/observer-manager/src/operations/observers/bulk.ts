@@ -1,5 +1,11 @@
-import { looksLikeUuid, MAX_AUDITED_TARGETS, type ObserverFilter, type ObserverId } from "@unacked/contracts";
-import type { Actor } from "../../domain/access/identity.ts";
+import {
+  looksLikeUuid,
+  MAX_AUDITED_TARGETS,
+  type ObserverFilter,
+  type ObserverId,
+  type ProblemCode,
+} from "@unacked/contracts";
+import type { Actor, AuditedActor } from "../../domain/access/identity.ts";
 import type { ObserverInput } from "../../domain/observers/observer-machine.ts";
 import { type Action, type ActionDone, doneTo, newAction } from "../access/audit.ts";
 import type { BooksStore, BooksTransaction } from "../books/books-store.ts";
@@ -32,7 +38,7 @@ export class Bulk {
 
   async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[]> {
     const input = inputOf(change);
-    const action = actionOf(change, by);
+    const action = change.dryRun ? null : actionOf(change, by);
     const done = await this.#inChunks(refs, change, (tx, chunk) =>
       changeObservers(tx, chunk, input, action, mustFindWorker(change)),
     );
@@ -43,23 +49,11 @@ export class Bulk {
 
   async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount> {
     const ids = await this.#parts.store.findMatching(filter);
-    const input = inputOf(change);
-    const action = actionOf(change, by, filter);
+    const action = change.dryRun ? null : actionOf(change, by, filter);
     const counts = await this.#inChunks(ids, change, async (tx, chunk) => {
-      const books = await tx.loadMatching(chunk, filter);
-      books.traceContext = by.traceContext;
-      const room = mustFindWorker(change) ? await roomFor(tx, books) : ROOM_FOR_ALL;
-      const count = noneYet();
-      const accepted: ObserverId[] = [];
-      for (const observer of books.observers.values()) {
-        const refusal = ask(books, observer, input, room);
-        tally(count, refusal);
-        if (refusal === null) accepted.push(observer.id);
-      }
-      if (action && accepted.length > 0) {
-        await tx.write(books);
-        await tx.recordActions([await doneToMany(tx, action, accepted)]);
-      }
+      const { accepted, refused } = await changeSome(tx, { ids: chunk, filter, change, action });
+      const count = { ...noneYet(), matched: accepted.length + refused.length, accepted: accepted.length };
+      for (const { code } of refused) count.refused[code] = (count.refused[code] ?? 0) + 1;
       return count;
     });
     const total = counts.reduce(add, noneYet());
@@ -89,13 +83,45 @@ export class Bulk {
   }
 }
 
-/** Null for a dry run: nothing is done. */
-function actionOf({ kind, force, dryRun }: BulkChange, by: Actor, filter?: ObserverFilter): Action | null {
-  if (dryRun) return null;
-  return newAction(`observer.${kind}`, by, {
-    force,
-    filter: filter && inTheTrail(filter),
-  });
+/** What one transaction asks of some. */
+export interface SomeChange {
+  ids: ObserverId[];
+  filter: ObserverFilter;
+  change: BulkChange;
+  /** Null: as if; nothing is written. */
+  action: Action | null;
+}
+
+/** Asks the same of those of these that match still, and writes what came of it. Who is accepted stands so in the books, with its command. */
+export async function changeSome(
+  tx: BooksTransaction,
+  { ids, filter, change, action }: SomeChange,
+): Promise<{ accepted: ObserverId[]; refused: { id: ObserverId; code: ProblemCode }[] }> {
+  const books = await tx.loadMatching(ids, filter);
+  books.traceContext = action?.by.traceContext;
+  const room = mustFindWorker(change) ? await roomFor(tx, books) : ROOM_FOR_ALL;
+  const input = inputOf(change);
+  const accepted: ObserverId[] = [];
+  const refused: { id: ObserverId; code: ProblemCode }[] = [];
+  for (const observer of books.observers.values()) {
+    const code = ask(books, observer, input, room);
+    if (code === null) accepted.push(observer.id);
+    else refused.push({ id: observer.id, code });
+  }
+  if (action && accepted.length > 0) {
+    await tx.write(books);
+    await tx.recordActions([await doneToMany(tx, action, accepted)]);
+  }
+  return { accepted, refused };
+}
+
+export function actionOf(
+  { kind, force }: BulkChange,
+  by: AuditedActor,
+  filter?: ObserverFilter,
+  more: Record<string, unknown> = {},
+): Action {
+  return newAction(`observer.${kind}`, by, { force, filter: filter && inTheTrail(filter), ...more });
 }
 
 /** As the trail has always told it. */
@@ -132,12 +158,6 @@ function inputOf({ kind, force }: BulkChange): ObserverInput {
 const mustFindWorker = ({ kind, whenFull }: BulkChange): boolean => kind === "resume" && whenFull !== "queue";
 
 const noneYet = (): BulkCount => ({ matched: 0, accepted: 0, refused: {} });
-
-function tally(count: BulkCount, refusal: keyof BulkCount["refused"] | null): void {
-  count.matched += 1;
-  if (refusal === null) count.accepted += 1;
-  else count.refused[refusal] = (count.refused[refusal] ?? 0) + 1;
-}
 
 function add(a: BulkCount, b: BulkCount): BulkCount {
   const refused = { ...a.refused };

@@ -40,6 +40,7 @@ export function readLostObserver(body: string): Decoded<LostObserver> {
     id,
     ...contentOf(start),
     revision: start.revision + 1,
+    specVersion: start.specVersion ?? 1,
     createdAt: createdAt.toISOString(),
   };
   return { ok: true, value: { start, request: request.data, observer } };

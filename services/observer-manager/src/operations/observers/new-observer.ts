@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { type CreateObserver, newObserverId, type ObserverId, type ObserverView, type WhenFull } from "@unacked/contracts";
+import {
+  type CreateObserver,
+  newObserverId,
+  type ObserverId,
+  type ObserverView,
+  type Silence,
+  type SpecField,
+  type WhenFull,
+} from "@unacked/contracts";
 
 /** An observer about to be: already validated. */
 export interface NewObserver {
@@ -10,6 +18,8 @@ export interface NewObserver {
   labels: Record<string, string>;
   pool: string;
   retry: unknown;
+  /** Null: as its type says. */
+  silence?: Silence | null | undefined;
   whenFull?: WhenFull;
   /** ISO 8601. */
   startAt?: string | undefined;
@@ -17,6 +27,7 @@ export interface NewObserver {
   startsLater?: boolean;
   /** Only of one that is recorded again: 1 and now otherwise. */
   revision?: number;
+  specVersion?: number;
   createdAt?: string;
   /** The trace of the call that it came with; its start carries it on. */
   traceContext?: string | undefined;
@@ -29,12 +40,14 @@ export function newObserver(request: CreateObserver, traceContext?: string): New
 }
 
 /**
- * Whether a POST is that of an observer which is there, once more, and not another one with the same id. Nothing of what a request
- * holds is ever changed in the books. The order in which a client writes its fields is no difference, nor is −0.
+ * Whether a POST is that of an observer which is there, once more, and not another one with the same id. Of one that was changed
+ * since, the books do not have what it was created with: there only what never changes can tell. The order in which a client writes
+ * its fields is no difference, nor is −0.
  */
 export function isRepeated(request: NewObserver, there: ObserverView): boolean {
-  const isSameTime = msOf(request.startAt) === msOf(there.startAt);
-  return isSameTime && isDeepStrictEqual(asJson(contentOf(request)), asJson(contentOf(there)));
+  const isSame = msOf(request.startAt) === msOf(there.startAt) && request.name === there.name && request.type === there.type;
+  if (!isSame || there.specVersion > 1) return isSame;
+  return isDeepStrictEqual(asJson(contentOf(request)), asJson(contentOf(there)));
 }
 
 /** REST answers with milliseconds. */
@@ -43,7 +56,7 @@ const msOf = (time: string | null | undefined): number | null => (typeof time ==
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** What a client asks for in an observer, and what a service is given of it: the same fields wherever they stand. */
-type Content = Pick<NewObserver, "name" | "type" | "params" | "labels" | "pool" | "retry">;
+type Content = Pick<NewObserver, "name" | "type" | SpecField>;
 
 export function contentOf<From extends Content>({
   name,
@@ -52,6 +65,7 @@ export function contentOf<From extends Content>({
   labels,
   pool,
   retry,
-}: From): Pick<From, keyof Content> {
-  return { name, type, params, labels, pool, retry };
+  silence = null,
+}: From): Pick<From, Exclude<keyof Content, "silence">> & { silence: Silence | null } {
+  return { name, type, params, labels, pool, retry, silence };
 }

@@ -1,7 +1,8 @@
 import type { ObserverView, ProblemCode } from "@unacked/contracts";
-import type { Books, ObserverBook } from "../../domain/books/books.ts";
+import type { Books, ObserverBook, RunBook } from "../../domain/books/books.ts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
 import { decide, type ObserverInput } from "../../domain/observers/observer-machine.ts";
+import { isBehind } from "../../domain/observers/spec-change.ts";
 import { type Action, doneTo } from "../access/audit.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { ChangeOutcome, ObserverRef } from "./observer-tools.ts";
@@ -48,12 +49,27 @@ export async function changeObservers(
  * @returns why not, or null when the books hold what came of it
  */
 export function ask(books: Books, observer: ObserverBook, input: ObserverInput, room: Room): ProblemCode | null {
-  const asked = input === "resume" && observer.startsLater ? "resume-early" : input;
+  const current = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
+  const asked = standingInput(observer, input, current);
   const decision = decide(observer.status, asked, observer.pending);
   if (decision.kind === "refuse") return decision.problem;
   const full = room(observer);
   if (full !== null) return full;
-  const run = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
-  applyInput(books, observer, asked, run);
+  if (input === "restart") observer.rejectedUpdate = null;
+  applyInput(books, observer, asked, current);
   return null;
+}
+
+/** What is asked is another thing where the books know more than the status says. */
+function standingInput(observer: ObserverBook, input: ObserverInput, run: RunBook | undefined): ObserverInput {
+  if (input === "resume") return resumptionOf(observer, run);
+  // In place it would begin again with what it keeps; who restarts it wants what is wanted.
+  if (input === "restart" && observer.rejectedUpdate !== null && run !== undefined && observer.pending === null)
+    return observer.status === "OnDeleting" ? input : "update";
+  return input === "delete" && observer.requestedRunId !== null ? "delete-asking" : input;
+}
+
+function resumptionOf(observer: ObserverBook, run: RunBook | undefined): ObserverInput {
+  if (observer.pending === "pause" && isBehind(observer, run)) return "resume-changed";
+  return observer.startsLater ? "resume-early" : "resume";
 }

@@ -11,7 +11,8 @@ import { Bulk } from "./bulk.ts";
 import { refuseTheInnocent } from "./create-together.ts";
 import { Creation } from "./creation.ts";
 import { changeObservers } from "./observer-change.ts";
-import type { BulkChange, ChangeOutcome, CreateOutcome, Lifecycle, ObserverRef } from "./observer-tools.ts";
+import type { BulkChange, ChangeOutcome, CreateOutcome, Lifecycle, ObserverRef, PutOutcome } from "./observer-tools.ts";
+import { SpecDesk } from "./spec-desk.ts";
 
 export interface LifecycleParts {
   store: BooksStore;
@@ -20,6 +21,10 @@ export interface LifecycleParts {
   isReady(): boolean;
   /** Whether all managers know what Paused is. */
   mayPause(): boolean;
+  /** Whether all managers know what an update is. */
+  mayUpdate(): boolean;
+  /** Whether all managers know what a run answers that is told what is wanted of it. */
+  mayTell(): boolean;
   /** Whether all managers know what Scheduled is. */
   maySchedule(): boolean;
   /** Told after each commit that wrote a command. */
@@ -42,6 +47,12 @@ const MAY_NOT_SCHEDULE: Refusal = {
     "It is not known yet that all managers can start observers at a time: some seconds after the first of them has started, and not while one of an older version runs",
 };
 
+const MAY_NOT_UPDATE: Refusal = {
+  ...NOT_READY,
+  detail:
+    "It is not known yet that all managers can change observers: some seconds after the first of them has started, and not while one of an older version runs",
+};
+
 /**
  * What clients ask of an observer's life. Each call is one transaction: the observer's row and the command that says what
  * is to be sent. When it has committed, it is accepted, and the answer needs nothing more of the database; a crash before
@@ -51,11 +62,13 @@ export class ObserverLifecycle implements Lifecycle {
   readonly #parts: LifecycleParts;
   readonly #creation: Creation;
   readonly #bulk: Bulk;
+  readonly #specs: SpecDesk;
 
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
     this.#creation = new Creation(parts.store, parts.types, parts.committed, parts.freshStarts);
     this.#bulk = new Bulk(parts);
+    this.#specs = new SpecDesk({ ...parts, creation: this.#creation });
   }
 
   async createObserver(request: CreateObserver, by: Actor): ReturnType<Lifecycle["createObserver"]> {
@@ -79,6 +92,14 @@ export class ObserverLifecycle implements Lifecycle {
     return requests.map((request) => ("kind" in request ? request : (outcomes[next++] as CreateOutcome)));
   }
 
+  async changeSpec(request: Parameters<Lifecycle["changeSpec"]>[0], by: Actor): ReturnType<Lifecycle["changeSpec"]> {
+    return this.#whyNotUpdate() ?? this.#specs.change(request, by);
+  }
+
+  async putObserver(...[ref, definition, options, by]: Parameters<Lifecycle["putObserver"]>): Promise<PutOutcome> {
+    return this.#whyNotCreate([definition]) ?? this.#whyNotUpdate() ?? this.#specs.put(ref, definition, options, by);
+  }
+
   deleteObserver(ref: ObserverRef, { force }: { force: boolean }, by: Actor): Promise<ChangeOutcome> {
     return this.#change(ref, force ? "force-delete" : "delete", newAction("observer.stop", by, { force }));
   }
@@ -88,7 +109,7 @@ export class ObserverLifecycle implements Lifecycle {
   }
 
   async pauseObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome> {
-    return this.#whyNot("pause") ?? this.#change(ref, "pause", newAction("observer.pause", by));
+    return this.whyNot("pause") ?? this.#change(ref, "pause", newAction("observer.pause", by));
   }
 
   resumeObserver(ref: ObserverRef, { whenFull }: { whenFull: WhenFull }, by: Actor): Promise<ChangeOutcome> {
@@ -96,20 +117,27 @@ export class ObserverLifecycle implements Lifecycle {
   }
 
   async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): ReturnType<Lifecycle["changeObservers"]> {
-    return this.#whyNot(change.kind) ?? this.#bulk.changeObservers(refs, change, by);
+    return this.whyNot(change.kind) ?? this.#bulk.changeObservers(refs, change, by);
   }
 
   async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): ReturnType<Lifecycle["changeMatching"]> {
-    return this.#whyNot(change.kind) ?? this.#bulk.changeMatching(filter, change, by);
+    return this.whyNot(change.kind) ?? this.#bulk.changeMatching(filter, change, by);
   }
 
-  #whyNotCreate(requests: readonly (CreateObserver | Refusal)[]): Refusal | undefined {
+  #whyNotCreate(requests: readonly (Pick<CreateObserver, "startAt"> | Refusal)[]): Refusal | undefined {
     if (!this.#parts.isReady()) return NOT_READY;
     const hasTime = requests.some((one) => "startAt" in one && one.startAt !== undefined);
     return hasTime && !this.#parts.maySchedule() ? MAY_NOT_SCHEDULE : undefined;
   }
 
-  #whyNot(kind: BulkChange["kind"]): Refusal | undefined {
+  #whyNotUpdate(): Refusal | undefined {
+    const { isReady, mayUpdate } = this.#parts;
+    if (!isReady()) return NOT_READY;
+    return mayUpdate() ? undefined : MAY_NOT_UPDATE;
+  }
+
+  /** Why nobody can ask that of an observer now. */
+  whyNot(kind: BulkChange["kind"]): Refusal | undefined {
     const { isReady, mayPause } = this.#parts;
     if (!isReady()) return NOT_READY;
     return kind === "pause" && !mayPause() ? MAY_NOT_PAUSE : undefined;

@@ -1,5 +1,15 @@
-import type { CreateObserver, ObserverFilter, ObserverId, ObserverView, ProblemCode, WhenFull } from "@unacked/contracts";
+import type {
+  ChangeObserver,
+  CreateObserver,
+  ObserverFilter,
+  ObserverId,
+  ObserverView,
+  ProblemCode,
+  PutObserver,
+  WhenFull,
+} from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
+import type { SpecDifference } from "../../domain/observers/spec-change.ts";
 import type { Refusal } from "../refusal.ts";
 
 /**
@@ -24,6 +34,20 @@ export interface Lifecycle {
     options: { atomic: boolean },
     by: Actor,
   ): Promise<CreateOutcome[] | Refusal>;
+
+  /**
+   * Changes what is wanted of one. Problems: observer-not-found, spec-changed (+ specVersion, differs), unknown-type, invalid-body,
+   * pool-not-served, no-free-worker, already-deleting, already-deleted, not-ready (also while a manager may be about that cannot).
+   */
+  changeSpec(request: Omit<SpecRequest, "type">, by: Actor): Promise<SpecChanged | Refusal>;
+
+  /** Creates it, or changes what is otherwise. Problems: those of both, and other-type. */
+  putObserver(
+    ref: ObserverRef,
+    definition: PutObserver,
+    options: Pick<SpecRequest, "ifMatch">,
+    by: Actor,
+  ): Promise<PutOutcome>;
 
   /** Problems: observer-not-found, not-activated, already-deleting, already-deleted, not-ready. */
   deleteObserver(ref: ObserverRef, options: { force: boolean }, by: Actor): Promise<ChangeOutcome>;
@@ -51,6 +75,29 @@ export interface Lifecycle {
 }
 
 export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
+
+/** What somebody wants of an observer that is there. */
+export interface SpecRequest {
+  ref: ObserverRef;
+  change: ChangeObserver;
+  /** Of a whole definition: it has to be so already. */
+  type?: string;
+  /** As the header says it. */
+  ifMatch: string | undefined;
+  /** Of a change to another pool. */
+  whenFull: WhenFull;
+  /** Answers as if, and changes nothing. */
+  dryRun: boolean;
+}
+
+/** `changed`: from what to what, nothing where it was so already. */
+export interface SpecChanged {
+  kind: "changed" | "unchanged";
+  observer: ObserverView;
+  changed: SpecDifference[];
+}
+
+export type PutOutcome = SpecChanged | { kind: "created"; observer: ObserverView; changed: [] } | Refusal;
 
 export type ChangeOutcome = { kind: "accepted"; observer: ObserverView } | Refusal;
 

@@ -16,6 +16,11 @@ import { started } from "./firing.ts";
 import type { Existing, NewOccurrence, ScheduleDecision, ScheduleState, Standing } from "./schedule-store.ts";
 
 const WITHOUT_TASK: Refusal = { kind: "problem", code: "schedule-without-task" };
+const KEYED: Refusal = {
+  kind: "problem",
+  code: "invalid-body",
+  errors: [{ pointer: "/overlap", message: "cannot be cancel-running, as the schedule's task has a `key`" }],
+};
 /** Two that are asked for within one millisecond have neighbouring times. */
 const NEAR_MS = 1_000;
 
@@ -29,6 +34,8 @@ export async function runNow(
 ): Promise<{ decision?: ScheduleDecision; answer: { atMs: number } | Refusal }> {
   const { definition } = state;
   if (definition.kind !== "task") return { answer: WITHOUT_TASK };
+  // As at its creation: the key would refuse the new task while the one before is being cancelled, and nothing would run.
+  if (overlap === "cancel-running" && definition.task.key !== undefined) return { answer: KEYED };
   const taken = await existing(nowMs, nowMs + NEAR_MS);
   let atMs = nowMs;
   // A time of its own would find its row there, and do nothing.

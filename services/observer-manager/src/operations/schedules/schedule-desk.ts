@@ -13,6 +13,7 @@ import type {
 import type { Actor } from "../../domain/access/identity.ts";
 import { type Definition, definitionFlaws, definitionOf } from "../../domain/schedules/definition.ts";
 import { expressionOf, nextOf, timesAhead } from "../../domain/schedules/preview.ts";
+import { UnreadableTiming } from "../../domain/schedules/unreadable-timing.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeOccurrenceCursor, encodeScheduleCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
@@ -20,7 +21,15 @@ import { checkCreations } from "../tasks/creation-check.ts";
 import type { TaskTypeStore, UnwantedAttempt } from "../tasks/task-store.ts";
 import { backfill, isSameTiming, missedByChange, runNow } from "./asked.ts";
 import { planFrom, taskOf } from "./firing.ts";
-import type { Decided, OccurrenceQuery, Plan, ScheduleQuery, ScheduleState, ScheduleStore } from "./schedule-store.ts";
+import type {
+  Decided,
+  OccurrenceQuery,
+  Plan,
+  ScheduleQuery,
+  ScheduleState,
+  ScheduleStore,
+  ScheduleWork,
+} from "./schedule-store.ts";
 import type { ScheduleTools, TimesAsked } from "./schedule-tools.ts";
 
 export interface ScheduleDeskParts {
@@ -76,19 +85,18 @@ export class ScheduleDesk implements ScheduleTools {
 
   async resumeSchedule(id: string, by: Actor): Promise<ScheduleView | Refusal> {
     const plan = (before: ScheduleState, nowMs: number): Plan => planAnew(id, before.definition, before, nowMs);
-    const resumed = await this.#parts.store.resume(id, plan, newAction("schedule.resume", by));
+    const resumed = await readable(() => this.#parts.store.resume(id, plan, newAction("schedule.resume", by)));
     this.#parts.wake();
     return resumed ?? NOT_FOUND;
   }
 
   async runSchedule(id: string, asked: RunSchedule, by: Actor): Promise<OccurrenceView | Refusal> {
     const action = newAction("schedule.run", by, { ...asked });
-    const done = await this.#parts.store.change<{ atMs: number } | Refusal>(
-      id,
-      (state, nowMs, existing) => runNow(state, asked, by.name, nowMs, existing),
-      action,
-    );
+    const work: ScheduleWork<{ atMs: number } | Refusal> = (state, nowMs, existing) =>
+      runNow(state, asked, by.name, nowMs, existing);
+    const done = await readable(() => this.#parts.store.change(id, work, action));
     if (done === undefined) return NOT_FOUND;
+    if ("code" in done) return done;
     this.#told(done.decided);
     if ("code" in done.answer) return done.answer;
     return (await this.#parts.store.findOccurrence(id, done.answer.atMs)) ?? NOT_FOUND;
@@ -96,12 +104,11 @@ export class ScheduleDesk implements ScheduleTools {
 
   async backfillSchedule(id: string, asked: BackfillSchedule, by: Actor): Promise<BackfillAnswer | Refusal> {
     const action = newAction("schedule.backfill", by, { ...asked });
-    const done = await this.#parts.store.change<BackfillAnswer | Refusal>(
-      id,
-      (state, nowMs, existing) => backfill(state, asked, by.name, nowMs, existing),
-      action,
-    );
+    const work: ScheduleWork<BackfillAnswer | Refusal> = (state, nowMs, existing) =>
+      backfill(state, asked, by.name, nowMs, existing);
+    const done = await readable(() => this.#parts.store.change(id, work, action));
     if (done === undefined) return NOT_FOUND;
+    if ("code" in done) return done;
     this.#told(done.decided);
     return done.answer;
   }
@@ -115,7 +122,8 @@ export class ScheduleDesk implements ScheduleTools {
 
   async nextTimes(id: string, asked: TimesAsked): Promise<ScheduleTimes | Refusal> {
     const read = await this.#parts.store.read(id);
-    return read === undefined ? NOT_FOUND : this.#times(read.definition, id, asked, read.version);
+    if (read === undefined) return NOT_FOUND;
+    return readable(() => this.#times(read.definition, id, asked, read.version));
   }
 
   async previewSchedule(
@@ -140,6 +148,17 @@ export class ScheduleDesk implements ScheduleTools {
   #told({ created, cancelled, over, refuse }: Decided): void {
     if (created > 0) this.#parts.wakeTasks();
     if (cancelled > 0) this.#parts.cancelled(over, refuse);
+  }
+}
+
+/** Of a schedule that is there: its times may not be readable here. */
+async function readable<Answer>(work: () => Promise<Answer>): Promise<Answer | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UnreadableTiming)
+      return { kind: "problem", code: "schedule-unreadable", detail: `This manager cannot read it: ${error.message}` };
+    throw error;
   }
 }
 

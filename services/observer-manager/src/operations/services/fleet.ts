@@ -1,5 +1,6 @@
 import { type Feature, MANAGER_FEATURES } from "@unacked/contracts";
 import {
+  allKnow,
   type FleetLook,
   MANAGER_SILENT_MS,
   type ManagerSighting,
@@ -19,6 +20,11 @@ export interface ManagerWord extends ManagerSighting {
 export interface FleetStore {
   /** Renews this manager's row, and removes those that are silent. @returns all that live */
   announce(word: ManagerWord, silentMs: number): Promise<ManagerSighting[]>;
+  /** What all managers have been seen to know, by whichever of them. */
+  known(): Promise<string[]>;
+  noteKnown(features: readonly string[]): Promise<void>;
+  /** One was seen that may not know it. */
+  forgetKnown(features: readonly string[]): Promise<void>;
   /** Takes this manager's row away. */
   leave(id: string): Promise<void>;
   /** What each living service of a pool announced. */
@@ -35,11 +41,16 @@ export interface FleetParts {
 }
 
 const EVERY_MS = 2_000;
+/** Until it has seen the first consumers. */
+const FIRST_LOOKS_MS = 100;
 
 /**
  * What can be used while old and new versions run side by side. It announces what this manager can do, and answers for others:
  * something new goes to a pool when all its living services announce it, and comes back through the state queue when all its
  * readers do. It may answer no for some seconds too long, and yes for two too long when an older manager comes back.
+ *
+ * What all readers have known for a while is written down, until one is seen that may not know it: a manager that starts later goes on with it at its
+ * first look. Books that begin with this version know all that it does (docs/decisions/0020).
  */
 export class Fleet {
   readonly #parts: FleetParts;
@@ -101,8 +112,20 @@ export class Fleet {
     const managers = await store.announce(word, MANAGER_SILENT_MS);
     const atMs = performance.now();
     this.#looks = [...behind(this.#looks, atMs), { atMs, consumers, managers }];
-    for (const feature of MANAGER_FEATURES) if (this.readersKnow(feature)) this.#known.add(feature);
-    return EVERY_MS;
+    await this.#learn(this.#looks.at(-1) as FleetLook);
+    return consumers === null && this.#known.size === 0 ? FIRST_LOOKS_MS : EVERY_MS;
+  }
+
+  async #learn(look: FleetLook): Promise<void> {
+    const { store } = this.#parts;
+    const noted = await store.known();
+    const settled = MANAGER_FEATURES.filter((feature) => this.readersKnow(feature));
+    const goOn = MANAGER_FEATURES.filter((feature) => noted.includes(feature) && allKnow(feature, look));
+    for (const feature of [...settled, ...goOn]) this.#known.add(feature);
+    const fresh = settled.filter((feature) => !noted.includes(feature));
+    const doubted = noted.filter((feature) => !mayGoOn(feature, [look]));
+    if (fresh.length > 0) await store.noteKnown(fresh);
+    if (doubted.length > 0) await store.forgetKnown(doubted);
   }
 
   #failed(error: unknown): number {

@@ -9,16 +9,19 @@ export type ServiceRef = { kind: "id"; id: ServiceId } | { kind: "name"; name: s
 /** A boot of a service, as far as a decision needs it. */
 export interface KnownService {
   id: ServiceId;
-  generation: number;
+  features: string[];
   isLiving: boolean;
 }
+
+export type ServiceOrder = "drain" | "cordon" | "uncordon";
 
 export interface ServiceStore {
   /**
    * In one transaction, with the action in the audit trail: locks the boots that the ref may mean (living ones first, two at most), and marks the one that
-   * `choose` picks as to be drained, with a command that is due at once.
+   * `choose` picks by what it is asked, with a command that is due at once.
    */
-  askToDrain(
+  ask(
+    order: ServiceOrder,
     ref: ServiceRef,
     action: Action,
     choose: (boots: KnownService[]) => KnownService | Refusal,
@@ -28,6 +31,8 @@ export interface ServiceStore {
 export interface ServiceDeskParts {
   store: ServiceStore;
   isReady(): boolean;
+  /** Whether all managers know what a cordon is. */
+  mayCordon(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
 }
@@ -44,10 +49,24 @@ export class ServiceDesk {
   }
 
   /** Safe to repeat. Problems: service-not-found, service-ended, service-ambiguous, not-ready. */
-  async drainService(ref: ServiceRef, by: Actor): Promise<{ kind: "accepted"; service: ServiceView } | Refusal> {
+  drainService(ref: ServiceRef, by: Actor): Promise<ServiceOutcome> {
+    return this.#ask("drain", ref, by, chooseLiving);
+  }
+
+  /** Safe to repeat; of a service that drains nothing changes. Problems: as of a drain, and service-too-old. */
+  async cordonService(ref: ServiceRef, by: Actor): Promise<ServiceOutcome> {
+    return this.#parts.mayCordon() ? this.#ask("cordon", ref, by, chooseThatBalances) : MAY_NOT_CORDON;
+  }
+
+  /** Takes back a cordon, or a drain. Safe to repeat. Problems: as of a cordon. */
+  async uncordonService(ref: ServiceRef, by: Actor): Promise<ServiceOutcome> {
+    return this.#parts.mayCordon() ? this.#ask("uncordon", ref, by, chooseThatBalances) : MAY_NOT_CORDON;
+  }
+
+  async #ask(order: ServiceOrder, ref: ServiceRef, by: Actor, choose: Choose): Promise<ServiceOutcome> {
     const { store, isReady, committed } = this.#parts;
     if (!isReady()) return { kind: "problem", code: "not-ready" };
-    const outcome = await store.askToDrain(ref, newAction("service.drain", by), chooseLiving);
+    const outcome = await store.ask(order, ref, newAction(`service.${order}`, by), choose);
     if ("kind" in outcome) return outcome;
     committed();
     return { kind: "accepted", service: outcome };
@@ -55,7 +74,23 @@ export class ServiceDesk {
 }
 
 /** What REST asks of services. */
-export type ServiceTools = Pick<ServiceDesk, "drainService">;
+export type ServiceTools = Pick<ServiceDesk, "drainService" | "cordonService" | "uncordonService">;
+
+type ServiceOutcome = { kind: "accepted"; service: ServiceView } | Refusal;
+type Choose = (boots: KnownService[]) => KnownService | Refusal;
+
+const MAY_NOT_CORDON: Refusal = {
+  kind: "problem",
+  code: "not-ready",
+  detail:
+    "It is not known yet that all managers know what a cordon is: some seconds after the first of them has started, and not while one of an older version runs",
+};
+
+function chooseThatBalances(boots: KnownService[]): KnownService | Refusal {
+  const chosen = chooseLiving(boots);
+  if ("kind" in chosen || chosen.features.includes("balance")) return chosen;
+  return { kind: "problem", code: "service-too-old" };
+}
 
 /** Of a name's boots the one that lives; draining the wrong one of two would be a fault of its own. */
 function chooseLiving(boots: KnownService[]): KnownService | Refusal {

@@ -15,6 +15,8 @@ const BUSY_PAUSE_MS = 20;
 const BUSY = 50;
 const PROMOTE_LIMIT = 5_000;
 const CANCEL_LIMIT = 1_000;
+/** While so much of inputs waits for the broker's confirms, no more is claimed. */
+const MAX_INPUT_CHARS = 67_108_864;
 /** By so much the newest second counts in the rate at which tasks end. */
 const RATE_WEIGHT = 0.5;
 
@@ -41,6 +43,8 @@ export class TaskDispatcher {
   #batches = new Map<string, Map<string, number>>();
   #pacesAtMs = Number.NEGATIVE_INFINITY;
   #cancelsAtMs = 0;
+  /** Of what is being sent. */
+  #inputChars = 0;
 
   constructor(parts: TaskDispatcherParts) {
     this.#parts = parts;
@@ -95,6 +99,7 @@ export class TaskDispatcher {
     let count = 0;
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const { pool, workers, types } of await store.waitingPools()) {
+      while (this.#inputChars > MAX_INPUT_CHARS) await Promise.race(this.#underWay);
       const rate = this.#rates.get(pool) ?? new Rate();
       this.#rates.set(pool, rate);
       const batches = this.#batches.get(pool) ?? NO_BATCHES;
@@ -165,7 +170,11 @@ export class TaskDispatcher {
   }
 
   async #send(bundle: Bundle): Promise<void> {
-    if ((await this.#parts.sender.send(bundle)) === "not-taken") await this.#giveBack(bundle.tasks);
+    const chars = bundle.tasks.reduce((sum, { inputs }) => sum + inputCharsOf(inputs), 0);
+    this.#inputChars += chars;
+    const outcome = await this.#parts.sender.send(bundle);
+    this.#inputChars -= chars;
+    if (outcome === "not-taken") await this.#giveBack(bundle.tasks);
   }
 
   async #giveBack(tasks: readonly StartTask[]): Promise<void> {
@@ -196,6 +205,9 @@ export class TaskDispatcher {
     if (due.length > 0) await this.#parts.sender.cancel(due);
   }
 }
+
+const inputCharsOf = (inputs: StartTask["inputs"]): number =>
+  inputs?.reduce((sum, { output }) => sum + (output?.length ?? 0), 0) ?? 0;
 
 const NO_BATCHES: ReadonlyMap<string, number> = new Map();
 

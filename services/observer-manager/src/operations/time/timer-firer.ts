@@ -46,8 +46,8 @@ export class TimerFirer {
   #inFlight = 0;
   /** Of those in flight: how many of each claim. */
   readonly #ofClaim = new Map<string, number>();
-  /** Until then a claim may be committed of which this manager never heard: its connection was lost. Undefined: none can be left. */
-  #lostUntilMs: number | undefined;
+  /** When a claim may still be committed of which this manager never heard, as its connection was lost: now, and the last time. */
+  #lostLooksMs: number[] = [];
 
   constructor(parts: TimerFirerParts) {
     this.#parts = parts;
@@ -89,13 +89,12 @@ export class TimerFirer {
     return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
   }
 
-  /** Once at least after the last moment at which one may come: the broker may have been away for longer than that. */
+  /** Each look reads all timers, so there are two: one now, for most, and one when no more can come. */
   async #disownLost(): Promise<void> {
-    const untilMs = this.#lostUntilMs;
-    if (untilMs === undefined) return;
-    const isLast = performance.now() >= untilMs;
+    const nowMs = performance.now();
+    if (!this.#lostLooksMs.some((ms) => ms <= nowMs)) return;
     await this.#parts.store.disown(this.#parts.owner, [...this.#ofClaim.keys()]);
-    if (isLast) this.#lostUntilMs = undefined;
+    this.#lostLooksMs = this.#lostLooksMs.filter((ms) => ms > nowMs);
   }
 
   /** Not awaited: what is claimed is sent at once, and the next set is claimed meanwhile. */
@@ -126,7 +125,8 @@ export class TimerFirer {
 
   #failed(error: unknown): number {
     this.#parts.log.warn({ err: error }, "timers could not be fired, trying again");
-    this.#lostUntilMs = performance.now() + CLAIM_LOST_FOR_MS;
+    const nowMs = performance.now();
+    this.#lostLooksMs = [nowMs, nowMs + CLAIM_LOST_FOR_MS];
     this.#loop.takeWake(); // what wakes it does not shorten the pause
     return FAILED_PAUSE_MS;
   }

@@ -45,8 +45,10 @@ export class TimerLeases {
     const dead = this.#dead.look(lapsed, performance.now());
     if (dead.length > 0) {
       const timers = await store.takeOver(dead);
-      log.warn({ event: "timers-taken-over", owners: dead, timers }, "timers of a manager that is gone are fired again");
-      wake();
+      if (timers > 0) {
+        log.warn({ event: "timers-taken-over", owners: dead, timers }, "timers of a manager that is gone are fired again");
+        wake();
+      }
     }
     return lapsed.length > 0 ? CLOSER_MS : EVERY_MS;
   }

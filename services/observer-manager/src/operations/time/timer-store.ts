@@ -71,7 +71,8 @@ export interface DueTimer {
   name: string;
   /** As JSON. */
   payload: string;
-  at: Date;
+  /** Since the epoch. */
+  atMs: number;
   /** How long it had been due when it was claimed. */
   lateMs: number;
 }
@@ -98,7 +99,7 @@ export interface TimerFiringStore {
   /** Until the next one is due that nobody is firing; null: there is none. */
   nextDueInMs(): Promise<number | null>;
   renew(owner: string): Promise<void>;
-  /** Owners of timers that are Firing whose lease has run out, and when; "": they have none. */
+  /** Owners whose lease has run out, and when. Whoever has timers in flight has one. */
   lapsed(): Promise<{ owner: string; leaseUntil: string }[]>;
   /** Unsure, and due at once. @returns how many */
   takeOver(owners: readonly string[]): Promise<number>;

@@ -2,9 +2,16 @@ import type { CreateObserver, FieldProblem, ObserverTypeInfo } from "@unacked/co
 import { checkParams } from "../../domain/types/params-check.ts";
 import type { Refusal } from "../refusal.ts";
 
+export interface LiveTypes {
+  services: number;
+  types: ObserverTypeInfo[];
+  /** The names of those that do not know admission. */
+  withoutAdmission: string[];
+}
+
 export interface TypeDirectory {
   /** The types that living services of a pool announced; `services` is how many of them live. */
-  liveTypes(pool: string): Promise<{ services: number; types: ObserverTypeInfo[] }>;
+  liveTypes(pool: string): Promise<LiveTypes>;
   /** The pools that have living services, in the order of their names, with the types that are known there. */
   livePools(): Promise<{ pool: string; types: string[] }[]>;
 }
@@ -15,9 +22,12 @@ export interface TypeDirectory {
  */
 export class TypeCheck {
   readonly #directory: TypeDirectory;
+  readonly #mayAdmit: () => boolean;
 
-  constructor(directory: TypeDirectory) {
+  /** @param mayAdmit whether all managers know admission */
+  constructor(directory: TypeDirectory, mayAdmit: () => boolean) {
     this.#directory = directory;
+    this.#mayAdmit = mayAdmit;
   }
 
   /** @returns for each request why it cannot be accepted, or null */
@@ -26,12 +36,28 @@ export class TypeCheck {
     for (const { pool } of requests)
       if (!directories.has(pool)) directories.set(pool, await this.#directory.liveTypes(pool));
     const refusals = requests.map((request) => {
-      const { services = 0, types = [] } = directories.get(request.pool) ?? {};
-      if (services > 0) return checkAgainst(types, request);
+      const { services = 0, types = [], withoutAdmission = [] } = directories.get(request.pool) ?? {};
+      if (services > 0) return checkAgainst(types, request) ?? this.#checkAdmission({ types, withoutAdmission }, request);
       // What starts later may do so in a pool that is served by then; what was to start before now finds no worker.
       return request.whenFull === "queue" || request.startAt !== undefined ? null : POOL_NOT_SERVED;
     });
     return this.#withPools(requests, refusals);
+  }
+
+  /** A service that does not know admission would start its handler at once. */
+  #checkAdmission(
+    { types, withoutAdmission }: Pick<LiveTypes, "types" | "withoutAdmission">,
+    { type, pool }: CreateObserver,
+  ): Refusal | null {
+    if (!types.some((info) => info.type === type && info.start === "admitted")) return null;
+    if (withoutAdmission.length > 0) {
+      const names = withoutAdmission.slice(0, MAX_NAMED).join(", ");
+      return admissionNotKnown(`${withoutAdmission.length} of the pool "${pool}" do not know it yet: ${names}`);
+    }
+    if (this.#mayAdmit()) return null;
+    return admissionNotKnown(
+      "it is not known yet that all managers know it: some seconds after the first of them has started, and not while one of an older version runs",
+    );
   }
 
   /** Somebody who meant another pool is told which there are; asked for only where one was refused. */
@@ -45,6 +71,14 @@ export class TypeCheck {
     });
   }
 }
+
+const MAX_NAMED = 20;
+
+const admissionNotKnown = (why: string): Refusal => ({
+  kind: "problem",
+  code: "admission-not-known",
+  detail: `Observers of this type ask before they start, and ${why}`,
+});
 
 type LivePools = Awaited<ReturnType<TypeDirectory["livePools"]>>;
 

@@ -18,6 +18,9 @@ export type CommandGroup = {
   | { kind: "to-one"; serviceId: ServiceId; generation: number; message: ControlMessage }
 );
 
+/** Of admissions and updates, which carry what a client has sent. */
+const MAX_BYTES = 262_144;
+
 /** Keeps a control message of full targets under 256 KiB. */
 const MAX_TARGETS = 1_000;
 
@@ -43,7 +46,8 @@ export function groupCommands(due: DueCommand[]): CommandGroup[] {
   }
   for (const chunk of chunks(stops))
     groups.push({ kind: "to-all", ids: idsOf(chunk), traces: tracesOf(chunk), message: stopObservers(chunk) });
-  for (const commands of addressed.values()) for (const chunk of chunks(commands)) groups.push(toOne(chunk));
+  for (const commands of addressed.values())
+    for (const chunk of chunks(commands)) for (const part of byBytes(chunk)) groups.push(toOne(part));
   return groups;
 }
 
@@ -75,6 +79,43 @@ function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessa
           return [{ observerId, runId, messageId, revision, reason }];
         }),
       };
+    case "admit":
+      return {
+        kind: "Admit",
+        targets: commands.flatMap((command) => {
+          if (command.kind !== "admit") return [];
+          const { observerId, runId, messageId, revision, admission } = command;
+          if (admission === null || admission === "later") return [];
+          return [{ observerId, runId, messageId, revision, ...admission }];
+        }),
+      };
+    case "tell-checkpoint":
+      return {
+        kind: "TellCheckpoints",
+        targets: commands.flatMap((command) => {
+          if (command.kind !== "tell-checkpoint") return [];
+          const { observerId, runId, messageId, revision } = command;
+          return [{ observerId, runId, messageId, revision }];
+        }),
+      };
+    case "update-run":
+      return {
+        kind: "UpdateRuns",
+        targets: commands.flatMap((command) => {
+          if (command.kind !== "update-run") return [];
+          const { observerId, runId, messageId, revision, spec } = command;
+          return spec === null || spec === "later" ? [] : [{ observerId, runId, messageId, revision, spec }];
+        }),
+      };
+    case "move-run":
+      return {
+        kind: "ShedRuns",
+        targets: commands.flatMap((command) => {
+          if (command.kind !== "move-run") return [];
+          const { observerId, runId, messageId, revision } = command;
+          return [{ observerId, runId, messageId, revision }];
+        }),
+      };
     case "restart-run":
       return {
         kind: "RestartRuns",
@@ -88,6 +129,12 @@ function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessa
       return { kind: "Probe" };
     case "drain":
       return { kind: "Drain" };
+    case "cordon":
+      return { kind: "Cordon" };
+    case "uncordon":
+      return { kind: "Uncordon" };
+    case "step-aside":
+      return { kind: "StepAside" };
     default:
       return kind satisfies never;
   }
@@ -101,6 +148,28 @@ const tracesOf = (commands: DueCommand[]): readonly string[] =>
     : NO_TRACES;
 
 const idsOf = (commands: DueCommand[]): string[] => commands.map((command) => command.id);
+
+function bytesOf(command: Addressed): number {
+  if (command.kind === "admit") return Buffer.byteLength(JSON.stringify(command.admission));
+  return command.kind === "update-run" ? Buffer.byteLength(JSON.stringify(command.spec)) : 0;
+}
+
+/** Admissions and updates in messages of 256 KiB, or one that is larger; all else as it is. */
+function byBytes(commands: Addressed[]): Addressed[][] {
+  const parts: Addressed[][] = [];
+  let left = 0;
+  for (const command of commands) {
+    const bytes = bytesOf(command);
+    left -= bytes;
+    const part = parts.at(-1);
+    if (part !== undefined && left >= 0) part.push(command);
+    else {
+      parts.push([command]);
+      left = MAX_BYTES - bytes;
+    }
+  }
+  return parts;
+}
 
 function chunks<T>(items: T[]): T[][] {
   const parts: T[][] = [];

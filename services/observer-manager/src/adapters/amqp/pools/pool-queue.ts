@@ -1,4 +1,4 @@
-import { RefusedError, type Session, type SideChannel } from "@unacked/broker";
+import { asOtherwise, RefusedError, type Session, type SideChannel } from "@unacked/broker";
 import { backoffMs, type QueueType, workQueue } from "@unacked/contracts";
 import type { QueueTrouble } from "../../../domain/overview/warnings.ts";
 import type { Log } from "../../../operations/log.ts";
@@ -54,6 +54,8 @@ export class PoolQueue {
   readonly #declaration: ReturnType<typeof workQueue>;
   #trouble: QueueTrouble | undefined;
   #declaredIn: number | undefined;
+  /** The type that it has, which is ours if we made it. */
+  #type: QueueType;
   #wasThere = false;
   #goneSinceMs: number | undefined;
   #declaring: Promise<void> | undefined;
@@ -64,6 +66,7 @@ export class PoolQueue {
   constructor(parts: PoolQueueParts) {
     this.#parts = parts;
     this.#declaration = workQueue(parts.pool, parts.type);
+    this.#type = parts.type;
   }
 
   get trouble(): QueueTrouble | undefined {
@@ -109,16 +112,15 @@ export class PoolQueue {
    * it cannot, so that it is looked at just before: a service that comes in between connects again, a start is sent again.
    */
   async remove(session: Session, { ifEmpty }: { ifEmpty: boolean }): Promise<Removal> {
-    const { type } = this.#parts;
     const { name } = this.#declaration;
     const seen = await this.look(session);
     if (seen === "gone") return { kind: "gone" };
     if (seen.consumers > 0 || (ifEmpty && seen.ready > 0)) return { kind: "in-use" };
-    // One of another type than ours would close the connection.
+    // Which type it has: a condition that a quorum queue does not know would close the connection.
     await this.declare(session);
     this.forget();
     this.#wasThere = false;
-    const only = type === "classic" ? { ifUnused: true, ifEmpty } : {};
+    const only = this.#type === "classic" ? { ifUnused: true, ifEmpty } : {};
     try {
       return {
         kind: "removed",
@@ -141,7 +143,7 @@ export class PoolQueue {
   async #declare(session: Session): Promise<void> {
     try {
       if (this.#wasThere && !(await this.#isThere(session))) this.#letItBeTold();
-      await this.#use(session, (channel) => channel.declareQueue(this.#declaration));
+      await this.#declareOrKeep(session);
     } catch (error) {
       throw this.#refused(error);
     }
@@ -152,6 +154,27 @@ export class PoolQueue {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
     this.#parts.log.info({ event: "queue-there", pool: this.#parts.pool }, "the queue of a pool can be had again");
+  }
+
+  /** One that is there as the other type stays so: its pool is moved to another queue, or it goes when nobody wants it. */
+  async #declareOrKeep(session: Session): Promise<void> {
+    const { pool, type, log } = this.#parts;
+    const declare = (as: ReturnType<typeof workQueue>) => this.#use(session, (channel) => channel.declareQueue(as));
+    try {
+      // Asked for in vain each time, the broker would write an error each time.
+      if (this.#type !== type && (await declare(asOtherwise(this.#declaration)).then(() => true, isNotSo))) return;
+      await declare(this.#declaration);
+      this.#type = type;
+    } catch (error) {
+      if (!isOtherwise(error)) throw error;
+      await declare(asOtherwise(this.#declaration)).catch(() => {
+        throw error;
+      });
+      const other = type === "classic" ? "quorum" : "classic";
+      if (this.#type !== other)
+        log.warn({ event: "queue-type-kept", pool, type: other }, "the queue of a pool keeps the type it has");
+      this.#type = other;
+    }
   }
 
   async #isThere(session: Session): Promise<boolean> {
@@ -165,6 +188,7 @@ export class PoolQueue {
   }
 
   #letItBeTold(): void {
+    this.#type = this.#parts.type; // it is made anew as it is wanted
     this.#goneSinceMs ??= performance.now();
     if (performance.now() - this.#goneSinceMs < TOLD_WITHIN_MS) throw this.#inTrouble(DELETED);
   }
@@ -217,5 +241,11 @@ export class PoolQueue {
 const isNotFound = (error: unknown): boolean => error instanceof RefusedError && error.reason.detail.startsWith("404 ");
 /** And not merely out of reach, as one whose node is down: that is "404" as well. */
 const isDeleted = (error: unknown): boolean => isNotFound(error) && /no queue/.test((error as RefusedError).reason.detail);
+const isOtherwise = (error: unknown): boolean =>
+  error instanceof RefusedError && /^406 .*inequivalent arg/.test(error.reason.detail);
+const isNotSo = (error: unknown): false => {
+  if (isOtherwise(error)) return false;
+  throw error;
+};
 const isInUse = (error: unknown): boolean =>
   error instanceof RefusedError && /^406 .*(in use|not empty|non-empty)/i.test(error.reason.detail);

@@ -1,7 +1,9 @@
 import {
+  asOtherwise,
   type BrokerSettings,
   PublishError,
   Publisher,
+  type QueueDeclaration,
   RefusedError,
   type Session,
   SupervisedConnection,
@@ -193,9 +195,19 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   }
 
   async #declare(session: Session, pool: string): Promise<void> {
+    const queue = taskQueue(pool, this.#queueType);
+    // What the broker refuses either way is told as it was asked first.
+    await this.#declareAside(session, queue).catch((error: unknown) =>
+      this.#declareAside(session, asOtherwise(queue)).catch(() => {
+        throw error;
+      }),
+    );
+  }
+
+  async #declareAside(session: Session, queue: QueueDeclaration): Promise<void> {
     const channel = await session.openSideChannel();
     try {
-      await channel.declareQueue(taskQueue(pool, this.#queueType));
+      await channel.declareQueue(queue);
     } finally {
       await channel.close();
     }

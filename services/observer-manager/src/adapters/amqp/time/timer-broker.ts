@@ -42,7 +42,7 @@ export class TimerBroker implements TimerSender {
     return this.#publisher.writable(signal);
   }
 
-  async send({ id, name, payload, at }: DueTimer): Promise<FiringOutcome> {
+  async send({ id, name, payload, atMs }: DueTimer): Promise<FiringOutcome> {
     try {
       await this.#publisher.publish({
         exchange: EXCHANGES.timers.name,
@@ -51,7 +51,7 @@ export class TimerBroker implements TimerSender {
         messageId: id,
         appId: this.#managerId,
         body: Buffer.from(payload),
-        headers: { at: at.toISOString(), name },
+        headers: { at: new Date(atMs).toISOString(), name },
       });
       return "fired";
     } catch (error) {

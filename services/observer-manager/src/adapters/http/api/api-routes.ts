@@ -2,13 +2,15 @@ import type { Role } from "@unacked/contracts";
 import type { ManagerApi } from "../../../operations/manager-api.ts";
 import { auditRoute } from "./access/audit-route.ts";
 import { type SignInDesk, sessionRoutes } from "./access/session-routes.ts";
+import { balanceRoutes } from "./balance/balance-routes.ts";
 import { errorRoutes } from "./errors/error-routes.ts";
 import { flowRoutes } from "./flows/flow-routes.ts";
 import { logRoute } from "./logs/log-route.ts";
 import { batchRoute } from "./observers/batch-route.ts";
 import { bulkRoutes } from "./observers/bulk-routes.ts";
+import { checkpointRoutes } from "./observers/checkpoint-routes.ts";
 import { observerRoutes } from "./observers/observer-routes.ts";
-import { statsRoute } from "./overview/stats-route.ts";
+import { runFiguresRoute, statsRoute } from "./overview/stats-route.ts";
 import { neededRoles, type Route } from "./route.ts";
 import { scheduleRoutes } from "./schedules/schedule-routes.ts";
 import { serviceRoutes, typeRoute } from "./services/service-routes.ts";
@@ -19,13 +21,16 @@ import { taskRoutes } from "./tasks/task-routes.ts";
 import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
 import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
 import { timerRoutes } from "./time/timer-routes.ts";
+import { workRoutes } from "./work/work-routes.ts";
 
 /** Every call of the REST API that answers with JSON. They are described before anything is asked of `api`. */
 export function apiRoutes({
   lifecycle,
+  checkpoints,
   reads,
   errors,
   services,
+  balance,
   logs,
   tasks,
   taskTypes,
@@ -35,12 +40,14 @@ export function apiRoutes({
   flows,
   timers,
   schedules,
+  work,
   desk,
 }: ApiParts): Route[] {
   const needs = (): Record<string, Role> => neededRoles(routes);
   const routes: Route[] = [
     ...sessionRoutes(desk, needs),
     ...observerRoutes(lifecycle, reads),
+    ...checkpointRoutes(checkpoints),
     batchRoute(lifecycle),
     ...bulkRoutes(lifecycle),
     logRoute(logs),
@@ -53,8 +60,11 @@ export function apiRoutes({
     ...flowRoutes(flows),
     ...timerRoutes(timers),
     ...scheduleRoutes(schedules),
+    ...workRoutes(work),
     ...serviceRoutes(reads, services),
+    ...balanceRoutes(balance),
     statsRoute(reads),
+    runFiguresRoute(reads),
     typeRoute(reads),
     ...errorRoutes(reads, errors),
     auditRoute(reads),

@@ -2,12 +2,14 @@ import {
   FlowId,
   ObserverId,
   ObserverName,
+  PoolName,
   ScheduleId,
   ServiceId,
   ServiceName,
   TaskId,
   TimerId,
   TypeName,
+  WorkId,
 } from "@unacked/contracts";
 import type { Request } from "express";
 import type { z } from "zod";
@@ -30,10 +32,13 @@ export function readInput(
     service: serviceOf(request.params["service"]),
     taskId: taskIdOf(request.params["taskId"]),
     taskType: taskTypeOf(request.params["taskType"]),
+    pool: poolOf(request.params["pool"]),
     flowId: flowIdOf(request.params["flowId"]),
     timerId: timerIdOf(request.params["timerId"]),
+    workId: workIdOf(request.params["workId"]),
     scheduleId: scheduleIdOf(request.params["scheduleId"]),
     lastEventId: request.get("last-event-id"),
+    ifMatch: request.get("if-match"),
     query: readQuery(route.query, request),
     body: readBody(route, request.body),
   };
@@ -68,6 +73,14 @@ export function checkJson<Schema extends z.ZodType>(
 ): { ok: true; value: z.output<Schema> } | { ok: false; refusal: Refusal } {
   const checked = jsonCheck(schema, value);
   return checked.ok ? checked : { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: checked.errors } };
+}
+
+/** Routes without `{pool}` do not look at it. */
+function poolOf(text: unknown): string {
+  if (text === undefined) return "";
+  const parsed = PoolName.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new HttpProblem({ code: "pool-not-found" });
 }
 
 /** PostgreSQL's bigint, as it counts up. Routes without `{errorId}` do not look at it. */
@@ -125,6 +138,14 @@ function flowIdOf(text: unknown): FlowId {
   const id = FlowId.safeParse(text);
   if (id.success) return id.data;
   throw new HttpProblem({ code: "flow-not-found", detail: "A flow's id is a UUID" });
+}
+
+/** Routes without `{workId}` do not look at it. */
+function workIdOf(text: unknown): WorkId {
+  if (text === undefined) return "" as WorkId;
+  const id = WorkId.safeParse(text);
+  if (id.success) return id.data;
+  throw new HttpProblem({ code: "work-not-found", detail: "A work's id is a UUID" });
 }
 
 /** Routes without `{taskType}` do not look at it. */

@@ -6,6 +6,7 @@ import {
   type Role,
   type TaskId,
   type TimerId,
+  type WorkId,
 } from "@unacked/contracts";
 import type { z } from "zod";
 import type { Actor } from "../../../domain/access/identity.ts";
@@ -33,15 +34,19 @@ export interface PathValues {
   errorId: string;
   taskId: TaskId;
   taskType: string;
+  pool: string;
   timerId: TimerId;
   scheduleId: string;
   flowId: FlowId;
+  workId: WorkId;
 }
 
 /** What every route is given. */
 interface Asked {
   /** The header that a client sends to go on with a stream where it was. */
   lastEventId: string | undefined;
+  /** The state of things that a client has seen, and means to change. */
+  ifMatch: string | undefined;
   requestId: string;
   /** Who asks. Of a call that is open to all: nobody in particular. */
   by: Actor;

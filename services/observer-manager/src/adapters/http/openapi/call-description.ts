@@ -3,9 +3,10 @@ import type { z } from "zod";
 
 /** What the calls are grouped by in the document, in this order. */
 export const TAGS = {
-  Observers: "Jobs without an end: create them, look at them, restart and stop them, one by one or many at once.",
+  Observers: "Jobs without an end: create them, look at them, change, restart and stop them, one by one or many at once.",
   Tasks: "Jobs that end: create them, wait for their results, cancel and retry them, limit their types.",
   Flows: "Tasks that wait for each other: create them whole, follow them, cancel them, run them again from anywhere.",
+  "Bulk work": "What is asked of very many, done step by step: begin it, see how far it is, cancel it.",
   Timers: "Messages that go out at a time: set them, look at them, cancel them.",
   Schedules: "What happens by the calendar: tasks at their times, observers in their hours.",
   Services: "The processes that run observers, and the observer types that they know.",

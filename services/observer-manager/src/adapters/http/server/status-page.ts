@@ -17,6 +17,9 @@ const PAGES = [
   "/schedules",
   "/schedules/:scheduleId",
   "/timers",
+  "/audit",
+  "/work",
+  "/work/:workId",
   "/services",
   "/errors",
 ];

@@ -3,6 +3,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { ActionDone, AuditQuery } from "../../../operations/access/audit.ts";
 import { encodeAuditCursor } from "../../../operations/cursor.ts";
 import { type AuditRow, AuditTable } from "../tables/audit.ts";
+import { noteDone } from "./committed-actions.ts";
 
 /** Indexes: audit_newest; audit_of_actor, audit_of_targets and audit_of_request with these filters. */
 export async function listAudit(dataSource: DataSource, query: AuditQuery): Promise<AuditPage> {
@@ -71,4 +72,5 @@ export async function recordActions(tx: EntityManager, done: ActionDone[]): Prom
     done.map(({ targets }) => JSON.stringify(targets)),
     done.map(({ action }) => JSON.stringify(action.details)),
   ]);
+  noteDone(tx, done);
 }

@@ -9,16 +9,20 @@ import {
 } from "../../../domain/books/books.ts";
 import type { ReceivedMessage } from "../../../domain/books/received-message.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
+import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
 import { writeCommands } from "../commands/command-writes.ts";
 import { GIVEN_BACK, QUEUE_MARKER_SEEN } from "../observers/proof-store.ts";
+import { WITH_RESTARTS } from "../observers/restarts.ts";
+import { addRunFigures } from "../observers/run-figures.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { writeCheckpoints } from "./checkpoint-writes.ts";
 
 /** Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. */
 const LOCK_SERVICES = `
   SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, types, version,
          host, pid, heartbeat_ms AS "heartbeatMs", memory_bytes AS "memoryBytes", event_loop_lag_ms AS "eventLoopLagMs",
          end_reason AS "endReason", broker_loss AS "brokerLoss", features, broken_files AS "brokenFiles",
-         slots, slot_deaths AS "slotDeaths", slot_deaths_lately AS "slotDeathsLately", not_consuming AS "notConsuming"
+         slots, slot_deaths AS "slotDeaths", slot_deaths_lately AS "slotDeathsLately", not_consuming AS "notConsuming", emits
   FROM services WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
 
 /** Index: services_by_name. */
@@ -30,8 +34,12 @@ const NAMESAKES = `
 const OBSERVERS_ON_SERVICES = `SELECT DISTINCT observer_id AS id FROM runs WHERE service_id = ANY($1) AND state <> 'Ended'`;
 
 const LOCK_OBSERVERS = `
-  SELECT id, status, pending, revision, epoch, current_run_id AS "currentRunId", attempts, last_error AS "lastError",
+  SELECT id, type, status, pending, revision, spec_version AS "specVersion", needed_spec_version AS "neededSpecVersion",
+         sent_spec_version AS "sentSpecVersion", rejected_update AS "rejectedUpdate", pool, message_pool AS "messagePool", epoch, current_run_id AS "currentRunId",
+         requested_run_id AS "requestedRunId", fencing_token::float8 AS "fencingToken",
+         floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs", attempts, last_error AS "lastError",
          CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs",
+         (extract(epoch FROM silent_since) * 1000)::float8 AS "silentSinceMs",
          coalesce(start_at > unacked_now(), false) AS "startsLater",
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
@@ -39,28 +47,29 @@ const LOCK_OBSERVERS = `
 /** Indexes: runs_pkey, runs_not_ended_on_service. */
 const RUNS = `
   SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
-         delivery_count AS "deliveryCount", state, extract(epoch FROM started_at) * 1000 AS "startedAtMs",
-         extract(epoch FROM ended_at) * 1000 AS "endedAtMs", end_reason AS "endReason", error, interruption
+         fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
+         extract(epoch FROM started_at) * 1000 AS "startedAtMs",
+         extract(epoch FROM ended_at) * 1000 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
   FROM runs WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')`;
 
 const WRITE_SERVICES = `
   INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
                              heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, ended_at, inventory_at,
                              broker_loss, drain, features, broken_files, answered_marker, answered_round, slots,
-                             slot_deaths, slot_deaths_lately, not_consuming)
+                             slot_deaths, slot_deaths_lately, not_consuming, emits)
   SELECT id, name, pool, state, generation, last_seq, worker_count, running, types::jsonb, version, host, pid,
          heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason,
          CASE WHEN state NOT IN (${LIVING_STATES}) THEN now() END, CASE WHEN gave_inventory THEN now() END,
          broker_loss::jsonb, drain, features::jsonb, broken_files::jsonb, answered_marker,
-         answered_round, slots::jsonb, slot_deaths::jsonb, slot_deaths_lately, not_consuming
+         answered_round, slots::jsonb, slot_deaths::jsonb, slot_deaths_lately, not_consuming, emits::jsonb
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint[], $7::int[], $8::int[], $9::text[],
               $10::text[], $11::text[], $12::int[], $13::int[], $14::bigint[], $15::float8[], $16::text[],
               $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[], $22::uuid[], $23::int[], $24::text[],
-              $25::text[], $26::int[], $27::text[])
+              $25::text[], $26::int[], $27::text[], $28::text[])
     AS u (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
           heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, gave_inventory, broker_loss, drain, features,
           broken_files, answered_marker, answered_round, slots, slot_deaths, slot_deaths_lately,
-          not_consuming)
+          not_consuming, emits)
   ON CONFLICT (id) DO UPDATE SET
     pool = excluded.pool, state = excluded.state, generation = excluded.generation, last_seq = excluded.last_seq,
     worker_count = excluded.worker_count, running = excluded.running, types = excluded.types, version = excluded.version,
@@ -69,7 +78,7 @@ const WRITE_SERVICES = `
     ended_at = CASE WHEN excluded.ended_at IS NULL THEN NULL ELSE coalesce(s.ended_at, excluded.ended_at) END,
     broker_loss = excluded.broker_loss, drain = excluded.drain, features = excluded.features,
     broken_files = excluded.broken_files, slots = excluded.slots, slot_deaths = excluded.slot_deaths,
-    slot_deaths_lately = excluded.slot_deaths_lately, not_consuming = excluded.not_consuming,
+    slot_deaths_lately = excluded.slot_deaths_lately, not_consuming = excluded.not_consuming, emits = excluded.emits,
     answered_marker = coalesce(excluded.answered_marker, s.answered_marker),
     answered_round = coalesce(excluded.answered_round, s.answered_round),
     inventory_at = coalesce(excluded.inventory_at, s.inventory_at),
@@ -79,35 +88,44 @@ const WRITE_SERVICES = `
 /** Times come by the wall clock of a service, which may be wrong: none is put later than now, no end before its start. */
 const WRITE_RUNS = `
   INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at, ended_at,
-                    end_reason, error, delivery_count, interruption)
+                    end_reason, error, delivery_count, interruption, story, spec_version, fencing_token)
   SELECT id, observer_id, service_id, generation, message_id, revision, epoch, state,
          least(to_timestamp(started_at_ms / 1000), now()),
          CASE WHEN state = 'Ended' THEN
            least(now(), greatest(to_timestamp(started_at_ms / 1000), coalesce(to_timestamp(ended_at_ms / 1000), now()))) END,
-         end_reason, error::jsonb, delivery_count, interruption
+         end_reason, error::jsonb, delivery_count, interruption, story::jsonb, spec_version, fencing_token
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::int[], $8::text[], $9::float8[],
-              $10::float8[], $11::text[], $12::text[], $13::int[], $14::text[])
+              $10::float8[], $11::text[], $12::text[], $13::int[], $14::text[], $15::text[], $16::int[], $17::bigint[])
     AS u (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at_ms, ended_at_ms,
-          end_reason, error, delivery_count, interruption)
+          end_reason, error, delivery_count, interruption, story, spec_version, fencing_token)
   ON CONFLICT (id) DO UPDATE SET
     generation = excluded.generation, state = excluded.state, ended_at = excluded.ended_at,
     end_reason = excluded.end_reason, error = excluded.error, delivery_count = excluded.delivery_count,
-    interruption = excluded.interruption`;
+    interruption = excluded.interruption, story = excluded.story,
+    spec_version = excluded.spec_version, fencing_token = excluded.fencing_token`;
 
 /** The rows are locked; which run may speak for its observer was decided under that lock (domain/observers/current-run.ts). */
 const WRITE_OBSERVERS = `
   UPDATE observers o SET
     status = u.status, pending = u.pending, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,
-    current_service_id = u.service_id,
+    current_service_id = u.service_id, requested_run_id = u.requested_run_id, fencing_token = u.fencing_token,
+    spec_version = u.spec_version, needed_spec_version = u.needed_version,
+    sent_spec_version = u.sent_version, observed_spec_version = u.observed_version, message_pool = u.message_pool,
+    rejected_update = u.rejected_update::jsonb,
     attempts = u.attempts, last_error = u.last_error::jsonb, error_group = u.error_group,
     last_error_at = CASE WHEN u.last_error::jsonb IS DISTINCT FROM o.last_error OR u.attempts > o.attempts
                          THEN CASE WHEN u.last_error IS NOT NULL THEN now() END ELSE o.last_error_at END,
     next_attempt_at = CASE WHEN u.next_ms IS NULL THEN NULL WHEN u.next_ms = 0 THEN coalesce(o.next_attempt_at, now())
                            ELSE now() + u.next_ms * interval '1 millisecond' END,
+    silent_since = CASE WHEN u.silent_ms IS NOT NULL THEN least(to_timestamp(u.silent_ms / 1000), now()) END,
+    restarted_at = ${WITH_RESTARTS},
     modified_at = now(), changed_xid = pg_current_xact_id()
   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[],
-              $9::text[], $10::uuid[], $11::text[])
-    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id, pending)
+              $9::text[], $10::uuid[], $11::text[], $12::float8[], $13::int[], $14::int[], $15::int[],
+              $16::int[], $17::int[], $18::text[], $19::uuid[], $20::bigint[], $21::text[])
+    AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id, pending, silent_ms,
+          restarts, spec_version, needed_version, sent_version, observed_version, message_pool, requested_run_id,
+          fencing_token, rejected_update)
   WHERE o.id = u.id`;
 
 /** Loads and locks every row that these messages can touch. */
@@ -147,8 +165,11 @@ async function addObservers(
   services: ServiceId[],
 ): Promise<void> {
   for (const row of await tx.query<ObserverBook[]>(LOCK_OBSERVERS, [ids])) books.observers.set(row.id, row);
-  const current = [...books.observers.values()].flatMap((observer) => observer.currentRunId ?? []);
-  for (const row of await tx.query<RunBook[]>(RUNS, [[...runIds, ...current], services])) {
+  const known = [...books.observers.values()].flatMap(({ currentRunId, requestedRunId }) => [
+    ...(currentRunId === null ? [] : [currentRunId]),
+    ...(requestedRunId === null ? [] : [requestedRunId]),
+  ]);
+  for (const row of await tx.query<RunBook[]>(RUNS, [[...runIds, ...known], services])) {
     const endedAtMs = row.endedAtMs === null ? null : Number(row.endedAtMs);
     books.runs.set(row.id, { ...row, startedAtMs: Number(row.startedAtMs), endedAtMs });
   }
@@ -196,6 +217,8 @@ export async function writeBooks(tx: EntityManager, books: Books): Promise<void>
       books.givenBack.map((one) => one.observerId),
       books.givenBack.map((one) => one.agoMs),
     ]);
+  await writeCheckpoints(tx, books);
+  await addRunFigures(tx, books.figures.rows());
   await writeCommands(tx, books);
   if (services.length + observers.length > 0) await tx.query("NOTIFY unacked_changes");
 }
@@ -229,6 +252,7 @@ function serviceColumns(services: ServiceBook[]): unknown[][] {
     services.map((s) => JSON.stringify(s.slotDeaths)),
     services.map((s) => s.slotDeathsLately),
     services.map((s) => s.notConsuming),
+    services.map((s) => (s.emits === null ? null : JSON.stringify(s.emits))),
   ];
 }
 
@@ -248,13 +272,15 @@ function runColumns(runs: RunBook[]): unknown[][] {
     runs.map((r) => (r.error === null ? null : JSON.stringify(r.error))),
     runs.map((r) => r.deliveryCount),
     runs.map((r) => r.interruption),
+    runs.map((r) => JSON.stringify(r.story)),
+    runs.map((r) => r.specVersion),
+    runs.map((r) => r.fencingToken),
   ];
 }
 
 /** Whatever is an observer's current run was loaded with it, or made just now. */
 function observerColumns(observers: ObserverBook[], runs: Books["runs"]): unknown[][] {
-  const serviceOf = ({ currentRunId }: ObserverBook) =>
-    currentRunId === null ? null : (runs.get(currentRunId)?.serviceId ?? null);
+  const runOf = ({ currentRunId }: ObserverBook) => (currentRunId === null ? undefined : runs.get(currentRunId));
   return [
     observers.map((o) => o.id),
     observers.map((o) => o.status),
@@ -265,7 +291,17 @@ function observerColumns(observers: ObserverBook[], runs: Books["runs"]): unknow
     observers.map((o) => (o.lastError === null ? null : JSON.stringify(o.lastError))),
     observers.map((o) => o.nextAttemptInMs),
     observers.map((o) => (o.lastError === null ? null : errorGroupOf(`${o.lastError.name}: ${o.lastError.message}`))),
-    observers.map(serviceOf),
+    observers.map((o) => runOf(o)?.serviceId ?? null),
     observers.map((o) => o.pending),
+    observers.map((o) => o.silentSinceMs),
+    observers.map((o) => o.restarts ?? 0),
+    observers.map((o) => o.specVersion),
+    observers.map((o) => o.neededSpecVersion),
+    observers.map((o) => o.sentSpecVersion),
+    observers.map((o) => observedSpecVersion(o, runOf(o))),
+    observers.map((o) => o.messagePool),
+    observers.map((o) => o.requestedRunId),
+    observers.map((o) => o.fencingToken),
+    observers.map((o) => (o.rejectedUpdate === null ? null : JSON.stringify(o.rejectedUpdate))),
   ];
 }

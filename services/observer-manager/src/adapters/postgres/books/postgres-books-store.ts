@@ -1,7 +1,8 @@
-import type { ObserverFilter, ObserverId, ObserverView, RunId } from "@unacked/contracts";
+import type { ObserverFilter, ObserverId, ObserverSpec, ObserverView, RunId, ServiceId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Books, InventoryParts } from "../../../domain/books/books.ts";
 import type { ReceivedMessage, SignOfLife } from "../../../domain/books/received-message.ts";
+import type { KnowsUpdates } from "../../../domain/observers/spec-change.ts";
 import type { ActionDone } from "../../../operations/access/audit.ts";
 import {
   type BooksStore,
@@ -17,11 +18,14 @@ import { type FreeWorkers } from "../../../operations/observers/workers-left.ts"
 import { recordActions } from "../access/audit-rows.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
 import { recordErrors } from "../errors/error-rows.ts";
+import { setCheckpoint } from "../observers/checkpoint-rows.ts";
 import { readFreeWorkers } from "../observers/observer-counts.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { insertObservers } from "../observers/observer-inserts.ts";
 import { viewObservers } from "../observers/observer-reads.ts";
+import { writeSpec } from "../observers/observer-spec-write.ts";
 import { findUnknownRuns } from "../observers/unknown-runs.ts";
+import { knowsUpdates } from "../services/knows-updates.ts";
 import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
 import { noteSignOfLife } from "./sign-of-life-write.ts";
 import { keepUnapplied, takeUnapplied } from "./unapplied-events.ts";
@@ -132,6 +136,14 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return writeBooks(this.#tx, books);
   }
 
+  knowsUpdates(service: ServiceId, type: string): Promise<KnowsUpdates> {
+    return knowsUpdates(this.#tx, service, type);
+  }
+
+  writeSpec(id: ObserverId, spec: ObserverSpec): Promise<void> {
+    return writeSpec(this.#tx, id, spec);
+  }
+
   recordErrors(errors: NewError[]): Promise<void> {
     return recordErrors(this.#tx, errors);
   }
@@ -191,6 +203,10 @@ export class PostgresBooksTransaction implements BooksTransaction {
   async namesTaken(names: string[]): Promise<Set<string>> {
     const rows = await this.#tx.query<{ name: string }[]>(NAMES_TAKEN, [names]);
     return new Set(rows.map(({ name }) => name));
+  }
+
+  setCheckpoint(id: ObserverId, epoch: number, json: string | null): Promise<void> {
+    return setCheckpoint(this.#tx, id, epoch, json);
   }
 
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>> {

@@ -1,17 +1,19 @@
 import type { DataSource } from "typeorm";
 import type { RetainedKind, RetentionStore } from "../../../operations/books/retention.ts";
 import { foldCounts } from "../observers/observer-counts.ts";
+import { FORGET_RUN_FIGURES } from "../observers/run-figures.ts";
 
 const AGO = "now() - $1 * interval '1 millisecond'";
 
 /** SKIP LOCKED: two managers sweep side by side. */
 const REMOVE: Record<RetainedKind, string> = {
-  // Indexes: observers_deleted, and runs_of_observer for their runs.
+  // Indexes: observers_deleted, runs_of_observer and checkpoints_of_observer for what is theirs.
   observers: `WITH gone AS (
       DELETE FROM observers WHERE id IN (
         SELECT id FROM observers WHERE status = 'Deleted' AND modified_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)
       RETURNING id
-    ), their_runs AS (DELETE FROM runs WHERE observer_id IN (SELECT id FROM gone))
+    ), their_runs AS (DELETE FROM runs WHERE observer_id IN (SELECT id FROM gone)),
+      their_checkpoints AS (DELETE FROM checkpoints WHERE observer_id IN (SELECT id FROM gone))
     SELECT id FROM gone`,
   // Index: runs_ended.
   runs: `DELETE FROM runs WHERE id IN (
@@ -38,6 +40,10 @@ export class PostgresRetentionStore implements RetentionStore {
     const answer = await this.#dataSource.query<unknown[]>(REMOVE[kind], [olderThanMs, limit]);
     // TypeORM answers a DELETE with [rows, count], a SELECT with its rows.
     return kind === "observers" ? answer.length : Number(answer[1]);
+  }
+
+  async forgetFigures(): Promise<void> {
+    await this.#dataSource.query(FORGET_RUN_FIGURES);
   }
 
   foldCounts(): Promise<void> {

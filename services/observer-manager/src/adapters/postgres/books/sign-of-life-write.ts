@@ -1,19 +1,21 @@
 import type { DataSource } from "typeorm";
 import { intakeOf, slotsOf } from "../../../domain/books/books.ts";
 import type { SignOfLife } from "../../../domain/books/received-message.ts";
+import { addEmits } from "../observers/run-figures.ts";
 
 /**
  * All that a sign of life changes (domain/state-message.ts), where nothing else follows from it: the service is Alive, in this
  * generation, was not told to drain, and the batch is its very next. Index: services_pkey.
  */
 const NOTE = `
-  WITH noted AS (
+  WITH before AS (SELECT emits FROM services WHERE id = $1), noted AS (
     UPDATE services SET last_seq = $3, worker_count = $4, running = $5, memory_bytes = $6, event_loop_lag_ms = $7,
                         slots = $8::jsonb, slot_deaths = $9::jsonb, slot_deaths_lately = $10,
-                        not_consuming = $11,
+                        not_consuming = $11, emits = coalesce($12::jsonb, emits),
                         last_seen_at = now(), changed_xid = pg_current_xact_id()
     WHERE id = $1 AND generation = $2 AND last_seq = $3::bigint - 1 AND state = 'Alive' AND drain = 'none'
-    RETURNING id)
+    RETURNING id
+  ), emitted AS (${addEmits("$12::jsonb")})
   SELECT pg_notify('unacked_changes', '') FROM noted`;
 
 /** By one statement. @returns false where more is to be decided: then nothing is written */
@@ -30,6 +32,7 @@ export async function noteSignOfLife(dataSource: DataSource, { batch, alive }: S
     JSON.stringify(slotDeaths),
     slotDeathsLately,
     intakeOf(alive).notConsuming,
+    alive.emits === undefined ? null : JSON.stringify(alive.emits),
   ];
   return (await dataSource.query<unknown[]>(NOTE, [serviceId, generation, seq, ...figures])).length > 0;
 }

@@ -2,11 +2,19 @@ import type { EntityManager } from "typeorm";
 import type { Books, Command, CommandKey } from "../../../domain/books/books.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 
+/** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
+export const TO_A_GENERATION = "'report-inventory', 'probe', 'drain', 'cordon', 'uncordon', 'step-aside'";
+
 /** Index: commands_one_per_observer. */
 const FORGET_ALL_OF_OBSERVERS = "DELETE FROM commands WHERE kind IN ('start', 'stop') AND observer_id = ANY($1)";
 
-/** Index: commands_one_per_run. */
-const FORGET_ALL_OF_RUNS = "DELETE FROM commands WHERE kind IN ('stop-run', 'restart-run') AND run_id = ANY($1)";
+/** Each arm as the predicate of an index has it: commands_one_per_run, commands_one_of_admission, commands_one_move, commands_one_of_update. */
+const FORGET_ALL_OF_RUNS = `
+  DELETE FROM commands
+  WHERE kind IN ('stop-run', 'restart-run') AND run_id = ANY($1)
+     OR kind IN ('admit', 'tell-checkpoint') AND run_id = ANY($1)
+     OR kind = 'move-run' AND run_id = ANY($1)
+     OR kind = 'update-run' AND run_id = ANY($1)`;
 
 /*
  * A kind at a time, by a list of ids, and not by a join: the table is empty one moment and holds thousands of rows the next. A
@@ -22,7 +30,7 @@ const FORGET_BY_RUN = "DELETE FROM commands WHERE kind = $1 AND run_id = ANY($2)
 /** Index: commands_one_per_generation. */
 const FORGET_BY_GENERATION = `
   DELETE FROM commands c USING unnest($1::text[], $2::uuid[], $3::int[]) AS u (kind, service_id, generation)
-  WHERE c.kind IN ('report-inventory', 'probe', 'drain') AND c.kind = u.kind
+  WHERE c.kind IN (${TO_A_GENERATION}) AND c.kind = u.kind
     AND c.service_id = u.service_id AND c.generation = u.generation`;
 
 const INSERT = `
@@ -70,11 +78,18 @@ async function forget(tx: EntityManager, keys: CommandKey[]): Promise<void> {
         break;
       case "stop-run":
       case "restart-run":
+      case "move-run":
+      case "admit":
+      case "tell-checkpoint":
+      case "update-run":
         addTo(byRun, key.kind, key.runId);
         break;
       case "report-inventory":
       case "probe":
       case "drain":
+      case "cordon":
+      case "uncordon":
+      case "step-aside":
         byGeneration.push([key.kind, key.serviceId, key.generation]);
         break;
       default:

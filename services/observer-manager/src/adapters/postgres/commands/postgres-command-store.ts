@@ -1,7 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { InventoryProof, ObserverId } from "@unacked/contracts";
+import type { InventoryProof, ObserverId, RunId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { Claim, CommandCount, CommandStore, DueCommand, Settled } from "../../../operations/commands/command-store.ts";
+import type {
+  Admission,
+  Claim,
+  CommandCount,
+  CommandStore,
+  DueCommand,
+  Settled,
+  UpdatedSpec,
+} from "../../../operations/commands/command-store.ts";
 import type { FreshStarts, Start } from "../../../operations/commands/fresh-starts.ts";
 
 /**
@@ -43,9 +51,26 @@ const RENEW = `
 
 /** A start of an older revision, or of an observer that somebody has or nobody wants, is not sent any more. */
 const STARTS = `
-  SELECT id AS "observerId", revision, name, type, params, labels, retry, pool,
+  SELECT id AS "observerId", revision, name, type, params, labels, retry, coalesce(message_pool, pool) AS pool,
+         silence, spec_version AS "specVersion",
          to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "createdAt"
   FROM observers WHERE id = ANY($1) AND status = 'Created'`;
+
+/** What a run that asks is to start with, now; nothing of one that asks no more. Indexes: runs_pkey, observers_pkey, checkpoints_pkey. */
+const ADMISSIONS = `
+  SELECT r.id, r.fencing_token::float8 AS epoch, o.labels, o.retry, o.silence,
+         CASE WHEN o.rejected_update IS NULL THEN o.params ELSE o.rejected_update #> '{keeps,params}' END AS params,
+         coalesce((o.rejected_update #>> '{keeps,specVersion}')::int, o.spec_version) AS "specVersion", o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted", c.number::float8 AS number, c.value
+  FROM runs r JOIN observers o ON o.id = r.observer_id
+    LEFT JOIN checkpoints c ON c.run_id = r.id AND c.value IS NOT NULL
+  WHERE r.id = ANY($1) AND r.state = 'Requested' AND o.requested_run_id = r.id`;
+
+/** What a run is to be told, now; nothing of one that is not its observer's own. Indexes: runs_pkey, observers_pkey. */
+const UPDATES = `
+  SELECT r.id, o.params, o.labels, o.retry, o.silence, o.spec_version AS "specVersion",
+         o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted"
+  FROM runs r JOIN observers o ON o.id = r.observer_id AND o.current_run_id = r.id
+  WHERE r.id = ANY($1)`;
 
 const REMOVE = `DELETE FROM commands USING ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`;
 
@@ -64,9 +89,29 @@ const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>
 
 type CommandRow = Pick<DueCommand, "id" | "kind" | "sentCount" | "traceContext"> & {
   observerId: ObserverId;
+  runId: RunId | null;
   messageId: string | null;
   revision: number;
 };
+
+type UpdateRow = { id: RunId; isWanted: boolean } & UpdatedSpec;
+
+const updateOf = ({ isWanted, params, labels, retry, silence, specVersion }: UpdateRow): UpdatedSpec | "later" =>
+  isWanted ? { params, labels, retry, silence, specVersion } : "later";
+
+type AdmissionRow = {
+  id: RunId;
+  epoch: number;
+  isWanted: boolean;
+  number: number | null;
+  value: string | null;
+} & Admission["spec"];
+
+const admissionOf = ({ epoch, number, value, params, labels, retry, silence, specVersion }: AdmissionRow): Admission => ({
+  epoch,
+  spec: { params, labels, retry, silence, specVersion },
+  ...(number !== null && value !== null && { checkpoint: { number, value } }),
+});
 
 export class PostgresCommandStore implements CommandStore {
   readonly #dataSource: DataSource;
@@ -81,7 +126,7 @@ export class PostgresCommandStore implements CommandStore {
     const id = randomUUID();
     const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [limit, id, holdMs]);
     if (rows.length === 0) this.#fresh.forgetAll();
-    return { id, due: await this.#withStarts(rows) };
+    return { id, due: await this.#withUpdates(await this.#withAdmissions(await this.#withStarts(rows))) };
   }
 
   async renew({ id, due }: Claim, holdMs: number): Promise<void> {
@@ -104,6 +149,26 @@ export class PostgresCommandStore implements CommandStore {
   async nextDueInMs(): Promise<number | null> {
     const [row] = await this.#dataSource.query<{ ms: string | null }[]>(NEXT_DUE);
     return row?.ms == null ? null : Number(row.ms);
+  }
+
+  async #withAdmissions(due: DueCommand[]): Promise<DueCommand[]> {
+    const ids = due.flatMap((command) => (command.kind === "admit" ? [command.runId] : []));
+    if (ids.length === 0) return due;
+    const rows = await this.#dataSource.query<AdmissionRow[]>(ADMISSIONS, [ids]);
+    const of = new Map(rows.map((row) => [row.id, row.isWanted ? admissionOf(row) : ("later" as const)]));
+    return due.map((command) =>
+      command.kind === "admit" ? { ...command, admission: of.get(command.runId) ?? null } : command,
+    );
+  }
+
+  async #withUpdates(due: DueCommand[]): Promise<DueCommand[]> {
+    const ids = due.flatMap((command) => (command.kind === "update-run" ? [command.runId] : []));
+    if (ids.length === 0) return due;
+    const rows = await this.#dataSource.query<UpdateRow[]>(UPDATES, [ids]);
+    const of = new Map(rows.map((row) => [row.id, updateOf(row)]));
+    return due.map((command) =>
+      command.kind === "update-run" ? { ...command, spec: of.get(command.runId) ?? null } : command,
+    );
   }
 
   async #withStarts(rows: CommandRow[]): Promise<DueCommand[]> {

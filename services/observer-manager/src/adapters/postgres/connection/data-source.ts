@@ -26,10 +26,21 @@ import { Schedules0026 } from "../migrations/0026-schedules.ts";
 import { Flows0028 } from "../migrations/0028-flows.ts";
 import { TimerNames0030 } from "../migrations/0030-timer-names.ts";
 import { ScheduledObservers0031 } from "../migrations/0031-scheduled-observers.ts";
+import { ChangedObservers0032 } from "../migrations/0032-changed-observers.ts";
+import { Admission0033 } from "../migrations/0033-admission.ts";
+import { Silence0034 } from "../migrations/0034-silence.ts";
+import { TimerClaims0035 } from "../migrations/0035-timer-claims.ts";
+import { History0037 } from "../migrations/0037-history.ts";
+import { RunFigures0038 } from "../migrations/0038-run-figures.ts";
+import { HotUpdate0039 } from "../migrations/0039-hot-update.ts";
+import { KnownFeatures0041 } from "../migrations/0041-known-features.ts";
+import { Works0043 } from "../migrations/0043-works.ts";
+import { Balance0046 } from "../migrations/0046-balance.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
-import { FailFastClient } from "./fail-fast-client.ts";
+import { Primary } from "./primary.ts";
+import { PRIMARY_DRIVER, PrimaryClient } from "./primary-pool.ts";
 import type { DatabaseAddress } from "./ssl-mode.ts";
 
 export interface DatabaseSettings {
@@ -39,6 +50,8 @@ export interface DatabaseSettings {
   poolSize?: number;
   /** Given with the address; not encrypted if left out. */
   ssl?: DatabaseAddress["ssl"];
+  /** Where there are several: which of them it is, of which `databaseUrl` and `ssl` are one. Default: that one alone. */
+  primary?: Primary;
   log: Log;
   /** Shown in pg_stat_activity. Default "unacked-manager". */
   applicationName?: string;
@@ -59,10 +72,13 @@ const MIGRATION_LOCK_KEY = 7_026_517_001;
 /** A DataSource for the books, not yet connected: `await dataSource.initialize()`, which rejects while PostgreSQL is away. */
 export function createDataSource(settings: DatabaseSettings): DataSource {
   const statementTimeoutMs = settings.statementTimeoutMs ?? 10_000;
+  const { databaseUrl: url, ssl, log } = settings;
+  const primary = settings.primary ?? new Primary([{ url, ssl: ssl ?? false }], log);
   const dataSource = new DataSource({
     type: "postgres",
-    url: settings.databaseUrl,
-    ssl: settings.ssl ?? false,
+    url,
+    ssl: ssl ?? false,
+    driver: PRIMARY_DRIVER,
     poolSize: settings.poolSize ?? 10,
     applicationName: settings.applicationName ?? "unacked-manager",
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
@@ -96,13 +112,24 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       Schedules0026,
       Flows0028,
       ScheduledObservers0031,
+      Silence0034,
+      TimerClaims0035,
+      History0037,
+      ChangedObservers0032,
+      Admission0033,
+      RunFigures0038,
+      HotUpdate0039,
+      KnownFeatures0041,
+      Balance0046,
+      Works0043,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),
     maxQueryExecutionTime: SLOW_STATEMENT_MS,
     poolErrorHandler: logIdleConnectionLost(settings.log),
     extra: {
-      Client: FailFastClient,
+      Client: PrimaryClient,
+      primary,
       keepAlive: true,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
@@ -120,7 +147,8 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
  * It works on a connection of its own, since neither waiting for the lock nor a migration should meet the statement timeout.
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
-  const options = { ...dataSource.options, entities: [], poolSize: 1, extra: {} } as DataSourceOptions;
+  const { Client, primary } = (dataSource.options as { extra: Record<string, unknown> }).extra;
+  const options = { ...dataSource.options, entities: [], poolSize: 1, extra: { Client, primary } } as DataSourceOptions;
   const own = await new DataSource(options).initialize();
   try {
     const session = own.createQueryRunner();
@@ -132,6 +160,9 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
     await own.destroy(); // ends the session, and with it the lock
   }
 }
+
+/** Whether the books began with these migrations. */
+export const areNew = (applied: readonly string[]): boolean => applied.includes(new Books0001().name);
 
 const MAX_LOGGED_SQL_LENGTH = 300;
 

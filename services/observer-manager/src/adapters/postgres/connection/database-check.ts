@@ -23,11 +23,19 @@ export async function checkDatabase(dataSource: DataSource): Promise<ReadinessCh
 
 /** @param fields of a described error */
 export function unavailable(fields: Record<string, string>): ReadinessCheck {
-  return { ok: false, detail: fields["message"] ?? "the query failed", remedy: databaseRemedy(fields) };
+  return { ok: false, detail: fields["message"] || "the query failed", remedy: databaseRemedy(fields) };
 }
 
 /** What an operator should do about a database that cannot be reached, by what Node, pg and PostgreSQL say. The first that matches. */
 const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
+  [
+    /is an old primary/,
+    "Start the latest primary, or promote its standby; do not go on with the old one. If the cluster was made anew (pg_upgrade, a restored backup), restart the managers.",
+  ],
+  [
+    /none of the \d+ databases is a primary/,
+    "Start the primary, or promote a standby (pg_promote()); or check DATABASE_URL. The manager finds it by itself.",
+  ],
   [
     /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT/,
     "PostgreSQL's certificate is signed by nobody whom the manager trusts: give DATABASE_TLS_CA_FILE the certificate (PEM) of who signed it.",

@@ -47,9 +47,11 @@ const PASSING_MESSAGES = [
   "There was an error establishing an SSL connection",
 ];
 
-/** TypeORM's, when the connection went away between two queries of one transaction, or before the first. */
+/** Our own, and TypeORM's, when the connection went away between two queries of one transaction, or before the first. */
 const PASSING_NAMES = new Set([
+  "NoPrimaryError",
   "QueryRunnerAlreadyReleasedError",
+  "QueryRunnerProviderAlreadyReleasedError",
   "TransactionNotStartedError",
   "CannotExecuteNotConnectedError",
 ]);

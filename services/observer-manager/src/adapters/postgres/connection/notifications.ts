@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@unacked/contracts";
-import pg from "pg";
 import type { Wakeups } from "../../../operations/changes/change-log.ts";
 import type { Log } from "../../../operations/log.ts";
 import { Loop } from "../../../operations/loop.ts";
 import { describeDatabaseError } from "./database-error.ts";
-import type { DatabaseAddress } from "./ssl-mode.ts";
+import type { Primary } from "./primary.ts";
+import { PrimaryClient } from "./primary-pool.ts";
 
 /**
  * Every transaction that changes what clients see sends `NOTIFY unacked_changes`, one that writes a command
@@ -23,15 +23,18 @@ const END_WITHIN_MS = 1_000;
  * A connection that is dead without anybody saying so is found by TCP keepalive; meanwhile the hub's backstop does the work.
  */
 export class Notifications {
-  readonly #address: DatabaseAddress;
+  readonly #primary: Primary;
   readonly #log: Log;
   readonly #listeners = new Map<Channel, (() => void)[]>();
   readonly #loop = new Loop({ round: () => this.#round(), failed: () => RETRIES.maxMs });
   #failures = 0;
+  #endRound: () => void = () => undefined;
 
-  constructor(address: DatabaseAddress, log: Log) {
-    this.#address = address;
+  constructor(primary: Primary, log: Log) {
+    this.#primary = primary;
     this.#log = log;
+    // One that has frozen, or was parted from us, would have us listen to it for ever.
+    primary.onMoved(() => this.#endRound());
   }
 
   of(channel: Channel): Wakeups {
@@ -58,26 +61,17 @@ export class Notifications {
 
   /** One connection from its beginning to its end. True when it had come so far as to listen. */
   async #listenOnce(): Promise<boolean> {
-    const client = new pg.Client({
-      connectionString: this.#address.url,
-      ssl: this.#address.ssl ?? false,
-      application_name: "unacked-manager-listener",
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 5_000,
-    });
-    let listening = false;
-    // pg's connect() never settles when end() comes in the middle of it: hence the race, and closing ends it too.
-    const { signal } = this.#loop;
     const { promise: ended, resolve: end } = deferred();
+    const { signal } = this.#loop;
     signal.addEventListener("abort", end);
-    client.once("end", end);
-    client.on("error", (error) => {
-      this.#log.warn(describeDatabaseError(error).fields, "the connection that listens for notifications was lost");
-      end();
-    });
+    this.#endRound = end;
+    let client: PrimaryClient | undefined;
+    let listening = false;
     try {
+      await Promise.race([this.#primary.find(), ended]);
+      if (signal.aborted) return false;
+      client = this.#newClient(end);
+      // pg's connect() never settles when end() comes in the middle of it: hence the race, and closing ends it too.
       await Promise.race([client.connect(), ended]);
       if (signal.aborted) return false;
       client.on("notification", ({ channel }) => this.#wake(channel as Channel));
@@ -89,9 +83,26 @@ export class Notifications {
       if (!signal.aborted) this.#log.warn(describeDatabaseError(error).fields, "cannot listen for notifications");
     } finally {
       signal.removeEventListener("abort", end);
-      await Promise.race([client.end().catch(() => undefined), sleep(END_WITHIN_MS)]); // whatever is left of it
+      await Promise.race([client?.end().catch(() => undefined), sleep(END_WITHIN_MS)]); // whatever is left of it
     }
     return listening;
+  }
+
+  #newClient(end: () => void): PrimaryClient {
+    const client = new PrimaryClient({
+      primary: this.#primary,
+      application_name: "unacked-manager-listener",
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    });
+    client.once("end", end);
+    client.on("error", (error) => {
+      this.#log.warn(describeDatabaseError(error).fields, "the connection that listens for notifications was lost");
+      end();
+    });
+    return client;
   }
 
   #wake(channel: Channel): void {

@@ -16,6 +16,17 @@ const INPUTS = `
   JOIN flow_tasks p ON p.flow_id = e.flow_id AND p.ref = e.after
   WHERE p.status IS NOT NULL ORDER BY u.id, p.place`;
 
+/** So much is read for one claim, however many it has claimed: sixteen results of 64 KiB may go to each of thousands. */
+const MAX_BYTES = 67_108_864;
+
+/** Indexes: as above. Lengths of what is stored out of line are known without reading it. */
+const SIZES = `
+  SELECT u.id, coalesce(sum(octet_length(p.output)), 0)::float8 AS bytes
+  FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS u (id, flow_id, ref)
+  JOIN flow_edges e ON e.flow_id = u.flow_id AND e.ref = u.ref
+  JOIN flow_tasks p ON p.flow_id = e.flow_id AND p.ref = e.after
+  GROUP BY u.id`;
+
 /** A task that was claimed just now. */
 interface OfFlow {
   taskId: string;
@@ -32,19 +43,42 @@ interface InputRow {
   errorMessage: string | null;
 }
 
-/** Of those that belong to flows, by task: what each comes directly after, all of it over. One statement for all of them. */
-export async function readInputs(db: DataSource, claimed: readonly OfFlow[]): Promise<Map<string, TaskInput[]>> {
-  const some = claimed.filter(({ flowId }) => flowId !== null);
+/**
+ * What each comes directly after, all of it over, by task; of those that belong to no flow nothing. Of a claim that has more than 64 MiB of it: those that are
+ * beyond, of which nothing is read, to be claimed again later.
+ */
+export async function readInputs<Task extends OfFlow>(
+  db: DataSource,
+  claimed: readonly Task[],
+): Promise<{ inputs: Map<string, TaskInput[]>; within: Task[]; beyond: Task[] }> {
+  const ofFlows = claimed.filter(({ flowId }) => flowId !== null);
+  const isBeyond = ofFlows.length > 1 ? await thoseBeyond(db, ofFlows) : new Set<string>();
+  const some = ofFlows.filter(({ taskId }) => !isBeyond.has(taskId));
   const inputs = new Map<string, TaskInput[]>(some.map(({ taskId }) => [taskId, []]));
-  if (some.length === 0) return inputs;
-  const parameters = [
-    some.map(({ taskId }) => taskId),
-    some.map(({ flowId }) => flowId),
-    some.map(({ flowRef }) => flowRef),
-  ];
-  for (const row of await db.query<InputRow[]>(INPUTS, parameters)) inputs.get(row.id)?.push(toInput(row));
-  return inputs;
+  if (some.length > 0)
+    for (const row of await db.query<InputRow[]>(INPUTS, parametersOf(some))) inputs.get(row.id)?.push(toInput(row));
+  const [within, beyond] = [false, true].map((is) => claimed.filter(({ taskId }) => isBeyond.has(taskId) === is));
+  return { inputs, within: within as Task[], beyond: beyond as Task[] };
 }
+
+/** In the order in which they were claimed; never the first. */
+async function thoseBeyond(db: DataSource, some: readonly OfFlow[]): Promise<Set<string>> {
+  const rows = await db.query<{ id: string; bytes: number }[]>(SIZES, parametersOf(some));
+  const bytesOf = new Map(rows.map(({ id, bytes }) => [id, bytes]));
+  let sum = 0;
+  return new Set(
+    some.flatMap(({ taskId }, i) => {
+      sum += bytesOf.get(taskId) ?? 0;
+      return i > 0 && sum > MAX_BYTES ? [taskId] : [];
+    }),
+  );
+}
+
+const parametersOf = (some: readonly OfFlow[]): unknown[] => [
+  some.map(({ taskId }) => taskId),
+  some.map(({ flowId }) => flowId),
+  some.map(({ flowRef }) => flowRef),
+];
 
 const toInput = ({ ref, status, output, errorName, errorMessage }: InputRow): TaskInput => ({
   ref,

@@ -1,9 +1,14 @@
 import { looksLikeUuid, type ObserverFilter } from "@unacked/contracts";
 import { escapeLike, SqlConditions } from "../connection/sql-conditions.ts";
+import { IS_SILENT } from "./silent-observers.ts";
 
 /** By what observers are counted all the time; anything else has to be counted when it is asked for. */
-export const isCounted = ({ service, labels, q, errorGroup }: ObserverFilter): boolean =>
-  service === undefined && Object.keys(labels ?? {}).length === 0 && q === undefined && errorGroup === undefined;
+export const isCounted = ({ service, labels, q, errorGroup, silent }: ObserverFilter): boolean =>
+  service === undefined &&
+  Object.keys(labels ?? {}).length === 0 &&
+  q === undefined &&
+  errorGroup === undefined &&
+  silent === undefined;
 
 /** A filter as conditions on `observers o`; empty where it asks for nothing. */
 export function conditionsOf(filter: ObserverFilter): SqlConditions {
@@ -24,5 +29,6 @@ export function conditionsOf(filter: ObserverFilter): SqlConditions {
   }
   if (filter.q !== undefined) conditions.and("o.name ILIKE ?", `%${escapeLike(filter.q)}%`);
   if (filter.errorGroup !== undefined) conditions.and("o.error_group = ?", filter.errorGroup); // observers_by_error_group
+  if (filter.silent !== undefined) conditions.and(IS_SILENT);
   return conditions;
 }

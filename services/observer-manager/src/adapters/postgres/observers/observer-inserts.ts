@@ -10,13 +10,16 @@ import { viewOfNew } from "./observer-view.ts";
 const insertWith = (starts: string): string => `
   WITH o AS (
     INSERT INTO observers (id, name, type, params, labels, pool, retry, status, revision, created_at,
-                           start_at, start_next_at, when_full)
+                           start_at, start_next_at, when_full, silence, spec_version, needed_spec_version,
+                           sent_spec_version)
     SELECT id, name, type, params::jsonb, labels::jsonb, pool, retry::jsonb,
            CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Created' END,
-           coalesce(revision, 1), coalesce(created_at, now()), start_at, start_at, when_full
+           coalesce(revision, 1), coalesce(created_at, now()), start_at, start_at, when_full,
+           silence::jsonb, spec_version, spec_version, spec_version
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::int[], $9::timestamptz[], $10::timestamptz[], $11::text[])
-      AS u (id, name, type, params, labels, pool, retry, revision, created_at, start_at, when_full)
+                $8::int[], $9::timestamptz[], $10::timestamptz[], $11::text[], $12::text[], $13::int[])
+      AS u (id, name, type, params, labels, pool, retry, revision, created_at, start_at, when_full, silence,
+            spec_version)
     ON CONFLICT DO NOTHING RETURNING id, revision, status
   ), starts AS (${starts})
   SELECT array_agg(id) AS ids, now() AS now FROM o`;
@@ -28,7 +31,7 @@ const INSERT = insertWith(
 /** The same where calls are traced: each start with the trace of its own call. An id is at most once among these. */
 const INSERT_TRACED = insertWith(`
   INSERT INTO commands (kind, observer_id, revision, trace_context) SELECT 'start', o.id, o.revision, t.trace_context
-  FROM o LEFT JOIN unnest($12::uuid[], $13::text[]) AS t (id, trace_context) USING (id)
+  FROM o LEFT JOIN unnest($14::uuid[], $15::text[]) AS t (id, trace_context) USING (id)
   WHERE o.status = 'Created'`);
 
 /** Inserts observers with their start commands; those whose id or name is taken are left out. */
@@ -48,6 +51,8 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
     observers.map((o) => o.createdAt ?? null),
     observers.map((o) => o.startAt ?? null),
     observers.map((o) => (o.startAt === undefined ? null : (o.whenFull ?? null))),
+    observers.map((o) => (o.silence == null ? null : JSON.stringify(o.silence))),
+    observers.map((o) => o.specVersion ?? 1),
     ...(isTraced ? tracesOf([...contents.values()]) : []),
   ]);
   if (!row?.ids) return new Map();

@@ -43,7 +43,10 @@ export async function listObservers(dataSource: DataSource, query: ObserverQuery
   };
 }
 
-export async function findObserver(dataSource: DataSource, ref: ObserverRef): Promise<ObserverView | undefined> {
+export async function findObserver(
+  dataSource: Pick<DataSource, "query">,
+  ref: ObserverRef,
+): Promise<ObserverView | undefined> {
   const [row] =
     ref.kind === "id"
       ? await dataSource.query<ObserverRow[]>(BY_ID, [ref.id])

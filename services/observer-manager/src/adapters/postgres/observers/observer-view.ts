@@ -1,5 +1,8 @@
 import type { ErrorText, ObserverView } from "@unacked/contracts";
+import type { Rejection } from "../../../domain/books/books.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
+import { RESTARTS_LATELY } from "./restarts.ts";
+import { IS_SILENT } from "./silent-observers.ts";
 
 /** A row as SQL reads it, by the names that the fields give to what they read. */
 export type ObserverRow = { id: string } & Readonly<Record<string, unknown>>;
@@ -34,8 +37,25 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
   labels: column("labels", ({ labels }) => labels),
   pool: column("pool", ({ pool }) => pool),
   retry: column("retry", ({ retry }) => retry as ObserverView["retry"]),
+  silence: column("silence", ({ silence }) => silence ?? null),
+  silentSince: {
+    // A manager of an older version leaves it as it was when the run ends.
+    reads: { silent_since: `CASE WHEN ${IS_SILENT} THEN o.silent_since END` },
+    of: ({ silent_since: since }) => isoOf(since as Date | null),
+    ofNew: () => null,
+  },
   status: column("status", ({ startsLater }) => (startsLater === true ? "Scheduled" : "Created")),
-  pending: column("pending", () => null),
+  pending: {
+    // What its run is told is under way for as long as it is behind; no part of the machine's own (domain/observers/run-update.ts).
+    reads: {
+      pending: `CASE WHEN o.pending IS NULL AND o.current_run_id IS NOT NULL AND o.status IN ('Processing', 'Retrying')
+                       AND o.observed_spec_version < o.needed_spec_version
+                       AND coalesce((o.rejected_update ->> 'specVersion')::int, 0) < o.needed_spec_version
+                     THEN 'update' ELSE o.pending END`,
+    },
+    of: ({ pending }) => pending as ObserverView["pending"],
+    ofNew: () => null,
+  },
   service: {
     reads: { current_service_id: "o.current_service_id", service_name: "s.name" },
     of: ({ current_service_id: id, service_name: name }) =>
@@ -43,9 +63,40 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
     ofNew: () => null,
   },
   currentRunId: column("current_run_id", () => null),
+  specVersion: column("spec_version", ({ specVersion = 1 }) => specVersion),
+  observedSpecVersion: {
+    // What was changed since the last version that takes a message is observed at once. Books that were restored may be behind a run.
+    reads: {
+      observed: `CASE WHEN o.current_run_id IS NULL THEN NULL
+                      WHEN o.observed_spec_version BETWEEN o.needed_spec_version AND o.spec_version THEN o.spec_version
+                      ELSE o.observed_spec_version END`,
+    },
+    of: ({ observed }) => observed as number | null,
+    ofNew: () => null,
+  },
+  rejectedUpdate: {
+    reads: { rejected_update: "o.rejected_update" },
+    of: ({ rejected_update: rejection }) => rejectionOf(rejection as Rejection | null),
+    ofNew: () => null,
+  },
   revision: column("revision", ({ revision = 1 }) => revision),
   runNumber: column("epoch", () => 0),
   epoch: column("epoch", () => 0),
+  restartsLately: {
+    reads: { restarts_lately: RESTARTS_LATELY },
+    of: ({ restarts_lately: restarts }) => restarts as number,
+    ofNew: () => 0,
+  },
+  fencingToken: {
+    reads: { fencing_token: "o.fencing_token::float8" },
+    of: ({ fencing_token: token }) => token as number | null,
+    ofNew: () => null,
+  },
+  waitsFor: {
+    reads: { waits_for: "CASE WHEN o.requested_run_id IS NOT NULL AND o.current_run_id IS NULL THEN 'admission' END" },
+    of: ({ waits_for: what }) => what as ObserverView["waitsFor"],
+    ofNew: () => null,
+  },
   attempts: column("attempts", () => 0),
   lastError: {
     // A stack may be longer than all else, so it stands with a single observer alone (OBSERVER_DETAILS).
@@ -71,9 +122,9 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
 const ALL = Object.entries(FIELDS) as [keyof ObserverView, Field<unknown>][];
 
 /** Everything an ObserverView shows of one among many, of `observers o`; join OBSERVER_SERVICE with it. Index: services_pkey. */
-export const OBSERVER_COLUMNS = ALL.flatMap(([, { reads }]) => Object.entries(reads))
-  .map(([name, expression]) => `${expression} AS ${name}`)
-  .join(", ");
+export const OBSERVER_COLUMNS = [
+  ...new Set(ALL.flatMap(([, { reads }]) => Object.entries(reads).map(([name, expression]) => `${expression} AS ${name}`))),
+].join(", ");
 
 /** Of a single one: with the stack. */
 export const OBSERVER_DETAILS = `${OBSERVER_COLUMNS}, o.last_error ->> 'stack' AS stack`;
@@ -102,6 +153,12 @@ export interface LastErrorRow {
 export function lastErrorOf({ last_error, stack, error_group, last_error_at }: LastErrorRow): ObserverView["lastError"] {
   if (last_error === null) return null;
   return { ...last_error, ...(stack && { stack }), group: error_group ?? "", at: isoOf(last_error_at) };
+}
+
+function rejectionOf(rejection: Rejection | null): ObserverView["rejectedUpdate"] {
+  if (rejection === null) return null;
+  const { atMs, ...about } = rejection;
+  return { ...about, at: new Date(atMs).toISOString() };
 }
 
 export function isoOf(time: Date | null): string | null {

@@ -1,8 +1,9 @@
 import type { DataSource } from "typeorm";
 import type { Proof, ProofService, ProofSighting } from "../../../domain/observers/absence-proof.ts";
 import type { ProofStore } from "../../../operations/observers/absence-prover.ts";
+import { TO_A_GENERATION } from "../commands/command-writes.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
-import { IN_DOUBT } from "./reconciler-store.ts";
+import { IN_DOUBT, MESSAGE_POOL } from "./reconciler-store.ts";
 
 const AGO_MS = (column: string): string => `(extract(epoch FROM now() - ${column}) * 1000)::float8`;
 
@@ -14,7 +15,7 @@ const PROOF = `
 
 /** Index: services_living. */
 const SERVICES = `
-  SELECT id, generation, state = 'Suspect' AS "isSuspect", drain = 'begun' AS "isDraining",
+  SELECT id, generation, state = 'Suspect' AS "isSuspect", drain IN ('begun', 'cordoned') AS "isDraining",
          CASE WHEN answered_marker IS NOT NULL
               THEN json_build_object('markerId', answered_marker, 'round', answered_round) END AS answered
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
@@ -30,11 +31,11 @@ const DOUBTS = `
          (count(*) FILTER (WHERE ${UNCHANGED}))::int AS unchanged,
          (count(*) FILTER (WHERE o.status = 'OnDeleting'))::int AS deleting,
          (count(*) FILTER (WHERE ${DELETING_UNCHANGED}))::int AS "deletingUnchanged"
-  FROM observers o LEFT JOIN absence_proofs p ON p.pool = o.pool WHERE o.pool = $2 AND ${IN_DOUBT}`;
+  FROM observers o LEFT JOIN absence_proofs p ON p.pool = ${MESSAGE_POOL} WHERE ${MESSAGE_POOL} = $2 AND ${IN_DOUBT}`;
 
 const ABSENT = (which: string): string => `
-  SELECT o.id, o.changed_xid::text AS mark FROM observers o JOIN absence_proofs p ON p.pool = o.pool
-  WHERE o.pool = $2 AND p.marker_id = $3 AND ${which} AND ${IN_DOUBT} LIMIT $4`;
+  SELECT o.id, o.changed_xid::text AS mark FROM observers o JOIN absence_proofs p ON p.pool = ${MESSAGE_POOL}
+  WHERE ${MESSAGE_POOL} = $2 AND p.marker_id = $3 AND ${which} AND ${IN_DOUBT} LIMIT $4`;
 
 /** So many starts are on their way that this is not the moment. */
 const MAX_TO_BE_SENT = 1_000;
@@ -43,7 +44,7 @@ const MAX_TO_BE_SENT = 1_000;
 const BEGIN = `
   INSERT INTO absence_proofs AS p (pool, marker_id, services, not_judged)
   SELECT $1, $2::uuid, $3, coalesce(array_agg(c.observer_id), '{}')
-  FROM commands c JOIN observers o ON o.id = c.observer_id WHERE c.kind = 'start' AND o.pool = $1
+  FROM commands c JOIN observers o ON o.id = c.observer_id WHERE c.kind = 'start' AND ${MESSAGE_POOL} = $1
   HAVING count(*) <= ${MAX_TO_BE_SENT}
   ON CONFLICT (pool) DO UPDATE SET
     marker_id = excluded.marker_id, services = excluded.services, not_judged = excluded.not_judged,
@@ -63,7 +64,7 @@ const NEXT_ROUND = `
 const ASK = `
   INSERT INTO commands (kind, service_id, generation, message_id, revision)
   SELECT 'report-inventory', id, generation, $2::uuid, $3 FROM services WHERE pool = $1 AND state IN (${LIVING_STATES})
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe', 'drain')
+  ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
   DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL, message_id = excluded.message_id, revision = excluded.revision`;
 
 /** `rounds_before`: the last round that was asked for before both were seen. */

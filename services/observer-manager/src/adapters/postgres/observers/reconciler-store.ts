@@ -6,21 +6,24 @@ import { literals } from "../connection/sql-conditions.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
 /**
- * Observers `o` that are in doubt for $1 ms. Indexes: observers_by_status, unapplied_events_of_observers. Nobody runs it, nothing
+ * Observers `o` that are in doubt for $1 ms. Indexes: observers_by_status, unapplied_events_of_observers. Nobody runs it or asks to, nothing
  * is to be sent for it, and that for a while; and nothing was said of it that is not understood: that may be its end.
  */
 export const IN_DOUBT = `
-  o.status IN (${literals(DOUBTFUL_STATUSES)}) AND o.current_run_id IS NULL
+  o.status IN (${literals(DOUBTFUL_STATUSES)}) AND o.current_run_id IS NULL AND o.requested_run_id IS NULL
     AND o.modified_at < now() - $1 * interval '1 millisecond'
     AND NOT EXISTS (SELECT FROM commands c WHERE c.observer_id = o.id AND c.kind = 'start')
     AND NOT EXISTS (SELECT FROM unapplied_events u WHERE u.observer_ids @> ARRAY[o.id])`;
 
-const POOLS = `SELECT DISTINCT o.pool FROM observers o WHERE ${IN_DOUBT}`;
-const SUSPECTS = `SELECT o.id, o.changed_xid::text AS mark FROM observers o WHERE ${IN_DOUBT} AND o.pool = $2`;
+/** Where the message of an observer `o` is, or was: what is changed to another pool leaves its own by its end. */
+export const MESSAGE_POOL = "coalesce(o.message_pool, o.pool)";
+
+const POOLS = `SELECT DISTINCT ${MESSAGE_POOL} AS pool FROM observers o WHERE ${IN_DOUBT}`;
+const SUSPECTS = `SELECT o.id, o.changed_xid::text AS mark FROM observers o WHERE ${IN_DOUBT} AND ${MESSAGE_POOL} = $2`;
 
 /** Index: services_living. */
 const SERVICES = `
-  SELECT id, generation, state = 'Suspect' AS "isSuspect", drain = 'begun' AS "isDraining",
+  SELECT id, generation, state = 'Suspect' AS "isSuspect", drain IN ('begun', 'cordoned') AS "isDraining",
          extract(epoch FROM inventory_at) * 1000 AS "inventoryAtMs"
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
 

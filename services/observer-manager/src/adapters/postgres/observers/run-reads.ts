@@ -11,6 +11,7 @@ export interface RunRow {
   service_id: string;
   service_name: string | null;
   epoch: number;
+  fencing_token: number | null;
   revision: number;
   generation: number;
   state: RunView["state"];
@@ -19,6 +20,7 @@ export interface RunRow {
   end_reason: RunView["endReason"];
   error: ErrorText | null;
   interruption: string | null;
+  spec_version: number | null;
 }
 
 export function toRunView(row: RunRow): RunView {
@@ -29,7 +31,9 @@ export function toRunView(row: RunRow): RunView {
     service: { id: row.service_id, name: row.service_name },
     runNumber: epoch,
     epoch,
+    fencingToken: row.fencing_token,
     revision,
+    specVersion: row.spec_version,
     generation,
     state,
     startedAt: row.started_at.toISOString(),
@@ -45,8 +49,8 @@ const MAX_RUNS = 1_000;
 
 /** Index: runs_of_observer, services_pkey. */
 const RUNS = `
-  SELECT r.id, r.observer_id, r.service_id, s.name AS service_name, r.epoch, r.revision, r.generation, r.state, r.started_at,
-         r.ended_at, r.end_reason, r.error, r.interruption
+  SELECT r.id, r.observer_id, r.service_id, s.name AS service_name, r.epoch, r.fencing_token::float8, r.revision, r.generation, r.state, r.started_at,
+         r.ended_at, r.end_reason, r.error, r.interruption, r.spec_version
   FROM runs r LEFT JOIN services s ON s.id = r.service_id
   WHERE r.observer_id = $1 ORDER BY r.epoch DESC LIMIT ${MAX_RUNS}`;
 

@@ -9,11 +9,14 @@ import {
   workQueueName,
 } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import { unevenPools } from "../../../domain/balance/uneven.ts";
 import { MARKER_LIVES_MS } from "../../../domain/observers/absence-proof.ts";
 import { warningsOf } from "../../../domain/overview/warnings.ts";
 import type { AskQueues } from "../../../operations/pools/pool-queues.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
+import { restartedObservers } from "../observers/restarts.ts";
+import { silentObservers } from "../observers/silent-observers.ts";
 import { listServices } from "../services/service-reads.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { unheardTimers } from "../time/timer-counts.ts";
@@ -53,14 +56,16 @@ interface PoolRow {
 }
 
 export async function readStats(dataSource: DataSource, askQueues: AskQueues): Promise<Stats> {
-  const [counts, pools, waiting] = await Promise.all([
+  const [counts, pools, waiting, silents] = await Promise.all([
     dataSource.query<{ type: string; status: ObserverStatus; count: number }[]>(COUNTS),
     dataSource.query<PoolRow[]>(POOLS),
     dataSource.query<{ id: string; name: string; status: ObserverStatus; since: Date; waiting_ms: string }[]>(
       OLDEST_WAITING,
     ),
+    silentObservers(dataSource),
   ]);
-  const byPool = pools.map(toPoolStats);
+  const silent = new Map(silents.map(({ pool, count }) => [pool, count]));
+  const byPool = pools.map((row) => toPoolStats(row, silent.get(row.pool) ?? 0));
   const { items: services } = await listServices(dataSource, { all: false });
   const now = await askQueues(byPool.map(({ pool }) => pool));
   const queues = now && withoutMarkers(now.depths, await dataSource.query<{ pool: string }[]>(MARKED_POOLS));
@@ -83,6 +88,9 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       queueKeeper,
       longSnapshots: await longSnapshots(dataSource),
       unheardTimers: await unheardTimers(dataSource),
+      silentObservers: silents,
+      restartedObservers: await restartedObservers(dataSource),
+      unevenPools: unevenPools(byPool, services),
     }),
     oldestWaiting: oldest
       ? {
@@ -103,12 +111,13 @@ function withoutMarkers(depths: QueueDepth[], marked: { pool: string }[]): Queue
 }
 
 /** Whichever service dies, its observers need workers elsewhere: the worst loss is that of the most workers. */
-function toPoolStats({ largest, ...pool }: PoolRow): PoolStats {
+function toPoolStats({ largest, ...pool }: PoolRow, silent: number): PoolStats {
   const { workers, occupied } = pool;
   return {
     ...pool,
     desired: occupied + largest,
     free: Math.max(0, workers - occupied),
+    silent,
     survivesLargestService: occupied <= workers - largest,
   };
 }

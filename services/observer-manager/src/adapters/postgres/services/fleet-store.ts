@@ -15,6 +15,10 @@ const REMOVE_SILENT = `
 const LIVING = `
   SELECT features, is_consuming AS "isConsuming" FROM managers WHERE seen_at >= now() - $1 * interval '1 millisecond'`;
 
+const KNOWN = "SELECT feature FROM known_features";
+const NOTE_KNOWN = "INSERT INTO known_features (feature) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING";
+const FORGET_KNOWN = "DELETE FROM known_features WHERE feature = ANY($1)";
+
 const LEAVE = "DELETE FROM managers WHERE id = $1";
 
 /** Index: services_living. */
@@ -31,6 +35,19 @@ export class PostgresFleetStore implements FleetStore {
     await this.#dataSource.query(ANNOUNCE, [id, version, JSON.stringify(features), isConsuming]);
     await this.#dataSource.query(REMOVE_SILENT, [silentMs]);
     return this.#dataSource.query<ManagerSighting[]>(LIVING, [silentMs]);
+  }
+
+  async known(): Promise<string[]> {
+    const rows = await this.#dataSource.query<{ feature: string }[]>(KNOWN);
+    return rows.map(({ feature }) => feature);
+  }
+
+  async noteKnown(features: readonly string[]): Promise<void> {
+    await this.#dataSource.query(NOTE_KNOWN, [features]);
+  }
+
+  async forgetKnown(features: readonly string[]): Promise<void> {
+    await this.#dataSource.query(FORGET_KNOWN, [features]);
   }
 
   async leave(id: string): Promise<void> {

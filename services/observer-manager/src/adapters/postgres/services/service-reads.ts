@@ -52,7 +52,7 @@ const isoOfMs = (wallClockMs: number): string => new Date(wallClockMs).toISOStri
 export function toServiceView(row: ServiceRow): ServiceView {
   const { id, name, pool, state, running, types, features, version, host, pid, generation } = row;
   const isLiving = row.ended_at === null;
-  const draining = row.drain !== "none";
+  const draining = row.drain === "asked" || row.drain === "begun";
   const notConsuming = isLiving ? row.not_consuming : null;
   return {
     id,
@@ -60,10 +60,11 @@ export function toServiceView(row: ServiceRow): ServiceView {
     pool,
     state,
     draining,
+    cordoned: row.drain === "cordon-asked" || row.drain === "cordoned",
     drained: state === "Alive" && row.drain === "begun" && running === 0 && row.reported_running === 0,
     workerCount: row.worker_count,
     running,
-    free: isLiving && !draining && notConsuming === null ? Math.max(0, row.worker_count - running) : 0,
+    free: isLiving && row.drain === "none" && notConsuming === null ? Math.max(0, row.worker_count - running) : 0,
     notConsuming,
     reportedRunning: isLiving ? row.reported_running : 0,
     types,

@@ -1,25 +1,40 @@
 import type { ServiceView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import type { DrainState } from "../../../domain/books/books.ts";
 import type { Action } from "../../../operations/access/audit.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
-import type { KnownService, ServiceRef, ServiceStore } from "../../../operations/services/service-desk.ts";
+import type { KnownService, ServiceOrder, ServiceRef, ServiceStore } from "../../../operations/services/service-desk.ts";
 import { recordActions } from "../access/audit-rows.ts";
+import { TO_A_GENERATION } from "../commands/command-writes.ts";
 import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "./service-reads.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
 /** Indexes: services_pkey, services_by_name. A name has had many boots; more than two need not be looked at. */
 const FIND = (column: "id" | "name") => `
-  SELECT id, generation, state IN (${LIVING_STATES}) AS "isLiving" FROM services
+  SELECT id, features, state IN (${LIVING_STATES}) AS "isLiving" FROM services
   WHERE ${column} = $1 ORDER BY state IN (${LIVING_STATES}) DESC, started_at DESC, id LIMIT 2 FOR UPDATE`;
 
-/** Index: commands_one_per_generation. Asked again, it is sent again at once; one that has answered is left alone. */
-const ASK_TO_DRAIN = `
+/** What each order makes of how a service stands, and where it changes nothing. */
+const ORDERS = {
+  drain: { to: "asked", unless: ["begun"] },
+  cordon: { to: "cordon-asked", unless: ["asked", "begun", "cordoned"] },
+  uncordon: { to: "lift-asked", unless: ["none"] },
+} as const satisfies Record<ServiceOrder, { to: DrainState; unless: DrainState[] }>;
+
+/**
+ * Index: commands_one_per_generation. Asked again, it is sent again at once; one that has answered is left alone. What was asked before it
+ * and has not been answered is not asked any more.
+ */
+const ASK = `
   WITH asked AS (
-    UPDATE services SET drain = 'asked', changed_xid = pg_current_xact_id() WHERE id = $1 AND drain <> 'begun'
+    UPDATE services SET drain = $4, changed_xid = pg_current_xact_id() WHERE id = $1 AND drain <> ALL($5)
     RETURNING id, generation
+  ), forgotten AS (
+    DELETE FROM commands c USING asked WHERE c.service_id = asked.id AND c.kind IN (${TO_A_GENERATION})
+      AND c.kind IN ('drain', 'cordon', 'uncordon') AND c.kind <> $2
   )
-  INSERT INTO commands (kind, service_id, generation, trace_context) SELECT 'drain', id, generation, $2::text FROM asked
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe', 'drain')
+  INSERT INTO commands (kind, service_id, generation, trace_context) SELECT $2, id, generation, $3::text FROM asked
+  ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
   DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
 
 /** Index: services_pkey. */
@@ -32,7 +47,8 @@ export class PostgresServiceStore implements ServiceStore {
     this.#dataSource = dataSource;
   }
 
-  askToDrain(
+  ask(
+    order: ServiceOrder,
     ref: ServiceRef,
     action: Action,
     choose: (boots: KnownService[]) => KnownService | Refusal,
@@ -41,7 +57,8 @@ export class PostgresServiceStore implements ServiceStore {
       const [column, value] = ref.kind === "id" ? (["id", ref.id] as const) : (["name", ref.name] as const);
       const chosen = choose(await tx.query<KnownService[]>(FIND(column), [value]));
       if ("kind" in chosen) return chosen;
-      await tx.query(ASK_TO_DRAIN, [chosen.id, action.by.traceContext ?? null]);
+      const { to, unless } = ORDERS[order];
+      await tx.query(ASK, [chosen.id, order, action.by.traceContext ?? null, to, unless]);
       await tx.query("NOTIFY unacked_commands");
       await tx.query("NOTIFY unacked_changes");
       const [row] = await tx.query<[ServiceRow]>(VIEW, [chosen.id]);

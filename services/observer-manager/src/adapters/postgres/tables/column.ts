@@ -26,4 +26,6 @@ export const primary = (type: Kind, name?: string): EntitySchemaColumnOptions =>
 /** Counted up by PostgreSQL: `GENERATED ALWAYS AS IDENTITY`. */
 export const identity = (name?: string): EntitySchemaColumnOptions => ({ ...primary("bigint", name), generated: true });
 
+export const times = (name: string): EntitySchemaColumnOptions => ({ ...column("timestamptz", name), array: true });
+
 export const uuids = (name: string): EntitySchemaColumnOptions => ({ ...column("uuid", name), array: true });

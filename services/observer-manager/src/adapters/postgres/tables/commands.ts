@@ -7,7 +7,7 @@ export const CommandsTable = new EntitySchema({
   tableName: "commands",
   columns: {
     id: identity(),
-    /** start, stop, stop-run, restart-run, report-inventory, probe, drain: each with the columns that address it. */
+    /** start, stop, stop-run, restart-run, move-run, admit, tell-checkpoint, update-run, report-inventory, probe, drain, cordon, uncordon, step-aside: each with the columns that address it. */
     kind: column("text"),
     observerId: nullable("uuid", "observer_id"),
     revision: nullable("integer"),
@@ -27,6 +27,9 @@ export const CommandsTable = new EntitySchema({
   indices: [
     { name: "commands_one_per_observer", unique: true },
     { name: "commands_one_per_run", unique: true },
+    { name: "commands_one_of_admission", unique: true },
+    { name: "commands_one_of_update", unique: true },
+    { name: "commands_one_move", unique: true },
     { name: "commands_one_per_generation", unique: true },
     { name: "commands_due" },
   ],

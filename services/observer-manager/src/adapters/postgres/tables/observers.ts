@@ -1,5 +1,5 @@
 import { EntitySchema } from "typeorm";
-import { column, nullable, primary } from "./column.ts";
+import { column, nullable, primary, times } from "./column.ts";
 
 /** One row an observer, kept until it is Deleted and the retention has passed. Written by the ledger and by REST. */
 export const ObserversTable = new EntitySchema({
@@ -14,15 +14,35 @@ export const ObserversTable = new EntitySchema({
     labels: column("jsonb"),
     pool: column("text"),
     retry: column("jsonb"),
+    /** How long it may go without a beat; null: as its type says. */
+    silence: nullable("jsonb"),
+    /** Its run has had no beat since, and longer than it may; counts while it is Processing. */
+    silentSince: nullable("timestamptz", "silent_since"),
     /** libs/contracts, observer-status.ts */
     status: column("text"),
-    /** What is under way beside the status: `pause`, or nothing. */
+    /** What is under way beside the status: `pause`, `update`, or nothing. */
     pending: nullable("text"),
     /** Counted up with each new message: a run of an older one is obsolete. */
     revision: column("integer"),
+    /** Counts what was wanted of it (libs/contracts, observer-spec.ts). */
+    specVersion: column("integer", "spec_version"),
+    /** What a run must have of that at least to be as is wanted. */
+    neededSpecVersion: column("integer", "needed_spec_version"),
+    /** What the message of the present revision has at least. */
+    sentSpecVersion: column("integer", "sent_spec_version"),
+    /** Of the current run. */
+    observedSpecVersion: nullable("integer", "observed_spec_version"),
+    /** What its run does not take as it runs, why, and the params that it keeps. */
+    rejectedUpdate: nullable("jsonb", "rejected_update"),
+    /** Where its message is, while it is wanted in another pool. */
+    messagePool: nullable("text", "message_pool"),
     /** Runs so far. */
     epoch: column("integer"),
+    /** The highest that a run of it was given; null: none was. */
+    fencingToken: nullable("bigint", "fencing_token"),
     currentRunId: nullable("uuid", "current_run_id"),
+    /** The run that waits for its admission. */
+    requestedRunId: nullable("uuid", "requested_run_id"),
     currentServiceId: nullable("uuid", "current_service_id"),
     /** Of the present series of failures. */
     attempts: column("integer"),
@@ -39,6 +59,8 @@ export const ObserversTable = new EntitySchema({
     startProblem: nullable("text", "start_problem"),
     /** What is to become of it then, if there is no worker: `reject` or `queue`. */
     whenFull: nullable("text", "when_full"),
+    /** When its handler began again, in the last 10 minutes before the row was written. */
+    restartedAt: times("restarted_at"),
     createdAt: column("timestamptz", "created_at"),
     modifiedAt: column("timestamptz", "modified_at"),
     /** The transaction that wrote the row last: readers follow changes by it. */
@@ -56,6 +78,8 @@ export const ObserversTable = new EntitySchema({
     { name: "observers_deleted" },
     { name: "observers_changed" },
     { name: "observers_to_start" },
+    { name: "observers_silent" },
+    { name: "observers_restarted" },
   ],
 });
 

@@ -15,7 +15,9 @@ export const RunsTable = new EntitySchema({
     messageId: column("uuid", "message_id"),
     revision: column("integer"),
     epoch: column("integer"),
-    /** Current, Superseded (told to stop), Ended. */
+    /** Of a type that asks before it starts: what its handler was given, or is to be (docs/decisions/0020-admission.md). */
+    fencingToken: nullable("bigint", "fencing_token"),
+    /** Requested (it waits for its admission), Current, Superseded (told to stop), Ended. */
     state: column("text"),
     startedAt: column("timestamptz", "started_at"),
     endedAt: nullable("timestamptz", "ended_at"),
@@ -23,8 +25,12 @@ export const RunsTable = new EntitySchema({
     error: nullable("jsonb"),
     /** How often the broker had given its message out. */
     deliveryCount: nullable("integer", "delivery_count"),
+    /** Of the observer's spec, as its message had it; null where its service did not say. */
+    specVersion: nullable("integer", "spec_version"),
     /** What ended it through no fault of its own. */
     interruption: nullable("text"),
+    /** What happened in it between its start and its end: the newest steps. */
+    story: column("jsonb"),
   },
   indices: [{ name: "runs_of_observer", unique: true }, { name: "runs_ended" }, { name: "runs_not_ended_on_service" }],
 });

@@ -11,7 +11,7 @@ export const ServicesTable = new EntitySchema({
     pool: column("text"),
     /** Alive, Suspect (silent, not proven dead), Stopped, Gone. */
     state: column("text"),
-    /** none, asked, begun */
+    /** none, asked, begun, cordon-asked, cordoned, lift-asked */
     drain: column("text"),
     /** Of its connection to the broker; a new one counts it up. */
     generation: column("integer"),
@@ -22,6 +22,8 @@ export const ServicesTable = new EntitySchema({
     running: column("integer"),
     types: column("jsonb"),
     features: column("jsonb"),
+    /** By type, what it has emitted since its boot, as it told last; null: it has not told. */
+    emits: nullable("jsonb"),
     brokenFiles: column("jsonb", "broken_files"),
     slots: column("jsonb"),
     slotDeaths: column("jsonb", "slot_deaths"),
@@ -62,6 +64,16 @@ export const ManagersTable = new EntitySchema({
     isConsuming: column("boolean", "is_consuming"),
     startedAt: column("timestamptz", "started_at"),
     seenAt: column("timestamptz", "seen_at"),
+  },
+});
+
+/** A handful of rows: what all managers have been seen to know, until one is seen that may not. */
+export const KnownFeaturesTable = new EntitySchema({
+  name: "KnownFeature",
+  tableName: "known_features",
+  columns: {
+    feature: primary("text"),
+    knownAt: column("timestamptz", "known_at"),
   },
 });
 

@@ -1,11 +1,14 @@
 import { AuditTable } from "./audit.ts";
+import { MovesTable, RebalancesTable } from "./balance.ts";
+import { CheckpointsTable } from "./checkpoints.ts";
 import { CommandsTable } from "./commands.ts";
 import { ErrorsTable, UnappliedEventsTable } from "./errors.ts";
 import { FlowEdgesTable, FlowEndsTable, FlowsTable, FlowTasksTable } from "./flows.ts";
 import { ObserverCountsTable, ObserversTable } from "./observers.ts";
+import { RunFiguresTable } from "./run-figures.ts";
 import { RunsTable, UnknownRunsTable } from "./runs.ts";
 import { OccurrencesTable, ScheduleObserversTable, SchedulesTable } from "./schedules.ts";
-import { AbsenceProofsTable, ManagersTable, ServicesTable } from "./services.ts";
+import { AbsenceProofsTable, KnownFeaturesTable, ManagersTable, ServicesTable } from "./services.ts";
 import { TaskFigureDeltasTable, TaskFiguresTable } from "./task-figures.ts";
 import {
   EndedTasksTable,
@@ -16,6 +19,7 @@ import {
   TaskTypesTable,
 } from "./tasks.ts";
 import { EndedTimersTable, TimerOwnersTable, TimersTable } from "./timers.ts";
+import { WorksTable } from "./works.ts";
 
 /**
  * Every table, as the migrations leave it: its columns, what they mean, its indexes by name. The migrations make them, these
@@ -25,10 +29,15 @@ export const TABLES = [
   ObserversTable,
   ObserverCountsTable,
   RunsTable,
+  RunFiguresTable,
   UnknownRunsTable,
+  CheckpointsTable,
   ServicesTable,
   ManagersTable,
+  KnownFeaturesTable,
   AbsenceProofsTable,
+  RebalancesTable,
+  MovesTable,
   CommandsTable,
   ErrorsTable,
   UnappliedEventsTable,
@@ -51,4 +60,5 @@ export const TABLES = [
   SchedulesTable,
   OccurrencesTable,
   ScheduleObserversTable,
+  WorksTable,
 ];

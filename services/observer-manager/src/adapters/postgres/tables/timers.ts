@@ -33,13 +33,7 @@ export const TimersTable = new EntitySchema({
     /** Somebody may have heard it. */
     unsure: column("boolean"),
   },
-  indices: [
-    { name: "timers_due" },
-    { name: "timers_in_flight" },
-    { name: "timers_returned" },
-    { name: "timers_newest" },
-    { name: "timers_of_name" },
-  ],
+  indices: [{ name: "timers_due" }, { name: "timers_returned" }, { name: "timers_newest" }, { name: "timers_of_name" }],
 });
 
 /** What is over, kept for TIMER_RETENTION_DAYS. */

@@ -45,7 +45,8 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
   }
 
   errorsOf(type: string, limit: number): Promise<{ id: TaskId; name: string; message: string }[]> {
-    const { sql, parameters } = newestFailed({ type }, limit);
+    // A task of a flow runs again with its flow alone.
+    const { sql, parameters } = newestFailed({ type }, limit, "flow_id IS NULL");
     return this.#dataSource.query(`SELECT id, name, message FROM (${sql}) newest`, parameters);
   }
 
@@ -75,8 +76,9 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
   }
 }
 
-function newestFailed(filter: FailureFilter, limit: number): { sql: string; parameters: unknown[] } {
+function newestFailed(filter: FailureFilter, limit: number, more?: string): { sql: string; parameters: unknown[] } {
   const conditions = conditionsOf({ ...filter, statuses: ["Failed"] });
+  if (more !== undefined) conditions.and(more);
   const mark = conditions.parameter(limit);
   const columns = `type, id, created_at, ended_at, ${NAME} AS name, ${MESSAGE} AS message`;
   const sql = `SELECT ${columns} FROM ended_tasks ${conditions.where} ORDER BY created_at DESC, id DESC LIMIT ${mark}`;

@@ -129,11 +129,13 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return this.#claimed(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, count, lanes]));
   }
 
-  /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed. */
+  /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, not all. */
   async #claimed(pool: string, rows: ClaimRow[]): Promise<ClaimedTask[]> {
     const claimed = rows.filter((row): row is ClaimedRow => row.taskId !== null);
     try {
-      return claimedOf(pool, claimed, await readInputs(this.#dataSource, claimed));
+      const { inputs, within, beyond } = await readInputs(this.#dataSource, claimed);
+      if (beyond.length > 0) await this.giveBack(beyond);
+      return claimedOf(pool, within, inputs);
     } catch (error) {
       await this.giveBack(claimed);
       throw error;

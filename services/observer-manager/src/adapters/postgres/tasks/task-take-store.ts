@@ -90,11 +90,13 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const parameters = [pool, count, leaseMs, types, action.by.name, JSON.stringify(toRecord(action))];
     const rows = await this.#dataSource.query<TakeRow[]>(TAKE, parameters);
     const taken = rows.flatMap((row) => (row.taskId === null ? [] : [{ ...row, taskId: row.taskId }]));
-    const inputs = await readInputs(this.#dataSource, taken).catch(async (error: unknown) => {
-      await this.giveBack(taken.map(({ taskId: id, sendId }) => ({ id, sendId })));
+    const giveBack = (some: typeof taken) => this.giveBack(some.map(({ taskId: id, sendId }) => ({ id, sendId })));
+    const { inputs, within, beyond } = await readInputs(this.#dataSource, taken).catch(async (error: unknown) => {
+      await giveBack(taken);
       throw error;
     });
-    const tasks = taken.map(({ taskId: id, sendId, type, params, failures, leaseUntil }) => {
+    if (beyond.length > 0) await giveBack(beyond);
+    const tasks = within.map(({ taskId: id, sendId, type, params, failures, leaseUntil }) => {
       const own = inputs.get(id);
       return { id, sendId, type, params, failures, leaseUntil, ...(own !== undefined && { inputs: own }) };
     });

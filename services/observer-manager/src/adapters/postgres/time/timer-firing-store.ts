@@ -11,15 +11,13 @@ const RENEW = `
 /** Index: timers_due. There is always a row: without a timer where none was claimed. */
 const CLAIM = `
   WITH lease AS (${RENEW}),
-  picked AS MATERIALIZED (
-    SELECT id, expires_at <= unacked_now() AS expired FROM timers WHERE owner IS NULL AND next_at <= unacked_now()
-    ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+  picked AS MATERIALIZED (SELECT id, expired FROM unacked_pick_timers($3)),
   gone AS (DELETE FROM timers WHERE id = ANY(ARRAY(SELECT id FROM picked WHERE expired)) RETURNING *),
   kept AS (${keepEnded("gone", "Expired")} RETURNING id),
   due AS (
     UPDATE timers SET status = 'Firing', owner = $1, claim_id = $2
     WHERE id = ANY(ARRAY(SELECT id FROM picked WHERE NOT expired))
-    RETURNING id, name, payload::text AS payload, due_at AS at,
+    RETURNING id, name, payload::text AS payload, extract(epoch FROM due_at)::float8 * 1000 AS "atMs",
               extract(epoch FROM unacked_now() - due_at)::float8 * 1000 AS "lateMs")
   SELECT due.*, expired FROM (SELECT count(*)::int AS expired FROM kept) k LEFT JOIN due ON true`;
 
@@ -45,7 +43,7 @@ const RELEASES: Record<Exclude<FiringOutcome, "fired">, string> = {
   "not-sent": release(AS_BEFORE),
 };
 
-/** Index: timers_in_flight. */
+/** Reads all of `timers`: no index tells what is in flight, so that a claim writes to none. Once or twice after a failure. */
 const DISOWN = `
   UPDATE timers SET owner = NULL, claim_id = NULL, ${AS_BEFORE} WHERE owner = $1 AND NOT claim_id = ANY($2)`;
 
@@ -53,38 +51,26 @@ const DISOWN = `
 const NEXT_DUE = `
   SELECT extract(epoch FROM min(next_at) - unacked_now())::float8 * 1000 AS ms FROM timers WHERE owner IS NULL`;
 
-/** Index: timers_in_flight. */
-const LAPSED = `
-  SELECT DISTINCT t.owner, coalesce(o.lease_until::text, '') AS "leaseUntil"
-  FROM timers t LEFT JOIN timer_owners o ON o.id = t.owner
-  WHERE t.owner IS NOT NULL AND (o.lease_until IS NULL OR o.lease_until < now())`;
+/** Each claim renews its owner's lease in the same statement: whoever has timers in flight has one. */
+const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE lease_until < now()`;
 
-/** Who has renewed it meanwhile keeps them. */
+/** Who has renewed it meanwhile keeps them. Reads all of `timers`, once for a manager that is gone. */
 const TAKE_OVER = `
-  WITH dead AS (DELETE FROM timer_owners WHERE id = ANY($1) AND lease_until < now()),
+  WITH dead AS (DELETE FROM timer_owners WHERE id = ANY($1) AND lease_until < now() RETURNING id),
   taken AS (
     UPDATE timers t SET owner = NULL, claim_id = NULL, unsure = true, last_problem = 'unknown', next_at = unacked_now()
-    WHERE owner = ANY($1) AND NOT EXISTS (SELECT FROM timer_owners o WHERE o.id = t.owner AND o.lease_until >= now())
-    RETURNING 1)
+    WHERE owner = ANY(ARRAY(SELECT id FROM dead)) RETURNING 1)
   SELECT count(*)::int AS count FROM taken`;
 
-/** Of one that has left some behind the lease is over: others look for that. */
-const LEAVE = `
-  WITH left_behind AS (SELECT EXISTS (SELECT FROM timers WHERE owner = $1) AS any_left),
-  lapsed AS (UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1 AND (SELECT any_left FROM left_behind))
-  DELETE FROM timer_owners WHERE id = $1 AND NOT (SELECT any_left FROM left_behind)`;
-
-/** Owners that died with nothing in flight. */
-const FORGET_OWNERS = `
-  DELETE FROM timer_owners o WHERE lease_until < now() - interval '1 hour'
-    AND NOT EXISTS (SELECT FROM timers WHERE owner = o.id)`;
+/** Others look for what it has left behind. */
+const LEAVE = "UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1";
 
 /** Index: ended_timers_by_end. SKIP LOCKED: two managers sweep side by side. */
 const FORGET = `
   WITH gone AS (
     DELETE FROM ended_timers WHERE id = ANY(ARRAY(
       SELECT id FROM ended_timers WHERE ended_at < unacked_now() - $1 * interval '1 millisecond'
-      ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+      LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
   SELECT count(*)::int AS count FROM gone`;
 
 type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & { expired: number };
@@ -139,7 +125,6 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
   }
 
   async forget(olderThanMs: number, limit: number): Promise<number> {
-    await this.#dataSource.query(FORGET_OWNERS);
     const [row] = await this.#dataSource.query<{ count: number }[]>(FORGET, [olderThanMs, limit]);
     return row?.count ?? 0;
   }

@@ -1,19 +1,19 @@
 import type { BrokenFile, ObserverTypeInfo, TypeList, TypeView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { TypeDirectory } from "../../../operations/types/type-check.ts";
+import type { LiveTypes, TypeDirectory } from "../../../operations/types/type-check.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
 /** Index: services_living. Services of one version announce the same: GROUP BY folds them into one row. */
 const LIVE_TYPES = `
-  SELECT types, count(*) AS services FROM services
+  SELECT types, count(*) AS services,
+         coalesce(array_agg(name ORDER BY name) FILTER (WHERE NOT features ? 'admission'), '{}') AS without FROM services
   WHERE pool = $1 AND state IN (${LIVING_STATES}) GROUP BY types`;
 
 /** Index: services_living. Two versions of a type are two rows. */
 const ALL_TYPES = `
-  SELECT t ->> 'type' AS type, coalesce(t ->> 'description', '') AS description, t -> 'paramsSchema' AS "paramsSchema",
-         array_agg(DISTINCT s.name ORDER BY s.name) AS services, array_agg(DISTINCT s.pool ORDER BY s.pool) AS pools
+  SELECT t AS info, array_agg(DISTINCT s.name ORDER BY s.name) AS services, array_agg(DISTINCT s.pool ORDER BY s.pool) AS pools
   FROM services s CROSS JOIN jsonb_array_elements(s.types) t
-  WHERE s.state IN (${LIVING_STATES}) GROUP BY 1, 2, 3 ORDER BY 1, 4`;
+  WHERE s.state IN (${LIVING_STATES}) GROUP BY t ORDER BY t ->> 'type', 2`;
 
 /** Index: services_living. */
 const BROKEN_FILES = `
@@ -29,10 +29,11 @@ const LIVE_POOLS = `
 
 export async function listTypes(dataSource: DataSource): Promise<TypeList> {
   const [items, broken] = await Promise.all([
-    dataSource.query<TypeView[]>(ALL_TYPES),
+    dataSource.query<{ info: ObserverTypeInfo; services: string[]; pools: string[] }[]>(ALL_TYPES),
     dataSource.query<{ file: BrokenFile; services: string[] }[]>(BROKEN_FILES),
   ]);
-  return { items, total: items.length, broken: broken.map(({ file, services }) => ({ ...file, services })) };
+  const types = items.map(({ info, ...where }): TypeView => ({ ...info, description: info.description ?? "", ...where }));
+  return { items: types, total: items.length, broken: broken.map(({ file, services }) => ({ ...file, services })) };
 }
 
 export class PostgresTypeDirectory implements TypeDirectory {
@@ -42,11 +43,15 @@ export class PostgresTypeDirectory implements TypeDirectory {
     this.#dataSource = dataSource;
   }
 
-  async liveTypes(pool: string): Promise<{ services: number; types: ObserverTypeInfo[] }> {
-    const rows = await this.#dataSource.query<{ types: ObserverTypeInfo[]; services: string }[]>(LIVE_TYPES, [pool]);
+  async liveTypes(pool: string): Promise<LiveTypes> {
+    const rows = await this.#dataSource.query<{ types: ObserverTypeInfo[]; services: string; without: string[] }[]>(
+      LIVE_TYPES,
+      [pool],
+    );
     return {
       services: rows.reduce((sum, row) => sum + Number(row.services), 0),
       types: rows.flatMap((row) => row.types),
+      withoutAdmission: rows.flatMap((row) => row.without),
     };
   }
 

@@ -6,7 +6,7 @@ import { HttpProblem } from "../http-problem.ts";
 
 /** Of GET /observers. Throws HttpProblem for a cursor or label that does not decode. */
 export function toObserverQuery(query: z.output<typeof CALLS.listObservers.query>): ObserverQuery {
-  const { label = [], cursor, ...rest } = query;
+  const { label = [], cursor, silent, ...rest } = query;
   const after = cursor === undefined ? undefined : decodeObserverCursor(cursor, query.sort);
   if (cursor !== undefined && after === undefined) {
     throw new HttpProblem({
@@ -14,7 +14,7 @@ export function toObserverQuery(query: z.output<typeof CALLS.listObservers.query
       errors: [{ parameter: "cursor", message: "not a cursor of this list and sort" }],
     });
   }
-  return { ...rest, ...labelsOf(label), after };
+  return { ...rest, ...(silent && { silent }), ...labelsOf(label), after };
 }
 
 /** All must match: of two values of one key none does, and of no status nothing is. */

@@ -1,4 +1,5 @@
-import type { ObserverView } from "@unacked/contracts";
+import { type ObserverView, specTag } from "@unacked/contracts";
+import { decodeTimelineCursor } from "../../../../operations/cursor.ts";
 import type { ManagerReads } from "../../../../operations/manager-reads.ts";
 import type { Lifecycle } from "../../../../operations/observers/observer-tools.ts";
 import {
@@ -16,9 +17,12 @@ import {
   RETRYING,
   RUNS,
   SENT_AGAIN,
+  TIMELINE,
 } from "../../openapi/examples/observer-examples.ts";
+import { HttpProblem } from "../http-problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { toObserverQuery } from "./observer-query.ts";
+import { specRoutes, WITH_TAG } from "./spec-routes.ts";
 
 const OBSERVERS = "/api/v1/observers";
 
@@ -30,7 +34,9 @@ export function observerRoutes(lifecycle: Lifecycle, reads: ManagerReads): Route
     create(lifecycle),
     list(reads),
     show(reads),
+    ...specRoutes(lifecycle),
     runs(reads),
+    timeline(reads),
     remove(lifecycle),
     restart(lifecycle),
     pause(lifecycle),
@@ -90,11 +96,13 @@ const show = (reads: ManagerReads) =>
           "It waits for its next attempt": RETRYING,
           "It was given up": FAILED,
         },
+        ...WITH_TAG,
       },
     },
     async handle({ ref }) {
       const observer = await reads.findObserver(ref);
-      return observer === undefined ? { kind: "problem", code: "observer-not-found" } : { status: 200, body: observer };
+      if (observer === undefined) return { kind: "problem", code: "observer-not-found" };
+      return { status: 200, body: observer, headers: { ETag: specTag(observer) } };
     },
   });
 
@@ -105,6 +113,27 @@ const runs = (reads: ManagerReads) =>
     answers: { 200: { description: "The runs", examples: { "Its service died, another took over": RUNS } } },
     async handle({ ref }) {
       const found = await reads.listRuns(ref);
+      return found === undefined ? { kind: "problem", code: "observer-not-found" } : { status: 200, body: found };
+    },
+  });
+
+const timeline = (reads: ManagerReads) =>
+  defineRoute("getTimeline")({
+    tag: "Observers",
+    summary: "What happened to it, newest first",
+    description:
+      "Who created it and asked for what, where and when each run started, which attempts failed and why, when it fell silent, and why each run " +
+      "ended: by whose fault, where that is known. As far back as runs and the audit trail are kept (RETENTION_DAYS). Of a run the newest 20 steps are " +
+      "kept. What was asked of many by one call stands with the first 10 of them alone.",
+    answers: { 200: { description: "One page", examples: { "Its service died, another took over": TIMELINE } } },
+    async handle({ ref, query: { limit, cursor } }) {
+      const after = cursor === undefined ? undefined : decodeTimelineCursor(cursor);
+      if (cursor !== undefined && after === undefined)
+        throw new HttpProblem({
+          code: "invalid-query",
+          errors: [{ parameter: "cursor", message: "not a cursor of this list" }],
+        });
+      const found = await reads.timeline(ref, { limit, after });
       return found === undefined ? { kind: "problem", code: "observer-not-found" } : { status: 200, body: found };
     },
   });

@@ -1,11 +1,18 @@
 import type { ManagerReads } from "../../../../operations/manager-reads.ts";
 import type { ServiceTools } from "../../../../operations/services/service-desk.ts";
-import { DRAINED_SERVICE, DRAINING_SERVICE, SERVICES, TYPES } from "../../openapi/examples/service-examples.ts";
+import {
+  CORDONED_SERVICE,
+  DRAINED_SERVICE,
+  DRAINING_SERVICE,
+  SERVICE,
+  SERVICES,
+  TYPES,
+} from "../../openapi/examples/service-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
 /** The services, and what one may ask of them. */
 export function serviceRoutes(reads: ManagerReads, tools: ServiceTools): Route[] {
-  return [services(reads), drain(tools)];
+  return [services(reads), drain(tools), cordon(tools), uncordon(tools)];
 }
 
 const services = (reads: ManagerReads) =>
@@ -37,6 +44,39 @@ const drain = (tools: ServiceTools) =>
     },
     async handle({ service, by }) {
       const outcome = await tools.drainService(service, by);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
+    },
+  });
+
+const cordon = (tools: ServiceTools) =>
+  defineRoute("cordonService")({
+    tag: "Services",
+    summary: "Let a service take no more work, and run on what it runs",
+    description:
+      "For as long as its process lives, also when it reconnects; the next process takes work again. What others lose goes elsewhere. " +
+      "A service that drains stays as it is. Safe to repeat.",
+    answers: {
+      202: {
+        description: "It takes nothing more, or will as soon as it hears of it",
+        examples: { "It is cordoned": CORDONED_SERVICE },
+      },
+    },
+    async handle({ service, by }) {
+      const outcome = await tools.cordonService(service, by);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
+    },
+  });
+
+const uncordon = (tools: ServiceTools) =>
+  defineRoute("uncordonService")({
+    tag: "Services",
+    summary: "Let a service take work again, after a cordon or a drain",
+    description: "What it has given back stays where it is; a rebalance brings the service its share. Safe to repeat.",
+    answers: {
+      202: { description: "It takes work, or will as soon as it hears of it", examples: { "It takes work again": SERVICE } },
+    },
+    async handle({ service, by }) {
+      const outcome = await tools.uncordonService(service, by);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
     },
   });

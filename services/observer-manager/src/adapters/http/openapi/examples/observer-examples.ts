@@ -1,4 +1,12 @@
-import type { CreateObserver, ObserverPage, ObserverView, RunList } from "@unacked/contracts";
+import type {
+  CreateObserver,
+  ObserverChanged,
+  ObserverPage,
+  ObserverView,
+  RunList,
+  TimelineEntry,
+  TimelinePage,
+} from "@unacked/contracts";
 import type { z } from "zod";
 
 /** Of the service in service-examples.ts. */
@@ -16,6 +24,10 @@ export const NEW_OBSERVER = {
   labels: { team: "web" },
 } satisfies z.input<typeof CreateObserver>;
 
+const { name: _inThePath, ...DEFINITION } = NEW_OBSERVER;
+
+export { DEFINITION };
+
 export const CREATED = {
   id: OBSERVER_ID,
   ...NEW_OBSERVER,
@@ -25,13 +37,21 @@ export const CREATED = {
     delaysMs: { initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
     resetAfterMs: 600_000,
   },
+  silence: null,
+  silentSince: null,
   status: "Created",
   pending: null,
   service: null,
   currentRunId: null,
+  specVersion: 1,
+  observedSpecVersion: null,
+  rejectedUpdate: null,
   revision: 1,
   runNumber: 0,
   epoch: 0,
+  restartsLately: 0,
+  fencingToken: null,
+  waitsFor: null,
   attempts: 0,
   lastError: null,
   nextAttemptAt: null,
@@ -46,6 +66,7 @@ export const PROCESSING = {
   status: "Processing",
   service: { id: SERVICE_ID, name: "observer-service-1" },
   currentRunId: RUN_ID,
+  observedSpecVersion: 1,
   runNumber: 1,
   epoch: 1,
   attempts: 1,
@@ -117,6 +138,33 @@ export const RESUMED = {
   modifiedAt: "2026-11-21T08:00:00.000Z",
 } satisfies ObserverView;
 
+const FASTER = { ...NEW_OBSERVER.params, everyMs: 1_000 };
+
+/** A change of PROCESSING: its service is told to stop it, and it is sent again so; or its run is told. */
+export const CHANGED = {
+  ...PROCESSING,
+  params: FASTER,
+  specVersion: 2,
+  pending: "update",
+  modifiedAt: "2026-11-20T17:30:00.000Z",
+  outcome: "changed",
+  changed: [{ field: "params", is: NEW_OBSERVER.params, wanted: FASTER }],
+} satisfies ObserverChanged;
+
+export const CHANGED_AT_ONCE = {
+  ...PROCESSING,
+  labels: { team: "shop" },
+  specVersion: 2,
+  observedSpecVersion: 2,
+  modifiedAt: "2026-11-20T17:30:00.000Z",
+  outcome: "changed",
+  changed: [{ field: "labels", is: NEW_OBSERVER.labels, wanted: { team: "shop" } }],
+} satisfies ObserverChanged;
+
+export const UNCHANGED = { ...PROCESSING, outcome: "unchanged", changed: [] } satisfies ObserverChanged;
+
+export const PUT_CREATED = { ...CREATED, outcome: "created", changed: [] } satisfies ObserverChanged;
+
 export const DELETED = {
   ...CREATED,
   status: "Deleted",
@@ -138,7 +186,9 @@ export const RUNS = {
       service: { id: "01936f5e-2a02-7aa1-8b1c-9d8e7f6a5b4c", name: "observer-service-2" },
       runNumber: 2,
       epoch: 2,
+      fencingToken: null,
       revision: 1,
+      specVersion: 1,
       generation: 1,
       state: "Current",
       startedAt: "2026-11-20T09:31:45.488Z",
@@ -153,7 +203,9 @@ export const RUNS = {
       service: { id: SERVICE_ID, name: "observer-service-1" },
       runNumber: 1,
       epoch: 1,
+      fencingToken: null,
       revision: 1,
+      specVersion: 1,
       generation: 1,
       state: "Ended",
       startedAt: "2026-11-20T09:00:00.031Z",
@@ -165,3 +217,36 @@ export const RUNS = {
   ],
   total: 2,
 } satisfies RunList;
+
+const NOTHING = { run: null, service: null, action: null, by: null, reason: null, attempt: null, text: null } as const;
+
+export const TIMELINE = {
+  items: [
+    {
+      ...NOTHING,
+      at: "2026-11-20T09:31:45.490Z",
+      kind: "ended",
+      run: { id: RUN_ID, runNumber: 1 },
+      service: { id: SERVICE_ID, name: "observer-service-1" },
+      reason: "service-gone",
+    },
+    {
+      ...NOTHING,
+      at: "2026-11-20T09:20:11.002Z",
+      kind: "attempt-failed",
+      run: { id: RUN_ID, runNumber: 1 },
+      service: { id: SERVICE_ID, name: "observer-service-1" },
+      attempt: 1,
+      text: "TimeoutError: no answer within 10000 ms",
+    },
+    {
+      ...NOTHING,
+      at: "2026-11-20T09:00:00.031Z",
+      kind: "started",
+      run: { id: RUN_ID, runNumber: 1 },
+      service: { id: SERVICE_ID, name: "observer-service-1" },
+    },
+    { ...NOTHING, at: "2026-11-20T09:00:00.000Z", kind: "created", by: "anna" },
+  ] satisfies TimelineEntry[],
+  nextCursor: null,
+} satisfies TimelinePage;

@@ -1,4 +1,4 @@
-import { noneOfEachStatus, type Readiness, type Stats } from "@unacked/contracts";
+import { noneOfEachStatus, type Readiness, type RunFigures, type Stats } from "@unacked/contracts";
 
 const BY_STATUS = { ...noneOfEachStatus(), Created: 2, Processing: 205, Retrying: 5, Deleted: 31, Failed: 2 };
 
@@ -16,6 +16,7 @@ export const STATS = {
         occupied: 212,
         desired: 282,
         free: 0,
+        silent: 0,
         survivesLargestService: false,
       },
     ],
@@ -78,3 +79,22 @@ id: 4182
 data: {"cursor":"4182"}
 
 `;
+
+export const RUN_FIGURES = {
+  since: "2026-11-20T08:31:00.000Z",
+  at: "2026-11-20T09:30:12.004Z",
+  items: [
+    { at: "2026-11-20T09:00:00.000Z", starts: 245, failures: 0, interruptions: 0, emits: 12_210 },
+    { at: "2026-11-20T09:01:00.000Z", starts: 3, failures: 1, interruptions: 2, emits: 14_700 },
+  ],
+  byType: [{ type: "http-poll", starts: 248, failures: 1, interruptions: 2, emits: 26_910 }],
+  byService: [
+    {
+      service: { id: "01936f5e-1f6b-7d0e-9a55-2f6c1d3b7a10", name: "observer-service-1" },
+      starts: 248,
+      failures: 1,
+      interruptions: 2,
+      emits: 26_910,
+    },
+  ],
+} satisfies RunFigures;

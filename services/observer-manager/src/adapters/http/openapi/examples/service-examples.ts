@@ -8,6 +8,7 @@ export const SERVICE = {
   state: "Alive",
   draining: false,
   drained: false,
+  cordoned: false,
   workerCount: 10,
   running: 7,
   free: 3,
@@ -56,6 +57,8 @@ export const DRAINED_SERVICE = {
   running: 0,
   reportedRunning: 0,
 } satisfies ServiceView;
+
+export const CORDONED_SERVICE = { ...SERVICE, cordoned: true, free: 0 } satisfies ServiceView;
 
 export const SERVICES = { items: [SERVICE], total: 1 } satisfies ServiceList;
 

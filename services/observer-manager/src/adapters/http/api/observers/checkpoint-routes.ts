@@ -1,0 +1,40 @@
+import type { CheckpointView } from "@unacked/contracts";
+import type { CheckpointTools } from "../../../../operations/observers/checkpoint-desk.ts";
+import type { Refusal } from "../../../../operations/refusal.ts";
+import { CHECKPOINT, RESET_CHECKPOINT, SET_CHECKPOINT } from "../../openapi/examples/checkpoint-examples.ts";
+import { defineRoute, type Route } from "../route.ts";
+
+/** What an observer's next run starts with. */
+export function checkpointRoutes(tools: CheckpointTools): Route[] {
+  return [show(tools), put(tools), reset(tools)];
+}
+
+const answer = (outcome: CheckpointView | Refusal) =>
+  "kind" in outcome ? outcome : ({ status: 200, body: outcome } as const);
+
+const show = (tools: CheckpointTools) =>
+  defineRoute("getCheckpoint")({
+    tag: "Observers",
+    summary: "What its next run starts with, and the one before",
+    answers: { 200: { description: "The checkpoint", examples: { "A run has saved it": CHECKPOINT } } },
+    handle: async ({ ref }) => answer(await tools.get(ref)),
+  });
+
+const put = (tools: CheckpointTools) =>
+  defineRoute("putCheckpoint")({
+    tag: "Observers",
+    summary: "Set what its next run starts with",
+    description: "Where no run is current or asks whether it may start: pause the observer before.",
+    bodyExamples: { "A sequence number": { value: { sequence: 4_711 } } },
+    answers: { 200: { description: "As it stands now", examples: { "It was set": SET_CHECKPOINT } } },
+    handle: async ({ ref, body, by }) => answer(await tools.put(ref, body, by)),
+  });
+
+const reset = (tools: CheckpointTools) =>
+  defineRoute("resetCheckpoint")({
+    tag: "Observers",
+    summary: "Let its next run start without one",
+    description: "Where no run is current or asks whether it may start: pause the observer before. Safe to repeat.",
+    answers: { 200: { description: "As it stands now", examples: { "There is none": RESET_CHECKPOINT } } },
+    handle: async ({ ref, by }) => answer(await tools.reset(ref, by)),
+  });

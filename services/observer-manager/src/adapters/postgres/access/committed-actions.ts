@@ -1,0 +1,38 @@
+import type { DataSource, EntityManager, EntitySubscriberInterface, QueryRunner } from "typeorm";
+import type { ActionDone } from "../../../operations/access/audit.ts";
+
+/** Of transactions that have not committed yet. */
+const doneIn = new WeakMap<QueryRunner, ActionDone[]>();
+
+/** Whoever records actions tells it here; a transaction that is rolled back takes them along. */
+export function noteDone({ queryRunner }: EntityManager, done: readonly ActionDone[]): void {
+  if (queryRunner === undefined) return;
+  doneIn.set(queryRunner, [...(doneIn.get(queryRunner) ?? []), ...done]);
+}
+
+/** @param heard of what a transaction has done, when it has committed */
+export function onActionsCommitted(dataSource: DataSource, heard: (done: readonly ActionDone[]) => void): void {
+  const subscriber: EntitySubscriberInterface = {
+    afterTransactionCommit({ queryRunner }) {
+      if (queryRunner.isTransactionActive) return; // a savepoint's
+      const done = doneIn.get(queryRunner);
+      doneIn.delete(queryRunner);
+      if (done !== undefined) heard(done);
+    },
+  };
+  dataSource.subscribers.push(subscriber);
+}
+
+/** Index: audit_pkey. */
+const MISSING = `
+  SELECT u.id FROM unnest($1::uuid[], $2::int[]) AS u (id, count)
+  WHERE NOT EXISTS (SELECT FROM audit WHERE audit.id = u.id AND audit.count >= u.count)`;
+
+export async function missingActions(
+  dataSource: DataSource,
+  actions: { id: string; count: number }[],
+): Promise<ReadonlySet<string>> {
+  const values = [actions.map(({ id }) => id), actions.map(({ count }) => count)];
+  const rows = await dataSource.query<{ id: string }[]>(MISSING, values);
+  return new Set(rows.map(({ id }) => id));
+}

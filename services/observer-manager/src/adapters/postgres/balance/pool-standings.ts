@@ -1,0 +1,65 @@
+import { AWAITING_STATUSES } from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import type { PoolService, PoolStanding } from "../../../operations/balance/balance-store.ts";
+import { literals } from "../connection/sql-conditions.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+
+/** Index: services_living. */
+const SERVICES = `
+  SELECT id, name, pool, generation, worker_count AS workers, state, drain, not_consuming IS NOT NULL AS "isFull",
+         features ? 'balance' AS "canMove",
+         (SELECT coalesce(array_agg(t ->> 'type'), '{}') FROM jsonb_array_elements(types) t) AS types
+  FROM services WHERE state IN (${LIVING_STATES}) AND ($1::text IS NULL OR pool = $1) ORDER BY name, id`;
+
+/** Index: observers_on_service. */
+const RUNS = `
+  SELECT current_service_id AS "serviceId", type, count(*)::int AS count FROM observers
+  WHERE current_service_id = ANY($1) GROUP BY current_service_id, type`;
+
+const AWAITING = `
+  SELECT pool, sum(count)::int AS count FROM observer_counts WHERE status IN (${literals(AWAITING_STATUSES)}) GROUP BY pool`;
+
+/** Told to move, and still where they were. Index: commands_one_move. */
+const LEAVING = `
+  SELECT s.pool, count(*)::int AS count FROM commands c JOIN services s ON s.id = c.service_id
+  WHERE c.kind = 'move-run' GROUP BY s.pool`;
+
+interface ServiceRow {
+  id: string;
+  name: string;
+  pool: string;
+  generation: number;
+  workers: number;
+  state: string;
+  drain: string;
+  isFull: boolean;
+  canMove: boolean;
+  types: string[];
+}
+
+type PoolCount = { pool: string; count: number };
+
+/** How each pool stands that has a living service. @param pool only this one; null: all */
+export async function readStandings(
+  db: Pick<DataSource | EntityManager, "query">,
+  pool: string | null = null,
+): Promise<Map<string, PoolStanding>> {
+  const services = await db.query<ServiceRow[]>(SERVICES, [pool]);
+  const runs = await db.query<{ serviceId: string; type: string; count: number }[]>(RUNS, [services.map(({ id }) => id)]);
+  const underWay = [...(await db.query<PoolCount[]>(AWAITING)), ...(await db.query<PoolCount[]>(LEAVING))];
+  const runsOf = new Map<string, Map<string, number>>();
+  for (const { serviceId, type, count } of runs)
+    runsOf.set(serviceId, (runsOf.get(serviceId) ?? new Map<string, number>()).set(type, count));
+  const pools = new Map<string, PoolService[]>();
+  for (const row of services) {
+    const { id, name, generation, workers, state, drain, isFull, canMove } = row;
+    const isOpen = state === "Alive" && drain === "none" && !isFull;
+    const about = { id, name, generation, workers, isOpen, canMove, standing: `${state} ${drain}` };
+    const of = pools.get(row.pool) ?? [];
+    pools.set(row.pool, of);
+    of.push({ ...about, runs: runsOf.get(id) ?? new Map(), knows: new Set(row.types) });
+  }
+  const waiting = new Map<string, number>();
+  for (const { pool: name, count } of underWay) waiting.set(name, (waiting.get(name) ?? 0) + count);
+  return new Map([...pools].map(([name, of]) => [name, { services: of, awaiting: waiting.get(name) ?? 0 }]));
+}

@@ -1,0 +1,101 @@
+import type { EntityManager } from "typeorm";
+import type { Books } from "../../../domain/books/books.ts";
+
+/**
+ * Index: checkpoints_pkey. The last two are kept. An older one than the run has saved, of a redelivery, changes nothing; another one of the same number is of
+ * before a reset that restored books do not know.
+ */
+const SAVE = `
+  INSERT INTO checkpoints AS c (run_id, observer_id, epoch, is_started, number, value)
+  SELECT run_id, observer_id, epoch, true, number, value
+  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[]) AS u (run_id, observer_id, epoch, number, value)
+  ON CONFLICT (run_id) DO UPDATE SET
+    previous_number = c.number, previous_value = c.value, previous_saved_at = c.saved_at,
+    epoch = excluded.epoch, is_started = true, number = excluded.number, value = excluded.value, saved_at = now()
+  WHERE c.number < excluded.number OR (c.number = excluded.number AND c.value IS DISTINCT FROM excluded.value)`;
+
+/** What a run is given: that of the started run with the highest epoch. Index: checkpoints_of_observer. */
+const GIVEN = `
+  CROSS JOIN LATERAL (
+    SELECT * FROM checkpoints of
+    WHERE of.observer_id = u.observer_id AND of.is_started AND of.run_id <> u.run_id AND of.epoch <= u.epoch
+    ORDER BY of.epoch DESC LIMIT 1) g`;
+
+const COLUMNS = `(run_id, observer_id, epoch, is_started, number, value, saved_at,
+                                previous_number, previous_value, previous_saved_at)`;
+
+/** On a conflict it asks once more. */
+const GIVE = `
+  INSERT INTO checkpoints AS c ${COLUMNS}
+  SELECT u.run_id, u.observer_id, u.epoch, false, g.number, g.value, g.saved_at,
+         g.previous_number, g.previous_value, g.previous_saved_at
+  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u (run_id, observer_id, epoch) ${GIVEN}
+  ON CONFLICT (run_id) DO UPDATE SET
+    epoch = excluded.epoch, number = excluded.number, value = excluded.value, saved_at = excluded.saved_at,
+    previous_number = excluded.previous_number, previous_value = excluded.previous_value,
+    previous_saved_at = excluded.previous_saved_at
+  WHERE NOT c.is_started`;
+
+/**
+ * Of a run that these books did not give anything: its keeper has admitted it, or an older dump was restored. What has a higher number than it
+ * says is of before a reset that the dump does not know, and it begins with nothing until it has said its own.
+ */
+const START = `
+  INSERT INTO checkpoints AS c ${COLUMNS}
+  SELECT u.run_id, u.observer_id, u.epoch, true, coalesce(k.number, 0), k.value, coalesce(k.saved_at, now()),
+         k.previous_number, k.previous_value, k.previous_saved_at
+  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) AS u (run_id, observer_id, epoch, number) ${GIVEN}
+  LEFT JOIN LATERAL (SELECT g.*) k ON g.number <= u.number
+  ON CONFLICT (run_id) DO UPDATE SET is_started = true, epoch = excluded.epoch
+  RETURNING run_id AS "runId", xmax = 0 AS "isNew"`;
+
+/** What no run is given any more: a later run has started, and the former is over. Indexes: checkpoints_of_observer, runs_pkey. */
+const FORGET = `
+  DELETE FROM checkpoints c USING unnest($1::uuid[], $2::bigint[]) AS u (observer_id, epoch)
+  WHERE c.observer_id = u.observer_id AND c.epoch < u.epoch
+    AND NOT EXISTS (SELECT FROM runs r WHERE r.id = c.run_id AND r.state <> 'Ended')`;
+
+/**
+ * Of runs that have saved more than is known of them here, which an older dump does not hold; and of those that were not known, as an equal number may be
+ * of before a reset. Indexes: checkpoints_pkey, runs_pkey.
+ */
+const ASK = `
+  INSERT INTO commands (kind, observer_id, run_id, message_id, revision, service_id, generation)
+  SELECT 'tell-checkpoint', r.observer_id, r.id, r.message_id, r.revision, r.service_id, r.generation
+  FROM unnest($1::uuid[], $2::bigint[]) AS u (run_id, number)
+    JOIN runs r ON r.id = u.run_id AND r.state <> 'Ended'
+    LEFT JOIN checkpoints c ON c.run_id = u.run_id
+  WHERE coalesce(c.number, 0) < u.number OR (u.number > 0 AND u.run_id = ANY($3))
+  ON CONFLICT DO NOTHING
+  RETURNING id`;
+
+/** In the order in which they are told: what has been saved is given to whoever asks behind it. Beside the rows of their runs. */
+export async function writeCheckpoints(tx: EntityManager, books: Books): Promise<void> {
+  const saved = [...books.savedCheckpoints];
+  if (saved.length > 0)
+    await tx.query(SAVE, [
+      saved.map(([runId]) => runId),
+      saved.map(([, { observerId }]) => observerId),
+      saved.map(([, { epoch }]) => epoch),
+      saved.map(([, { number }]) => number),
+      saved.map(([, { value }]) => value),
+    ]);
+  const given = [...books.givenCheckpoints];
+  if (given.length > 0)
+    await tx.query(GIVE, [
+      given.map(([runId]) => runId),
+      given.map(([, observerId]) => observerId),
+      given.map(([runId]) => books.runs.get(runId)?.fencingToken ?? 0),
+    ]);
+  const started = [...books.startedSavers];
+  if (started.length === 0) return;
+  const observerIds = started.map(([, { observerId }]) => observerId);
+  const epochs = started.map(([, { epoch }]) => epoch);
+  const runIds = started.map(([runId]) => runId);
+  const numbers = started.map(([, { number }]) => number);
+  const rows = await tx.query<{ runId: string; isNew: boolean }[]>(START, [runIds, observerIds, epochs, numbers]);
+  const unknown = rows.flatMap(({ runId, isNew }) => (isNew ? [runId] : []));
+  await tx.query(FORGET, [observerIds, epochs]);
+  const asked = await tx.query<unknown[]>(ASK, [runIds, numbers, unknown]);
+  if (asked.length > 0) await tx.query("NOTIFY unacked_commands");
+}

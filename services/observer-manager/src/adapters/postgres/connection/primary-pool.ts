@@ -1,0 +1,92 @@
+import pg, { type PoolClient, type PoolConfig } from "pg";
+import { FailFastClient } from "./fail-fast-client.ts";
+import type { Primary } from "./primary.ts";
+import type { DatabaseAddress } from "./ssl-mode.ts";
+
+/** For pg and TypeORM: among the options of a connection. */
+export interface WithPrimary {
+  primary: Primary;
+}
+
+/** A connection to the primary as it was last known, or none: one that comes to another server is ended before anybody has it. */
+export class PrimaryClient extends FailFastClient {
+  readonly address: DatabaseAddress;
+  readonly #primary: Primary;
+
+  constructor({ primary, ...config }: pg.ClientConfig & WithPrimary) {
+    const address = primary.latest;
+    super({ ...config, connectionString: address.url, ssl: address.ssl ?? false });
+    this.#primary = primary;
+    this.address = address;
+    // It may break while it is asked, before whoever wants it listens. Told by what is awaited.
+    this.on("error", () => undefined);
+    const connect = super.connect.bind(this) as () => Promise<pg.Client>;
+    // pg declares two overloads, a callback's and a promise's: the pool takes the one, listeners the other.
+    this.connect = ((told?: (error?: unknown) => void) => {
+      const connected = this.#check(connect());
+      return told === undefined ? connected : void connected.then(() => told(), told);
+    }) as pg.Client["connect"];
+  }
+
+  async #check(connected: Promise<pg.Client>): Promise<pg.Client> {
+    try {
+      const client = await connected;
+      await this.#primary.check(this, this.address);
+      return client;
+    } catch (error) {
+      if (!isAnswer(error)) this.#primary.doubt(this.address);
+      void this.end().catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+/** The server is there and says no: too many clients, a wrong password, no such database. Another one would not help. */
+const isAnswer = (error: unknown): boolean => /^(53|28|3D)/.test(String((error as { code?: unknown }).code));
+
+type Taken = (error: Error | undefined, client: PoolClient | undefined, release: PoolClient["release"]) => void;
+
+/**
+ * pg's pool, each connection of which is to the primary: where one cannot be made, all servers are asked which it is, and it is tried there once.
+ * A connection that idled while the primary has become another is ended: the old one may have come back.
+ */
+class PrimaryPool extends pg.Pool {
+  readonly #primary: Primary;
+
+  constructor(options: PoolConfig & WithPrimary) {
+    super(options);
+    this.#primary = options.primary;
+    const connect = super.connect.bind(this) as (taken?: Taken) => Promise<PoolClient>;
+    if (this.#primary.isOnly) return;
+    this.connect = ((taken?: Taken) => {
+      const client = this.#connect(connect);
+      if (taken === undefined) return client;
+      return void client.then(
+        (one) => taken(undefined, one, one.release),
+        (error: Error) => taken(error, undefined, () => undefined),
+      );
+    }) as pg.Pool["connect"];
+  }
+
+  async #connect(connect: () => Promise<PoolClient>): Promise<PoolClient> {
+    for (let isSecond = false; ; ) {
+      const address = await this.#primary.find();
+      try {
+        const client = await connect();
+        if ((client as unknown as PrimaryClient).address === this.#primary.latest) return client;
+        client.release(true);
+      } catch (error) {
+        // Where it was not the server's fault (all connections are taken), nobody doubts it, and the second try would be in vain.
+        if (isSecond || (await this.#isStill(address))) throw error;
+        isSecond = true;
+      }
+    }
+  }
+
+  async #isStill(address: DatabaseAddress): Promise<boolean> {
+    return (await this.#primary.find()) === address;
+  }
+}
+
+/** What TypeORM takes for the module pg. */
+export const PRIMARY_DRIVER: unknown = Object.create(pg, { Pool: { value: PrimaryPool } });

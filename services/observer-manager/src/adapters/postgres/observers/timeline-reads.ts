@@ -1,0 +1,95 @@
+import type { TimelineEntry, TimelinePage } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { encodeTimelineCursor } from "../../../operations/cursor.ts";
+import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
+import type { TimelineQuery } from "../../../operations/observers/timeline.ts";
+import { findObserver } from "./observer-reads.ts";
+
+const OF_RUN = "r.id AS run_id, r.epoch AS run_number, r.service_id, s.name AS service_name";
+const NO_RUN = "NULL::uuid AS run_id, NULL::int AS run_number, NULL::uuid AS service_id, NULL::text AS service_name";
+/** Which fields, of a change. */
+const CHANGED = "(SELECT string_agg(field, ', ') FROM jsonb_array_elements_text(details -> 'fields') AS field)";
+const FROM_RUNS = "FROM runs r LEFT JOIN services s ON s.id = r.service_id";
+
+/**
+ * Indexes: observers_pkey, runs_of_observer, audit_of_targets. All that an observer has lived through within the retention is read for each page: some hundred
+ * rows for most. `key` tells apart what happened at one moment: what stands later there comes first.
+ */
+const ENTRIES = `
+  WITH asked AS (SELECT id, at, actor, deed, details FROM audit WHERE targets @> $2::jsonb), entries AS (
+    SELECT o.created_at AS at, 'a' AS key, 'created' AS kind, ${NO_RUN}, NULL::text AS action,
+           (SELECT actor FROM asked WHERE deed = 'observer.create' ORDER BY at LIMIT 1) AS by,
+           NULL::text AS reason, NULL::int AS attempt, NULL::text AS text
+    FROM observers o WHERE o.id = $1
+    UNION ALL SELECT at, 'b' || id, 'asked', ${NO_RUN}, deed, actor, NULL, NULL, ${CHANGED} FROM asked WHERE deed <> 'observer.create'
+    UNION ALL SELECT r.started_at, 'c' || r.id, 'started', ${OF_RUN}, NULL, NULL, NULL, NULL, NULL
+    ${FROM_RUNS} WHERE r.observer_id = $1 AND r.state <> 'Requested'
+    UNION ALL SELECT least(now(), to_timestamp((step.value ->> 'atMs')::float8 / 1000)), 'd' || r.id || lpad(step.place::text, 3, '0'),
+           step.value ->> 'kind', ${OF_RUN}, NULL, NULL, NULL, (step.value ->> 'attempt')::int, step.value ->> 'text'
+    ${FROM_RUNS} CROSS JOIN jsonb_array_elements(r.story) WITH ORDINALITY AS step (value, place) WHERE r.observer_id = $1
+    UNION ALL SELECT r.ended_at, 'e' || r.id, 'ended', ${OF_RUN}, NULL, NULL, r.end_reason, NULL,
+           coalesce(r.interruption, r.error ->> 'name' || ': ' || (r.error ->> 'message'))
+    ${FROM_RUNS} WHERE r.observer_id = $1 AND r.ended_at IS NOT NULL
+  )
+  SELECT *, (extract(epoch FROM at) * 1000000)::bigint::text AS micros FROM entries
+  WHERE $3::bigint IS NULL OR (at, key) < (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4::text)
+  ORDER BY at DESC, key DESC LIMIT $5`;
+
+interface Row {
+  at: Date;
+  key: string;
+  micros: string;
+  kind: TimelineEntry["kind"];
+  run_id: string | null;
+  run_number: number | null;
+  service_id: string | null;
+  service_name: string | null;
+  action: TimelineEntry["action"];
+  by: string | null;
+  reason: TimelineEntry["reason"];
+  attempt: number | null;
+  text: string | null;
+}
+
+export async function readTimeline(
+  dataSource: DataSource,
+  ref: ObserverRef,
+  { limit, after }: TimelineQuery,
+): Promise<TimelinePage | undefined> {
+  const observer = await findObserver(dataSource, ref);
+  if (observer === undefined) return undefined;
+  const target = JSON.stringify([{ kind: "observer", id: observer.id }]);
+  const place = [after?.atMicros ?? null, after?.key ?? null];
+  const rows = await dataSource.query<Row[]>(ENTRIES, [observer.id, target, ...place, limit + 1]);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    items: rows.slice(0, limit).map(toEntry),
+    nextCursor: last === undefined ? null : encodeTimelineCursor({ atMicros: last.micros, key: last.key }),
+  };
+}
+
+function toEntry({
+  at,
+  kind,
+  run_id: id,
+  run_number,
+  service_id,
+  service_name,
+  action,
+  by,
+  reason,
+  attempt,
+  text,
+}: Row): TimelineEntry {
+  return {
+    at: at.toISOString(),
+    kind,
+    run: id === null ? null : { id, runNumber: run_number ?? 0 },
+    service: service_id === null ? null : { id: service_id, name: service_name },
+    action,
+    by,
+    reason,
+    attempt,
+    text,
+  };
+}

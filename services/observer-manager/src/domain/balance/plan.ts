@@ -1,0 +1,113 @@
+/**
+ * How the observers of a pool should lie on its services, and the fewest moves that get them there. Pure.
+ *
+ * Each service's share is in proportion to its workers, in whole observers; what is left over by rounding stays where it is. Only
+ * what lies above a share moves, and of that first what its type has too much of there: a type is spread as well.
+ */
+export interface BalancedService {
+  readonly id: string;
+  readonly workers: number;
+  /** What it runs, by type. */
+  readonly runs: ReadonlyMap<string, number>;
+  readonly knows: ReadonlySet<string>;
+}
+
+export interface ServiceShare {
+  readonly id: string;
+  readonly running: number;
+  readonly share: number;
+  /** How many are to leave it, by type. */
+  readonly leaving: ReadonlyMap<string, number>;
+}
+
+export interface Plan {
+  readonly services: readonly ServiceShare[];
+  readonly moves: number;
+  /** One service is so far from its share that it is worth moving: more than MIN_OFF and more than OFF of it. */
+  readonly isUneven: boolean;
+}
+
+const OFF = 0.25;
+const MIN_OFF = 5;
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((a, b) => a + b, 0);
+
+export function planOf(services: readonly BalancedService[]): Plan {
+  const workers = sum(services.map((service) => service.workers));
+  const totals = new Map<string, number>();
+  for (const { runs } of services) for (const [type, count] of runs) totals.set(type, (totals.get(type) ?? 0) + count);
+  const shares = sharesOf(services, sum(totals.values()), workers);
+  const takers = services.filter((service, i) => sum(service.runs.values()) < (shares[i] ?? 0));
+  const planned = services.map((service, i): ServiceShare => {
+    const running = sum(service.runs.values());
+    const share = shares[i] ?? 0;
+    const movable = [...service.runs].filter(([type]) => takers.every(({ knows }) => knows.has(type)));
+    const excess = takers.length === 0 ? 0 : Math.min(running - share, sum(movable.map(([, count]) => count)));
+    const fair = (type: string): number => ((totals.get(type) ?? 0) * service.workers) / workers;
+    return { id: service.id, running, share, leaving: leavingOf(new Map(movable), excess, fair) };
+  });
+  return {
+    services: planned,
+    moves: sum(planned.map(({ leaving }) => sum(leaving.values()))),
+    isUneven: planned.some(({ running, share }) => isFarFrom(running, share)),
+  };
+}
+
+/** Above or below: a service that came to the others is to be filled as well. */
+const isFarFrom = (running: number, share: number): boolean =>
+  Math.abs(running - share) > MIN_OFF && Math.abs(running - share) > OFF * share;
+
+/** Whole numbers that add up to `total`. What rounding leaves over goes to those that have most above their part of it, so that it need not move. */
+function sharesOf(services: readonly BalancedService[], total: number, workers: number): number[] {
+  if (workers === 0) return services.map(() => 0);
+  const parts = services.map((service) => Math.floor((total * service.workers) / workers));
+  const byAbove = services
+    .map((service, i) => ({ i, above: sum(service.runs.values()) - (parts[i] ?? 0) }))
+    .toSorted((a, b) => b.above - a.above || a.i - b.i);
+  for (const { i } of byAbove.slice(0, total - sum(parts))) parts[i] = (parts[i] ?? 0) + 1;
+  return parts;
+}
+
+/** So many of each type that what stays is as close to the type's fair part as can be. */
+function leavingOf(runs: ReadonlyMap<string, number>, excess: number, fair: (type: string) => number): Map<string, number> {
+  const leaving = new Map<string, number>();
+  const over = [...runs].map(([type, count]) => ({ type, left: count, over: count - fair(type) }));
+  for (let i = 0; i < excess; i += 1) {
+    const most = over.reduce((a, b) => (b.left > 0 && (a.left === 0 || b.over > a.over) ? b : a));
+    most.left -= 1;
+    most.over -= 1;
+    leaving.set(most.type, (leaving.get(most.type) ?? 0) + 1);
+  }
+  return leaving;
+}
+
+/** The next few moves of a plan, taken in turn from all that are to give. */
+export function nextStep(plan: Plan, atMost: number): { id: string; leaving: Map<string, number> }[] {
+  const wanted = plan.services.flatMap(({ id, leaving }) => [...leaving].map(([type, count]) => ({ id, type, count })));
+  const all = sum(wanted.map(({ count }) => count));
+  const steps = new Map<string, Map<string, number>>();
+  let taken = 0;
+  for (const [i, { id, type, count }] of wanted.entries()) {
+    const until = Math.round(
+      (Math.min(all, atMost) * sum(wanted.slice(0, i + 1).map((one) => one.count))) / Math.max(1, all),
+    );
+    const part = Math.min(count, until - taken);
+    taken += part;
+    if (part > 0) steps.set(id, (steps.get(id) ?? new Map<string, number>()).set(type, part));
+  }
+  return [...steps].map(([id, leaving]) => ({ id, leaving }));
+}
+
+/**
+ * Who is to take nothing of so many that move now: those that have their share, and those that lack less of it than would come to each, as the
+ * broker gives them out in turn.
+ */
+export function asideOf(plan: Plan, moving: number, givers: ReadonlySet<string>): string[] {
+  const lacking = plan.services.filter(({ running, share }) => running < share).toSorted((a, b) => lackOf(b) - lackOf(a));
+  let takers = lacking.length;
+  while (takers > 1 && lackOf(lacking[takers - 1] as ServiceShare) < moving / takers) takers -= 1;
+  const taking = new Set(lacking.slice(0, takers).map(({ id }) => id));
+  return plan.services.flatMap(({ id }) => (taking.has(id) || givers.has(id) ? [] : [id]));
+}
+
+const lackOf = ({ running, share }: ServiceShare): number => share - running;

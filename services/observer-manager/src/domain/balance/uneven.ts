@@ -1,0 +1,40 @@
+import type { PoolStats, ServiceView } from "@unacked/contracts";
+import type { UnevenPool } from "../overview/warnings.ts";
+import { type Plan, planOf } from "./plan.ts";
+
+/** Which service is farthest from its share, in words; null: none is far enough to be worth moving anything. */
+export function unevenText(plan: Plan, nameOf: (id: string) => string): string | null {
+  if (!plan.isUneven) return null;
+  const [first] = plan.services.toSorted((a, b) => Math.abs(b.running - b.share) - Math.abs(a.running - a.share));
+  return first === undefined ? null : `${nameOf(first.id)} runs ${first.running}, and its share is ${first.share}`;
+}
+
+type Shown = Pick<
+  ServiceView,
+  "id" | "name" | "pool" | "state" | "draining" | "cordoned" | "notConsuming" | "workerCount" | "running"
+>;
+
+const takesWork = ({ state, draining, cordoned, notConsuming }: Shown): boolean =>
+  state === "Alive" && !draining && !cordoned && notConsuming === null;
+
+/** Where nobody is on the way to a service, and one is far from its share; by counts alone, whatever their types. */
+export function unevenPools(
+  pools: readonly Pick<PoolStats, "pool" | "occupied">[],
+  services: readonly Shown[],
+): UnevenPool[] {
+  return pools.flatMap(({ pool, occupied }) => {
+    const own = services.filter((service) => service.pool === pool);
+    if (occupied > own.reduce((sum, { running }) => sum + running, 0)) return [];
+    const any = "any";
+    const plan = planOf(
+      own.filter(takesWork).map(({ id, workerCount: workers, running }) => ({
+        id,
+        workers,
+        runs: new Map([[any, running]]),
+        knows: new Set([any]),
+      })),
+    );
+    const why = unevenText(plan, (id) => own.find((service) => service.id === id)?.name ?? id);
+    return why === null ? [] : [{ pool, why, moves: plan.moves }];
+  });
+}

@@ -1,0 +1,63 @@
+import type { RunStopReason } from "@unacked/contracts";
+import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import { isTakenBackFor, revive, type Source } from "./current-run.ts";
+import { applyInput } from "./observer-input.ts";
+import { EPOCH_STEP, endRun, supersede } from "./run-fate.ts";
+
+/**
+ * A run asks whether its handler may start (docs/decisions/0020-admission.md). It is admitted, or told to stop; until it has said
+ * RunStarted it is not the observer's own, whatever run may be so now. Safe to repeat: who asks again is answered again, with the same epoch.
+ */
+export function answerRequest(books: Books, observer: ObserverBook, run: RunBook, source: Source): void {
+  if (run.state === "Current") return; // it has begun since
+  if (run.state === "Ended") revive(books, run, source);
+  const why = whyNot(books, observer, run);
+  if (why !== undefined) return supersede(books, run, why);
+  if (run.revision > observer.revision) {
+    // Only books restored from an older backup are behind a service: what runs is the truth.
+    observer.revision = run.revision;
+    books.changedObservers.add(observer);
+  }
+  const before = observer.requestedRunId === null ? undefined : books.runs.get(observer.requestedRunId);
+  applyInput(books, observer, "run-requested", run);
+  if (before !== undefined && observer.requestedRunId !== before.id) leaveBehind(books, before, run);
+}
+
+/** Whose it cannot be, whatever the observer's status. */
+function whyNot(books: Books, observer: ObserverBook, run: RunBook): RunStopReason | undefined {
+  if (run.revision < observer.revision) return "obsolete";
+  for (const id of [observer.currentRunId, observer.requestedRunId]) {
+    const other = id === null || id === run.id ? undefined : books.runs.get(id);
+    // A count may begin again at 0 when somebody moves messages to another queue; a dead one's must not stand in the way.
+    if (other === undefined || other.revision < run.revision || books.isDead(other)) continue;
+    if (other.messageId !== run.messageId) return "duplicate";
+    if (isTakenBackFor(run, other)) return "taken-back";
+  }
+  return undefined;
+}
+
+/** It asked before, and its message is another's now. One that still holds it asks once more. */
+function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
+  if (before.revision < run.revision) return supersede(books, before, "obsolete");
+  if (books.isDead(before)) return endRun(books, before, "service-gone", null);
+  supersede(books, before, isTakenBackFor(before, run) ? "taken-back" : "superseded");
+}
+
+/** No clock gives a higher one, and 10^11 admissions more are below what a `number` can count. */
+const HIGHEST_TOLD = 8_640_000_000_000_000;
+
+/** Given by these books, or by those that an older dump has replaced. A number that is told wrongly must leave the next ones room to be higher. */
+export const isGiven = (observer: ObserverBook, epoch: number): boolean =>
+  epoch <= Math.max(HIGHEST_TOLD, (observer.fencingToken ?? 0) + EPOCH_STEP);
+
+/** Books that are behind what they hear, after a restore, take it over: the next epoch is higher than any that was given. */
+export function noteEpoch(books: Books, observer: ObserverBook, run: RunBook, epoch: number | undefined): void {
+  if (epoch === undefined || !isGiven(observer, epoch)) return;
+  if (run.fencingToken !== epoch) {
+    run.fencingToken = epoch;
+    books.changedRuns.add(run);
+  }
+  if (epoch <= (observer.fencingToken ?? 0)) return;
+  observer.fencingToken = epoch;
+  books.changedObservers.add(observer);
+}

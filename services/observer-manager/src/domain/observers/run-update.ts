@@ -1,0 +1,54 @@
+import type { RunUpdated } from "@unacked/contracts";
+import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import { applyInput } from "./observer-input.ts";
+import { tellStep } from "./run-story.ts";
+import { isBehind, observedSpecVersion } from "./spec-change.ts";
+
+/**
+ * A run says how it takes what is wanted by now (docs/decisions/0022-hot-update.md). The order is said again until the answer is of the
+ * version that is needed; one of an older version changes nothing of that.
+ */
+export function noteUpdate(books: Books, observer: ObserverBook, run: RunBook, event: RunUpdated): void {
+  const { specVersion, outcome, at: atMs, reason, keeps } = event;
+  const isKnown =
+    outcome === "rejected" ? observer.rejectedUpdate?.specVersion === specVersion : run.specVersion === specVersion;
+  if (!isKnown) tellOutcome(run, event);
+  books.changedRuns.add(run);
+  if (outcome === "applied") run.specVersion = specVersion;
+  if (observer.currentRunId !== run.id) return;
+  books.changedObservers.add(observer);
+  if (specVersion < observer.neededSpecVersion) return;
+  if (outcome === "rejected" && keeps !== undefined) {
+    observer.rejectedUpdate = { specVersion, reason: reason ?? "its type does not say why", atMs, keeps };
+    run.specVersion = keeps.specVersion;
+  } else observer.rejectedUpdate = null;
+  books.forget({ kind: "update-run", runId: run.id });
+}
+
+function tellOutcome(run: RunBook, { specVersion, outcome, reason, at: atMs }: RunUpdated): void {
+  const why = reason === undefined ? "" : `: ${reason}`;
+  if (outcome === "rejected") tellStep(run, { kind: "rejected", atMs, text: `version ${specVersion}${why}` });
+  else {
+    const how = outcome === "applied" ? "runs by" : "begins again with";
+    tellStep(run, { kind: "updated", atMs, text: `${how} version ${specVersion}${why}` });
+  }
+}
+
+/** A run that has started with something older than is needed, as an order was lost or its message is older, is told; or stopped, where nobody there can be told. */
+export function catchUp(books: Books, observer: ObserverBook, run: RunBook): void {
+  if (observer.currentRunId !== run.id || observer.pending !== null) return;
+  const { rejectedUpdate } = observer;
+  const observed = observedSpecVersion(observer, run) ?? 0;
+  if (rejectedUpdate !== null && observed >= rejectedUpdate.specVersion) {
+    observer.rejectedUpdate = null;
+    books.changedObservers.add(observer);
+  }
+  if (!isBehind(observer, run)) return books.forget({ kind: "update-run", runId: run.id });
+  if (isRejected(observer)) return;
+  const knowsIt = books.services.get(run.serviceId)?.features.includes("hot-update") === true;
+  applyInput(books, observer, knowsIt ? "tell-update" : "update", run);
+}
+
+/** What is needed has been rejected, and nothing is under way. */
+const isRejected = ({ rejectedUpdate, neededSpecVersion }: ObserverBook): boolean =>
+  rejectedUpdate !== null && rejectedUpdate.specVersion >= neededSpecVersion;

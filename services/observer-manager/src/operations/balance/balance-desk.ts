@@ -1,0 +1,137 @@
+import type { BalanceView, ObserverView, RebalanceView } from "@unacked/contracts";
+import type { Actor } from "../../domain/access/identity.ts";
+import type { Plan } from "../../domain/balance/plan.ts";
+import { unevenText } from "../../domain/balance/uneven.ts";
+import { newAction } from "../access/audit.ts";
+import type { ObserverRef } from "../observers/observer-tools.ts";
+import type { Refusal } from "../refusal.ts";
+import type { BalanceStore, PoolService, PoolStanding, RebalanceRow } from "./balance-store.ts";
+import { planFor } from "./next-step.ts";
+
+export interface BalanceDeskParts {
+  store: BalanceStore;
+  isAuto: boolean;
+  isReady(): boolean;
+  /** Whether all managers know what a move is. */
+  mayMove(): boolean;
+  /** A rebalance has begun. */
+  begun(): void;
+  /** Told after each commit that wrote a command. */
+  committed(): void;
+}
+
+const NO_POOL: Refusal = { kind: "problem", code: "pool-not-found" };
+const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
+const MAY_NOT_MOVE: Refusal = {
+  ...NOT_READY,
+  detail:
+    "It is not known yet that all managers know what a move is: some seconds after the first of them has started, and not while one of an older version runs",
+};
+
+/** How observers lie on services, and what operators do about that. */
+export class BalanceDesk {
+  readonly #parts: BalanceDeskParts;
+
+  constructor(parts: BalanceDeskParts) {
+    this.#parts = parts;
+  }
+
+  async getBalance(pool: string): Promise<BalanceView | Refusal> {
+    const { store, isAuto } = this.#parts;
+    const standing = (await store.standings()).get(pool);
+    if (standing === undefined) return NO_POOL;
+    return toView(pool, standing, await store.lastOf(pool), isAuto);
+  }
+
+  /** Begins one where there is something to move; one that is under way goes on. Problems: pool-not-found, not-ready. */
+  async rebalance(
+    pool: string,
+    { dryRun }: { dryRun: boolean },
+    by: Actor,
+  ): Promise<{ begun: boolean; balance: BalanceView } | Refusal> {
+    const { store, isAuto, begun } = this.#parts;
+    const standing = (await store.standings()).get(pool);
+    if (standing === undefined) return NO_POOL;
+    const view = toView(pool, standing, await store.lastOf(pool), isAuto);
+    if (dryRun || view.moves === 0) return { begun: false, balance: view };
+    const refusal = this.#whyNot();
+    if (refusal !== undefined) return refusal;
+    const why = view.uneven ?? "it is not quite even";
+    const asked = { pool, by: by.name, why, planned: view.moves };
+    const rebalance = await store.begin(asked, newAction("pool.rebalance", by));
+    begun();
+    return { begun: true, balance: { ...view, rebalance: toRebalanceView(rebalance) } };
+  }
+
+  /** What was told to move goes all the same. Safe to repeat. Problems: pool-not-found, not-ready. */
+  async cancelRebalance(pool: string, by: Actor): Promise<BalanceView | Refusal> {
+    if (!this.#parts.isReady()) return NOT_READY;
+    await this.#parts.store.cancel(pool, newAction("pool.cancel-rebalance", by));
+    return this.getBalance(pool);
+  }
+
+  /** Away from the service where it runs. Problems: observer-not-found, not-movable, nowhere-to-move, service-too-old, not-ready. */
+  async moveObserver(ref: ObserverRef, by: Actor): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal> {
+    const refusal = this.#whyNot();
+    if (refusal !== undefined) return refusal;
+    const outcome = await this.#parts.store.moveOne(ref, newAction("observer.move", by), whyNotMove);
+    if (outcome.kind === "accepted") this.#parts.committed();
+    return outcome;
+  }
+
+  #whyNot(): Refusal | undefined {
+    const { isReady, mayMove } = this.#parts;
+    if (!isReady()) return NOT_READY;
+    return mayMove() ? undefined : MAY_NOT_MOVE;
+  }
+}
+
+/** What REST asks of it. */
+export type BalanceTools = Pick<BalanceDesk, "getBalance" | "rebalance" | "cancelRebalance" | "moveObserver">;
+
+function whyNotMove({ service, type }: ObserverView, standing: PoolStanding | undefined): Refusal | undefined {
+  const services = standing?.services ?? [];
+  const own = services.find(({ id }) => id === service?.id);
+  if (own === undefined) return { kind: "problem", code: "not-movable" };
+  if (!own.canMove) return { kind: "problem", code: "service-too-old" };
+  const couldTake = (one: PoolService): boolean => one.isOpen && one.knows.has(type) && runningOn(one) < one.workers;
+  return services.some((one) => one !== own && couldTake(one)) ? undefined : { kind: "problem", code: "nowhere-to-move" };
+}
+
+const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0);
+const runningOn = ({ runs }: PoolService): number => sum(runs.values());
+
+function toView(pool: string, standing: PoolStanding, last: RebalanceRow | undefined, isAuto: boolean): BalanceView {
+  const plan: Plan = planFor(standing);
+  const planned = new Map(plan.services.map((service) => [service.id, service]));
+  const { services } = standing;
+  return {
+    pool,
+    services: services.map((service) => ({
+      id: service.id,
+      name: service.name,
+      workers: service.workers,
+      running: runningOn(service),
+      share: planned.get(service.id)?.share ?? null,
+      leaving: sum(planned.get(service.id)?.leaving.values() ?? []),
+      types: Object.fromEntries(service.runs),
+    })),
+    moves: plan.moves,
+    uneven: unevenText(plan, (id) => services.find((service) => service.id === id)?.name ?? id),
+    mode: isAuto ? "auto" : "manual",
+    waits: whyStays(standing, plan),
+    rebalance: last === undefined ? null : toRebalanceView(last),
+  };
+}
+
+/** What keeps services out of it, where that keeps the pool uneven. */
+function whyStays({ services, awaiting }: PoolStanding, plan: Plan): string | null {
+  const old = services.filter(({ canMove }) => !canMove).map(({ name }) => name);
+  if (old.length > 0) return `of a version that cannot move what it runs: ${old.slice(0, 5).join(", ")}`;
+  if (plan.moves > 0 && awaiting > 0) return `${awaiting} observers are on their way, or wait for a worker`;
+  return null;
+}
+
+function toRebalanceView({ id, by, why, begunAt, planned, moved, waits, endedAt, outcome }: RebalanceRow): RebalanceView {
+  return { id, by, why, begunAt, planned, moved, waits, endedAt, outcome };
+}

@@ -1,0 +1,37 @@
+import { asideOf, nextStep, type Plan, planOf } from "../../domain/balance/plan.ts";
+import type { PoolStanding, RebalanceRow, Step } from "./balance-store.ts";
+
+/** Of all that run in the pool, at once. A step is every 5 s, so that is 12 % a minute. */
+const A_STEP = 0.01;
+const A_SMALL_STEP = 5;
+/** So long it waits for what is on its way; then there is no worker for that, and nothing to spread. */
+const WAITS_AT_MOST_MS = 60_000;
+
+/** Those that give and take. The others keep what they have. */
+export const planFor = ({ services }: PoolStanding): Plan =>
+  planOf(services.filter(({ isOpen, canMove }) => isOpen && canMove));
+
+/** What is on its way goes first: a failover is not to find a service aside. */
+export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding | undefined): Step {
+  if (standing === undefined) return { kind: "end", outcome: "stalled", why: "no service of the pool lives" };
+  const { awaiting } = standing;
+  if (awaiting > 0) {
+    const why = `${awaiting} ${awaiting === 1 ? "observer is" : "observers are"} on the way to a service, or ${awaiting === 1 ? "waits" : "wait"} for a worker`;
+    return waitsForMs > WAITS_AT_MOST_MS ? { kind: "end", outcome: "stalled", why } : { kind: "wait", why };
+  }
+  const old = standing.services.find(({ isOpen, canMove }) => isOpen && !canMove);
+  if (old !== undefined) {
+    const why = `${old.name} is of a version that cannot step aside, and would be given what others are to have`;
+    return { kind: "end", outcome: "stalled", why };
+  }
+  const plan = planFor(standing);
+  if (plan.moves === 0 && plan.isUneven)
+    return { kind: "end", outcome: "stalled", why: "those with room do not know the types of what could move" };
+  if (plan.moves === 0) return { kind: "end", outcome: "even", why: null };
+  const running = plan.services.reduce((sum, service) => sum + service.running, 0);
+  const steps = nextStep(plan, Math.max(A_SMALL_STEP, Math.ceil(running * A_STEP)));
+  const givers = new Set(steps.map(({ id }) => id));
+  const moves = steps.flatMap(({ id, leaving }) => [...leaving].map(([type, count]) => ({ serviceId: id, type, count })));
+  const moving = moves.reduce((sum, { count }) => sum + count, 0);
+  return { kind: "move", moves, aside: asideOf(plan, moving, givers), left: plan.moves, isNearlyEven: !plan.isUneven };
+}

@@ -1,0 +1,76 @@
+import { type BeginWork, MAX_WORK_NAMES, type ObserverId, WORK_ACTS } from "@unacked/contracts";
+import type { BooksTransaction } from "../books/books-store.ts";
+import type { Log } from "../log.ts";
+import { Loop } from "../loop.ts";
+import { actionOf, changeSome } from "../observers/bulk.ts";
+import { matchOf, type NewWork, type WorkStep, type WorkStore } from "./work-store.ts";
+
+/** Rows locked by one step: services' own events about them wait so long, and so does who cancels. */
+const AT_ONCE = 250;
+/** What another manager has begun is seen by then. */
+const BACKSTOP_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
+
+export interface WorkDoerParts {
+  store: WorkStore;
+  mayDo(act: BeginWork["act"]): boolean;
+  /** Told after each commit that wrote a command. */
+  committed(): void;
+  log: Log;
+}
+
+/**
+ * Comes in: work that somebody has begun, on this manager or another. Guarantees: each observer that matches is asked once; place, counts
+ * and what was done commit together. A crash leaves the steps before it: docs/decisions/0024-bulk-work.md.
+ */
+export class WorkDoer {
+  readonly #parts: WorkDoerParts;
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+
+  constructor(parts: WorkDoerParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#loop.stop();
+    await this.#loop.over;
+  }
+
+  async #round(): Promise<number> {
+    const { store, mayDo, committed } = this.#parts;
+    this.#loop.takeWake();
+    const acts = WORK_ACTS.filter(mayDo);
+    if (acts.length === 0) return BACKSTOP_MS;
+    const hasMoved = await store.advance({ acts, atOnce: AT_ONCE }, takeStep);
+    if (!hasMoved) return BACKSTOP_MS;
+    committed();
+    return 0;
+  }
+
+  #failed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "a step of bulk work could not be done, trying again");
+    return FAILED_PAUSE_MS;
+  }
+}
+
+async function takeStep(tx: BooksTransaction, work: NewWork, ids: ObserverId[]): Promise<WorkStep> {
+  const { act: kind, force, whenFull } = work.wish;
+  const filter = matchOf(work.wish);
+  const change = { kind, force, whenFull, dryRun: false };
+  const action = { ...actionOf(change, work.by, filter, { work: work.id }), id: work.auditId };
+  const { accepted, refused } = await changeSome(tx, { ids, filter, change, action });
+  // Names are read of those alone that may be shown.
+  const named = await tx.viewObservers(refused.slice(0, MAX_WORK_NAMES * MAX_WORK_NAMES).map(({ id }) => id));
+  return {
+    accepted: accepted.length,
+    refused: refused.map(({ id, code }) => ({ code, name: named.get(id)?.name ?? "" })),
+  };
+}
