@@ -1,9 +1,16 @@
-import { defineObserver, type ObserverContext, restrictObserver, sleep } from "@unacked/sdk";
+import {
+  type CheckpointContext,
+  defineObserver,
+  MAX_CHECKPOINT_BYTES,
+  type ObserverContext,
+  restrictObserver,
+  sleep,
+} from "@unacked/sdk";
 import type { Dispatcher } from "undici";
 import { z } from "zod";
-import { get } from "./http-poll/get.ts";
+import { type Answer, get } from "./http-poll/get.ts";
 import { jsonPointerPattern } from "./http-poll/json-pointer.ts";
-import { hasChanged, type Look } from "./http-poll/look.ts";
+import { hasChanged } from "./http-poll/look.ts";
 import { publicAgent } from "./http-poll/public-agent.ts";
 
 const PollParams = z.strictObject({
@@ -45,9 +52,24 @@ const PollParams = z.strictObject({
     .describe("Request headers to send along."),
 });
 
+/** `url` and `pointer`: what it is a look at; at anything else an observer looks as if for the first time. */
+const PollCheckpoint = z.strictObject({
+  url: z.string(),
+  pointer: z.string().optional(),
+  etag: z.string().optional(),
+  look: z.strictObject({
+    status: z.union([z.int(), z.literal("unreachable")]),
+    value: z.unknown().optional(),
+    error: z.string().optional(),
+  }),
+});
+
 /**
  * GETs an address again and again. Emits `{ status, value?, error?, previous, at }` when the status, or the value at
- * `pointer`, differs from the look before (`previous`, null on a run's first look). A status is any HTTP status, or `unreachable`.
+ * `pointer`, differs from the look before (`previous`, null on an observer's first look). A status is any HTTP status, or `unreachable`.
+ *
+ * Where the server gives an ETag, it is asked for what has another one (`If-None-Match`); 304 is no change. The last look and its ETag are the
+ * checkpoint, so that a run on another service goes on with them: it emits only what has changed meanwhile.
  */
 export default restrictObserver(({ privateAddresses }) =>
   defineObserver({
@@ -55,22 +77,37 @@ export default restrictObserver(({ privateAddresses }) =>
     description:
       "Asks a web address again and again. Emits what it finds first, at once, and then whenever the status or a value in its JSON changes.",
     params: PollParams,
+    checkpoint: PollCheckpoint,
     run: (context) => poll(context, privateAddresses ? undefined : publicAgent),
   }),
 );
 
+type Params = z.output<typeof PollParams>;
+type Saved = z.output<typeof PollCheckpoint>;
+
 async function poll(
-  { params, signal, log, emit }: ObserverContext<z.output<typeof PollParams>>,
+  { params, signal, log, emit, checkpoint, saveCheckpoint }: ObserverContext<Params> & CheckpointContext<Saved>,
   agent: Dispatcher | undefined,
 ): Promise<void> {
   const { url, headers, pointer, everyMs, timeoutMs } = params;
-  let before: Look | undefined;
+  const isOfThis = checkpoint?.url === url && checkpoint.pointer === pointer;
+  let before: Answer | undefined = isOfThis ? checkpoint : undefined;
   do {
-    const look = await get({ url, headers, pointer, timeoutMs, signal, agent });
-    if (look === undefined) return;
-    if (!hasChanged(before, look)) continue;
-    log.info("changed", { status: look.status, error: look.error });
-    await emit({ ...look, previous: before ?? null, at: new Date().toISOString() });
-    before = look;
+    const answer = await get({ url, headers, pointer, before, timeoutMs, signal, agent });
+    if (answer === undefined) return;
+    const isOther = hasChanged(before?.look, answer.look);
+    if (isOther) {
+      const { look } = answer;
+      log.info("changed", { status: look.status, error: look.error });
+      await emit({ ...look, previous: before?.look ?? null, at: new Date().toISOString() });
+    }
+    if (isOther || answer.etag !== before?.etag) save(saveCheckpoint, { url, pointer, ...answer });
+    before = answer;
   } while (await sleep(everyMs, signal));
+}
+
+/** What is too large to be kept is looked at anew by the next run, and emitted again. A failure to save is logged by the SDK. */
+function save(saveCheckpoint: CheckpointContext<Saved>["saveCheckpoint"], saved: Saved): void {
+  const isSmall = Buffer.byteLength(JSON.stringify(saved)) <= MAX_CHECKPOINT_BYTES;
+  void saveCheckpoint(isSmall ? saved : { url: "", look: { status: saved.look.status } });
 }

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-export type ExchangeControl = { state(): unknown; startReplay(speed?: number): void };
+export type ExchangeControl = { state(): unknown; startReplay(speed?: number): void; fallSilent(): void };
 
 /**
  * The exchange's own HTTP side, for people and tests.
  *
  * - `GET /state`: products, connections, replay and what was sent to whom
  * - `POST /replay?speed=N`: restarts the replay; 204, or 409 without a recording, 400 for a bad speed
+ * - `POST /silence`: whoever is connected now gets no tick any more, and no close either; 204
  */
 export function answerControl(request: IncomingMessage, response: ServerResponse, control: ExchangeControl): void {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://exchange");
@@ -26,8 +27,13 @@ export function answerControl(request: IncomingMessage, response: ServerResponse
       }
       return answer(response, 204);
     }
+    case "POST /silence":
+      control.fallSilent();
+      return answer(response, 204);
     default:
-      return answer(response, 404, { message: "there are GET /state and POST /replay, the rest is WebSocket" });
+      return answer(response, 404, {
+        message: "there are GET /state, POST /replay and POST /silence, the rest is WebSocket",
+      });
   }
 }
 

@@ -5,7 +5,7 @@ import { answerControl } from "./control-routes.ts";
 import type { RecordedTicker } from "./recording.ts";
 import { createReplay, type ReplayState } from "./replay.ts";
 import { createSubscriptions, type ExchangeState, type Subscriptions } from "./subscriptions.ts";
-import { decodeRequest, lastPriceMessage, subscriptionsMessage } from "./ticker-protocol.ts";
+import { decodeRequest, gapMessage, lastPriceMessage, subscriptionsMessage } from "./ticker-protocol.ts";
 import { startWalkingMarket } from "./walking-market.ts";
 
 export type ExchangeOptions = {
@@ -34,6 +34,8 @@ export type RunningExchange = {
   /** How many connections are subscribed, by product; products without any are left out. */
   subscriptions(): Readonly<Record<string, number>>;
   state(): ExchangeState & { readonly replay: ReplayState | null };
+  /** Falls silent: connections stay open, pings are answered, and no tick comes; only for those that are open now. */
+  fallSilent(): void;
   /** Begins the replay from its first message. Throws when there is no recording. */
   startReplay(speed?: number): void;
   /** Calls back when a replay has sent its last message; gives the function that ends that. */
@@ -44,7 +46,8 @@ const maxRequestBytes = 65_536;
 
 /**
  * Starts the exchange: Coinbase's WebSocket `ticker` channel for a seeded random walk and, given a recording, for its
- * products. The same port answers `GET /state` and `POST /replay`. Rejects when the port cannot be had.
+ * products. Who subscribes with the sequence that it has seen last (`since: { PRODUCT: SEQUENCE }`, which is not of Coinbase's
+ * protocol) gets the ticks that it has missed first. The same port answers `GET /state`, `POST /replay` and `POST /silence`. Rejects when the port cannot be had.
  */
 export async function startExchange(options: ExchangeOptions = {}): Promise<RunningExchange> {
   const { port = 0, recording = [], speed = 1, waitForSubscriptions = 0, seed = 1, tickMs = 250 } = options;
@@ -68,9 +71,10 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
     if (waitForSubscriptions === "manual" || recorded.size === 0 || replay.state().number > 0) return;
     if (subscriptions.watched(recorded) >= waitForSubscriptions) startReplay();
   };
+  const fallSilent = () => subscriptions.forgetAll();
   const state = () => ({ ...subscriptions.state(), replay: recorded.size === 0 ? null : replay.state() });
 
-  const server = createServer((request, response) => answerControl(request, response, { state, startReplay }));
+  const server = createServer((request, response) => answerControl(request, response, { state, startReplay, fallSilent }));
   await listen(server, port);
   // Not before: it would take a port in use for an error of its own.
   const sockets = new WebSocketServer({ server, maxPayload: maxRequestBytes });
@@ -81,6 +85,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     state,
+    fallSilent,
     startReplay,
     onReplayEnd(listener) {
       onEnd.add(listener);
@@ -127,6 +132,13 @@ function serve(socket: WebSocket, subscriptions: Subscriptions, onSubscribed: ()
     socket.send(subscriptionsMessage([...connection.products]));
     if (request.kind === "unsubscribe") return;
     for (const product of fresh) {
+      const since = request.since[product];
+      const missed = since === undefined ? undefined : subscriptions.missedSince(product, since);
+      if (missed !== undefined) {
+        subscriptions.catchUp(connection, product, missed);
+        continue;
+      }
+      if (since !== undefined) socket.send(gapMessage(product, since));
       const { price, sequence } = subscriptions.lastOf(product);
       socket.send(lastPriceMessage(product, price, sequence));
     }

@@ -1,3 +1,5 @@
+import { createTickHistory, type TickHistory } from "./tick-history.ts";
+
 /** What `GET /state` says of a product. The counts begin at 0 with each replay (for products of a recording). */
 export type ProductState = {
   readonly lastPrice: string;
@@ -32,6 +34,7 @@ export type ExchangeState = {
 
 type Product = { -readonly [K in keyof Omit<ProductState, "connections">]: ProductState[K] } & {
   lastSequence: number;
+  readonly history: TickHistory;
   readonly subscribers: Set<Connection>;
 };
 
@@ -42,6 +45,8 @@ export type Connection = {
   readonly products: Set<string>;
   readonly ticksSent: Map<string, number>;
   readonly send: (json: string) => void;
+  /** It stays open, and gets no tick any more. */
+  isForgotten: boolean;
 };
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
@@ -63,10 +68,14 @@ export function createSubscriptions() {
 
   return {
     addProduct(name: string, lastPrice: string, lastSequence: number): void {
-      products.set(name, { lastPrice, lastSequence, subscribers: new Set(), ...noCounts });
+      const history = createTickHistory(lastSequence);
+      products.set(name, { lastPrice, lastSequence, history, subscribers: new Set(), ...noCounts });
     },
     isProduct: (name: string): boolean => products.has(name),
     lastOf: (name: string) => ({ price: productOf(name).lastPrice, sequence: productOf(name).lastSequence }),
+
+    /** What somebody missed who has seen this sequence; `undefined`: nobody knows. */
+    missedSince: (name: string, sequence: number) => productOf(name).history.after(sequence),
 
     open(send: (json: string) => void, nowMs: number): Connection {
       const connection: Connection = {
@@ -76,6 +85,7 @@ export function createSubscriptions() {
         products: new Set(),
         ticksSent: new Map(),
         send,
+        isForgotten: false,
       };
       connections.set(connection.id, connection);
       return connection;
@@ -93,6 +103,15 @@ export function createSubscriptions() {
       product.subscribers.add(connection);
       product.maxConnections = Math.max(product.maxConnections, product.subscribers.size);
     },
+    /** Whoever is connected now gets no tick any more, and no close either; who connects anew does. */
+    forgetAll(): void {
+      for (const connection of connections.values()) connection.isForgotten = true;
+    },
+    /** Sends what a new subscriber has missed; counted as what it is sent later. */
+    catchUp(connection: Connection, name: string, missed: readonly string[]): void {
+      connection.ticksSent.set(name, (connection.ticksSent.get(name) ?? 0) + missed.length);
+      for (const json of missed) connection.send(json);
+    },
     unsubscribe(connection: Connection, name: string): void {
       connection.products.delete(name);
       productOf(name).subscribers.delete(connection);
@@ -102,10 +121,12 @@ export function createSubscriptions() {
     tick(name: string, price: string, sequence: number, json: string): void {
       const product = productOf(name);
       Object.assign(product, { lastPrice: price, lastSequence: sequence });
+      product.history.add(sequence, json);
       product.ticks++;
       if (product.subscribers.size === 0) product.ticksToNobody++;
       if (product.subscribers.size > 1) product.ticksToSeveral++;
       for (const connection of product.subscribers) {
+        if (connection.isForgotten) continue;
         connection.ticksSent.set(name, (connection.ticksSent.get(name) ?? 0) + 1);
         connection.send(json);
       }

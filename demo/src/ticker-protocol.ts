@@ -1,6 +1,11 @@
 /** What a client asks for, or the error message that it gets for asking badly. */
 export type ClientRequest =
-  | { readonly kind: "subscribe" | "unsubscribe"; readonly products: readonly string[] }
+  | {
+      readonly kind: "subscribe" | "unsubscribe";
+      readonly products: readonly string[];
+      /** The sequence of the last tick that the client has seen, by product. Not of Coinbase's protocol. */
+      readonly since: Readonly<Record<string, number>>;
+    }
   | { readonly kind: "bad"; readonly answer: string };
 
 /** Decodes a client's message; `isProduct` says which products there are. Never throws. */
@@ -30,7 +35,18 @@ export function decodeRequest(text: string, isProduct: (product: string) => bool
   if (products.length === 0) return failed("no product_ids provided");
   const unknown = products.find((product) => typeof product !== "string" || !isProduct(product));
   if (unknown !== undefined) return failed(`${String(unknown)} is not a valid product`);
-  return { kind: type, products: [...new Set(products as string[])] };
+  return { kind: type, products: [...new Set(products as string[])], since: sequencesOf(body.since) };
+}
+
+function sequencesOf(since: unknown): Record<string, number> {
+  if (!isRecord(since)) return {};
+  const sequences = Object.entries(since).filter(([, sequence]) => typeof sequence === "number");
+  return Object.fromEntries(sequences) as Record<string, number>;
+}
+
+/** Sent before the last price to a client that has seen a tick which this exchange does not know (any more). */
+export function gapMessage(product: string, since: number): string {
+  return JSON.stringify({ type: "gap", product_id: product, since });
 }
 
 /** The answer to a subscribe or unsubscribe: all that the connection is subscribed to now. */

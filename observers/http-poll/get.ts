@@ -5,6 +5,8 @@ import { type Look, lookAt } from "./look.ts";
 export type GetOptions = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of the look before: where nothing has changed the server need not send it again. */
+  readonly before: Answer | undefined;
   /** JSON pointer of the value to read; without it the body is not read. */
   readonly pointer: string | undefined;
   /** For the whole: connecting, answer and body. */
@@ -14,6 +16,9 @@ export type GetOptions = {
   readonly agent?: Dispatcher | undefined;
 };
 
+/** A look, and the server's name for what it saw. */
+export type Answer = { readonly look: Look; readonly etag?: string | undefined };
+
 /** More of a body is not read: an observer runs for ever, next to others. */
 export const maxBodyBytes = 1_048_576;
 
@@ -21,8 +26,10 @@ export const maxBodyBytes = 1_048_576;
  * GETs an address once. Every answer is a look, whatever its status; so is every failure to get one (`unreachable`).
  * Resolves `undefined` when the signal aborted meanwhile. Rejects only with AddressRefused, which is no state of a server.
  */
-export async function get(options: GetOptions): Promise<Look | undefined> {
-  const { url, headers, pointer, timeoutMs, signal, agent } = options;
+export async function get(options: GetOptions): Promise<Answer | undefined> {
+  const { url, pointer, timeoutMs, signal, agent } = options;
+  const known = knownOf(options);
+  const headers = known === undefined ? options.headers : { ...options.headers, "if-none-match": known.etag };
   // One controller a request, unhooked when it ends: AbortSignal.any would hang each on a signal that lives for months.
   const abort = new AbortController();
   const onAbort = () => abort.abort(signal.reason);
@@ -31,22 +38,36 @@ export async function get(options: GetOptions): Promise<Look | undefined> {
   try {
     if (signal.aborted) return undefined;
     const response = await fetch(url, { headers, signal: abort.signal, ...(agent && { dispatcher: agent }) });
+    if (known !== undefined && response.status === 304) {
+      await response.body?.cancel();
+      return known;
+    }
+    const etag = response.headers.get("etag") ?? undefined;
     if (pointer === undefined) {
       await response.body?.cancel();
-      return { status: response.status };
+      return { look: { status: response.status }, etag };
     }
     const body = await readText(response);
-    if (body === undefined) return { status: response.status, error: `the body is over ${maxBodyBytes} bytes` };
-    return lookAt(response.status, body, pointer);
+    if (body === undefined)
+      return { look: { status: response.status, error: `the body is over ${maxBodyBytes} bytes` }, etag };
+    return { look: lookAt(response.status, body, pointer), etag };
   } catch (error) {
     if (signal.aborted) return undefined;
     // fetch wraps what the agent says.
     if (error instanceof Error && error.cause instanceof AddressRefused) throw error.cause;
-    return { status: "unreachable", error: wordsOf(error) };
+    return { look: { status: "unreachable", error: wordsOf(error) } };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** What need not be sent again; of an observer that says by itself what it knows nothing. */
+function knownOf({ headers, before }: GetOptions): (Answer & { etag: string }) | undefined {
+  const { etag } = before ?? {};
+  if (before === undefined || etag === undefined) return undefined;
+  const isTheirs = Object.keys(headers).some((name) => name.toLowerCase() === "if-none-match");
+  return isTheirs ? undefined : { ...before, etag };
 }
 
 /** The body as text, `undefined` if it is too long. */

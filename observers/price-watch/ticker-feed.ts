@@ -5,6 +5,8 @@ import { decodeFeedMessage, type FeedMessage } from "./ticker-message.ts";
 export type TickerFeedOptions = {
   readonly url: string;
   readonly product: string;
+  /** The exchange is asked to send first what came after this sequence; not asked if left out. */
+  readonly since: number | undefined;
   readonly signal: AbortSignal;
   /** Whether addresses that are not public may be connected to. */
   readonly privateAddresses: boolean;
@@ -34,7 +36,7 @@ export class SubscriptionRefused extends Error {
  * {@link AddressRefused} or with what `onMessage` threw.
  */
 export async function followTicker(options: TickerFeedOptions): Promise<FeedEnd> {
-  const { url, product, signal, privateAddresses, silentAfterMs, onMessage } = options;
+  const { url, product, since, signal, privateAddresses, silentAfterMs, onMessage } = options;
   if (signal.aborted) return { by: "abort" };
   if (!privateAddresses) refuseInnerAddress(new URL(url).hostname);
 
@@ -65,7 +67,8 @@ export async function followTicker(options: TickerFeedOptions): Promise<FeedEnd>
 
     socket.on("open", () => {
       if (signal.aborted) return;
-      socket.send(JSON.stringify({ type: "subscribe", product_ids: [product], channels: ["ticker"] }));
+      const from = since === undefined ? {} : { since: { [product]: since } };
+      socket.send(JSON.stringify({ type: "subscribe", product_ids: [product], channels: ["ticker"], ...from }));
     });
     socket.on("message", (data) => {
       if (signal.aborted || failure !== undefined) return;

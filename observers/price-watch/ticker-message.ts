@@ -16,6 +16,8 @@ export type TickerMessage = {
 export type FeedMessage =
   | { readonly kind: "ticker"; readonly ticker: TickerMessage }
   | { readonly kind: "subscribed"; readonly products: readonly string[] }
+  /** The exchange cannot send what came after the sequence that it was asked to go on from. */
+  | { readonly kind: "gap"; readonly product: string }
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "other"; readonly type: string }
   | { readonly kind: "unreadable"; readonly why: string };
@@ -34,6 +36,10 @@ export function decodeFeedMessage(text: string): FeedMessage {
       return decodeTicker(body);
     case "subscriptions":
       return { kind: "subscribed", products: subscribedProducts(body.channels) };
+    case "gap":
+      return isText(body.product_id)
+        ? { kind: "gap", product: body.product_id }
+        : { kind: "unreadable", why: "a gap without product_id" };
     case "error":
       return { kind: "refused", message: [body.message, body.reason].filter(isText).join(": ") };
     default:

@@ -8,6 +8,8 @@ export type BoundedEmitter = {
   send(event: unknown): Promise<void>;
   /** How many events were dropped. */
   dropped(): number;
+  /** Whether one was handed on, and nobody was told. */
+  hasLost(): boolean;
 };
 
 /**
@@ -21,6 +23,7 @@ export function createBoundedEmitter(
 ): BoundedEmitter {
   let inFlight = 0;
   let drops = 0;
+  let hasLost = false;
   let wake = () => {};
   void untilAborted(signal).then(() => wake());
 
@@ -41,8 +44,12 @@ export function createBoundedEmitter(
         return;
       }
       inFlight++;
-      void emit(event).then(settled, settled);
+      void emit(event).then(settled, () => {
+        hasLost = true;
+        settled();
+      });
     },
     dropped: () => drops,
+    hasLost: () => hasLost,
   };
 }

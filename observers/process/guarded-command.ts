@@ -11,6 +11,8 @@ export type CommandSpec = {
   readonly cwd: string | undefined;
   /** Time between SIGTERM and SIGKILL. */
   readonly stopTimeoutMs: number;
+  /** A folder that is removed when this process is gone and cannot do so. */
+  readonly folder: string | undefined;
   /** The group is killed when this process gives no sign of life for so long. */
   readonly silenceTimeoutMs: number;
 };

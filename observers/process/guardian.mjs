@@ -6,13 +6,13 @@
  *
  * A plain file on Node built-ins, so that it runs as it is, next to the sources and next to the built files.
  *
- * - fd 0, JSON lines from the service: first the spec `{ command, args, env, cwd, stopTimeoutMs, silenceTimeoutMs }`, then
+ * - fd 0, JSON lines from the service: first the spec `{ command, args, env, cwd, stopTimeoutMs, silenceTimeoutMs, folder }`, then
  *   `{ "do": "alive" }` again and again, and at last `{ "do": "stop" }` or `{ "do": "kill" }`
  * - fd 1 and 2: the command's own, handed through
  * - fd 3, JSON lines to the service: `started { pid }` or `not-started { message }`, then `exited { code, signal }`
  */
 import { spawn } from "node:child_process";
-import { createWriteStream, readdirSync, readFileSync } from "node:fs";
+import { createWriteStream, readdirSync, readFileSync, rmSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
 
@@ -24,6 +24,7 @@ import { createInterface } from "node:readline";
  * @property {string} [cwd]
  * @property {number} stopTimeoutMs
  * @property {number} silenceTimeoutMs
+ * @property {string} [folder]
  */
 
 const groupCheckMs = 20;
@@ -146,6 +147,7 @@ function signalGroup(signal) {
 
 function killAndLeave() {
   signalGroup("SIGKILL");
+  if (spec?.folder !== undefined) rmSync(spec.folder, { recursive: true, force: true });
   process.exit(1);
 }
 

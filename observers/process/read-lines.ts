@@ -14,22 +14,31 @@ export interface Pace {
   readonly until: AbortSignal;
 }
 
+/** How far a reading is. */
+export interface Reading {
+  /** The lines of all that it was given have been handed on. */
+  isIdle: boolean;
+}
+
 /** Hands the lines of an output to `onLine`, one after the other, until it ends or is destroyed. */
 export async function readLines(
   output: Readable,
   maxLength: number,
   onLine: (line: OutputLine) => Promise<void> | void,
   pace?: Pace,
+  reading: Reading = { isIdle: true },
 ): Promise<void> {
   const reader = createLineReader(maxLength);
   const pause = pauses(pace);
   output.setEncoding("utf8");
   try {
     for await (const text of output) {
+      reading.isIdle = false;
       for (const line of reader.push(text as string)) {
         await onLine(line);
         await pause();
       }
+      reading.isIdle = true;
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;

@@ -10,19 +10,21 @@ import {
 import { sendableText } from "./error-text.ts";
 import type { HandledRun, HandlerHost, Handlers } from "./keeper/runs/handlers.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "./keeper/slots/slot-history.ts";
-import { startAttempt, stopReason } from "./slot/attempt.ts";
+import { checkpointFlaw, startAttempt, stopReason } from "./slot/attempt.ts";
 import { BatchHandler } from "./slot/batch-handler.ts";
 import type { LoadedObservers } from "./slot/load-observers.ts";
 import { asHandler, wordOf } from "./slot/task-handler.ts";
 import { describeTasks, describeTypes } from "./slot/type-catalogue.ts";
 import type { Attempt, MemberWord, TaskWord } from "./wire/attempt.ts";
 import type { Catalogue } from "./wire/messages.ts";
+import { SilenceWatch } from "./wire/silence-watch.ts";
 
 /** `SLOTS=0`: handlers run in the process that holds the lease. One that blocks, leaks or exits ends the service, and the next. */
 export class LocalHandlers implements Handlers, SlotsView {
   readonly catalogue: Catalogue;
   /** Of observers and of tasks: their names differ. */
   readonly #types: ReadonlyMap<string, ObserverDefinition | TaskDefinition>;
+  readonly #watch = new SilenceWatch();
   readonly #emptyBytes = process.memoryUsage.rss();
   /** Of the first attempt, checked when its turn came. */
   readonly #checked = new WeakMap<HandledRun, ParamsResult<unknown>>();
@@ -39,7 +41,9 @@ export class LocalHandlers implements Handlers, SlotsView {
     if (run.members !== undefined) return undefined; // each for itself, when it starts
     const parsed = this.#parse(run);
     this.#checked.set(run, parsed);
-    if (parsed.ok) return undefined;
+    const definition = this.#types.get(run.start.type);
+    if (parsed.ok)
+      return definition && !isTaskDefinition(definition) ? checkpointFlaw(definition, run.checkpoint) : undefined;
     return { name: "InvalidParams", message: sendableText(paramsIssuesText(parsed.issues), 16_384) };
   }
 
@@ -53,7 +57,7 @@ export class LocalHandlers implements Handlers, SlotsView {
     this.#checked.delete(run);
     const definition = this.#types.get(run.start.type) as ObserverDefinition | TaskDefinition; // or no run had been accepted
     const params = parsed.ok ? parsed.params : undefined;
-    if (!isTaskDefinition(definition)) return startAttempt(host, run, definition, params);
+    if (!isTaskDefinition(definition)) return startAttempt(host, run, definition, params, this.#watch);
     if (run.members !== undefined) return startBatch(host, run, definition);
     let kept: TaskWord | undefined;
     const { taskAttempt: attempt = 1, inputs } = run;
@@ -81,6 +85,10 @@ export class LocalHandlers implements Handlers, SlotsView {
 
   leaseHeldUntil(): void {
     // A keeper that is frozen freezes its handlers with it.
+  }
+
+  holdSilence(isHeld: boolean): void {
+    this.#watch.hold(isHeld);
   }
 
   slots(): [] {

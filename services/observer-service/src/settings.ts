@@ -1,8 +1,10 @@
-import { PoolName, ServiceName } from "@unacked/contracts";
+import { flawOfBrokerUrls } from "@unacked/broker";
+import { DEFAULT_POOL, ServiceName } from "@unacked/contracts";
 import { flag, oneOf, text, textList, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
 import { MAX_WORKERS } from "./machine/worker-count.ts";
 import { checkPermissions, PermittedCommand, PermittedVariable } from "./permissions.ts";
+import { flawOfPools, flawOfWorkers } from "./service/served-pools.ts";
 
 const MAX_SLOTS = 256;
 
@@ -10,13 +12,26 @@ const workerCount = z.union([z.literal("auto"), wholeNumber(1, MAX_WORKERS)], {
   error: `must be a whole number from 1 to ${MAX_WORKERS}, or auto`,
 });
 
-const amqpUrl = z.url({ protocol: /^amqps?$/, error: "must look like amqp://user:password@host:5672/vhost (or amqps://)" });
+const amqpUrl = text().superRefine((urls, context) => {
+  const message = flawOfBrokerUrls(urls);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+});
+
+const pools = text().superRefine((list, context) => {
+  const message = flawOfPools(list);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+});
 
 const Settings = z.object({
-  AMQP_URL: withTraits(amqpUrl.describe("The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`."), {
-    secret: true,
-    orFile: true,
-  }),
+  AMQP_URL: withTraits(
+    amqpUrl.describe(
+      "The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`; of a cluster each node, separated by commas: where one is lost, the next is tried at once.",
+    ),
+    {
+      secret: true,
+      orFile: true,
+    },
+  ),
   ...tlsSettings("AMQP", "the broker"),
   SERVICE_NAME: ServiceName.optional().describe(
     "The stable name of this service, its own alone; it outlives the process. Not set: the host's name, which is a container's id and a pod's name.",
@@ -34,7 +49,11 @@ const Settings = z.object({
   OBSERVERS_DIR: text()
     .default("observers")
     .describe("The folder of the observer types and task types: every top-level .ts, .js and .mjs file."),
-  POOL: PoolName.default("default").describe("The named work queue that this service consumes."),
+  POOL: pools
+    .default(DEFAULT_POOL)
+    .describe(
+      "The pool whose work this service takes; or several, each with its workers: `fast:20,default:80`. Each of several is a service of its own in this process, named `SERVICE_NAME:POOL`, with slots of its own.",
+    ),
   HEARTBEAT_S: wholeNumber(1, 600)
     .default(10)
     .describe(
@@ -46,6 +65,19 @@ const Settings = z.object({
     .default(25_000)
     .describe(
       "How long a handler may take to settle after its abort before that is an error, and how long draining may take, in ms.",
+    ),
+  CHECKPOINT_EVERY_MS: wholeNumber(0, 3_600_000)
+    .default(1_000)
+    .describe("How often a run may save where it has got to, in ms; of what comes faster the latest is saved."),
+  CHECKPOINT_BYTES_PER_S: wholeNumber(1_024, 1_073_741_824)
+    .default(1_048_576)
+    .describe(
+      "How much all runs of this service may save in a second, in bytes; more waits. While the database is away, the state queue grows by as much.",
+    ),
+  UPDATE_TIMEOUT_MS: wholeNumber(100, 3_600_000)
+    .default(10_000)
+    .describe(
+      "How long the `onUpdate` of an observer's type may take to answer, in ms; then the run begins again with what is wanted of it.",
     ),
   SLOTS: z
     .union([z.literal("auto"), wholeNumber(0, MAX_SLOTS)], {
@@ -79,7 +111,7 @@ const Settings = z.object({
   WORK_QUEUE_TYPE: oneOf(["classic", "quorum"])
     .default("classic")
     .describe(
-      "The type of the durable queues: `quorum` for clusters of RabbitMQ 4.3 and later. The same for managers and services.",
+      "The type of the durable queues that this program makes: `quorum` for clusters, best of RabbitMQ 4.3 and later. One that is there keeps the type it has.",
     ),
   DECLARE_TOPOLOGY: flag()
     .default(true)
@@ -117,6 +149,8 @@ export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape);
 
 /** Every setting of an observer-service: from the environment, or from the file that CONFIG_FILE names. */
 export const ServiceSettings = Settings.superRefine(checkPermissions).superRefine((settings, context) => {
+  const flaw = flawOfWorkers(settings.POOL, settings.WORKER_COUNT, settings.SERVICE_NAME);
+  if (flaw !== undefined) context.addIssue({ code: "custom", path: ["POOL"], message: flaw });
   const isEncrypted = settings.AMQP_URL.startsWith("amqps:");
   for (const { setting, message } of tlsFlaws(
     "AMQP",

@@ -9,7 +9,7 @@ export interface HealthView {
   readonly consumer: ConnectionStatus;
   readonly publisher: ConnectionStatus;
   readonly consuming: boolean;
-  /** It takes nothing for now, as there is no memory for more; what runs goes on. */
+  /** It takes nothing for now, as there is no memory or no worker for more, or others are to have what is shed; what runs goes on. */
   readonly isPaused: boolean;
   /** For how many more observers there is room. */
   readonly room: number;
@@ -46,11 +46,26 @@ export function isReady({ consumer, publisher, consuming, isPaused, leaseHeld, d
   return consumer.up && (consuming || isPaused) && leaseHeld && publisher.up && !publisher.blocked && !draining;
 }
 
-function readiness(view: HealthView): Answer {
+/** Of one of the services of this process. */
+export interface HealthOfPool {
+  readonly pool: string;
+  readonly view: HealthView;
+}
+
+function readinessOf(view: HealthView) {
   const { consumer, publisher, consuming, isPaused: paused, leaseHeld, draining, ...counts } = view;
-  const ready = isReady(view);
-  const body = { ready, draining, consuming, paused, leaseHeld, consumer, publisher, ...counts };
-  return json(ready ? 200 : 503, body);
+  return { ready: isReady(view), draining, consuming, paused, leaseHeld, consumer, publisher, ...counts };
+}
+
+/** Of several, each has to be ready. */
+function readiness(views: readonly HealthOfPool[]): Answer {
+  const pools = views.map(({ pool, view }) => [pool, readinessOf(view)] as const);
+  const ready = pools.every(([, one]) => one.ready);
+  const [only, ...more] = pools;
+  return json(
+    ready ? 200 : 503,
+    only !== undefined && more.length === 0 ? only[1] : { ready, pools: Object.fromEntries(pools) },
+  );
 }
 
 /** GET /healthz: the event loop turns. GET /readyz: see `isReady`. GET /metrics: for Prometheus. */
@@ -58,10 +73,10 @@ export class HealthServer {
   readonly #server: Server;
   readonly #log: Log;
 
-  constructor(view: () => HealthView, metrics: Scraped, log: Log) {
+  constructor(views: () => HealthOfPool[], metrics: Scraped, log: Log) {
     this.#log = log;
     this.#server = createServer((request, response) => {
-      answer(request, view, metrics).then(
+      answer(request, views, metrics).then(
         (each) => send(request, response, each),
         (error: unknown) => {
           log.error({ event: "health-answer-failed", error: errorText(error) }, "a health endpoint could not answer");
@@ -93,11 +108,15 @@ export class HealthServer {
 
 const PATHS = ["/healthz", "/readyz", "/metrics"];
 
-async function answer({ method, url = "" }: IncomingMessage, view: () => HealthView, metrics: Scraped): Promise<Answer> {
+async function answer(
+  { method, url = "" }: IncomingMessage,
+  views: () => HealthOfPool[],
+  metrics: Scraped,
+): Promise<Answer> {
   const path = url.split("?", 1)[0] ?? "";
   if (!PATHS.includes(path)) return json(404, { code: "not-found" });
   if (method !== "GET" && method !== "HEAD") return json(405, { code: "method-not-allowed" });
-  if (path === "/readyz") return readiness(view());
+  if (path === "/readyz") return readiness(views());
   if (path === "/healthz") return json(200, { alive: true, uptimeS: Math.round(process.uptime()) });
   return { status: 200, contentType: metrics.contentType, text: await metrics.render() };
 }

@@ -1,5 +1,5 @@
 import { type BrokerSettings, type LossReason, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
-import type { QueueType, ServiceBorn } from "@unacked/contracts";
+import { type QueueType, type ServiceBorn, workQueueName } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
 import { errorText, stackOf } from "../error-text.ts";
 import { ControlIntake } from "../keeper/control/control-intake.ts";
@@ -9,6 +9,7 @@ import { Topology } from "../keeper/intake/declare-topology.ts";
 import { Drain } from "../keeper/intake/drain.ts";
 import { GivenBack } from "../keeper/intake/given-back.ts";
 import { Intake } from "../keeper/intake/intake.ts";
+import { Shed } from "../keeper/intake/shed.ts";
 import { Tombstones } from "../keeper/intake/tombstones.ts";
 import { WorkConsumer } from "../keeper/intake/work-consumer.ts";
 import { fencedTogether, LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
@@ -16,6 +17,7 @@ import { ErrorReporter } from "../keeper/outbox/error-reporter.ts";
 import { EventSender } from "../keeper/outbox/event-sender.ts";
 import { createOutput } from "../keeper/outbox/output.ts";
 import type { Handlers } from "../keeper/runs/handlers.ts";
+import { quietForMs } from "../keeper/runs/live-run.ts";
 import { tailBytesOf } from "../keeper/runs/run-tail.ts";
 import { RunTracing } from "../keeper/runs/run-tracing.ts";
 import { Runner } from "../keeper/runs/runner.ts";
@@ -39,6 +41,9 @@ export interface ServiceParts {
   /** Whether this service declares what it uses on the broker, beside its own control queue. */
   readonly declaresTopology: boolean;
   readonly stopTimeoutMs: number;
+  /** How often a run may save where it has got to, and how much all of them may in a second. */
+  readonly updateTimeoutMs: number;
+  readonly saving: { readonly everyMs: number; readonly bytesPerS: number };
   /** With `WORKER_COUNT=auto`: what an observer takes, which decides how many are taken. */
   readonly cost?: RunCost | undefined;
   /** How many tasks run at once, where there are types of tasks. */
@@ -46,7 +51,12 @@ export interface ServiceParts {
   readonly log: Log;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
+  /** At once: what cannot be stopped otherwise must not act any more. */
   readonly exit: (code: number) => void;
+  /** This service fails, for a reason that is its process's. */
+  readonly onFail: (error: unknown) => void;
+  /** It has failed, is fenced and has said so: nothing of it is left but its process. */
+  readonly onFailed: () => void;
 }
 
 const CONTROL_PREFETCH = 1_000;
@@ -74,7 +84,10 @@ export class ObserverService {
   readonly #intake: Intake;
   readonly #control: ControlIntake;
   readonly #drain: Drain;
+  readonly #shed: Shed;
   readonly #tasks: TaskSide;
+  /** By type, since the boot. */
+  readonly #emits = new Map<string, number>();
   readonly #lag = new EventLoopLag();
   readonly #work: WorkConsumer;
   /** What the broker agreed to; what is asked for until there is a session. */
@@ -92,12 +105,13 @@ export class ObserverService {
     this.#parts = parts;
     const { identity, log, handlers, stopTimeoutMs, exit } = parts;
     const { serviceId, serviceName, workerCount } = identity;
+    const silent = () => this.#runner.slots.all().filter((run) => quietForMs(run) !== undefined).length;
     const phases = () => this.#runner.slots.all().map(({ state }) => state.phase);
     const metrics = new ServiceMetrics({
       identity,
-      version: parts.version,
       health: () => this.health,
       phases,
+      silent,
       handlers,
     });
     this.metrics = metrics;
@@ -119,12 +133,22 @@ export class ObserverService {
     );
     const errors = new ErrorReporter(serviceId, { publisher: this.#publisher, log });
     const holds = (generation: number): boolean => this.#lease.holds(generation);
-    const output = createOutput(this.#publisher, serviceId, (outcome) => metrics.emitted(outcome));
+    const output = createOutput(this.#publisher, serviceId, (outcome, type) => {
+      metrics.emitted(outcome);
+      if (outcome === "confirmed") this.#emits.set(type, (this.#emits.get(type) ?? 0) + 1);
+    });
     const onStart = (attempt: number) => metrics.started(attempt);
     const tailBytes = tailBytesOf(workerCount);
     const tracing = parts.tracing && new RunTracing(parts.tracing);
     const told = { handlers, events: this.#events, errors, output, log, onStart, tracing };
-    this.#runner = new Runner({ ...told, holds, stopTimeoutMs, tailBytes });
+    this.#runner = new Runner({
+      ...told,
+      holds,
+      stopTimeoutMs,
+      tailBytes,
+      saving: parts.saving,
+      updateTimeoutMs: parts.updateTimeoutMs,
+    });
     this.#heartbeatMs = parts.broker.heartbeatS * 1_000;
     this.#tasks = new TaskSide({
       identity,
@@ -154,12 +178,24 @@ export class ObserverService {
       tracing,
       closing: this.#closing.signal,
     };
-    const types = new Set(handlers.catalogue.types.map(({ type }) => type));
-    this.#intake = new Intake({ ...shared, knowsType: (type) => types.has(type), isTraced: tracing !== undefined });
+    const types = new Map(handlers.catalogue.types.map((info) => [info.type, info]));
+    this.#intake = new Intake({
+      ...shared,
+      knowsType: (type) => types.has(type),
+      asksFirst: (type) => types.get(type)?.start === "admitted",
+      saves: (type) => types.get(type)?.checkpointSchema !== undefined,
+      isTraced: tracing !== undefined,
+    });
     this.#control = new ControlIntake({
       ...shared,
       introduce: () => this.#introduction(),
       drain: () => this.#drainAsTold(),
+      cordon: () => this.#follow("cordon", () => this.#drain.cordon()),
+      uncordon: () => this.#follow("uncordon", () => this.#drain.goOn()),
+      shed: {
+        give: (runs) => this.#follow("shed", () => this.#shed.give(runs)),
+        stepAside: () => this.#follow("step-aside", () => this.#shed.stepAside()),
+      },
       givenBack: () => this.#givenBack.since(performance.now()),
       flushed: async () => {
         await Promise.all([this.#work.flushed(), this.#reaching]);
@@ -180,6 +216,7 @@ export class ObserverService {
       onChange: () => this.#tellAlive(),
       log,
     });
+    this.#shed = new Shed({ work: this.#work, runner: this.#runner, look: () => this.#lookAtWork(), log });
     this.#drain = new Drain({
       intake: this.#intake,
       runner: this.#runner,
@@ -202,7 +239,24 @@ export class ObserverService {
     this.#consumer.start();
     this.#events.run().catch((error: unknown) => this.fail(error));
     this.#tasks.sender.run().catch((error: unknown) => this.fail(error));
+    this.#holdSilence().catch((error: unknown) => this.fail(error));
     this.#alive = setInterval(() => this.#tellAlive(), ALIVE_INTERVAL_MS);
+  }
+
+  /** An observer that hears nothing while nothing can be published is not to blame. */
+  async #holdSilence(): Promise<void> {
+    const { signal } = this.#closing;
+    const { handlers } = this.#parts;
+    try {
+      for (;;) {
+        handlers.holdSilence(true);
+        await this.#publisher.writable(signal);
+        handlers.holdSilence(false);
+        await this.#publisher.heldUp(signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
 
   get health(): HealthView {
@@ -210,7 +264,7 @@ export class ObserverService {
       consumer: this.#consumer.status,
       publisher: this.#publisher.status,
       consuming: this.#work.isConsuming,
-      isPaused: this.#work.pausedFor !== undefined,
+      isPaused: this.#work.pausedFor !== undefined || this.#work.isResting,
       room: this.#work.room,
       leaseHeld: this.#lease.held,
       draining: this.#drain.begun,
@@ -237,20 +291,21 @@ export class ObserverService {
     await this.#close();
   }
 
-  /** Something broke that is nobody's: fences everything, says so if it can, and ends the process with 1. */
+  /** Something broke that is nobody's: fences everything, says so if it can, and has the process end. */
   async fail(error: unknown): Promise<void> {
-    const { log, exit } = this.#parts;
+    const { log, onFail, onFailed } = this.#parts;
     log.fatal(
       { event: "process-failed", error: errorText(error), stack: stackOf(error) },
       "an error that belongs to no observer; this process ends",
     );
     if (this.#failing) return;
     this.#failing = true;
+    onFail(error);
     this.#ending = true;
     this.#drain.refuseAll();
     await within(0.4 * this.#heartbeatMs, this.#lease.processFailed());
     await this.#sayFarewell("an error that belongs to no observer", 1_000);
-    exit(1);
+    onFailed();
   }
 
   /** The manager's order, which it repeats until it has heard that it is followed. Nothing is said after the farewell. */
@@ -265,6 +320,27 @@ export class ObserverService {
     );
   }
 
+  /** An order that is answered by how things stand then. What a lost session breaks off is asked for again, or does not matter any more. */
+  #follow(order: string, act: () => Promise<void>): void {
+    if (this.#ending) return;
+    act().then(
+      () => {
+        if (!this.#ending) this.#tellAlive();
+      },
+      (error: unknown) =>
+        this.#parts.log.debug(
+          { event: "order-broken-off", order, error: String(error) },
+          "the session is lost, and says why",
+        ),
+    );
+  }
+
+  #lookAtWork(): Promise<{ messageCount: number; consumerCount: number }> {
+    const { session } = this.#consumer;
+    if (session === undefined) return Promise.reject(new Error("there is no session"));
+    return session.inspect(workQueueName(this.#parts.identity.pool));
+  }
+
   #introduction(): ServiceBorn {
     const { identity, version, handlers } = this.#parts;
     const { types, broken: brokenFiles } = handlers.catalogue;
@@ -276,6 +352,7 @@ export class ObserverService {
       lastLoss: this.#lastLoss,
       heartbeatMs: this.#heartbeatMs,
       draining: this.#drain.begun,
+      cordoned: this.#drain.cordoned,
     });
   }
 
@@ -290,7 +367,6 @@ export class ObserverService {
     await this.#lease.begin(session, () => session.inspect(queues.control));
     this.#events.enterGeneration(session.generation);
     await this.#knownToTheBooks();
-    if (this.#drain.begun) return;
     this.#tasks
       .begin(session)
       .catch((error: unknown) =>
@@ -348,11 +424,21 @@ export class ObserverService {
     const running = this.#runner.slots.size;
     // With `auto` no more than what runs and what there is room for.
     if (this.#parts.cost !== undefined) this.#workers = Math.max(1, running + this.#work.room);
-    const draining = this.#drain.begun;
+    const { begun: draining, cordoned } = this.#drain;
     const { isConsuming: consuming, pausedFor: notConsuming } = this.#work;
-    const now = { workerCount: this.#workers, running, draining, eventLoopLagMs: this.#lag.takeWorstMs(), consuming };
+    const now = {
+      workerCount: this.#workers,
+      running,
+      draining,
+      cordoned,
+      eventLoopLagMs: this.#lag.takeWorstMs(),
+      consuming,
+    };
+    const emits = Object.fromEntries(this.#emits);
     this.#parts.cost?.keep();
-    this.#events.tell(serviceAlive({ ...now, ...(notConsuming !== undefined && { notConsuming }) }, this.#parts.handlers));
+    this.#events.tell(
+      serviceAlive({ ...now, emits, ...(notConsuming !== undefined && { notConsuming }) }, this.#parts.handlers),
+    );
     this.#tasks.tellAlive();
     void this.#stayReachable();
   }

@@ -1,5 +1,5 @@
 import { RUN_STOPPED_REASONS, type ServiceEvent, StartRefused, TASK_OUTCOMES } from "@unacked/contracts";
-import { addBrokerMetrics, addProcessMetrics, MetricSet } from "@unacked/metrics";
+import { addBrokerMetrics, MetricSet } from "@unacked/metrics";
 import type { ServiceIdentity } from "../keeper/identity.ts";
 import type { LeaseLoss } from "../keeper/lease/lease.ts";
 import type { RunState } from "../keeper/runs/run-machine.ts";
@@ -8,25 +8,34 @@ import { type HealthView, isReady } from "./health-server.ts";
 import { addSlotMetrics } from "./slot-metrics.ts";
 
 export interface ServiceMetricsParts {
-  identity: ServiceIdentity;
-  version: string;
+  identity: Pick<ServiceIdentity, "workerCount">;
   health(): HealthView;
   /** Of every run that this service has a hand in. */
   phases(): Iterable<RunState["phase"]>;
+  /** How many runs are silent for longer than they may without a warning. */
+  silent(): number;
   handlers: Omit<SlotsView, "memory" | "collect">;
 }
 
-const PHASES = ["waiting", "running", "backing-off", "stopping", "reporting"] as const satisfies RunState["phase"][];
+const PHASES = [
+  "waiting",
+  "requested",
+  "running",
+  "backing-off",
+  "stopping",
+  "reporting",
+] as const satisfies RunState["phase"][];
 const LOSSES = ["deadline-passed", "session-lost", "taken-back", "process-failed"] as const satisfies LeaseLoss[];
 const TASK_ENDS = [...TASK_OUTCOMES, "released", "returned"] as const;
-const ENDS = [...RUN_STOPPED_REASONS, "completed", "failed", "draining", "lease-lost"];
+const ENDS = [...RUN_STOPPED_REASONS, "completed", "failed", "draining", "moved", "lease-lost"];
 
-/** What Prometheus scrapes of a service: `unacked_service_…` is this process's own (take the sum). */
+/** What Prometheus scrapes of a service beside what its process has: `unacked_service_…` is its own (take the sum). */
 export class ServiceMetrics {
-  readonly #metrics = new MetricSet();
+  readonly set = new MetricSet();
   readonly #starts;
   readonly #ends;
   readonly #retries;
+  readonly #silences;
   readonly #refused;
   readonly #duplicates;
   readonly #deliveries;
@@ -35,8 +44,7 @@ export class ServiceMetrics {
   readonly #taskEnds;
 
   constructor(parts: ServiceMetricsParts) {
-    const metrics = this.#metrics;
-    addProcessMetrics(metrics, parts.version);
+    const metrics = this.set;
     addBrokerMetrics(metrics, () => ({ consume: parts.health().consumer, publish: parts.health().publisher }));
     addStateOfService(metrics, parts);
     addSlotMetrics(metrics, parts.handlers);
@@ -53,6 +61,10 @@ export class ServiceMetrics {
     this.#retries = metrics.counter({
       name: "unacked_service_retries_total",
       help: "Attempts that failed and are followed by another one.",
+    });
+    this.#silences = metrics.counter({
+      name: "unacked_service_silence_failures_total",
+      help: "Attempts that failed because the handler was silent for as long as it may.",
     });
     this.#refused = metrics.counter({
       name: "unacked_service_starts_refused_total",
@@ -89,18 +101,6 @@ export class ServiceMetrics {
     this.#taskEnds.inc({ outcome });
   }
 
-  get descriptions(): MetricSet["descriptions"] {
-    return this.#metrics.descriptions;
-  }
-
-  get contentType(): string {
-    return this.#metrics.contentType;
-  }
-
-  render(): Promise<string> {
-    return this.#metrics.render();
-  }
-
   delivered(redelivered: boolean): void {
     this.#deliveries.inc({ redelivered: String(redelivered) });
   }
@@ -121,19 +121,25 @@ export class ServiceMetrics {
   told(event: ServiceEvent): void {
     switch (event.kind) {
       case "RunRetrying":
+        if (event.error.name === "SilentError") this.#silences.inc();
         return this.#retries.inc();
-      case "RunStopped":
       case "RunReleased":
+        return this.#ends.inc({ reason: event.moved === true ? "moved" : event.reason });
+      case "RunStopped":
         return this.#ends.inc({ reason: event.reason });
       case "RunCompleted":
         return this.#ends.inc({ reason: "completed" });
       case "RunFailed":
+        if (event.error.name === "SilentError") this.#silences.inc();
         return this.#ends.inc({ reason: "failed" });
       case "StartRefused":
         return this.#refused.inc({ reason: event.reason });
       case "DuplicateDropped":
         return this.#duplicates.inc();
-      case "RunStarted": // also said when a run gets its attempts back
+      case "RunRequested":
+      case "CheckpointSaved":
+      case "RunUpdated":
+      case "RunStarted": // also said when a run gets its attempts back, and of silence
       case "RunHeld":
       case "ServiceBorn":
       case "ServiceAlive":
@@ -148,16 +154,10 @@ export class ServiceMetrics {
 }
 
 /** Read from the service at each scrape. */
-function addStateOfService(metrics: MetricSet, { identity, health, phases }: ServiceMetricsParts): void {
-  const { serviceName: service, pool, workerCount } = identity;
+function addStateOfService(metrics: MetricSet, { identity, health, phases, silent }: ServiceMetricsParts): void {
   metrics
-    .gauge({
-      name: "unacked_service_info",
-      help: "Always 1; joins the service's name and pool to its other metrics.",
-      labels: { service: "one value", pool: "one value" },
-    })
-    .set({ service, pool }, 1);
-  metrics.gauge({ name: "unacked_service_workers", help: "How many observers this service runs at once." }).set(workerCount);
+    .gauge({ name: "unacked_service_workers", help: "How many observers this service runs at once." })
+    .set(identity.workerCount);
   const shown = (name: string, help: string, read: (view: HealthView) => number) =>
     metrics.gauge({ name, help, collect: (gauge) => gauge.set(read(health())) });
   shown("unacked_service_task_workers", "How many tasks this service runs at once.", (view) => view.taskWorkers);
@@ -184,6 +184,11 @@ function addStateOfService(metrics: MetricSet, { identity, health, phases }: Ser
     "Events that the broker has not confirmed yet: the service's share of the state lag.",
     (view) => view.eventsWaiting,
   );
+  metrics.gauge({
+    name: "unacked_service_silent_runs",
+    help: "Runs on this service whose handler has neither emitted nor said that it is alive for longer than its warnAfterMs.",
+    collect: (gauge) => gauge.set(silent()),
+  });
   metrics.gauge({
     name: "unacked_service_runs",
     help: "Runs on this service by phase; backing-off ones wait for their next attempt.",

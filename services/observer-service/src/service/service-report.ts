@@ -24,11 +24,12 @@ export interface Introduction {
   readonly version: string;
   readonly heartbeatMs: number;
   readonly draining: boolean;
+  readonly cordoned: boolean;
   readonly lastLoss: LossReason | undefined;
 }
 
 export function serviceBorn(introduction: Introduction): ServiceBorn {
-  const { identity, types, brokenFiles, version, heartbeatMs, draining, lastLoss } = introduction;
+  const { identity, types, brokenFiles, version, heartbeatMs, draining, cordoned, lastLoss } = introduction;
   const { pool, workerCount } = identity;
   return {
     kind: "ServiceBorn",
@@ -41,6 +42,7 @@ export function serviceBorn(introduction: Introduction): ServiceBorn {
     pid: process.pid,
     heartbeatMs,
     draining,
+    ...(cordoned && { cordoned }),
     features: [...SERVICE_FEATURES],
     ...(brokenFiles.length > 0 && { brokenFiles: brokenFiles.slice(0, MAX_BROKEN_FILES) }),
     ...(lastLoss?.remedy !== undefined && { brokerLoss: brokerLoss(lastLoss.kind, lastLoss.detail, lastLoss.remedy) }),
@@ -70,7 +72,10 @@ export class EventLoopLag {
 }
 
 export function serviceAlive(
-  now: Pick<ServiceAlive, "workerCount" | "running" | "eventLoopLagMs" | "draining" | "consuming" | "notConsuming">,
+  now: Pick<
+    ServiceAlive,
+    "workerCount" | "running" | "eventLoopLagMs" | "draining" | "cordoned" | "consuming" | "notConsuming" | "emits"
+  >,
   handlers: Pick<SlotsView, "slots" | "history">,
 ): ServiceAlive {
   const slots = handlers.slots();

@@ -1,4 +1,4 @@
-import type { RunId } from "@unacked/contracts";
+import type { ErrorText, RunId } from "@unacked/contracts";
 import {
   createRunContext,
   type LogFields,
@@ -6,46 +6,83 @@ import {
   type ObserverDefinition,
   type ObserverIdentity,
   ObserverStopped,
+  paramsIssuesText,
+  parseParams,
   type RunContext,
   type RunContextParts,
   type RunOutcome,
+  type RunSaves,
+  readCheckpoint,
+  type Silence,
   settleRun,
+  settleUpdate,
+  silentError,
+  type UpdateOutcome,
 } from "@unacked/sdk";
 import type { TraceIds } from "@unacked/tracing";
 import { errorText, stackOf, thrownText } from "../error-text.ts";
 import { type Owner, runAs } from "../isolation.ts";
-import { type Attempt, type AttemptedRun, type AttemptHost, traceIdsOf } from "../wire/attempt.ts";
+import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, traceIdsOf } from "../wire/attempt.ts";
+import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
 import { type StopCause, stopCodeOf } from "../wire/stop-cause.ts";
 
-/** @param params parsed */
+/** @param params parsed @param watch looks whether it is heard, where that is asked for */
 export function startAttempt<Run extends AttemptedRun>(
   host: AttemptHost<Run>,
   run: Run,
   definition: ObserverDefinition,
   params: unknown,
+  watch?: SilenceWatch,
 ): Attempt {
-  const attempt = new RunningAttempt(host, run, params);
-  attempt.begin(definition);
+  const attempt = new RunningAttempt(host, run, definition, params);
+  attempt.begin();
+  if (watch !== undefined) attempt.watchBy(watch, run.start.silence ?? definition.silence);
   return attempt;
+}
+
+/** Why a run cannot start with the checkpoint that it was given: its type's schema may have changed since that was saved. */
+export function checkpointFlaw({ checkpoint: schema }: ObserverDefinition, json: string | undefined): ErrorText | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    readCheckpoint(schema, json);
+    return undefined;
+  } catch (error) {
+    return { name: "InvalidCheckpoint", message: thrownText(error).message };
+  }
 }
 
 const LONGEST_COMPLAINT_PAUSE_MS = 600_000;
 
-class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunContextParts<unknown> {
+class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunContextParts<unknown>, Watched {
   readonly params: unknown;
   readonly observer: ObserverIdentity;
+  readonly saves: RunSaves | undefined;
   readonly #host: AttemptHost<Run>;
   readonly #run: Run;
+  readonly #definition: ObserverDefinition;
   readonly #running: RunContext<unknown>;
   #settled = false;
+  #watch: SilenceWatch | undefined;
+  #hasBeat = false;
+  limits: Silence = NO_LIMITS;
   #complaint: NodeJS.Timeout | undefined;
   /** Told when it came; the handler then fails of it once more. */
   #uncaught: unknown;
 
-  constructor(host: AttemptHost<Run>, run: Run, params: unknown) {
+  constructor(host: AttemptHost<Run>, run: Run, definition: ObserverDefinition, params: unknown) {
     this.#host = host;
     this.#run = run;
+    this.#definition = definition;
     this.params = params;
+    const { checkpoint: schema } = definition;
+    const { saving } = host;
+    this.saves = schema &&
+      saving && {
+        schema,
+        checkpoint: readCheckpoint(schema, run.checkpoint),
+        everyMs: saving.everyMs,
+        save: (json) => saving.save(run, json),
+      };
     this.observer = identityOf(run.start);
     this.#running = createRunContext(this);
   }
@@ -54,15 +91,21 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     return this.#host.stopTimeoutMs;
   }
 
+  get epoch(): number | undefined {
+    return this.#run.epoch;
+  }
+
   get runId(): RunId {
     return this.#run.runId;
   }
 
   /** Not awaited: a run lives as long as it likes. */
-  begin(definition: ObserverDefinition): void {
+  begin(): void {
+    const definition = this.#definition;
     const { context } = this.#running;
-    const settle = (outcome: RunOutcome): void => {
-      this.#running.end();
+    const settle = async (outcome: RunOutcome): Promise<void> => {
+      const flushed = this.#running.end();
+      if (flushed !== undefined) await flushed;
       this.#settle(outcome);
     };
     // settleRun turns every end into data; the second handler is for a thrown value that cannot even be looked at.
@@ -71,8 +114,68 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     );
   }
 
+  /** From its start on, or from now on by other limits. */
+  watchBy(watch: SilenceWatch, { warnAfterMs, restartAfterMs }: Silence = NO_LIMITS): void {
+    this.#watch = watch;
+    const isWatched = this.limits !== NO_LIMITS;
+    const isUnlimited = warnAfterMs === undefined && restartAfterMs === undefined;
+    if (this.#settled || this.#running.context.signal.aborted || (isUnlimited && !isWatched)) return;
+    this.limits = isUnlimited ? NO_LIMITS : { warnAfterMs, restartAfterMs };
+    watch.changed(this);
+    if (isUnlimited) watch.remove(this);
+  }
+
+  get isUpdatable(): boolean {
+    return this.#definition.onUpdate !== undefined;
+  }
+
+  update({ specVersion, silence, params }: RunUpdate): void {
+    if (this.#settled) return;
+    if (this.#watch !== undefined) this.watchBy(this.#watch, silence ?? this.#definition.silence);
+    if (params !== undefined) void this.#offer(specVersion, params.value);
+  }
+
+  async #offer(specVersion: number, value: unknown): Promise<void> {
+    const definition = this.#definition;
+    const parsed = parseParams(definition, value);
+    const { context } = this.#running;
+    const outcome: UpdateOutcome = parsed.ok
+      ? await this.#enter(() => settleUpdate(definition, parsed.params, context))
+      : { outcome: "rejected", reason: `its type does not take the params: ${paramsIssuesText(parsed.issues)}` };
+    if (this.#settled) return;
+    if (parsed.ok && outcome.outcome === "applied") this.#running.update(parsed.params);
+    this.#host.onUpdated?.(this.#run, { specVersion, ...outcome });
+  }
+
+  beat(): void {
+    this.#hasBeat = true;
+  }
+
+  takeBeat(): boolean {
+    const had = this.#hasBeat;
+    this.#hasBeat = false;
+    return had;
+  }
+
+  get waits(): boolean {
+    return this.#running.waits;
+  }
+
+  onQuiet(forMs: number): void {
+    this.#host.onSilence?.(this.#run, Math.round(forMs));
+  }
+
+  onHeard(): void {
+    this.#host.onSilence?.(this.#run, undefined);
+  }
+
+  onTooLong(forMs: number): void {
+    this.#failOf(silentError(forMs), "it was silent for as long as it may: this attempt fails");
+  }
+
   abort(cause: StopCause, error?: unknown): void {
     if (this.#settled) return;
+    this.#watch?.remove(this);
     const { stopTimeoutMs } = this.#host;
     if (!this.#running.context.signal.aborted) this.#complain(stopTimeoutMs, stopTimeoutMs);
     const reason = stopReason(cause, error);
@@ -91,9 +194,13 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     const what = isOver
       ? "a run that had ended threw; nothing depends on it"
       : "an error that nobody caught fails this attempt";
+    this.#failOf(error, what);
+  }
+
+  #failOf(error: unknown, what: string): void {
     this.#tellTrouble(error, what);
     this.#uncaught = error;
-    if (!isOver) this.#host.onUncaught(this.#run, error);
+    if (!this.#settled) this.#host.onUncaught(this.#run, error);
   }
 
   writeLog(level: LogLevel, message: string, fields?: LogFields): void {
@@ -110,6 +217,7 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
 
   #settle(outcome: RunOutcome): void {
     this.#settled = true;
+    this.#watch?.remove(this);
     clearTimeout(this.#complaint);
     if (outcome.outcome !== "completed" && outcome.error && outcome.error !== this.#uncaught) {
       const how = outcome.outcome === "failed" ? "failed" : "threw while stopping";
@@ -136,6 +244,8 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     }, afterMs).unref();
   }
 }
+
+const NO_LIMITS: Silence = Object.freeze({});
 
 const NO_LABELS = Object.freeze({});
 

@@ -9,6 +9,7 @@ import { currentOwner, installIsolation } from "../isolation.ts";
 import { serviceTracing } from "../service-tracing.ts";
 import { FrameReader, FrameWriter } from "../wire/frames.ts";
 import { type FromSlot, type Load, type ToSlot, WIRE_FD } from "../wire/messages.ts";
+import { SilenceWatch } from "../wire/silence-watch.ts";
 import { LagMeter } from "./lag-meter.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { exitSlot, guardProcess } from "./process-guard.ts";
@@ -28,6 +29,7 @@ const TICK_MS = 100;
 const socket = new Socket({ fd: WIRE_FD });
 const writer = new FrameWriter<FromSlot>(socket);
 const send = (message: FromSlot): void => writer.send(message);
+const watch = new SilenceWatch();
 let host: SlotHost | undefined;
 let tracing: Tracing | undefined;
 let isLoading = false;
@@ -62,12 +64,13 @@ socket.on("close", () => exitSlot(1));
 function take(message: ToSlot): void {
   if (message.kind === "load") return void load(message);
   if (message.kind === "collect") return collectGarbage();
+  if (message.kind === "hold-silence") return watch.hold(message.isHeld);
   if (message.kind === "end") return void (tracing?.close(message.limitMs) ?? Promise.resolve()).then(() => exitSlot(0));
   host?.take(message);
 }
 
 async function load(order: Load): Promise<void> {
-  const { dir, permissions, logLevel, stopTimeoutMs, stuckMs, service } = order;
+  const { dir, permissions, logLevel, stopTimeoutMs, saveEveryMs, stuckMs, service } = order;
   startWatchdog(stuckMs);
   // The keeper has said already that it traces.
   const quiet = {
@@ -79,7 +82,7 @@ async function load(order: Load): Promise<void> {
   try {
     const { types, tasks, notOffered, broken } = await loadObservers(dir, permissions);
     lag = new LagMeter(TICK_MS, send);
-    host = new SlotHost({ types, tasks, send, logLevel, stopTimeoutMs, tracing });
+    host = new SlotHost({ types, tasks, send, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
     const { infos, unannounced } = describeTypes(types);
     const ofTasks = describeTasks(tasks);
     const all = [...types.values(), ...tasks.values()];

@@ -1,20 +1,24 @@
-import type { ErrorText, RunId } from "@unacked/contracts";
+import { type ErrorText, MAX_UPDATE_REASON, type RunId } from "@unacked/contracts";
 import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type TaskDefinition } from "@unacked/sdk";
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
-import type { Attempt, AttemptedRun, AttemptHost, MemberWord, TaskWord } from "../wire/attempt.ts";
+import type { Attempt, AttemptedRun, AttemptHost, MemberWord, TaskWord, UpdateWord } from "../wire/attempt.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
-import { startAttempt, stopReason } from "./attempt.ts";
+import type { SilenceWatch } from "../wire/silence-watch.ts";
+import { checkpointFlaw, startAttempt, stopReason } from "./attempt.ts";
 import { BatchHandler } from "./batch-handler.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
 import { asHandler, wordOf } from "./task-handler.ts";
 import { WireLog } from "./wire-log.ts";
 import { WireOutput } from "./wire-output.ts";
+import { WireSaves } from "./wire-saves.ts";
 
 /** A start of a handler here. */
 interface SlotRun extends AttemptedRun {
   readonly attempt: number;
   readonly traceContext: TraceContext | undefined;
+  readonly epoch: number | undefined;
+  readonly checkpoint: string | undefined;
   /** As it was thrown, for the signal's reason. */
   uncaught?: unknown;
   /** Of a task: what its handler has come to. */
@@ -32,7 +36,9 @@ export class SlotHost {
   readonly #send: (message: FromSlot) => void;
   readonly #log: WireLog;
   readonly #output: WireOutput;
+  readonly #saves: WireSaves;
   readonly #host: AttemptHost<SlotRun>;
+  readonly #watch: SilenceWatch;
   readonly #running = new Map<number, { run: SlotRun; attempt: Attempt }>();
 
   constructor(parts: {
@@ -41,17 +47,21 @@ export class SlotHost {
     send: (message: FromSlot) => void;
     logLevel: string;
     stopTimeoutMs: number;
+    saveEveryMs: number;
     tracing: Tracing | undefined;
+    watch: SilenceWatch;
   }) {
     this.#types = parts.types;
     this.#tasks = parts.tasks;
     this.#send = parts.send;
+    this.#watch = parts.watch;
     this.#log = new WireLog(parts.send, parts.logLevel);
     this.#output = new WireOutput(parts.send);
-    this.#host = this.#hostOfAttempts(parts.stopTimeoutMs, parts.tracing);
+    this.#saves = new WireSaves(parts.send);
+    this.#host = this.#hostOfAttempts(parts);
   }
 
-  take(message: Exclude<ToSlot, { kind: "load" | "end" | "collect" }>): void {
+  take(message: Exclude<ToSlot, { kind: "load" | "end" | "collect" | "hold-silence" }>): void {
     switch (message.kind) {
       case "begin":
         return this.#begin(message);
@@ -61,10 +71,14 @@ export class SlotHost {
         if (cause.kind !== "uncaught") return running?.attempt.abort(cause);
         return running?.attempt.abort(cause, running.run.uncaught ?? asError(cause.error));
       }
+      case "update":
+        return this.#running.get(message.attempt)?.attempt.update?.(message);
       case "abort-member":
         return this.#running.get(message.attempt)?.run.batch?.abort(message.taskId, stopReason(message.cause, undefined));
       case "emitted":
         return this.#output.answered(message.emit, message.error);
+      case "saved":
+        return this.#saves.answered(message.save, message.error);
       case "logged":
         return this.#log.written(message.lines);
       default:
@@ -78,20 +92,31 @@ export class SlotHost {
   }
 
   #begin(begin: Begin): void {
-    const { attempt, runId, observerId, name, type, labels, params, taskAttempt, inputs, members, traceContext } = begin;
+    const { attempt, runId, observerId, name, type, labels, params, taskAttempt, inputs, members } = begin;
+    const { traceContext, epoch, checkpoint } = begin;
     const definition = taskAttempt === undefined ? this.#types.get(type) : this.#tasks.get(type);
     if (definition === undefined) return this.#refuse(attempt, `this slot does not have the type ${type}`);
-    const start = { observerId, name, type, labels } as AttemptedRun["start"];
-    const run: SlotRun = { attempt, start, runId: runId as RunId, log: this.#log.of(attempt), traceContext };
+    const start = { observerId, name, type, labels, silence: begin.silence } as AttemptedRun["start"];
+    const run: SlotRun = {
+      attempt,
+      start,
+      runId: runId as RunId,
+      log: this.#log.of(attempt),
+      traceContext,
+      epoch,
+      checkpoint,
+    };
     if (members !== undefined && isTaskDefinition(definition)) return this.#beginBatch(run, definition, members);
     const parsed = parseParams(definition, params);
     if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
+    const unreadable = isTaskDefinition(definition) ? undefined : checkpointFlaw(definition, checkpoint);
+    if (unreadable !== undefined) return this.#send({ kind: "bad-params", attempt, error: unreadable });
     const keep = (word: TaskWord) => void (run.word = word);
     const typeOf = (name: string) => this.#tasks.get(name);
     const handler = isTaskDefinition(definition)
       ? asHandler(definition, { attempt: taskAttempt ?? 1, inputs }, { keep, typeOf })
       : definition;
-    this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, handler, parsed.params) });
+    this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, handler, parsed.params, this.#watch) });
   }
 
   #beginBatch(run: SlotRun, definition: TaskDefinition, members: NonNullable<Begin["members"]>): void {
@@ -105,8 +130,13 @@ export class SlotHost {
     this.#send({ kind: "bad-params", attempt, error: { name: "InvalidParams", message: sendableText(problem, 16_384) } });
   }
 
-  #hostOfAttempts(stopTimeoutMs: number, tracing: Tracing | undefined): AttemptHost<SlotRun> {
+  #hostOfAttempts({
+    stopTimeoutMs,
+    saveEveryMs,
+    tracing,
+  }: Record<"stopTimeoutMs" | "saveEveryMs", number> & { tracing: Tracing | undefined }): AttemptHost<SlotRun> {
     return {
+      saving: { save: (run, json) => this.#saves.save(run.attempt, json), everyMs: saveEveryMs },
       publish: (run, eventJson) => this.#output.emit(run.attempt, eventJson),
       stopTimeoutMs,
       tracing: tracing && {
@@ -124,6 +154,8 @@ export class SlotHost {
         run.uncaught ??= error;
         this.#send({ kind: "uncaught", attempt: run.attempt, error: thrownText(error) });
       },
+      onSilence: ({ attempt }, quietForMs) => this.#send({ kind: "silence", attempt, quietForMs }),
+      onUpdated: ({ attempt }, word) => this.#send({ kind: "updated", attempt, ...sendable(word) }),
       onStuck: () => undefined, // the keeper counts for itself: this process may not be able to
     };
   }
@@ -135,6 +167,11 @@ export class SlotHost {
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
   }
 }
+
+const sendable = ({ reason, ...word }: UpdateWord): UpdateWord => ({
+  ...word,
+  ...(reason !== undefined && { reason: sendableText(reason, MAX_UPDATE_REASON) }),
+});
 
 /** Of what nobody threw here: the keeper ends the attempt, as its time is up. */
 const asError = ({ name, message }: ErrorText): Error => Object.assign(new Error(message), { name });

@@ -14,10 +14,18 @@ export interface Unannounced {
 export function describeTypes(types: ObserverTypes): { infos: ObserverTypeInfo[]; unannounced: Unannounced[] } {
   const unannounced: Unannounced[] = [];
   const infos = [...types.values()].map((definition) => {
-    const { type, description = "" } = definition;
+    const { type, description = "", silence, start, checkpoint, onUpdate } = definition;
     const { schema, reason } = paramsJsonSchema(definition);
     if (reason !== undefined) unannounced.push({ type, reason });
-    return { type, description: sendableText(description, 1_000), paramsSchema: schema };
+    const info = { type, description: sendableText(description, 1_000), paramsSchema: schema };
+    const saves = checkpoint && { checkpointSchema: paramsJsonSchema({ params: checkpoint }).schema };
+    return {
+      ...info,
+      ...(start === "admitted" && { start }),
+      ...(onUpdate && { onUpdate: true as const }),
+      ...saves,
+      ...(silence && { silence }),
+    };
   });
   return { infos, unannounced };
 }

@@ -1,15 +1,28 @@
-import type { ErrorText, RunId, StartObserver, TaskEnded, TaskInput } from "@unacked/contracts";
-import type { LogLevel, RunOutcome } from "@unacked/sdk";
+import type { Checkpoint, ErrorText, RunId, StartObserver, TaskEnded, TaskInput } from "@unacked/contracts";
+import type { LogLevel, RunOutcome, UpdateOutcome } from "@unacked/sdk";
 import type { Span, TraceContext, TraceIds } from "@unacked/tracing";
 import type { Log } from "../log.ts";
 import type { StopCause } from "./stop-cause.ts";
 
 /** What a keeper and whatever runs handlers for it, here or in a slot, have agreed upon. */
 
+/** That a run may start, and with what. */
+export interface Admission {
+  readonly epoch: number;
+  /** So many successors has the keeper admitted by itself since a manager did. */
+  readonly ownEpochs: number;
+  /** What it starts with. */
+  readonly checkpoint?: Checkpoint | undefined;
+}
+
 /** The run that an attempt is one of. */
 export interface AttemptedRun {
-  readonly start: Pick<StartObserver, "observerId" | "name" | "type" | "labels">;
+  readonly start: Pick<StartObserver, "observerId" | "name" | "type" | "labels" | "silence">;
   readonly runId: RunId;
+  /** Of a run whose type asks before it starts. */
+  readonly epoch?: number | undefined;
+  /** What it starts with, as JSON, where its type saves that. */
+  readonly checkpoint?: string | undefined;
   /** Carries the observer and the run already. */
   readonly log: Pick<Log, LogLevel | "isLevelEnabled">;
   readonly trace?: RunTrace;
@@ -68,6 +81,13 @@ export interface AttemptHost<Run extends AttemptedRun> {
   /** Publishes what the handler emitted, written as JSON; resolves when it is confirmed. */
   publish(run: Run, eventJson: string, wanted?: AbortSignal): Promise<void>;
   readonly stopTimeoutMs: number;
+  /** Of observers alone. */
+  readonly saving?: {
+    /** Saves where the run has got to, written as JSON; resolves when that is confirmed, under a held lease. */
+    save(run: Run, json: string): Promise<void>;
+    /** Between two of one run; milliseconds. */
+    readonly everyMs: number;
+  };
   /** Undefined: nothing is traced. */
   readonly tracing: AttemptTracing<Run> | undefined;
   /** Keeps what the handler says; asked for when it says something. */
@@ -76,8 +96,25 @@ export interface AttemptHost<Run extends AttemptedRun> {
   onSettled(run: Run, outcome: RunOutcome, ofTask?: TaskWord): void;
   /** An error that nobody caught came out of the running handler. */
   onUncaught(run: Run, error: unknown): void;
+  /** It has had no beat for so long, longer than its `warnAfterMs`; undefined: it is heard again. */
+  onSilence?(run: Run, quietForMs: number | undefined): void;
+  /** How it takes the params that it was told. */
+  onUpdated?(run: Run, word: UpdateWord): void;
   /** It was told to end `stopTimeoutMs` ago and has not settled. */
   onStuck(run: Run): void;
+}
+
+/** What is wanted of a handler that runs. */
+export interface RunUpdate {
+  readonly specVersion: number;
+  readonly silence: StartObserver["silence"];
+  /** Others than it has. */
+  readonly params?: { readonly value: unknown } | undefined;
+}
+
+/** How a handler takes the params of an update. */
+export interface UpdateWord extends UpdateOutcome {
+  readonly specVersion: number;
 }
 
 /** One start of a handler. The handler's own code is only ever entered through here. */
@@ -87,6 +124,8 @@ export interface Attempt {
    * lease is lost ends the handler's emits.
    */
   abort(cause: StopCause, error?: unknown): void;
+  /** What is wanted of it by now, of an observer; where params are among it, the host is told how it takes them (`onUpdated`). */
+  update?(word: RunUpdate): void;
   /** Only of a batch: aborts the signal of this one, and of no other. */
   abortMember?(taskId: string, cause: StopCause): void;
 }

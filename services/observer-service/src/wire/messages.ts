@@ -1,7 +1,7 @@
 import type { BrokenFile, ErrorText, LogLevel, ObserverTypeInfo, TaskInput, TaskTypeInfo } from "@unacked/contracts";
-import type { Isolation, Permissions, TaskDefinition } from "@unacked/sdk";
+import type { Isolation, Permissions, Silence, TaskDefinition } from "@unacked/sdk";
 import type { TraceContext } from "@unacked/tracing";
-import type { BatchMember, MemberWord, TaskWord } from "./attempt.ts";
+import type { BatchMember, MemberWord, RunUpdate, TaskWord, UpdateWord } from "./attempt.ts";
 import type { StopCause } from "./stop-cause.ts";
 
 /** The descriptors of a slot beyond stdin, stdout and stderr, which stay the author's. */
@@ -23,6 +23,12 @@ export interface Begin {
   type: string;
   labels: Readonly<Record<string, string>>;
   params: unknown;
+  /** Instead of its type's. */
+  silence?: Silence | null | undefined;
+  /** Only of a run that was admitted. */
+  epoch?: number | undefined;
+  /** Only of one whose type saves: what it starts with, as JSON. */
+  checkpoint?: string | undefined;
   /** Only of a task: how often it has been tried, this time included. */
   taskAttempt?: number | undefined;
   /** Only of a task of a flow: what it comes after. */
@@ -39,6 +45,8 @@ export interface Load {
   dir: string;
   permissions: Permissions;
   stopTimeoutMs: number;
+  /** Between two checkpoints of one run. */
+  saveEveryMs: number;
   logLevel: string;
   /** 0: a blocked event loop is not looked for. */
   stuckMs: number;
@@ -51,14 +59,20 @@ export type ToSlot =
   | Load
   | Begin
   | { kind: "abort"; attempt: number; cause: StopCause }
+  /** What is wanted of it by now; where that is other params, it is answered by `updated`. */
+  | ({ kind: "update"; attempt: number } & RunUpdate)
   /** One task of a batch is to end; the others go on. */
   | { kind: "abort-member"; attempt: number; taskId: string; cause: StopCause }
   /** The answer to an emit: confirmed, or why not. */
   | { kind: "emitted"; attempt: number; emit: number; error?: { name: string; message: string; code?: string } }
+  /** The answer to a save: confirmed, or why not. */
+  | { kind: "saved"; attempt: number; save: number; error?: { name: string; message: string; code?: string } }
   /** So many lines of log have been written, and as many more may come. */
   | { kind: "logged"; lines: number }
   /** Let go of what nobody has any more: memory is short, and it may look fuller than it is. */
   | { kind: "collect" }
+  /** Whether silence counts for nobody now: the broker takes nothing. */
+  | { kind: "hold-silence"; isHeld: boolean }
   /** Nothing more comes: send what has been traced, and end. */
   | { kind: "end"; limitMs: number };
 
@@ -100,7 +114,12 @@ export type FromSlot =
   | { kind: "thrown"; attempt: number; what: string; error: ErrorText }
   /** An error that nobody caught came out of the running handler. */
   | { kind: "uncaught"; attempt: number; error: ErrorText }
+  /** It has had no beat for so long; without: it is heard again. */
+  | { kind: "silence"; attempt: number; quietForMs?: number | undefined }
+  /** How it takes the params that it was told. */
+  | ({ kind: "updated"; attempt: number } & UpdateWord)
   | { kind: "emit"; attempt: number; emit: number; json: string }
+  | { kind: "save"; attempt: number; save: number; json: string }
   | {
       kind: "log";
       attempt: number;

@@ -11,6 +11,8 @@ export type StopCause =
   /** It begins again elsewhere in this service, through no fault of its own. */
   | { kind: "moved"; why: string }
   | { kind: "draining" }
+  /** Others are to have it. */
+  | { kind: "shed" }
   | { kind: "stopped" | Exclude<RunStopReason, "superseded" | "taken-back"> }
   | { kind: "lease-lost" };
 
@@ -30,6 +32,7 @@ function strength(cause: StopCause): number {
       return 2;
     case "restarted":
       return 3;
+    case "shed":
     case "draining":
       return 4;
     case "stopped":
@@ -57,6 +60,7 @@ export function stopCodeOf(cause: StopCause): StopCode {
     case "unknown":
       return "stopped";
     case "moved":
+    case "shed":
       return "restarted";
     case "restarted":
     case "draining":

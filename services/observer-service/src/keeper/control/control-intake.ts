@@ -1,5 +1,6 @@
 import type { Delivery } from "@unacked/broker";
 import {
+  type Admit,
   type CancelTasks,
   ControlMessage,
   decodeList,
@@ -12,18 +13,23 @@ import {
   type RestartRuns,
   type RunHeld,
   type RunReleased,
+  type RunRequested,
+  type RunStarted,
   type RunStopped,
   type RunStopReason,
   type ServiceBorn,
   type ServiceEvent,
+  type ShedRuns,
   type StopObservers,
   type StopRuns,
+  type TellCheckpoints,
+  type UpdateRuns,
 } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
-import type { StopCause } from "../../wire/stop-cause.ts";
+import { endsForGood, type StopCause } from "../../wire/stop-cause.ts";
 import type { Tombstones } from "../intake/tombstones.ts";
 import type { ErrorReporter } from "../outbox/error-reporter.ts";
-import type { LiveRun } from "../runs/live-run.ts";
+import { admit, attemptOf, isAsking, type LiveRun, quietForMs, standingOf } from "../runs/live-run.ts";
 import type { RunTracing } from "../runs/run-tracing.ts";
 import type { Runner } from "../runs/runner.ts";
 import { takeInventory } from "./inventory.ts";
@@ -34,6 +40,12 @@ export interface ControlParts {
   readonly introduce: () => ServiceBorn;
   /** Take nothing more, and give back what runs; to be repeated without harm. */
   readonly drain: () => void;
+  /** Take nothing more; to be repeated without harm. */
+  readonly cordon: () => void;
+  /** Take work again. */
+  readonly uncordon: () => void;
+  /** Of what others are to have. */
+  readonly shed: { give(runs: readonly LiveRun[]): void; stepAside(): void };
   readonly logs: { answer(request: ReadLogs): void };
   readonly tasks: { cancel(order: CancelTasks): void; report(order: ReportTasks, generation: number): Promise<void> };
   readonly tombstones: Tombstones;
@@ -79,12 +91,26 @@ export class ControlIntake {
         return this.#stopRuns(message, delivery);
       case "RestartRuns":
         return this.#restartRuns(message, delivery);
+      case "Admit":
+        return this.#admit(message, delivery);
+      case "TellCheckpoints":
+        return this.#tellCheckpoints(message);
+      case "UpdateRuns":
+        return this.#updateRuns(message, delivery);
       case "ReportInventory":
         return this.#reportInventory(message, delivery.generation);
       case "Probe":
         return;
       case "Drain":
         return this.#parts.drain();
+      case "Cordon":
+        return this.#parts.cordon();
+      case "Uncordon":
+        return this.#parts.uncordon();
+      case "ShedRuns":
+        return this.#shed(message, delivery);
+      case "StepAside":
+        return this.#parts.shed.stepAside();
       case "ReadLogs":
         return this.#parts.logs.answer(message);
       case "CancelTasks":
@@ -122,14 +148,16 @@ export class ControlIntake {
   /** A run that is ending answers by its end; one without a lease has been fenced, and answers likewise. */
   #answerSuperseded(run: LiveRun): void {
     const { events, holds } = this.#parts;
-    const goesOn = run.state.phase === "waiting" || run.state.phase === "running" || run.state.phase === "backing-off";
+    const { phase } = run.state;
+    const goesOn = phase === "waiting" || phase === "requested" || phase === "running" || phase === "backing-off";
     if (!holds(run.delivery.generation) || !goesOn) return;
-    const { observerId, messageId, revision } = run.start;
+    const { observerId, messageId, revision, specVersion } = run.start;
     const { deliveryCount } = run.delivery;
     const identity = { observerId, runId: run.runId, messageId, revision, at: Date.now() };
-    const held: RunHeld = { kind: "RunHeld", ...identity, deliveryCount };
     run.announced = true;
-    events.tell(held);
+    const held: RunHeld = { kind: "RunHeld", ...identity, deliveryCount, specVersion, ...standingOf(run) };
+    const asks: RunRequested = { kind: "RunRequested", ...identity, deliveryCount };
+    events.tell(isAsking(run) ? asks : held);
   }
 
   /** It answers by its end, as all runs of its generation do; one of an earlier generation has been fenced already. */
@@ -144,6 +172,64 @@ export class ControlIntake {
       const run = runner.slots.find(observerId, runId);
       if (run !== undefined && holds(run.delivery.generation)) this.#stop(run, { kind: "restarted" }, order);
     }
+  }
+
+  /** One that has begun says so again; one that is ending answers by its end. */
+  #admit({ targets }: Admit, order: Delivery): void {
+    const { runner, events, holds } = this.#parts;
+    for (const { observerId, runId, messageId, revision, epoch, spec, checkpoint } of targets) {
+      const identity = { observerId, runId, messageId, revision, at: Date.now() };
+      const run = runner.slots.find(observerId, runId);
+      if (run === undefined || run.start.messageId !== messageId)
+        events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
+      else if (!holds(run.delivery.generation)) continue;
+      else if (run.state.phase === "running") events.tell(startedAgain(run));
+      else {
+        this.#parts.tracing?.ordered(run, order);
+        admit(run, { epoch, ownEpochs: 0, checkpoint }, spec);
+        runner.admitted(run);
+      }
+    }
+  }
+
+  /** One that is gone has lost its message, as far as is known here. */
+  #tellCheckpoints({ targets }: TellCheckpoints): void {
+    const { runner, events } = this.#parts;
+    for (const { observerId, runId, messageId, revision } of targets) {
+      const run = runner.slots.find(observerId, runId);
+      const identity = { observerId, runId, messageId, revision, at: Date.now() };
+      if (run !== undefined) runner.tellCheckpoint(run);
+      else events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
+    }
+  }
+
+  #updateRuns({ targets }: UpdateRuns, order: Delivery): void {
+    const { runner, events, holds, tracing } = this.#parts;
+    for (const { observerId, runId, messageId, revision, spec } of targets) {
+      const run = runner.slots.find(observerId, runId);
+      const identity = { observerId, runId, messageId, revision, at: Date.now() };
+      if (run === undefined || run.start.messageId !== messageId)
+        events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
+      else if (holds(run.delivery.generation)) {
+        tracing?.ordered(run, order);
+        runner.update(run, spec);
+      }
+    }
+  }
+
+  /** One that is gone has lost its message, as far as is known here. */
+  #shed({ targets }: ShedRuns, order: Delivery): void {
+    const { runner, events, holds, shed, tracing } = this.#parts;
+    const given: LiveRun[] = [];
+    for (const { observerId, runId, messageId, revision } of targets) {
+      const run = runner.slots.find(observerId, runId);
+      const identity = { observerId, runId, messageId, revision, at: Date.now() };
+      if (run === undefined || run.start.messageId !== messageId)
+        events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
+      else if (holds(run.delivery.generation) && !isEnding(run)) given.push(run);
+    }
+    for (const run of given) tracing?.ordered(run, order);
+    if (given.length > 0) shed.give(given);
   }
 
   #stop(run: LiveRun, cause: StopCause, order: Delivery): void {
@@ -200,6 +286,16 @@ export class ControlIntake {
       log.debug({ event: "report-abandoned", error: String(error) }, "the process ends");
     }
   }
+}
+
+/** It has been told to, and nobody need step aside for it once more. */
+const isEnding = ({ state }: LiveRun): boolean => state.phase === "stopping" && endsForGood(state.cause);
+
+function startedAgain(run: LiveRun): RunStarted {
+  const { observerId, messageId, revision, specVersion } = run.start;
+  const identity = { observerId, runId: run.runId, messageId, revision, at: Date.now() };
+  const about = { attempt: attemptOf(run), deliveryCount: run.delivery.deliveryCount, quietForMs: quietForMs(run) };
+  return { kind: "RunStarted", ...identity, ...about, specVersion, ...standingOf(run) };
 }
 
 type RunIdentity = Pick<RunStopped, "observerId" | "runId" | "messageId" | "revision">;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Inventory, InventoryRun } from "@unacked/contracts";
-import { attemptOf, type LiveRun } from "../runs/live-run.ts";
+import { attemptOf, isAsking, type LiveRun, quietForMs, standingOf } from "../runs/live-run.ts";
 
 const RUNS_PER_PART = 2_000;
 
@@ -26,7 +26,9 @@ export function takeInventory(
 }
 
 function entryOf(run: LiveRun): InventoryRun {
-  const { observerId, messageId, revision } = run.start;
+  const { observerId, messageId, revision, specVersion } = run.start;
   const { deliveryCount } = run.delivery;
-  return { observerId, messageId, revision, runId: run.runId, attempt: attemptOf(run), deliveryCount };
+  const about = { observerId, messageId, revision, runId: run.runId, attempt: attemptOf(run), deliveryCount };
+  const standing = { ...standingOf(run), ...(isAsking(run) && { requested: true }) };
+  return { ...about, quietForMs: quietForMs(run), specVersion, ...standing };
 }

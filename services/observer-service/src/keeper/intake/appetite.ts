@@ -81,7 +81,8 @@ function whenTaking(
 ): Decision {
   if (fullest !== undefined && shareOf(fullest) > FULL) return { kind: "pause", why: fullText(fullest) };
   const { isWhole, taken, window } = appetite;
-  if (isWhole || taken < window || !isSettled(appetite, nowMs) || now.running >= now.workers) return undefined;
+  const isMeasured = fullest === undefined || isSettled(appetite, nowMs);
+  if (isWhole || taken < window || !isMeasured || now.running >= now.workers) return undefined;
   const why = `${fullest === undefined ? "" : `${useText(fullest)}, and `}${costText(now)}`;
   return takeSome(now) ?? { kind: "pause", why };
 }

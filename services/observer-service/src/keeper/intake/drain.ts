@@ -5,10 +5,10 @@ import type { Intake } from "./intake.ts";
 import type { WorkConsumer } from "./work-consumer.ts";
 
 export interface DrainParts {
-  readonly intake: Pick<Intake, "drain">;
-  readonly tasks: { drain(limitMs: number): Promise<void> };
+  readonly intake: Pick<Intake, "drain" | "goOn">;
+  readonly tasks: { drain(limitMs: number): Promise<void>; cordon(): Promise<void>; goOn(): Promise<void> };
   readonly runner: Pick<Runner, "stopAll" | "idle" | "unsettled" | "slots">;
-  readonly work: Pick<WorkConsumer, "cancel">;
+  readonly work: Pick<WorkConsumer, "close" | "open">;
   /** Says how things stand. */
   readonly tell: () => void;
   readonly log: Log;
@@ -17,12 +17,13 @@ export interface DrainParts {
 const CANCEL_LIMIT_MS = 2_000;
 
 /**
- * Takes nothing new and gives back what runs; for as long as this boot lives, since no session consumes once `begun`.
- * A crash in the middle leaves the rest to the broker, which gives it back likewise.
+ * Takes nothing new, and gives back what runs, unless it is cordoned only; for as long as this boot lives, over every session, or until it is
+ * taken back. A crash in the middle leaves the rest to the broker, which gives it back likewise.
  */
 export class Drain {
   readonly #parts: DrainParts;
   #begun = false;
+  #cordoned = false;
 
   constructor(parts: DrainParts) {
     this.#parts = parts;
@@ -33,10 +34,35 @@ export class Drain {
     return this.#begun;
   }
 
+  /** Nothing is to be taken any more; what runs goes on. */
+  get cordoned(): boolean {
+    return this.#cordoned;
+  }
+
   /** From now on deliveries go straight back. */
   refuseAll(): void {
     this.#begun = true;
     this.#parts.intake.drain();
+  }
+
+  /** Safe to repeat. What the broker has sent already is run. */
+  async cordon(): Promise<void> {
+    const { tasks, work, tell, log } = this.#parts;
+    if (!this.#cordoned) log.info({ event: "cordoned" }, "nothing is taken any more; what runs goes on");
+    this.#cordoned = true;
+    tell();
+    await Promise.all([work.close("cordon"), tasks.cordon()]);
+  }
+
+  /** Takes back a cordon, or a drain: what is being given back goes all the same. Safe to repeat. */
+  async goOn(): Promise<void> {
+    const { intake, tasks, work, tell, log } = this.#parts;
+    if (this.#cordoned || this.#begun) log.info({ event: "uncordoned" }, "work is taken again");
+    this.#cordoned = false;
+    this.#begun = false;
+    intake.goOn();
+    tell();
+    await Promise.all([work.open("cordon"), work.open("drain"), tasks.goOn()]);
   }
 
   /**
@@ -55,7 +81,8 @@ export class Drain {
     tell();
     const tasksDone = tasks.drain(limitMs);
     // The consumer first, or the broker hands the released messages straight back.
-    await within(Math.min(CANCEL_LIMIT_MS, leftMs()), work.cancel());
+    await within(Math.min(CANCEL_LIMIT_MS, leftMs()), work.close("drain"));
+    if (!this.#begun) return; // it has been taken back
     runner.stopAll({ kind: "draining" });
     await within(leftMs(), Promise.all([runner.idle(), tasksDone]));
     const observers = runner.unsettled();

@@ -17,6 +17,10 @@ import type { Tombstones } from "./tombstones.ts";
 export interface IntakeParts extends ErrorWay {
   readonly runner: Runner;
   readonly knowsType: (type: string) => boolean;
+  /** Whether runs of this type ask before their handlers start. */
+  readonly asksFirst: (type: string) => boolean;
+  /** Whether they save where they have got to. */
+  readonly saves: (type: string) => boolean;
   readonly tombstones: Tombstones;
   readonly events: { tell(event: ServiceEvent, onConfirmed?: () => void): void };
   /** The broker has taken back what it had given to this generation. */
@@ -40,6 +44,11 @@ export class Intake {
   /** From now on deliveries go straight back. */
   drain(): void {
     this.#draining = true;
+  }
+
+  /** A drain is taken back. */
+  goOn(): void {
+    this.#draining = false;
   }
 
   take(delivery: Delivery): void {
@@ -111,10 +120,10 @@ export class Intake {
   }
 
   #accept(start: StartObserver, delivery: Delivery): void {
-    const { runner, isTraced } = this.#parts;
+    const { runner, isTraced, asksFirst, saves } = this.#parts;
     const traceContext = isTraced ? traceContextOf(delivery.properties.headers) : undefined;
     delivery.shed();
-    runner.accept({ start, delivery, traceContext });
+    runner.accept({ start, delivery, traceContext, isAdmitted: asksFirst(start.type), hasCheckpoint: saves(start.type) });
   }
 
   #ack(delivery: Delivery): void {

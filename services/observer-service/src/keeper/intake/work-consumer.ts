@@ -16,11 +16,16 @@ export interface WorkConsumerParts {
   readonly log: Log;
 }
 
+/** Why nothing is taken although there is room: it drains, is cordoned, or leaves what is shed to others. */
+export type Closer = "drain" | "cordon" | "shed";
+
 const LOOK_MS = 500;
+/** Where no memory has to be measured first. */
+const LOOK_AT_WORKERS_MS = 100;
 
 /**
- * Consumes the work queue, on one channel a session. Under `WORKER_COUNT=auto` no more than memory has room for: then its consumer is
- * cancelled, what it holds stays held, and it consumes again when there is room. A crash leaves all of it to the broker.
+ * Consumes the work queue, on one channel a session. While it is closed, and under `WORKER_COUNT=auto` while memory has no room, its
+ * consumer is cancelled, what it holds stays held, and then it consumes again. A crash leaves all of it to the broker.
  */
 export class WorkConsumer {
   readonly #parts: WorkConsumerParts;
@@ -33,7 +38,7 @@ export class WorkConsumer {
   #isChanging = false;
   /** When memory was given back last. */
   #runningWhenCollected = 0;
-  #isOver = false;
+  readonly #closers = new Set<Closer>();
 
   constructor(parts: WorkConsumerParts) {
     this.#parts = parts;
@@ -43,39 +48,72 @@ export class WorkConsumer {
   async begin(session: Session, queue: string): Promise<void> {
     this.#session = { session, queue };
     this.#appetite = { kind: "none" };
-    if (this.#parts.memory === undefined) return this.#take({ window: this.#parts.workers, isWhole: true });
+    const hasAllRoom = this.#parts.memory === undefined && !this.#isClosed && this.#parts.running() === 0;
+    if (hasAllRoom) return this.#change({ window: this.#parts.workers, isWhole: true });
     await this.#look();
-    if (!session.lost.aborted) this.#looking = setInterval(() => void this.#look().catch(() => undefined), LOOK_MS); // a lost session is told by itself
+    this.#keepLooking(session);
+  }
+
+  /** A consumer that comes after another counts what it is given itself alone: as runs of the other end, it has to be given more. */
+  #keepLooking(session: Session): void {
+    if (session.lost.aborted || this.#looking !== undefined) return;
+    const everyMs = this.#parts.memory === undefined ? LOOK_AT_WORKERS_MS : LOOK_MS;
+    this.#looking = setInterval(() => void this.#look().catch(() => undefined), everyMs); // a lost session is told by itself
+  }
+
+  /** Nothing is taken from now on; resolves when the broker gives nothing more. */
+  async close(why: Closer): Promise<void> {
+    this.#closers.add(why);
+    await this.#asked;
+    if (this.#isClosed) await this.#consumer?.pause();
+  }
+
+  /** Takes again, unless it is closed for something else. */
+  async open(why: Closer): Promise<void> {
+    if (!this.#closers.delete(why) || this.#isClosed || this.#session === undefined) return;
+    this.#appetite = { kind: "none" };
+    await this.#look();
+    this.#keepLooking(this.#session.session);
+  }
+
+  get #isClosed(): boolean {
+    return this.#closers.size > 0;
+  }
+
+  /** Until somebody takes that back; what is shed keeps it for a moment only. */
+  get #isClosedForLong(): boolean {
+    return this.#closers.has("drain") || this.#closers.has("cordon");
+  }
+
+  /** It takes nothing at the moment, and will again by itself: it is aside, or has no worker free. */
+  get isResting(): boolean {
+    const { running, workers } = this.#parts;
+    if (this.#session === undefined || this.#isClosedForLong || this.isConsuming) return false;
+    return this.#isClosed || running() >= workers;
   }
 
   /** The session is gone. */
   lost(): void {
     clearInterval(this.#looking);
+    this.#looking = undefined;
     this.#session = undefined;
     this.#isChanging = false;
     this.#asked = undefined;
     this.#consumer = undefined;
   }
 
-  /** For good. */
-  async cancel(): Promise<void> {
-    this.#isOver = true;
-    clearInterval(this.#looking);
-    await (await this.#asked)?.cancel();
-  }
-
   get isConsuming(): boolean {
-    return this.#consumer !== undefined && this.#appetite.kind === "taking" && !this.#isOver;
+    return this.#consumer !== undefined && this.#appetite.kind === "taking" && !this.#isClosed;
   }
 
   /** Why it takes nothing although it has workers free; undefined: it does, or that is not why. */
   get pausedFor(): string | undefined {
-    return this.#appetite.kind === "paused" && !this.#isOver ? this.#appetite.why : undefined;
+    return this.#appetite.kind === "paused" && !this.#isClosed ? this.#appetite.why : undefined;
   }
 
   /** For how many more there is room now. */
   get room(): number {
-    return this.#appetite.kind === "paused" || this.#isOver ? 0 : roomFor(this.#circumstances());
+    return this.#appetite.kind === "paused" || this.#isClosedForLong ? 0 : roomFor(this.#circumstances());
   }
 
   /** Resolves when what the broker has sent until now has come in. Rejects when the session is lost. */
@@ -90,12 +128,17 @@ export class WorkConsumer {
   }
 
   async #look(): Promise<void> {
-    if (this.#isChanging || this.#isOver || this.#session === undefined) return;
+    if (this.#isChanging || this.#isClosed || this.#session === undefined) return;
     // What has ended has left garbage, which would look like memory in use.
     if (this.pausedFor !== undefined && this.#parts.running() < this.#runningWhenCollected) return this.#collect();
     const decision = decide(this.#appetite, this.#circumstances(), performance.now());
     if (decision === undefined) return;
     if (decision.kind === "pause") return this.#pause(decision.why);
+    await this.#change(decision);
+  }
+
+  /** One at a time: two would be two consumers. */
+  async #change(decision: { window: number; isWhole: boolean }): Promise<void> {
     this.#isChanging = true;
     try {
       await this.#take(decision);
@@ -125,9 +168,18 @@ export class WorkConsumer {
     const wasPaused = this.pausedFor !== undefined;
     this.#appetite = { kind: "taking", window, isWhole, taken: 0, lastTakenAtMs: performance.now() };
     if (wasPaused) this.#parts.log.info({ event: "intake-resumed", window }, "there is room again: observers are taken");
-    if (this.#consumer !== undefined) await this.#consumer.resume(window);
+    if (this.#consumer !== undefined) await this.#resume(this.#consumer, window);
     else await this.#consume(window);
+    if (this.#isClosed) await this.#consumer?.pause(); // meanwhile
     if (wasPaused) this.#parts.onChange();
+  }
+
+  /** No more than there are workers free once nothing comes any more: the one before may have been given something meanwhile. */
+  async #resume(consumer: Consumer, window: number): Promise<void> {
+    await consumer.pause();
+    const free = this.#parts.workers - this.#parts.running();
+    if (free > 0) await consumer.resume(Math.min(window, free));
+    else this.#appetite = { kind: "none" };
   }
 
   async #consume(prefetch: number): Promise<void> {
@@ -137,7 +189,6 @@ export class WorkConsumer {
     const consumer = await this.#asked;
     if (session.lost.aborted) return;
     this.#consumer = consumer;
-    if (this.#isOver) await consumer.cancel();
   }
 
   #given(delivery: Delivery): void {

@@ -19,7 +19,7 @@ export interface Batch {
 }
 
 /** The places in which an event waits that a later one of the same run (or service) can make superfluous. */
-type Place = "start" | "again" | "retry" | "held" | "latest";
+type Place = "requested" | "checkpoint" | "start" | "again" | "retry" | "held" | "updated" | "latest";
 
 type Waiting = Omit<Outgoing, "onConfirmed"> & {
   onConfirmed: Outgoing["onConfirmed"];
@@ -31,7 +31,7 @@ type Waiting = Omit<Outgoing, "onConfirmed"> & {
  * Events on their way to the state queue, in order. One batch is in flight at a time and is given out again, unchanged,
  * until it is confirmed, so that `seq` and order cannot part.
  *
- * What waits is coalesced per run (first start, latest retry, latest start after it, latest hold, end), so that it is
+ * What waits is coalesced per run (latest request, first start, latest checkpoint, latest retry, latest start after it, latest hold, end), so that it is
  * bounded by the number of runs, however long the broker is away. A crash loses what waits: the manager hears of it by
  * the death of the service.
  */
@@ -151,7 +151,10 @@ const both = (first: () => void, second: (() => void) | undefined) => () => {
 
 /** In which place an event waits, and which waiting ones it makes superfluous. */
 const COALESCING: Record<ServiceEvent["kind"], { place?: Place; replaces: readonly Place[] }> = {
+  RunRequested: { place: "requested", replaces: ["requested"] },
   RunStarted: { place: "start", replaces: ["again"] },
+  CheckpointSaved: { place: "checkpoint", replaces: ["checkpoint"] },
+  RunUpdated: { place: "updated", replaces: ["updated"] },
   RunRetrying: { place: "retry", replaces: ["retry", "again"] },
   RunHeld: { place: "held", replaces: ["held"] },
   RunStopped: { replaces: ["again", "held"] },

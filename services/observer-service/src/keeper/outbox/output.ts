@@ -1,5 +1,13 @@
 import type { Publisher } from "@unacked/broker";
-import { EXCHANGES, newMessageId, outputKey, type RunId, type ServiceId, type StartObserver } from "@unacked/contracts";
+import {
+  EXCHANGES,
+  newMessageId,
+  OUTPUT_HEADERS,
+  outputKey,
+  type RunId,
+  type ServiceId,
+  type StartObserver,
+} from "@unacked/contracts";
 import { runAsService } from "../../isolation.ts";
 import { MAX_EVENT_BYTES, OutputOverflowError, OutputTooLargeError } from "../../wire/output-errors.ts";
 
@@ -9,7 +17,7 @@ const MAX_WAITING = 10_000;
 /** Publishes what an observer emits: to `unacked.output`, key `<type>.<name>`; nobody need have bound a queue. */
 export type Output = (
   start: Pick<StartObserver, "observerId" | "name" | "type">,
-  runId: RunId,
+  run: { readonly runId: RunId; readonly epoch?: number | undefined },
   eventJson: string,
   /** Once aborted, what has not been sent is not sent any more: its handler has gone with its slot. */
   wanted?: AbortSignal,
@@ -18,10 +26,10 @@ export type Output = (
 export function createOutput(
   publisher: Pick<Publisher, "publish">,
   serviceId: ServiceId,
-  onSettled: (outcome: "confirmed" | "failed") => void,
+  onSettled: (outcome: "confirmed" | "failed", type: string) => void,
 ): Output {
   let waiting = 0;
-  return async ({ observerId, name, type }, runId, eventJson, wanted) => {
+  return async ({ observerId, name, type }, { runId, epoch }, eventJson, wanted) => {
     if (waiting >= MAX_WAITING) throw new OutputOverflowError(MAX_WAITING);
     const bytes = Buffer.byteLength(eventJson);
     if (bytes > MAX_EVENT_BYTES) throw new OutputTooLargeError(bytes);
@@ -34,14 +42,15 @@ export function createOutput(
       messageId: newMessageId(),
       appId: serviceId,
       mandatory: false,
+      headers: { [OUTPUT_HEADERS.runId]: runId, ...(epoch !== undefined && { [OUTPUT_HEADERS.epoch]: epoch }) },
       body,
     };
     waiting += 1;
     try {
       await runAsService(() => publisher.publish(message, wanted));
-      onSettled("confirmed");
+      onSettled("confirmed", type);
     } catch (error) {
-      onSettled("failed");
+      onSettled("failed", type);
       throw error;
     } finally {
       waiting -= 1;

@@ -44,6 +44,8 @@ export interface Handlers {
   endForCertain(runs: readonly HandledRun[]): boolean;
   /** Until when what runs may go on, in ms of `performance.now()`; undefined: no lease. */
   leaseHeldUntil(deadlineMs: number | undefined, graceMs: number): void;
+  /** Whether silence counts for nobody now: the broker takes nothing. */
+  holdSilence(isHeld: boolean): void;
   /** Ends what still runs; resolves when what it traced is sent, after `limitMs` at the latest. */
   close(limitMs: number): Promise<void>;
 }

@@ -1,20 +1,34 @@
 import type { Delivery } from "@unacked/broker";
-import { newRunId, type RunId, type StartObserver } from "@unacked/contracts";
+import { type AdmittedSpec, type Checkpoint, newRunId, type RunId, type StartObserver } from "@unacked/contracts";
 import type { TraceContext } from "@unacked/tracing";
 import type { Log } from "../../log.ts";
-import type { Attempt, RunTrace } from "../../wire/attempt.ts";
+import type { Admission, Attempt, RunTrace } from "../../wire/attempt.ts";
 import { NEW_RUN, type RunState } from "./run-machine.ts";
 import type { RunTail } from "./run-tail.ts";
 
 /** A run with what belongs to it at the rim: its message, its handler, its timer. */
 export interface LiveRun {
-  readonly start: StartObserver;
+  /** Of an admitted run what it was admitted with. */
+  start: StartObserver;
   readonly runId: RunId;
   readonly delivery: Delivery;
   readonly log: Log;
   state: RunState;
   /** The manager may have heard of it (RunStarted, Inventory), so its end has to be told. */
   announced: boolean;
+  /** Its type asks before its handler starts. */
+  readonly isAdmitted: boolean;
+  /** That it may, and with what. */
+  admission?: Admission;
+  readonly epoch: number | undefined;
+  /** Its type saves where its runs have got to. */
+  readonly hasCheckpoint: boolean;
+  /** What it has saved last. */
+  saved?: Checkpoint;
+  /** What its next attempt starts with, as JSON. */
+  readonly checkpoint: string | undefined;
+  /** Its handler has begun at least once. */
+  hasBegun: boolean;
   /** The handler that runs, or ran last. */
   attempt?: Attempt;
   /** The error that nobody caught and that ends this attempt, as it was thrown. */
@@ -27,34 +41,52 @@ export interface LiveRun {
   tail?: RunTail;
   /** Only where runs are traced. */
   trace?: RunTrace;
+  /** Since when its handler has had no beat, as far as it was ever silent; and whether the books were told so. */
+  silence?: { sinceMs: number | undefined; isTold: boolean } | undefined;
   /** Ends the wait for the confirm of its error report. */
   reporting?: AbortController;
 }
 
 export type AcceptedStart = {
+  readonly isAdmitted?: boolean;
+  readonly hasCheckpoint?: boolean;
   readonly start: StartObserver;
   readonly delivery: Delivery;
   /** That of the message, where runs are traced. */
   readonly traceContext?: TraceContext | undefined;
 };
 
-export function newLiveRun({ start, delivery }: AcceptedStart, log: Log): LiveRun {
-  return new FreshRun(start, delivery, log);
+export function newLiveRun(accepted: AcceptedStart, log: Log): LiveRun {
+  return new FreshRun(accepted, log);
 }
 
 class FreshRun implements LiveRun {
-  readonly start: StartObserver;
+  start: StartObserver;
   readonly runId = newRunId();
   readonly delivery: Delivery;
+  readonly isAdmitted: boolean;
+  readonly hasCheckpoint: boolean;
   state: RunState = NEW_RUN;
   announced = false;
+  admission?: Admission;
+  hasBegun = false;
   #log: Log;
   #hasOwnLog = false;
 
-  constructor(start: StartObserver, delivery: Delivery, log: Log) {
+  constructor({ start, delivery, isAdmitted = false, hasCheckpoint = false }: AcceptedStart, log: Log) {
     this.start = start;
     this.delivery = delivery;
+    this.isAdmitted = isAdmitted;
+    this.hasCheckpoint = hasCheckpoint;
     this.#log = log;
+  }
+
+  get epoch(): number | undefined {
+    return this.admission?.epoch;
+  }
+
+  get checkpoint(): string | undefined {
+    return newestOf(this)?.value;
   }
 
   /** Made when it is first written to: it costs as much memory as the rest of an idle run's bookkeeping. */
@@ -68,15 +100,50 @@ class FreshRun implements LiveRun {
   }
 }
 
+/** It counts as asking: its type does, and its handler has never begun. */
+export const isAsking = ({ isAdmitted, hasBegun }: LiveRun): boolean => isAdmitted && !hasBegun;
+
+/** Takes an admission; a newer one than it has replaces it until its handler begins. */
+export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): void {
+  if (run.hasBegun || (run.admission !== undefined && run.admission.epoch >= admission.epoch)) return;
+  run.admission = admission;
+  run.start = { ...run.start, ...spec };
+}
+
+/** How many successors a keeper admits by itself before it has to ask: the manager's next epoch is higher by one more. */
+const OWN_EPOCHS = 999;
+
+/** What the run after this one, of the same message, starts with; undefined: it has to ask. */
+export function admissionOfNext(run: LiveRun): Admission | undefined {
+  const { admission } = run;
+  if (admission === undefined || admission.ownEpochs >= OWN_EPOCHS) return undefined;
+  return { epoch: admission.epoch + 1, ownEpochs: admission.ownEpochs + 1, checkpoint: newestOf(run) };
+}
+
+/** What it has saved last, else what it was given. */
+const newestOf = ({ saved, admission }: LiveRun): Checkpoint | undefined => saved ?? admission?.checkpoint;
+
+/** What is told of an admitted run beside who it is. */
+export function standingOf(run: LiveRun): { epoch?: number; checkpointNumber?: number } {
+  if (run.epoch === undefined) return {};
+  return { epoch: run.epoch, ...(run.hasCheckpoint && { checkpointNumber: newestOf(run)?.number ?? 0 }) };
+}
+
 /** Whether the observer's own code is, or may be, executing for this run. */
 export function hasHandler({ state }: LiveRun): boolean {
   return state.phase === "running" || (state.phase === "stopping" && state.handler);
+}
+
+/** For how long its handler has been silent, if it is. */
+export function quietForMs({ silence }: LiveRun): number | undefined {
+  return silence?.sinceMs === undefined ? undefined : Math.round(performance.now() - silence.sinceMs);
 }
 
 /** What `attempt` of an event or an inventory is: the one that runs, or the one it waits for. */
 export function attemptOf({ state }: LiveRun): number {
   switch (state.phase) {
     case "waiting":
+    case "requested":
     case "running":
     case "backing-off":
     case "stopping":

@@ -9,17 +9,23 @@ const ONE_BY_ONE = 5;
 type Entry = { run: Pick<LiveRun, "start" | "runId" | "trace">; fact: RunFact };
 
 /**
- * Logs which runs have started and ended. A line each, unless thousands do at once: their lines, written one by one, would take
+ * Logs which runs ask, have started and ended. A line each, unless thousands do at once: their lines, written one by one, would take
  * longer than their starts. Nothing waits longer than until the end of the turn. At level debug each has its line all the same.
  */
 export class RunLog {
   readonly #log: Log;
+  #requested: Entry[] = [];
   #started: Entry[] = [];
   #ended: Entry[] = [];
   #isDue = false;
 
   constructor(log: Log) {
     this.#log = log;
+  }
+
+  requested(run: Entry["run"], fact: RunFact): void {
+    this.#requested.push({ run, fact });
+    this.#flushSoon();
   }
 
   started(run: Entry["run"], fact: RunFact): void {
@@ -36,10 +42,13 @@ export class RunLog {
     if (this.#isDue) return;
     this.#isDue = true;
     setImmediate(() => {
-      const [started, ended] = [this.#started, this.#ended];
+      const [requested, started, ended] = [this.#requested, this.#started, this.#ended];
+      this.#requested = [];
       this.#started = [];
       this.#ended = [];
       this.#isDue = false;
+      const asking = { one: "run-requested", many: "runs-requested" };
+      this.#write(requested, asking, "waits for the manager's admission", "wait for the manager's admission");
       this.#write(started, { one: "run-started", many: "runs-started" }, "has started", "have started");
       this.#write(ended, { one: "run-ended", many: "runs-ended" }, "has ended", "have ended");
     });
@@ -68,6 +77,7 @@ export class RunLog {
 }
 
 function detailsOf(fact: RunFact): object {
+  if (fact.kind === "RunRequested") return {};
   if (fact.kind === "RunStarted") return { attempt: fact.attempt };
   return { fact: fact.kind, ...("reason" in fact && { reason: fact.reason }) };
 }

@@ -13,6 +13,8 @@ export type RunState =
    * are those of the run that it follows after an interruption.
    */
   | { phase: "waiting"; failures: number }
+  /** It has had its turn, and has asked whether its handler may start. */
+  | { phase: "requested"; failures: number }
   /** Its handler runs. `failures`: attempts that failed since the start or since it was last well. */
   | { phase: "running"; failures: number }
   /** Its handler failed; it is started again after a delay, the message still unacked. */
@@ -27,6 +29,10 @@ export type Settled = { kind: "completed" } | { kind: "failed"; error: ErrorText
 
 export type RunInput =
   | { kind: "turn" }
+  /** Its turn, in which it has to ask first. */
+  | { kind: "ask" }
+  /** What it has asked for: it may start. */
+  | { kind: "admitted" }
   | { kind: "bad-params"; error: ErrorText }
   | { kind: "settled"; how: Settled; random: number }
   /** The handler has gone with its slot, through no fault of its own. */
@@ -52,11 +58,12 @@ type ReportedFact = FailedFact | StoppedFact;
 
 /** What is told about a run; who it is and when it was is added outside. */
 export type RunFact =
+  | { kind: "RunRequested" }
   | { kind: "RunStarted"; attempt: number }
   | { kind: "RunRetrying"; attempt: number; error: ErrorText; delayMs: number }
   | StoppedFact
   | { kind: "RunCompleted" }
-  | { kind: "RunReleased"; reason: "draining" | "lease-lost" }
+  | { kind: "RunReleased"; reason: "draining" | "lease-lost"; moved?: true }
   | FailedFact;
 
 /** What becomes of the message once the end is confirmed; `leave`: it is not ours any more. */
@@ -86,6 +93,8 @@ export function stepRun(state: RunState, input: RunInput, policy: RetryPolicy): 
   switch (state.phase) {
     case "waiting":
       return stepWaiting(state, input, policy);
+    case "requested":
+      return stepRequested(state, input, policy);
     case "running":
       return stepRunning(state, input, policy);
     case "backing-off":
@@ -102,20 +111,34 @@ export function stepRun(state: RunState, input: RunInput, policy: RetryPolicy): 
 }
 
 function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, policy: RetryPolicy): RunStep {
-  if (input.kind === "turn") {
-    const { failures } = state;
-    return started(failures, failures === 0 ? [] : [{ kind: "watch-health", afterMs: policy.resetAfterMs }]);
-  }
+  if (input.kind === "turn") return begun(state.failures, policy);
+  if (input.kind === "ask")
+    return {
+      state: { phase: "requested", failures: state.failures },
+      effects: [{ kind: "tell", fact: { kind: "RunRequested" } }],
+    };
   if (input.kind === "bad-params") return failedForGood("bad-params", 0, input.error);
   if (input.kind === "no-room") return { state, effects: [{ kind: "tell", fact: noRoom(state.failures, input.why) }] };
   if (input.kind !== "stop") return ignored(state);
   const { cause } = input;
   // Nothing runs yet, so there is nothing to restart.
   if (!endsForGood(cause)) return ignored(state);
-  if (cause.kind === "lease-lost" || cause.kind === "draining") return finished(cause, 0, undefined);
+  if (cause.kind === "lease-lost" || cause.kind === "draining" || cause.kind === "shed")
+    return finished(cause, 0, undefined);
   // Its end would say that the observer is over while an older run of it may still be settling: it waits for its turn.
   return { state: { phase: "stopping", cause, failures: 0, handler: false }, effects: [] };
 }
+
+/** It holds its worker and its message, and nothing of it runs: no older run of the observer either, as it has had its turn. */
+function stepRequested(state: RunState & { phase: "requested" }, input: RunInput, policy: RetryPolicy): RunStep {
+  if (input.kind === "admitted") return begun(state.failures, policy);
+  if (input.kind === "bad-params") return failedForGood("bad-params", 0, input.error);
+  if (input.kind !== "stop" || !endsForGood(input.cause)) return ignored(state);
+  return finished(input.cause, state.failures, undefined);
+}
+
+const begun = (failures: number, policy: RetryPolicy): RunStep =>
+  started(failures, failures === 0 ? [] : [{ kind: "watch-health", afterMs: policy.resetAfterMs }]);
 
 function stepRunning(state: RunState & { phase: "running" }, input: RunInput, policy: RetryPolicy): RunStep {
   switch (input.kind) {
@@ -139,6 +162,8 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
     case "bad-params": // said by the slot that was to run it
       return failedForGood("bad-params", 0, input.error);
     case "turn":
+    case "ask":
+    case "admitted":
     case "retry-due":
     case "no-room":
     case "reported":
@@ -242,6 +267,8 @@ function finished(cause: StopCause, failures: number, chance: RetryChance | unde
       return { state: OVER, effects: [{ kind: "restart", failures, interruption: cause.why }] };
     case "draining":
       return ended({ kind: "RunReleased", reason: "draining" }, "requeue");
+    case "shed":
+      return ended({ kind: "RunReleased", reason: "draining", moved: true }, "requeue");
     case "lease-lost":
       return ended({ kind: "RunReleased", reason: "lease-lost" }, "leave");
     case "stopped":

@@ -1,8 +1,8 @@
-import type { RunEndEvent, RunRetrying, RunStarted, ServiceEvent } from "@unacked/contracts";
+import type { RunEndEvent, RunRequested, RunRetrying, RunStarted, ServiceEvent } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import { traceIdsOf } from "../../wire/attempt.ts";
 import type { ErrorReporter } from "../outbox/error-reporter.ts";
-import type { LiveRun } from "./live-run.ts";
+import { attemptOf, type LiveRun, quietForMs, standingOf } from "./live-run.ts";
 import { RunLog } from "./run-log.ts";
 import type { RunEffect, RunFact, Settlement } from "./run-machine.ts";
 
@@ -30,7 +30,7 @@ export class RunTeller {
   tell(run: LiveRun, fact: RunFact, onConfirmed?: () => void): void {
     const { observerId, messageId, revision } = run.start;
     // What is spread stands last: V8 takes twenty times as long to add to a copy.
-    const event: RunStarted | RunRetrying | RunEndEvent = {
+    const event: RunRequested | RunStarted | RunRetrying | RunEndEvent = {
       observerId,
       messageId,
       revision,
@@ -41,9 +41,24 @@ export class RunTeller {
     const traceContext = run.trace?.telling;
     if (traceContext !== undefined && (event.kind === "RunStarted" || event.kind === "RunStopped"))
       event.traceContext = traceContext;
-    if (event.kind === "RunStarted") event.deliveryCount = run.delivery.deliveryCount;
+    if (event.kind === "RunStarted") {
+      event.deliveryCount = run.delivery.deliveryCount;
+      event.quietForMs = quietForMs(run); // one that got its attempts back may be silent all the same
+      event.specVersion = run.start.specVersion;
+      Object.assign(event, standingOf(run));
+    }
+    if (event.kind === "RunRequested") event.deliveryCount = run.delivery.deliveryCount;
     if (fact.kind === "RunStarted") this.#runLog.started(run, fact);
+    if (fact.kind === "RunRequested") this.#runLog.requested(run, fact);
     this.#parts.events.tell(event, onConfirmed);
+  }
+
+  /** That it is silent, or is heard again: the same as its start, with what is known now. */
+  tellSilence(run: LiveRun): void {
+    const { observerId, messageId, revision } = run.start;
+    const { deliveryCount } = run.delivery;
+    const about = { observerId, messageId, revision, runId: run.runId, at: Date.now(), deliveryCount };
+    this.#parts.events.tell({ kind: "RunStarted", ...about, attempt: attemptOf(run), quietForMs: quietForMs(run) });
   }
 
   /** Puts its message among the errors; calls back when that is confirmed, which may never be. */

@@ -1,29 +1,38 @@
-import { type ErrorText, MAX_INTERRUPTION } from "@unacked/contracts";
+import { type ErrorText, MAX_INTERRUPTION, type UpdateRuns } from "@unacked/contracts";
 import type { RunOutcome } from "@unacked/sdk";
 import { sendableText, thrownText } from "../../error-text.ts";
-import type { StopCause } from "../../wire/stop-cause.ts";
+import { endsForGood, type StopCause } from "../../wire/stop-cause.ts";
 import type { Output } from "../outbox/output.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { EndedTails } from "./ended-tails.ts";
 import type { HandlerHost, Handlers } from "./handlers.ts";
-import { type AcceptedStart, attemptOf, type LiveRun, newLiveRun } from "./live-run.ts";
+import { type AcceptedStart, admissionOfNext, attemptOf, type LiveRun, newLiveRun } from "./live-run.ts";
 import { Pacer } from "./pacer.ts";
 import { type RunEffect, type RunFact, type RunInput, type Settled, type Settlement, stepRun } from "./run-machine.ts";
 import { RunSlots } from "./run-slots.ts";
 import { RunTail } from "./run-tail.ts";
 import { RunTeller, type RunTellerParts } from "./run-teller.ts";
 import type { RunTracing } from "./run-tracing.ts";
+import { Silences } from "./silences.ts";
+import { Updates } from "./updates.ts";
 
 export interface RunnerParts extends RunTellerParts {
   readonly handlers: Handlers;
   readonly output: Output;
   readonly stopTimeoutMs: number;
+  /** How often a run may save, and how much all of them. Default: as often and as much as they like. */
+  readonly saving?: { readonly everyMs: number; readonly bytesPerS: number };
   /** A handler is started, for the attempt of this number. */
   readonly onStart?: (attempt: number) => void;
+  /** How long a handler may think about what is wanted of it. */
+  readonly updateTimeoutMs?: number;
   /** What the tail of one run may take. */
   readonly tailBytes: number;
   /** Undefined: nothing is traced. */
   readonly tracing?: RunTracing | undefined;
 }
+
+const DEFAULT_UPDATE_TIMEOUT_MS = 10_000;
 
 /** How long a run waits that has to be alone in a slot while there may be no more slots. */
 const NO_ROOM_PAUSE_MS = 1_000;
@@ -39,12 +48,25 @@ export class Runner {
   readonly #parts: RunnerParts;
   readonly #pacer = new Pacer<LiveRun>((run) => this.#takeTurn(run));
   readonly #teller: RunTeller;
+  readonly #checkpoints: Checkpoints;
   readonly #host: HandlerHost<LiveRun>;
+  readonly #updates: Updates;
+  readonly #silences = new Silences((run) => this.#teller.tellSilence(run));
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
     this.#teller = new RunTeller(parts);
+    this.#checkpoints = new Checkpoints({ ...parts, bytesPerS: parts.saving?.bytesPerS ?? Number.MAX_SAFE_INTEGER });
     this.#host = this.#hostOfAttempts(parts);
+    this.#updates = new Updates({
+      events: parts.events,
+      limitMs: parts.updateTimeoutMs ?? DEFAULT_UPDATE_TIMEOUT_MS,
+      restart: (run) => this.stop(run, { kind: "restarted" }),
+      retryNow: (run) => {
+        clearTimeout(run.timer);
+        this.#retry(run);
+      },
+    });
   }
 
   /** Runs it as soon as it is its turn: paced, and after whatever still runs of the same observer has settled. */
@@ -57,6 +79,16 @@ export class Runner {
   /** Ends a run; how it ends, and what becomes of its message, follows from the cause. */
   stop(run: LiveRun, cause: StopCause): void {
     this.#apply(run, { kind: "stop", cause });
+  }
+
+  /** What is wanted of it by now. */
+  update(run: LiveRun, spec: UpdateRuns["targets"][number]["spec"]): void {
+    this.#updates.take(run, spec);
+  }
+
+  /** What it has saved last, or was given, is told once more. */
+  tellCheckpoint(run: LiveRun): void {
+    this.#checkpoints.tellAgain(run);
   }
 
   stopAll(cause: StopCause): void {
@@ -101,10 +133,21 @@ export class Runner {
     // A lost lease has ended it already, or ends it now.
     if (!this.#parts.holds(generation) && run.state.phase === "waiting") return this.stop(run, { kind: "lease-lost" });
     if (run.state.phase !== "waiting") return this.#apply(run, { kind: "turn" });
+    if (run.isAdmitted && run.admission === undefined) return this.#apply(run, { kind: "ask" });
+    this.#begin(run, "turn");
+  }
+
+  /** It has been admitted, and starts if it has asked; what still waits for its turn starts then. */
+  admitted(run: LiveRun): void {
+    if (run.state.phase === "requested" && run.waitsForRoom !== true) this.#begin(run, "admitted");
+  }
+
+  #begin(run: LiveRun, kind: "turn" | "admitted"): void {
+    if (!this.#parts.holds(run.delivery.generation)) return this.stop(run, { kind: "lease-lost" });
     const noRoom = this.#parts.handlers.noRoomFor(run);
     if (noRoom !== undefined) return this.#waitForRoom(run, noRoom);
     const error = this.#parts.handlers.checkParams(run);
-    if (error === undefined) return this.#apply(run, { kind: "turn" });
+    if (error === undefined) return this.#apply(run, { kind });
     this.#badParams(run, error);
   }
 
@@ -115,8 +158,11 @@ export class Runner {
 
   #apply(run: LiveRun, input: RunInput): void {
     const { state, effects } = stepRun(run.state, input, run.start.retry);
+    if (run.state.phase === "running" && state.phase !== "running")
+      this.#updates.left(run, followsOn(state) || effects.some(({ kind }) => kind === "restart"));
     if (state !== run.state) {
       run.state = state;
+      if (state.phase !== "running") run.silence = undefined;
       clearTimeout(run.timer);
     }
     const { tracing } = this.#parts;
@@ -160,27 +206,33 @@ export class Runner {
     run.timer = setTimeout(() => this.#retry(run), NO_ROOM_PAUSE_MS);
   }
 
-  /** It has not begun: it asks again for its turn, in which it may also be told to end. */
+  /** It has not begun: it asks again for its turn, in which it may also be told to end, or for the slot where it has had that. */
   #waitForRoom(run: LiveRun, why: string): void {
     if (!run.waitsForRoom) {
       run.log.warn({ event: "no-slot", why }, "the observer waits for a slot");
       this.#apply(run, { kind: "no-room", why });
     }
     run.waitsForRoom = true;
-    setTimeout(() => this.#giveTurn(run), NO_ROOM_PAUSE_MS);
+    const hadItsTurn = run.state.phase === "requested";
+    setTimeout(() => {
+      if (!hadItsTurn) this.#giveTurn(run);
+      else if (run.state.phase === "requested") this.#begin(run, "admitted");
+    }, NO_ROOM_PAUSE_MS);
   }
 
   #startHandler(run: LiveRun): void {
     this.#parts.onStart?.(attemptOf(run));
     run.uncaught = undefined;
     run.waitsForRoom = false;
+    run.hasBegun = true;
     run.attempt = this.#parts.handlers.start(this.#host, run);
     this.#parts.tracing?.started(run);
   }
 
-  #hostOfAttempts({ output, stopTimeoutMs, tailBytes, tracing }: RunnerParts): HandlerHost<LiveRun> {
+  #hostOfAttempts({ output, stopTimeoutMs, tailBytes, tracing, saving }: RunnerParts): HandlerHost<LiveRun> {
     return {
-      publish: (run, eventJson, wanted) => output(run.start, run.runId, eventJson, wanted),
+      saving: { save: (run, json) => this.#checkpoints.save(run, json), everyMs: saving?.everyMs ?? 0 },
+      publish: (run, eventJson, wanted) => output(run.start, run, eventJson, wanted),
       stopTimeoutMs,
       tracing,
       tailOf: (run) => (run.tail ??= new RunTail(tailBytes)),
@@ -189,6 +241,14 @@ export class Runner {
         run.uncaught ??= error;
         this.stop(run, { kind: "uncaught", error: thrownText(error) });
       },
+      onSilence: (run, quietForMs) => {
+        const seconds = quietForMs === undefined ? undefined : Math.round(quietForMs / 1_000);
+        if (seconds === undefined) run.log.info({ event: "run-heard-again" }, "the observer is heard again");
+        else
+          run.log.warn({ event: "run-silent", seconds }, "the observer runs, and neither emits nor says that it is alive");
+        this.#silences.note(run, quietForMs);
+      },
+      onUpdated: (run, word) => this.#updates.answered(run, word),
       onStuck: (run) => this.#apply(run, { kind: "stuck" }),
       onBadParams: (run, error) => this.#badParams(run, error),
       onInterrupted: (run, why) => {
@@ -200,6 +260,7 @@ export class Runner {
   }
 
   #end(run: LiveRun, fact: RunFact, settlement: Settlement): void {
+    this.#checkpoints.flush(run);
     this.#teller.end(run, fact, settlement);
     if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
     const next = this.slots.remove(run);
@@ -208,16 +269,23 @@ export class Runner {
 
   /** Same message, a new run. The old handler has settled. */
   #restart(run: LiveRun, { failures, interruption }: RunEffect & { kind: "restart" }): void {
+    this.#checkpoints.flush(run);
     const why = interruption === undefined ? {} : { interruption: sendableText(interruption, MAX_INTERRUPTION) };
     this.#teller.tell(run, { kind: "RunStopped", reason: "restarted", ...why });
     if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
     const successor = newLiveRun(run, this.#parts.log);
     successor.state = { phase: "waiting", failures };
+    const admission = admissionOfNext(run);
+    if (admission !== undefined) successor.admission = admission;
     this.#parts.tracing?.succeeded(run, successor);
     this.slots.replace(run, successor);
     this.#takeTurn(successor);
   }
 }
+
+/** Another handler follows, of the same run or of the next. */
+const followsOn = (state: LiveRun["state"]): boolean =>
+  state.phase === "backing-off" || (state.phase === "stopping" && !endsForGood(state.cause));
 
 const settledBy = (outcome: RunOutcome): Settled =>
   outcome.outcome === "failed" ? { kind: "failed", error: thrownText(outcome.error) } : { kind: "completed" };

@@ -56,10 +56,18 @@ export class AttemptMessages {
       }
       case "uncaught":
         return host.onUncaught(run, asError(message.error));
+      case "silence":
+        return host.onSilence?.(run, message.quietForMs);
+      case "updated": {
+        const { specVersion, outcome, reason } = message;
+        return host.onUpdated?.(run, { specVersion, outcome, ...(reason !== undefined && { reason }) });
+      }
       case "thrown":
         return host.tailOf(run).thrown(message.what, message.error);
       case "emit":
         return publish(slot, placed, message.emit, message.json);
+      case "save":
+        return save(slot, placed, message.save, message.json);
       case "log":
         return writeLine(placed, message);
       case "lines-dropped":
@@ -73,14 +81,22 @@ export class AttemptMessages {
   }
 }
 
+function save(slot: Slot, { id, run, host }: Placed, number: number, json: string): void {
+  host.saving?.save(run, json).then(
+    () => slot.process.send({ kind: "saved", attempt: id, save: number }),
+    (error: unknown) => slot.process.send({ kind: "saved", attempt: id, save: number, error: answerOf(error) }),
+  );
+}
+
+function answerOf(error: unknown): { name: string; message: string; code?: string } {
+  const { name, message, code } = error as Error & { code?: unknown };
+  return { name, message, ...(typeof code === "string" && { code }) };
+}
+
 function publish(slot: Slot, { id, run, host }: Placed, emit: number, json: string): void {
   host.tailOf(run).value(json);
   host.publish(run, json, slot.living.signal).then(
     () => slot.process.send({ kind: "emitted", attempt: id, emit }),
-    (error: Error & { code?: unknown }) => {
-      const { name, message, code } = error;
-      const answer = { name, message, ...(typeof code === "string" && { code }) };
-      slot.process.send({ kind: "emitted", attempt: id, emit, error: answer });
-    },
+    (error: unknown) => slot.process.send({ kind: "emitted", attempt: id, emit, error: answerOf(error) }),
   );
 }

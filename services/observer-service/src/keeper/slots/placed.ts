@@ -1,5 +1,5 @@
 import type { ErrorText, LogLevel } from "@unacked/contracts";
-import type { Attempt, MemberWord } from "../../wire/attempt.ts";
+import type { Attempt, MemberWord, RunUpdate } from "../../wire/attempt.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost } from "../runs/handlers.ts";
 import type { Slot } from "./slot.ts";
@@ -18,6 +18,8 @@ export interface Placed extends Attempt {
   cause: StopCause | undefined;
   stopTimer: NodeJS.Timeout | undefined;
   calmTimer: NodeJS.Timeout | undefined;
+  /** What it is to be told once it has a slot. */
+  untold?: RunUpdate | undefined;
   /** Of a batch: what was told of its tasks so far. */
   results?: Map<string, MemberWord>;
 }

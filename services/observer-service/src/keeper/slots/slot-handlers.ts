@@ -108,6 +108,10 @@ export class SlotHandlers implements Handlers, SlotsView {
       stopTimer: undefined,
       calmTimer: undefined,
       abort: (cause) => this.#abort(placed, cause),
+      update: (word) => {
+        placed.untold = word;
+        this.#tellUpdate(placed);
+      },
       abortMember: (taskId, cause) => placed.slot?.process.send({ kind: "abort-member", attempt: placed.id, taskId, cause }),
     };
     this.#place(placed);
@@ -131,6 +135,10 @@ export class SlotHandlers implements Handlers, SlotsView {
     if (deadlineMs === undefined) return this.#pool.tellLease({ deadlineNs: null, graceMs });
     const leftNs = BigInt(Math.round((deadlineMs - performance.now()) * 1e6));
     this.#pool.tellLease({ deadlineNs: String(process.hrtime.bigint() + leftNs), graceMs });
+  }
+
+  holdSilence(isHeld: boolean): void {
+    this.#pool.holdSilence(isHeld);
   }
 
   slots(): SlotReport[] {
@@ -157,8 +165,8 @@ export class SlotHandlers implements Handlers, SlotsView {
   #place(placed: Placed): void {
     const slot = this.#placement.place(placed);
     if (slot === undefined) return;
-    const { observerId, name, type, labels, params } = placed.run.start;
-    const { runId, trace, taskAttempt, inputs, members } = placed.run;
+    const { observerId, name, type, labels, params, silence } = placed.run.start;
+    const { runId, trace, taskAttempt, inputs, members, epoch, checkpoint } = placed.run;
     const traceContext = trace?.start?.context;
     slot.process.send({
       kind: "begin",
@@ -170,11 +178,22 @@ export class SlotHandlers implements Handlers, SlotsView {
       labels,
       params,
       taskAttempt,
+      ...(silence && { silence }),
+      ...(epoch !== undefined && { epoch }),
+      ...(checkpoint !== undefined && { checkpoint }),
       ...(inputs !== undefined && { inputs }),
       ...(members !== undefined && { members }),
       traceContext,
     });
+    this.#tellUpdate(placed);
     if (this.#blame.isGuilty(observerId)) this.#watchCalm(placed, placed.run.start.retry.resetAfterMs);
+  }
+
+  #tellUpdate(placed: Placed): void {
+    const { slot, untold } = placed;
+    if (slot === undefined || untold === undefined) return;
+    placed.untold = undefined;
+    slot.process.send({ kind: "update", attempt: placed.id, ...untold });
   }
 
   #placeWaiting(): void {

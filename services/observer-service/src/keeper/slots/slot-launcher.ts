@@ -25,6 +25,7 @@ export class SlotLauncher {
   readonly #log: Log;
   readonly #leash = deathLeash();
   readonly #sweeper = new GroupSweeper();
+  #isSilenceHeld = false;
   #lease: LeaseWord = { deadlineNs: null, graceMs: 0 };
 
   constructor(settings: LaunchSettings, hooks: LaunchHooks, log: Log) {
@@ -34,7 +35,7 @@ export class SlotLauncher {
   }
 
   launch(purpose: Purpose): Slot {
-    const { args, env, dir, permissions, stopTimeoutMs, logLevel, stuckMs, service } = this.#settings;
+    const { args, env, dir, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service } = this.#settings;
     const { onMessage, onAlive, onStuck, onGone } = this.#hooks;
     const process = new SlotProcess({
       leash: this.#leash,
@@ -56,7 +57,8 @@ export class SlotLauncher {
     this.#sweeper.watch(process.pid);
     const slot = newSlot(process, purpose);
     process.tellLease(this.#lease);
-    process.send({ kind: "load", dir, permissions, stopTimeoutMs, logLevel, stuckMs, service });
+    process.send({ kind: "load", dir, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service });
+    process.send({ kind: "hold-silence", isHeld: this.#isSilenceHeld });
     return slot;
   }
 
@@ -64,5 +66,10 @@ export class SlotLauncher {
   tellLease(word: LeaseWord, slots: Iterable<Slot>): void {
     this.#lease = word;
     for (const { process } of slots) process.tellLease(word);
+  }
+
+  holdSilence(isHeld: boolean, slots: Iterable<Slot>): void {
+    this.#isSilenceHeld = isHeld;
+    for (const { process } of slots) process.send({ kind: "hold-silence", isHeld });
   }
 }

@@ -1,11 +1,15 @@
 import {
   BrokenFile,
   ErrorText,
+  MAX_CHECKPOINT_BYTES,
   MAX_TASK_OUTPUT_BYTES,
+  MAX_UPDATE_REASON,
   ObserverTypeInfo,
+  SpecVersion,
   TaskCreations,
   TaskPostponement,
   TaskTypeInfo,
+  UPDATE_OUTCOMES,
 } from "@unacked/contracts";
 import { z } from "zod";
 import type { FromSlot, WatchdogWord } from "../../wire/messages.ts";
@@ -56,6 +60,15 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
   }),
   z.object({ kind: z.literal("thrown"), attempt, what: z.string().max(1_000), error: ErrorText }),
   z.object({ kind: z.literal("uncaught"), attempt, error: ErrorText }),
+  z.object({ kind: z.literal("silence"), attempt, quietForMs: amount.optional() }),
+  z.object({
+    kind: z.literal("updated"),
+    attempt,
+    specVersion: SpecVersion,
+    outcome: z.enum(UPDATE_OUTCOMES),
+    reason: z.string().max(MAX_UPDATE_REASON).optional(),
+  }),
+  z.object({ kind: z.literal("save"), attempt, save: z.int().min(1), json: z.string().max(MAX_CHECKPOINT_BYTES) }),
   z.object({ kind: z.literal("emit"), attempt, emit: z.int().min(1), json: z.string() }),
   z.object({
     kind: z.literal("log"),

@@ -165,6 +165,11 @@ export class SlotPool {
     this.#launcher.tellLease(word, this.slots);
   }
 
+  /** Of every slot, and of those that come. */
+  holdSilence(isHeld: boolean): void {
+    this.#launcher.holdSilence(isHeld, this.slots);
+  }
+
   /** Lets each send what it has traced, and ends them all. */
   async close(limitMs = 0): Promise<void> {
     this.#isClosed = true;

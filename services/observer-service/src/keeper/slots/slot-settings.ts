@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Capacity, machineCapacity } from "../../machine/capacity.ts";
+import type { Capacity } from "../../machine/capacity.ts";
 import { permissionsOf } from "../../permissions.ts";
 import { SETTING_NAMES, type ServiceSettings } from "../../settings.ts";
 import { autoSlotMemoryBytes, heapLimitMib } from "./slot-memory.ts";
@@ -24,18 +24,20 @@ export const slotCountOf = ({ SLOTS }: Pick<ServiceSettings, "SLOTS">, capacity:
 /** For suspects and guilty ones, and the spare. */
 const MORE_SLOTS = 8;
 
-/**
- * Undefined: there are none, handlers run in this process.
- *
- * @param program the file that a slot runs
- */
+interface SlotSurroundings {
+  /** The file that a slot runs. */
+  readonly program: string;
+  readonly service: SlotSettings["service"];
+  /** What its service has of the machine. */
+  readonly capacity: Capacity;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Undefined: there are none, handlers run in this process. */
 export function slotSettingsOf(
   settings: ServiceSettings,
-  program: string,
-  service: SlotSettings["service"],
-  env: NodeJS.ProcessEnv,
+  { program, service, capacity, env }: SlotSurroundings,
 ): SlotSettings | undefined {
-  const capacity = machineCapacity();
   const count = slotCountOf(settings, capacity);
   if (count === 0) return undefined;
   const memoryBytes =
@@ -54,6 +56,7 @@ export function slotSettingsOf(
     permissions: permissionsOf(settings),
     logLevel: settings.LOG_LEVEL,
     stopTimeoutMs: settings.STOP_TIMEOUT_MS,
+    saveEveryMs: settings.CHECKPOINT_EVERY_MS,
     stuckMs: settings.STUCK_MS,
     service,
     env: slotEnvironment(env, settings.SLOT_NODE_OPTIONS),

@@ -112,6 +112,7 @@ function fateOfStopped(cause: Exclude<StopCause, { kind: "uncaught" }>): TaskFat
     case "moved":
     case "restarted":
       return { kind: "again" };
+    case "shed":
     case "draining":
       return { kind: "release", isOurs: true };
     case "lease-lost":

@@ -26,6 +26,11 @@ export class TaskIntake {
     this.#draining = true;
   }
 
+  /** A drain is taken back. */
+  goOn(): void {
+    this.#draining = false;
+  }
+
   take(delivery: Delivery): void {
     const { holds, runner } = this.#parts;
     if (!holds(delivery.generation)) return; // fenced: its session is about to end, and with it the message goes back

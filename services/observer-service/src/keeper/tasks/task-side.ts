@@ -31,10 +31,12 @@ export class TaskSide {
   readonly workers: number;
   readonly #parts: TaskSideParts;
   readonly #intake: TaskIntake;
+  #session: { session: Session; queue: string } | undefined;
   #consuming: Promise<Consumer> | undefined;
   /** How long tasks take decides how many travel together: that a type is short is told at once. */
   readonly #paces = new Paces(() => this.tellAlive());
   #draining = false;
+  #cordoned = false;
   /** It has had a session: before that nobody knows it, and there is no generation to speak of. */
   #hasBegun = false;
 
@@ -63,15 +65,45 @@ export class TaskSide {
     const queue = taskQueue(identity.pool, queueType);
     if (declaresTopology) await session.declare(queue);
     else while (!(await session.isThere(queue.name))) await sleep(LOOK_AGAIN_MS);
-    if (this.#draining) return;
-    this.#consuming = session.consume(queue.name, { prefetch: this.workers }, (delivery) => this.#intake.take(delivery));
-    const consumer = await this.#consuming;
-    if (this.#draining) return consumer.cancel();
+    this.#session = { session, queue: queue.name };
+    if (this.#isClosed) return;
+    await this.#consume();
     log.info({ event: "consuming-tasks", queue: queue.name, workers: this.workers }, "taking tasks");
   }
 
+  get #isClosed(): boolean {
+    return this.#draining || this.#cordoned;
+  }
+
+  async #consume(): Promise<void> {
+    if (this.#session === undefined) return;
+    const { session, queue } = this.#session;
+    this.#consuming = session.consume(queue, { prefetch: this.workers }, (delivery) => this.#intake.take(delivery));
+    const consumer = await this.#consuming;
+    if (this.#isClosed) await consumer.pause();
+  }
+
   sessionLost(): void {
+    this.#session = undefined;
     this.#consuming = undefined;
+  }
+
+  /** Takes nothing more, and runs what it has to its end. */
+  async cordon(): Promise<void> {
+    this.#cordoned = true;
+    this.tellAlive();
+    await (await this.#consuming)?.pause();
+  }
+
+  /** Takes tasks again, also after a drain. What runs still is beside what it takes by then. */
+  async goOn(): Promise<void> {
+    this.#draining = false;
+    this.#cordoned = false;
+    this.#intake.goOn();
+    this.tellAlive();
+    const consuming = this.#consuming;
+    if (consuming === undefined) await this.#consume();
+    else await (await consuming).resume(this.workers);
   }
 
   /** Every few seconds: by it the manager knows how many tasks to send. */
@@ -100,11 +132,12 @@ export class TaskSide {
     this.#intake.drain();
     this.tellAlive();
     const endMs = performance.now() + limitMs;
-    const cancelled = this.#consuming?.then((consumer) => consumer.cancel());
+    const cancelled = this.#consuming?.then((consumer) => consumer.pause());
     await within(
       Math.min(LAST_WORK_MS, limitMs),
       cancelled?.then(() => this.runner.idle()),
     );
+    if (!this.#draining) return; // it has been taken back
     this.runner.stopAll({ kind: "draining" });
     await within(Math.max(0, endMs - performance.now()), this.runner.idle());
   }
@@ -116,6 +149,6 @@ export class TaskSide {
       const known = { ...(p95Ms !== undefined && { p95Ms }), ...(batch !== undefined && { batch }) };
       return { type, description, paramsSchema, ...known };
     });
-    this.sender.tell({ kind: "TaskWorkers", workers: this.workers, draining: this.#draining, types }, onConfirmed);
+    this.sender.tell({ kind: "TaskWorkers", workers: this.workers, draining: this.#isClosed, types }, onConfirmed);
   }
 }

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../log.ts";
+import type { LiveRun } from "../runs/live-run.ts";
+import type { Runner } from "../runs/runner.ts";
+import type { WorkConsumer } from "./work-consumer.ts";
+
+export interface ShedParts {
+  readonly work: Pick<WorkConsumer, "close" | "open">;
+  readonly runner: Pick<Runner, "stop">;
+  /** How the work queue stands. Rejects when the session is lost. */
+  readonly look: () => Promise<{ messageCount: number; consumerCount: number }>;
+  readonly log: Log;
+}
+
+/** So long at most others have the time to take what is shed. */
+export const ASIDE_MS = 5_000;
+const LOOK_MS = 50;
+/** Of messages that nobody takes: those who could are full, or gone. */
+const UNTAKEN_MS = 300;
+
+/**
+ * Gives runs to others: takes nothing for a moment, lets them settle, gives their messages back. A failover does not wait for that: as soon as
+ * messages stay in the queue, or nobody else consumes it, this service takes again. A crash in the middle leaves it to the broker.
+ */
+export class Shed {
+  readonly #parts: ShedParts;
+  #asideUntilMs = 0;
+  #isAside = false;
+
+  constructor(parts: ShedParts) {
+    this.#parts = parts;
+  }
+
+  /** Safe to repeat: what is ending is left to it. */
+  async give(runs: readonly LiveRun[]): Promise<void> {
+    const { runner, log } = this.#parts;
+    log.info({ event: "shedding", observers: runs.length }, "these are given to others, and nothing is taken meanwhile");
+    const aside = this.stepAside();
+    for (const run of runs) runner.stop(run, { kind: "shed" });
+    await aside;
+  }
+
+  /** Takes nothing for a moment. */
+  async stepAside(): Promise<void> {
+    this.#asideUntilMs = performance.now() + ASIDE_MS;
+    if (this.#isAside) return;
+    this.#isAside = true;
+    const { work } = this.#parts;
+    try {
+      await work.close("shed");
+      await this.#untilTaken();
+    } finally {
+      this.#isAside = false;
+      await work.open("shed");
+    }
+  }
+
+  async #untilTaken(): Promise<void> {
+    let least = 0;
+    let sinceMs = performance.now();
+    while (performance.now() < this.#asideUntilMs) {
+      const { messageCount, consumerCount } = await this.#parts.look();
+      const nowMs = performance.now();
+      if (consumerCount === 0 && messageCount > 0) return;
+      if (messageCount === 0 || messageCount < least) sinceMs = nowMs;
+      least = messageCount;
+      if (nowMs - sinceMs >= UNTAKEN_MS) return;
+      await sleep(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { Checkpoint, CheckpointSaved, ServiceEvent } from "@unacked/contracts";
+import { ObserverStopped } from "@unacked/sdk";
+import type { LiveRun } from "./live-run.ts";
+
+export interface CheckpointsParts {
+  readonly events: { tell(event: ServiceEvent, onConfirmed?: () => void): void };
+  /** The lease of that generation is held. */
+  readonly holds: (generation: number) => boolean;
+  /** What all runs of this service together may save in a second: it bounds what waits for a database that is away. */
+  readonly bytesPerS: number;
+}
+
+/** What an event holds beside the checkpoint itself, about. */
+const ENVELOPE_BYTES = 400;
+
+interface Waiting {
+  readonly run: LiveRun;
+  readonly json: string;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/**
+ * Comes in: checkpoints of runs, in their order, one of each under way. Guarantees: each is told before any end of its run, and
+ * resolves when the broker has confirmed it and the lease is held still. What waits is bounded by the runs. A crash loses what was
+ * not confirmed, of which nobody was told that it had been saved.
+ */
+export class Checkpoints {
+  readonly #parts: CheckpointsParts;
+  readonly #waiting = new Map<LiveRun, Waiting[]>();
+  #timer: NodeJS.Timeout | undefined;
+  /** How much may be told now; below 0: how much too much has been. */
+  #bytes: number;
+  #countedAtMs = performance.now();
+
+  constructor(parts: CheckpointsParts) {
+    this.#parts = parts;
+    this.#bytes = parts.bytesPerS;
+  }
+
+  save(run: LiveRun, json: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { run, json, resolve, reject };
+      const others = this.#waiting.get(run);
+      if (others === undefined) this.#waiting.set(run, [waiting]);
+      else others.push(waiting);
+      this.#pump();
+    });
+  }
+
+  /** Its run is about to end: what it has saved is told before. */
+  flush(run: LiveRun): void {
+    const all = this.#waiting.get(run) ?? [];
+    this.#waiting.delete(run);
+    for (const one of all) this.#tell(one);
+  }
+
+  /** The books lack it. */
+  tellAgain(run: LiveRun): void {
+    const newest = run.saved ?? run.admission?.checkpoint;
+    if (newest !== undefined && run.epoch !== undefined) this.#parts.events.tell(eventOf(run, run.epoch, newest));
+  }
+
+  #pump(): void {
+    clearTimeout(this.#timer);
+    this.#refill();
+    for (const [run, [first, ...others]] of this.#waiting) {
+      if (this.#bytes < 0) break;
+      this.#waiting.delete(run);
+      // Behind all others, so that one that saves much does not hold them up.
+      if (others.length > 0) this.#waiting.set(run, others);
+      if (first !== undefined) this.#tell(first);
+    }
+    if (this.#waiting.size === 0) return;
+    this.#timer = setTimeout(() => this.#pump(), Math.ceil((-this.#bytes / this.#parts.bytesPerS) * 1_000) + 1);
+  }
+
+  #refill(): void {
+    const nowMs = performance.now();
+    const { bytesPerS } = this.#parts;
+    this.#bytes = Math.min(bytesPerS, this.#bytes + ((nowMs - this.#countedAtMs) / 1_000) * bytesPerS);
+    this.#countedAtMs = nowMs;
+  }
+
+  #tell({ run, json, resolve, reject }: Waiting): void {
+    const { events, holds } = this.#parts;
+    const { delivery, admission } = run;
+    const lost = () => reject(new ObserverStopped("lease-lost"));
+    if (admission === undefined || !holds(delivery.generation)) return lost();
+    const number = ((run.saved ?? admission.checkpoint)?.number ?? 0) + 1;
+    run.saved = { number, value: json };
+    this.#bytes -= Buffer.byteLength(json) + ENVELOPE_BYTES;
+    const event = eventOf(run, admission.epoch, run.saved);
+    events.tell(event, () => (holds(delivery.generation) ? resolve() : lost()));
+  }
+}
+
+function eventOf({ runId, start }: LiveRun, epoch: number, checkpoint: Checkpoint): CheckpointSaved {
+  const { observerId, messageId, revision } = start;
+  return { kind: "CheckpointSaved", observerId, runId, messageId, revision, at: Date.now(), epoch, ...checkpoint };
+}

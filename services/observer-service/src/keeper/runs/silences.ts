@@ -1,0 +1,44 @@
+import type { LiveRun } from "./live-run.ts";
+
+/** So many are told of a second: thousands of feeds may fall silent at once. Of one that is heard again meanwhile nothing is told. */
+const AT_ONCE = 1_000;
+const PAUSE_MS = 1_000;
+
+/** Tells who has become silent, and who is heard again: what holds when its turn comes. */
+export class Silences {
+  readonly #tell: (run: LiveRun) => void;
+  readonly #due = new Set<LiveRun>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(tell: (run: LiveRun) => void) {
+    this.#tell = tell;
+  }
+
+  note(run: LiveRun, quietForMs: number | undefined): void {
+    if (run.state.phase !== "running") return;
+    const wasTold = run.silence?.isTold ?? false;
+    run.silence = { sinceMs: quietForMs === undefined ? undefined : performance.now() - quietForMs, isTold: wasTold };
+    this.#due.add(run);
+    if (this.#timer === undefined) this.#tellAfter(0);
+  }
+
+  #tellSome(): void {
+    this.#timer = undefined;
+    let told = 0;
+    for (const run of this.#due) {
+      if (told === AT_ONCE) break;
+      this.#due.delete(run);
+      const { silence } = run;
+      // Its handler has ended since, which tells more.
+      if (silence === undefined || (silence.sinceMs !== undefined) === silence.isTold) continue;
+      silence.isTold = silence.sinceMs !== undefined;
+      this.#tell(run);
+      told += 1;
+    }
+    if (this.#due.size > 0 || told > 0) this.#tellAfter(PAUSE_MS);
+  }
+
+  #tellAfter(ms: number): void {
+    this.#timer = setTimeout(() => this.#tellSome(), ms).unref();
+  }
+}

@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from "node:util";
+import { MAX_UPDATE_REASON, type RunUpdated, type ServiceEvent, type UpdateRuns } from "@unacked/contracts";
+import { sendableText } from "../../error-text.ts";
+import type { UpdateWord } from "../../wire/attempt.ts";
+import type { LiveRun } from "./live-run.ts";
+
+type Spec = UpdateRuns["targets"][number]["spec"];
+
+export interface UpdatesParts {
+  readonly events: { tell(event: ServiceEvent): void };
+  /** How long a handler may think about it; milliseconds. */
+  readonly limitMs: number;
+  /** Begins it again in place. */
+  restart(run: LiveRun): void;
+  /** Its next attempt waits no more. */
+  retryNow(run: LiveRun): void;
+}
+
+interface Asked {
+  readonly spec: Spec;
+  readonly timer: NodeJS.Timeout;
+  /** Came meanwhile. */
+  next?: Spec;
+}
+
+/**
+ * Comes in: what is wanted of runs by now, in any order, again and again. Guarantees: the newest counts; each is answered, unless its run
+ * ends; one answer of a handler is awaited at a time, and not for ever. Retry and silence are the keeper's own and apply at once; of
+ * params the handler is asked (docs/decisions/0022-hot-update.md). A crash forgets it all: the next run is admitted with what is wanted.
+ */
+export class Updates {
+  readonly #parts: UpdatesParts;
+  readonly #asked = new Map<LiveRun, Asked>();
+  readonly #rejections = new WeakMap<LiveRun, { specVersion: number; reason: string; params: unknown }>();
+
+  constructor(parts: UpdatesParts) {
+    this.#parts = parts;
+  }
+
+  take(run: LiveRun, spec: Spec): void {
+    const asked = this.#asked.get(run);
+    if (asked !== undefined) {
+      if (spec.specVersion > (asked.next ?? asked.spec).specVersion) asked.next = spec;
+      return;
+    }
+    const { specVersion = 0 } = run.start;
+    if (specVersion >= spec.specVersion) return this.#tell(run, { specVersion, outcome: "applied" });
+    const rejection = this.#rejections.get(run);
+    if (rejection !== undefined && rejection.specVersion >= spec.specVersion) {
+      const { params, ...told } = rejection;
+      // Restored books give a version that was rejected to another change.
+      if (isDeepStrictEqual(params, spec.params))
+        return this.#tell(run, { ...told, outcome: "rejected", keeps: keptBy(run) });
+    }
+    const { phase } = run.state;
+    if (phase === "running") return this.#ask(run, spec);
+    // What ends or reports answers by its end.
+    if (phase !== "waiting" && phase !== "requested" && phase !== "backing-off") return;
+    const isOther = !isDeepStrictEqual(run.start.params, spec.params);
+    this.#apply(run, spec);
+    if (phase === "backing-off" && isOther) this.#parts.retryNow(run);
+  }
+
+  /** What its handler says; a word that comes late is of no use any more. */
+  answered(run: LiveRun, { specVersion, outcome, reason }: UpdateWord): void {
+    const asked = this.#asked.get(run);
+    if (asked?.spec.specVersion !== specVersion) return;
+    const { spec, next } = this.#forget(run, asked);
+    switch (outcome) {
+      case "applied":
+        this.#apply(run, spec);
+        break;
+      case "restart":
+        return this.#restart(run, next ?? spec, reason);
+      case "rejected":
+        this.#reject(run, spec, reason);
+        break;
+      default:
+        outcome satisfies never;
+    }
+    if (next !== undefined) this.take(run, next);
+  }
+
+  /** Its handler is over, or told to end. @param goesOn another follows, of this run or in its place, and has what is wanted */
+  left(run: LiveRun, goesOn: boolean): void {
+    const asked = this.#asked.get(run);
+    if (asked === undefined) return;
+    const { spec, next = spec } = this.#forget(run, asked);
+    if (!goesOn) return;
+    adopt(run, next);
+    const { specVersion } = next;
+    this.#tell(run, { specVersion, outcome: "restart", reason: "its handler ended before it had answered" });
+  }
+
+  #ask(run: LiveRun, spec: Spec): void {
+    const { specVersion, silence, params } = spec;
+    const isSame = isDeepStrictEqual(run.start.params, params);
+    if (isSame) this.#apply(run, spec);
+    else {
+      adopt(run, { ...spec, ...keptBy(run) });
+      const timer = setTimeout(() => this.#giveUp(run), this.#parts.limitMs);
+      this.#asked.set(run, { spec, timer });
+    }
+    run.attempt?.update?.({ specVersion, silence, ...(!isSame && { params: { value: params } }) });
+  }
+
+  #giveUp(run: LiveRun): void {
+    const asked = this.#asked.get(run);
+    if (asked === undefined) return;
+    const { spec, next = spec } = this.#forget(run, asked);
+    this.#restart(run, next, `onUpdate has not answered for ${this.#parts.limitMs} ms`);
+  }
+
+  #forget(run: LiveRun, asked: Asked): Asked {
+    clearTimeout(asked.timer);
+    this.#asked.delete(run);
+    return asked;
+  }
+
+  #apply(run: LiveRun, spec: Spec): void {
+    adopt(run, spec);
+    run.log.info({ event: "run-updated", specVersion: spec.specVersion }, "the run goes on as it is wanted now");
+    this.#tell(run, { specVersion: spec.specVersion, outcome: "applied" });
+  }
+
+  #restart(run: LiveRun, spec: Spec, reason: string | undefined): void {
+    adopt(run, spec);
+    const { specVersion } = spec;
+    run.log.info({ event: "run-updated", specVersion, reason }, "the run begins again, as it is wanted now");
+    this.#tell(run, { specVersion, outcome: "restart", ...(reason !== undefined && { reason }) });
+    this.#parts.restart(run);
+  }
+
+  #reject(run: LiveRun, { specVersion, params }: Spec, why: string | undefined): void {
+    const reason = sendableText(why ?? "its type does not say why", MAX_UPDATE_REASON);
+    this.#rejections.set(run, { specVersion, reason, params });
+    run.log.warn({ event: "update-rejected", specVersion, reason }, "the handler does not take what is wanted: it runs on");
+    this.#tell(run, { specVersion, outcome: "rejected", reason, keeps: keptBy(run) });
+  }
+
+  #tell({ runId, start }: LiveRun, word: Pick<RunUpdated, "specVersion" | "outcome" | "reason" | "keeps">): void {
+    const { observerId, messageId, revision } = start;
+    this.#parts.events.tell({ kind: "RunUpdated", observerId, runId, messageId, revision, at: Date.now(), ...word });
+  }
+}
+
+const adopt = (run: LiveRun, spec: Spec): void => {
+  run.start = { ...run.start, ...spec };
+};
+
+/** What its handler runs by. */
+const keptBy = ({
+  start: { params, specVersion = 1 },
+}: LiveRun): NonNullable<RunUpdated["keeps"]> & { params: unknown } => ({
+  params,
+  specVersion,
+});

@@ -1,0 +1,26 @@
+import type { ObserverService } from "./observer-service.ts";
+
+/** What fails one service of a process fails all of them: each is fenced and says farewell, and with the last of them the process ends. */
+export class FailTogether {
+  all: readonly Pick<ObserverService, "fail">[] = [];
+  #isFailing = false;
+  #left = 0;
+  readonly #exit: (code: number) => void;
+
+  constructor(exit: (code: number) => void = (code) => process.exit(code)) {
+    this.#exit = exit;
+  }
+
+  readonly onFail = (error: unknown): void => {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#left = this.all.length;
+    if (this.#left === 0) return this.#exit(1); // none has been opened yet
+    for (const service of this.all) void service.fail(error);
+  };
+
+  readonly onFailed = (): void => {
+    this.#left -= 1;
+    if (this.#left === 0) this.#exit(1);
+  };
+}
