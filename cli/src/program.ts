@@ -1,30 +1,39 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { addApply } from "./commands/apply.ts";
+import { addChange } from "./commands/change.ts";
 import { addChangeTasks, addPriority, addRetryWith } from "./commands/change-tasks.ts";
+import { addCheckpoint } from "./commands/checkpoint.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
+import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addCreate } from "./commands/create.ts";
 import { addDelete } from "./commands/delete.ts";
 import { addDescribe } from "./commands/describe.ts";
 import { addDrain } from "./commands/drain.ts";
+import { addEdit } from "./commands/edit.ts";
+import { addFigures } from "./commands/figures.ts";
 import { addFlow } from "./commands/flow.ts";
 import { addGet } from "./commands/get.ts";
 import { addLimit } from "./commands/limit.ts";
 import { addLogs } from "./commands/logs.ts";
+import { addMove } from "./commands/move.ts";
 import { addPause } from "./commands/pause.ts";
+import { addRebalance } from "./commands/rebalance.ts";
 import { addRestart } from "./commands/restart.ts";
 import { addResume } from "./commands/resume.ts";
 import { addRetry } from "./commands/retry.ts";
 import { addRun } from "./commands/run.ts";
 import { addSchedule } from "./commands/schedule.ts";
 import { addStop } from "./commands/stop.ts";
+import { addTimeline } from "./commands/timeline.ts";
 import { addTimer } from "./commands/timer.ts";
 import { addToken } from "./commands/token.ts";
 import { addTop } from "./commands/top.ts";
 import { addWait } from "./commands/wait.ts";
 import { addWatch } from "./commands/watch.ts";
 import { addWhoami } from "./commands/whoami.ts";
+import { addWork } from "./commands/work.ts";
 import { EXIT_CODES } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { reportThrown } from "./report.ts";
@@ -50,19 +59,29 @@ export function buildProgram(io: Io): Command {
   const adders = [
     addGet,
     addDescribe,
+    addTimeline,
+    addFigures,
     addCreate,
     addRun,
     addFlow,
     addTimer,
     addSchedule,
     addApply,
+    addChange,
+    addEdit,
     addStop,
     addRestart,
     addPause,
     addResume,
+    addWork,
     addRetry,
     addDelete,
+    addCheckpoint,
     addDrain,
+    addCordon,
+    addUncordon,
+    addMove,
+    addRebalance,
     addChangeTasks,
     addPriority,
     addRetryWith,

@@ -3,6 +3,7 @@ import {
   type AnswerOf,
   type AuditEntry,
   type BackfillAnswer,
+  type BalanceView,
   type BatchResults,
   type BodyOf,
   type BulkCount,
@@ -10,6 +11,7 @@ import {
   type CallInput,
   type CallName,
   type ChangeEvent,
+  type CheckpointView,
   type CreatedFlow,
   type CreatedTask,
   type ErrorEntry,
@@ -20,6 +22,7 @@ import {
   type ItemOf,
   type LogEvent,
   looksLikeUuid,
+  type ObserverChanged,
   type ObserverErrorGroup,
   type ObserverFilter,
   type ObserverLogs,
@@ -29,6 +32,7 @@ import {
   type PutScheduleAnswer,
   type PutTimerAnswer,
   type QueryOf,
+  type RunFigures,
   type RunView,
   type ScheduleTimes,
   type ScheduleView,
@@ -41,9 +45,11 @@ import {
   type TaskTypeFigures,
   type TaskTypeView,
   type TaskView,
+  type TimelineEntry,
   type TimerView,
   type TypeView,
   type WhenFull,
+  type WorkView,
 } from "@unacked/contracts";
 import { failureOf } from "./call-failure.ts";
 import { type TlsFiles, tlsFetch } from "./tls-fetch.ts";
@@ -109,8 +115,35 @@ export class UnackedApi {
     return this.#call("getObserver", { path: { ref } }, `observer ${ref}`);
   }
 
+  changeObserver(
+    ref: string,
+    body: BodyOf<"changeObserver">,
+    { ifMatch, ...query }: { ifMatch?: string; whenFull: WhenFull; dryRun: boolean },
+  ): Promise<ObserverChanged> {
+    return this.#call("changeObserver", { path: { ref }, query, body, ifMatch }, `observer ${ref}`);
+  }
+
+  /** By its name; an id of the client's own counts only at a create. */
+  putObserver(definition: NewObserver): Promise<ObserverChanged> {
+    const { name, id: _chosen, ...body } = definition;
+    return this.#call("putObserver", { path: { ref: name }, body }, `observer ${name}`);
+  }
+
   async listRuns(ref: string): Promise<RunView[]> {
     return (await this.#call("listRuns", { path: { ref } }, `observer ${ref}`)).items;
+  }
+
+  /** The newest so many. */
+  async timeline(ref: string, limit: number): Promise<TimelineEntry[]> {
+    const found: TimelineEntry[] = [];
+    for (let cursor: string | undefined; found.length < limit; ) {
+      const query = { limit: Math.min(1_000, limit - found.length), ...(cursor !== undefined && { cursor }) };
+      const page = await this.#call("getTimeline", { path: { ref }, query }, `observer ${ref}`);
+      found.push(...page.items);
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    return found;
   }
 
   /** In the order given: each is answered for itself. */
@@ -132,6 +165,26 @@ export class UnackedApi {
 
   resumeObservers(target: BulkTarget, options: BulkOptions & { whenFull: WhenFull }): Promise<BulkResults | BulkCount> {
     return this.#call("resumeObservers", { body: { ...toBody(target), ...options } });
+  }
+
+  runFigures(query: QueryOf<"getRunFigures">): Promise<RunFigures> {
+    return this.#call("getRunFigures", { query });
+  }
+
+  beginWork(body: BodyOf<"beginWork">): Promise<WorkView> {
+    return this.#call("beginWork", { body });
+  }
+
+  listWork(limit: number): Promise<AnswerOf<"listWork">> {
+    return this.#call("listWork", { query: { limit } });
+  }
+
+  getWork(workId: string): Promise<WorkView> {
+    return this.#call("getWork", { path: { workId } }, `work ${workId}`);
+  }
+
+  cancelWork(workId: string): Promise<WorkView> {
+    return this.#call("cancelWork", { path: { workId } }, `work ${workId}`);
   }
 
   /** Page by page, so that a list of any length costs no more memory than a page. */
@@ -321,6 +374,42 @@ export class UnackedApi {
 
   drainService(service: string): Promise<ServiceView> {
     return this.#call("drainService", { path: { service } }, `service ${service}`);
+  }
+
+  cordonService(service: string): Promise<ServiceView> {
+    return this.#call("cordonService", { path: { service } }, `service ${service}`);
+  }
+
+  uncordonService(service: string): Promise<ServiceView> {
+    return this.#call("uncordonService", { path: { service } }, `service ${service}`);
+  }
+
+  getBalance(pool: string): Promise<BalanceView> {
+    return this.#call("getBalance", { path: { pool } }, `pool ${pool}`);
+  }
+
+  rebalance(pool: string, { dryRun }: { dryRun: boolean }): Promise<BalanceView> {
+    return this.#call("rebalance", { path: { pool }, body: { dryRun } }, `pool ${pool}`);
+  }
+
+  cancelRebalance(pool: string): Promise<BalanceView> {
+    return this.#call("cancelRebalance", { path: { pool } }, `pool ${pool}`);
+  }
+
+  moveObserver(ref: string): Promise<ObserverView> {
+    return this.#call("moveObserver", { path: { ref } }, `observer ${ref}`);
+  }
+
+  getCheckpoint(ref: string): Promise<CheckpointView> {
+    return this.#call("getCheckpoint", { path: { ref } }, `observer ${ref}`);
+  }
+
+  putCheckpoint(ref: string, value: unknown): Promise<CheckpointView> {
+    return this.#call("putCheckpoint", { path: { ref }, body: { value: value as never } }, `observer ${ref}`);
+  }
+
+  resetCheckpoint(ref: string): Promise<CheckpointView> {
+    return this.#call("resetCheckpoint", { path: { ref } }, `observer ${ref}`);
   }
 
   /** The newest `limit` of what it said. */

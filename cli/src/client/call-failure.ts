@@ -19,7 +19,11 @@ export function problemFailure(problem: AnyProblem, about?: string): CliFailure 
   const detail = problem.detail === problem.title ? "" : `: ${problem.detail}`;
   return new CliFailure(EXIT_KINDS[problem.code] ?? "failed", `${subject}${problem.title}${detail}`, {
     code: problem.code,
-    details: [...(problem.errors ?? []).map(fieldLine), ...knownTypesLine(problem.knownTypes)],
+    details: [
+      ...(problem.errors ?? []).map(fieldLine),
+      ...knownTypesLine(problem.knownTypes),
+      ...(problem.differs ?? []).map(differsLine),
+    ],
     remedy: remedyOf(problem),
   });
 }
@@ -28,6 +32,9 @@ function fieldLine({ pointer, parameter, message }: FieldProblem): string {
   const place = parameter ?? (pointer === "" ? "the whole body" : pointer);
   return place === undefined ? message : `${place}: ${message}`;
 }
+
+const differsLine = ({ field, now, given }: NonNullable<AnyProblem["differs"]>[number]): string =>
+  `${field}: ${JSON.stringify(now)} by now, ${JSON.stringify(given)} was given`;
 
 const knownTypesLine = (types: string[] | undefined): string[] =>
   types === undefined ? [] : [types.length === 0 ? "no type is known" : `known types: ${types.join(", ")}`];

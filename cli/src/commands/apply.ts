@@ -1,11 +1,11 @@
-import { type CreateObserver, LIVING_STATUSES, type ObserverView, traitsOf } from "@unacked/contracts";
+import { type CreateObserver, LIVING_STATUSES, type ObserverView, specOf, traitsOf } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
 import type { Io } from "../io.ts";
-import { plainText } from "../output/plain-text.ts";
+import { differenceText } from "../output/difference-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { changeMany } from "./bulk.ts";
 import { createAll } from "./creation.ts";
@@ -25,9 +25,9 @@ interface ApplyOptions extends FileOptions {
 export function addApply(program: Command, io: Io): void {
   const command = program
     .command("apply")
-    .summary("create what files define and is not there")
+    .summary("have observers as files define them")
     .description(
-      "Create what is missing, leave what is the same, and say what differs (exit code 6): an observer's definition does not change while it lives. A document with the key `schedule` is a schedule, by that id: it is created, or replaced where it differs.",
+      "Create what is missing, change what is otherwise, and leave what is the same. A changed observer keeps its id and history; its run is stopped and started anew, unless only labels differ. With --dry-run nothing is done, and the exit code is 6 if anything would be. A document with the key `schedule` is a schedule, by that id: it is created, or replaced where it differs.",
     );
   addFileOptions(command)
     .option("--prune", "stop observers with the label of --selector that the files do not define")
@@ -54,15 +54,13 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   const existing = await findExisting(session, wanted);
   const surplus = options.prune === true ? await findSurplus(session, wanted, options.selector ?? []) : [];
   const missing = wanted.filter(({ name }) => !existing.has(name));
-  const differing = tellExisting(session, wanted, existing);
-  await createMissing(session, missing, options);
-  await stopSurplus(session, surplus, options);
-  await putSchedules(session, schedules, options);
-  if (differing > 0) {
-    throw new CliFailure("differs", `${differing} of ${wanted.length} are not as the files have them, and were left alone`, {
-      remedy: "To change one, stop it and apply again.",
-    });
-  }
+  const differing = tellSame(session, wanted, existing);
+  refuseOtherTypes(differing);
+  if (options.dryRun === true) return tellPlan(session, { missing, differing, surplus, schedules });
+  await createMissing(session, missing);
+  await changeDiffering(session, differing);
+  await stopSurplus(session, surplus);
+  await putSchedules(session, schedules);
 }
 
 /** Above this, reading the list is cheaper than asking for each. */
@@ -95,49 +93,98 @@ async function findSurplus({ api }: Session, wanted: CreateObserver[], selectors
   return surplus;
 }
 
-/** How many differ. */
-function tellExisting({ io }: Session, wanted: CreateObserver[], existing: Map<string, ObserverView>): number {
-  let differing = 0;
-  for (const each of wanted) {
-    const observer = existing.get(each.name);
+/** What is there, and is to be otherwise. */
+interface Differing {
+  wanted: CreateObserver;
+  observer: ObserverView;
+  differences: Difference[];
+}
+
+/** Says which are as they should be. @returns the others that are there */
+function tellSame({ io }: Session, all: CreateObserver[], existing: Map<string, ObserverView>): Differing[] {
+  const differing: Differing[] = [];
+  for (const wanted of all) {
+    const observer = existing.get(wanted.name);
     if (observer === undefined) continue;
-    const differences = differencesOf(observer, each);
-    if (differences.length > 0) differing += 1;
-    io.out(`observer ${each.name} ${differences.length === 0 ? "unchanged" : "differs"} (${observer.status})\n`);
-    for (const difference of differences) io.out(`  ${differenceText(difference)}\n`);
+    const differences = differencesOf(observer, specOf(wanted));
+    if (differences.length > 0 || observer.type !== wanted.type) differing.push({ wanted, observer, differences });
+    else io.out(`observer ${wanted.name} unchanged (${observer.status})\n`);
   }
   return differing;
 }
 
-function differenceText({ path, runs, wanted }: Difference): string {
-  const written = (value: unknown) => (value === undefined ? "nothing" : plainText(JSON.stringify(value)));
-  return `${plainText(path)}: ${written(runs)} runs, ${written(wanted)} is in the file`;
+function refuseOtherTypes(differing: Differing[]): void {
+  const others = differing.filter(({ wanted, observer }) => wanted.type !== observer.type);
+  if (others.length === 0) return;
+  throw new CliFailure("failed", "The type of an observer cannot be changed", {
+    code: "other-type",
+    details: others.map(({ wanted, observer }) => `observer ${wanted.name}: ${observer.type}, not ${wanted.type}`),
+    remedy: "Nothing was done. Stop it and apply again, or choose another name.",
+  });
 }
 
-async function createMissing(session: Session, missing: CreateObserver[], { dryRun }: ApplyOptions): Promise<void> {
-  if (dryRun === true) for (const { name } of missing) session.io.out(`observer ${name} would be created\n`);
-  if (dryRun === true || missing.length === 0) return;
+interface Plan {
+  missing: CreateObserver[];
+  differing: Differing[];
+  surplus: ObserverView[];
+  schedules: ScheduleDocument[];
+}
+
+/** Of a dry run. Fails where there is anything to do. */
+async function tellPlan({ api, io }: Session, { missing, differing, surplus, schedules }: Plan): Promise<void> {
+  for (const { name } of missing) io.out(`observer ${name} would be created\n`);
+  for (const one of differing) io.out(`observer ${one.wanted.name} would be changed${changesText(one.differences)}`);
+  for (const { name } of surplus) io.out(`observer ${name} would be stopped, as no file defines it\n`);
+  for (const { id, body } of schedules) {
+    await api.previewSchedule(id, body, 1);
+    io.out(`schedule ${id} would be set\n`);
+  }
+  const toDo = missing.length + differing.length + surplus.length;
+  if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
+}
+
+const changesText = (differences: Difference[]): string =>
+  `\n${differences.map((one) => `  ${differenceText(one)}\n`).join("")}`;
+
+async function createMissing(session: Session, missing: CreateObserver[]): Promise<void> {
+  if (missing.length === 0) return;
   const results = new Results(session, { format: "lines", asked: missing.length });
   await createAll(session, missing, (outcome) => results.tell(outcome, "created"));
   results.end();
 }
 
+/** The manager compares once more: somebody else may have been faster. */
+async function changeDiffering(session: Session, differing: Differing[]): Promise<void> {
+  if (differing.length === 0) return;
+  const results = new Results(session, { format: "lines", asked: differing.length });
+  await inParallel(differing, async ({ wanted, differences }) => {
+    const outcome = await session.api.putObserver(wanted).catch(asFailure);
+    const how = outcome instanceof CliFailure || outcome.outcome !== "changed" ? "" : changesText(differences).trimEnd();
+    results.tell(outcome, outcome instanceof CliFailure ? "" : `${outcome.outcome}${standingText(outcome)}${how}`);
+  });
+  results.end();
+}
+
+/** What does not run takes a change, and waits with it. */
+const standingText = ({ status }: ObserverView): string =>
+  traitsOf(status).run === "none" || traitsOf(status).run === "on-hold" ? ` (${status}: it is so when it runs again)` : "";
+
+function asFailure(error: unknown): CliFailure {
+  if (error instanceof CliFailure && error.exitKind === "failed") return error;
+  throw error;
+}
+
 /** A schedule is replaced where it differs: what it does from then on. */
-async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[], { dryRun }: ApplyOptions): Promise<void> {
+async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[]): Promise<void> {
   for (const { id, body } of schedules) {
-    if (dryRun === true) {
-      await api.previewSchedule(id, body, 1);
-      io.out(`schedule ${id} would be set\n`);
-    } else {
-      const { outcome, nextAt } = await api.putSchedule(id, body);
-      const next = nextAt === null ? "" : `, next at ${nextAt}`;
-      io.out(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${next}\n`);
-    }
+    const { outcome, nextAt } = await api.putSchedule(id, body);
+    const next = nextAt === null ? "" : `, next at ${nextAt}`;
+    io.out(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${next}\n`);
   }
 }
 
-async function stopSurplus(session: Session, surplus: ObserverView[], { dryRun }: ApplyOptions): Promise<void> {
+async function stopSurplus(session: Session, surplus: ObserverView[]): Promise<void> {
   if (surplus.length === 0) return;
   const change = { ...stopping(session, false), done: "is being stopped, as no file defines it" };
-  await changeMany(session, { refs: surplus.map(({ id }) => id) }, change, { dryRun, output: "lines" });
+  await changeMany(session, { refs: surplus.map(({ id }) => id) }, change, { dryRun: false, output: "lines" });
 }

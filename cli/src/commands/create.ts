@@ -18,6 +18,8 @@ interface CreateOptions extends FileOptions {
   pool?: string;
   id?: string;
   startAt?: string;
+  warnSilent?: string;
+  restartSilent?: string;
   queue?: boolean;
   wait?: boolean;
   timeout: string;
@@ -35,7 +37,9 @@ export function addCreate(program: Command, io: Io): void {
     .addOption(repeatable("--label <key=value>", "a label of the new observer; repeat it"))
     .option("--pool <pool>", "the pool of services that may run it")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
-    .option("--start-at <time>", "it starts then, and is Scheduled until then: ISO 8601");
+    .option("--start-at <time>", "it starts then, and is Scheduled until then: ISO 8601")
+    .option("--warn-silent <duration>", "warn when it has had no beat for so long: 90s, 5m")
+    .option("--restart-silent <duration>", "restart it when it has had no beat for so long");
   addFileOptions(command)
     .option("--queue", "wait in the queue when no worker is free, rather than be refused")
     .option("-w, --wait", "until all are Processing")
@@ -71,11 +75,28 @@ function toObservers(io: Io, type: string | undefined, name: string | undefined,
 }
 
 function fromFiles(io: Io, type: string | undefined, options: CreateOptions): CreateObserver[] {
-  const given = [type, options.param, options.label, options.pool, options.id, options.startAt].some(
-    (each) => each !== undefined,
-  );
+  const given = [
+    type,
+    options.param,
+    options.label,
+    options.pool,
+    options.id,
+    options.startAt,
+    options.warnSilent,
+    options.restartSilent,
+  ].some((each) => each !== undefined);
   if (given) throw usageFailure("Either files (-f) or a type and a name", "For what all of a file have in common: --set");
   return readObservers(io, options);
+}
+
+function silenceOf({ warnSilent, restartSilent }: CreateOptions): Pick<CreateObserver, "silence"> | object {
+  if (warnSilent === undefined && restartSilent === undefined) return {};
+  return {
+    silence: {
+      ...(warnSilent !== undefined && { warnAfterMs: parseDuration(warnSilent) }),
+      ...(restartSilent !== undefined && { restartAfterMs: parseDuration(restartSilent) }),
+    },
+  };
 }
 
 function fromWords(type: string | undefined, name: string | undefined, options: CreateOptions): CreateObserver {
@@ -90,6 +111,7 @@ function fromWords(type: string | undefined, name: string | undefined, options: 
     ...(pool !== undefined && { pool }),
     ...(id !== undefined && { id }),
     ...(startAt !== undefined && { startAt }),
+    ...silenceOf(options),
   };
   const assignments = [
     ...param.map((text) => parseAssignment(text, ["params"])),

@@ -9,6 +9,8 @@ import { openSession, type Session } from "../session.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
 
 interface DrainOptions {
+  /** true: of the pool default */
+  leastLoaded?: string | true;
   wait?: boolean;
   timeout: string;
   output: ResultFormat;
@@ -21,11 +23,35 @@ export function addDrain(program: Command, io: Io): void {
     .description(
       "Let a service take no more work and give back what it runs: other services run it where they have free workers. It stays, idle, until its process is ended; a new process takes work again.",
     )
-    .argument("<service>", "name or id")
+    .argument("[service]", "name or id")
+    .option("--least-loaded [pool]", "the one of a pool that runs least, which the fewest observers have to leave")
     .option("--wait", "until nothing is left on it")
     .option("--timeout <duration>", "how long to wait at most", "5m")
     .addOption(resultOption())
-    .action((name: string, options: DrainOptions, self: Command) => drain(openSession(io, self), name, options));
+    .action(async (name: string | undefined, options: DrainOptions, self: Command) => {
+      const session = openSession(io, self);
+      await drain(session, await chosen(session, name, options), options);
+    });
+}
+
+/** By name, or the one that runs least: of those that take work, so that asking twice drains two. */
+async function chosen({ api }: Session, name: string | undefined, { leastLoaded }: DrainOptions): Promise<string> {
+  if (name !== undefined && leastLoaded === undefined) return name;
+  if (name !== undefined || leastLoaded === undefined)
+    throw new CliFailure("usage", "name a service, or say --least-loaded, and not both");
+  const pool = leastLoaded === true ? "default" : leastLoaded;
+  const open = (await api.listServices({ all: false })).filter(
+    (one) => one.pool === pool && one.state === "Alive" && !one.draining && !one.cordoned,
+  );
+  if (open.length < 2)
+    throw new CliFailure(
+      "failed",
+      `pool ${pool} has ${open.length === 0 ? "no service" : "one service alone"} that takes work`,
+      {
+        remedy: "Name the one that is meant, if it is to be drained all the same.",
+      },
+    );
+  return open.reduce((least, one) => (one.running < least.running ? one : least)).id;
 }
 
 async function drain(session: Session, name: string, { wait, timeout, output }: DrainOptions): Promise<void> {

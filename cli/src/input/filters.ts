@@ -16,6 +16,7 @@ export const FILTER_KEYS = [
   "label",
   "q",
   "errorGroup",
+  "silent",
 ] as const satisfies (keyof QueryOf<"listObservers">)[];
 type FilterKey = (typeof FILTER_KEYS)[number];
 
@@ -23,7 +24,7 @@ type FilterKey = (typeof FILTER_KEYS)[number];
 export type ParsedFilter = Omit<ObserverFilter, "status"> & { status?: ObserverStatus[] };
 
 /**
- * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name>`, `errorGroup=…`; and selectors as of
+ * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name>`, `errorGroup=…`, `silent=true`; and selectors as of
  * kubectl's `-l`: `team=a,tier=b`. Statuses in any case. `undefined` if nothing is asked.
  */
 export function parseFilters(filters: string[] = [], selectors: string[] = []): ParsedFilter | undefined {
@@ -42,8 +43,14 @@ function addFilter(found: ParsedFilter, text: string): void {
   }
   if (key === "status") found.status = [...(found.status ?? []), ...value.split(",").map(toStatus)];
   else if (key === "label") addLabel(found, value);
+  else if (key === "silent") found.silent = onlyTrue(value);
   else if (found[key] === undefined) found[key] = value;
   else throw usageFailure(`--filter ${key} is given twice`, "Only status and label may be repeated.");
+}
+
+function onlyTrue(text: string): true {
+  if (text !== "true") throw usageFailure(`silent=${text} is no filter`, "Write silent=true, or leave it out for all.");
+  return true;
 }
 
 const isFilterKey = (key: string): key is FilterKey => (FILTER_KEYS as readonly string[]).includes(key);
@@ -128,13 +135,14 @@ export const parseLabels = (labels: string[]): Record<string, string> => Object.
 
 /** Whether an observer is among those that a filter means: as the manager decides it for a list. */
 export function matchesFilter(observer: ObserverView, filter: ParsedFilter): boolean {
-  const { status, type, service, pool, labels = {}, q, errorGroup } = filter;
+  const { status, type, service, pool, labels = {}, q, errorGroup, silent } = filter;
   return (
     (status === undefined || status.includes(observer.status)) &&
     (type === undefined || observer.type === type) &&
     (service === undefined || observer.service?.name === service || observer.service?.id === service.toLowerCase()) &&
     (pool === undefined || observer.pool === pool) &&
     (errorGroup === undefined || observer.lastError?.group === errorGroup) &&
+    (silent === undefined || observer.silentSince !== null) &&
     (q === undefined || observer.name.toLowerCase().includes(q.toLowerCase())) &&
     Object.entries(labels).every(([key, value]) => Object.hasOwn(observer.labels, key) && observer.labels[key] === value)
   );

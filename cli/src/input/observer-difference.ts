@@ -1,27 +1,28 @@
-import type { CreateObserver, ObserverView } from "@unacked/contracts";
+import { type ObserverSpec, type ObserverView, SPEC_FIELD_NAMES } from "@unacked/contracts";
 import { writePath } from "./assignments.ts";
 
 export interface Difference {
   path: string;
   /** Undefined: it has none. */
-  runs: unknown;
+  is: unknown;
   wanted: unknown;
 }
 
-/** Where an observer is not as its document has it. Only what a document can say is compared; defaults count as said. */
-export function differencesOf(observer: ObserverView, wanted: CreateObserver): Difference[] {
-  const compared = ["type", "params", "pool", "labels", "retry"] as const;
-  return compared.flatMap((key) => compare(observer[key], wanted[key], [key]));
+/** Where what is wanted of an observer is not as its document has it. Only what can be changed is compared; defaults count as said. */
+export function differencesOf(observer: ObserverView, wanted: Partial<ObserverSpec>): Difference[] {
+  return SPEC_FIELD_NAMES.flatMap((key) =>
+    wanted[key] === undefined ? [] : compare(observer[key] ?? null, wanted[key], [key]),
+  );
 }
 
-function compare(runs: unknown, wanted: unknown, path: (string | number)[]): Difference[] {
-  if (Object.is(runs, wanted)) return [];
-  if (!isContainer(runs) || !isContainer(wanted) || Array.isArray(runs) !== Array.isArray(wanted)) {
-    return [{ path: writePath(path), runs, wanted }];
+function compare(is: unknown, wanted: unknown, path: (string | number)[]): Difference[] {
+  if (Object.is(is, wanted)) return [];
+  if (!isContainer(is) || !isContainer(wanted) || Array.isArray(is) !== Array.isArray(wanted)) {
+    return [{ path: writePath(path), is, wanted }];
   }
-  const keys = new Set([...Object.keys(runs), ...Object.keys(wanted)]);
-  const isList = Array.isArray(runs);
-  return [...keys].flatMap((key) => compare(runs[key], wanted[key], [...path, isList ? Number(key) : key]));
+  const keys = new Set([...Object.keys(is), ...Object.keys(wanted)]);
+  const isList = Array.isArray(is);
+  return [...keys].flatMap((key) => compare(is[key], wanted[key], [...path, isList ? Number(key) : key]));
 }
 
 const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -8,11 +8,18 @@ const ADDED_BY_THE_BOOKS = [
   "id",
   "status",
   "pending",
+  "silentSince",
+  "restartsLately",
   "service",
   "currentRunId",
+  "specVersion",
+  "observedSpecVersion",
+  "rejectedUpdate",
   "revision",
   "runNumber",
   "epoch",
+  "fencingToken",
+  "waitsFor",
   "attempts",
   "lastError",
   "nextAttemptAt",
@@ -52,7 +59,7 @@ function asDefinition(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || !isView(value)) return value;
   return Object.fromEntries(
     Object.entries(value).filter(
-      ([key, given]) => !ADDED_BY_THE_BOOKS.includes(key) && !(key === "startAt" && given === null),
+      ([key, given]) => !ADDED_BY_THE_BOOKS.includes(key) && !((key === "startAt" || key === "silence") && given === null),
     ),
   );
 }

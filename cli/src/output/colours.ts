@@ -64,6 +64,7 @@ const STATE_COLOURS: Readonly<Record<State, Colour>> = {
   Completed: "dim",
   Stopped: "dim",
   Ended: "dim",
+  Requested: "yellow",
   Superseded: "dim",
 };
 

@@ -17,7 +17,7 @@ const MAX_RUNS = 10;
 
 /** All that is known of one observer, for people. */
 export function describeObserver(observer: ObserverView, runs: RunView[], look: Look): string {
-  const { lastError, nextAttemptAt, startAt, startProblem } = observer;
+  const { lastError, nextAttemptAt, startAt, startProblem, waitsFor, fencingToken, rejectedUpdate } = observer;
   const { text, colour } = observerState(observer);
   const fields: [string, string][] = [
     ["Name", observer.name],
@@ -28,13 +28,20 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
     ["Pool", observer.pool],
     ["Labels", pairs(observer.labels) || "-"],
     ["Retry", retryText(observer.retry)],
+    ["Restarts", `${observer.restartsLately ?? "?"} in the last 10 minutes`],
+    ["Silence", silenceText(observer.silence)],
     ["Attempts", String(observer.attempts)],
     ["Created", moment(observer.createdAt, look.nowMs)],
     ["Changed", moment(observer.modifiedAt, look.nowMs)],
+    ["Version", versionLine(observer)],
     ["Revision", String(observer.revision)],
   ];
+  if (observer.silentSince) fields.push(["Silent since", look.paint("red", moment(observer.silentSince, look.nowMs))]);
+  if (rejectedUpdate) fields.push(["Rejected", look.paint("red", rejectionText(rejectedUpdate, look.nowMs))]);
   if (startAt !== null) fields.push(["Starts at", startAt]);
   if (startProblem !== null) fields.push(["Waits for", "a free worker: its time has come, and there is none"]);
+  if (waitsFor !== null) fields.push(["Waits for", "the manager's admission: a service has it, and has asked"]);
+  if (fencingToken !== null) fields.push(["Fencing token", String(fencingToken)]);
   if (nextAttemptAt !== null) fields.push(["Next attempt", nextAttemptAt]);
   if (lastError !== null) {
     const at = lastError.at === null ? "" : ` (${moment(lastError.at, look.nowMs)})`;
@@ -43,6 +50,16 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
   const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
   return `${fieldLines(fields)}${stack.join("")}${paramLines(observer.params)}${runLines(observer, runs, look)}`;
 }
+
+function versionLine({ specVersion, observedSpecVersion: observed }: ObserverView): string {
+  return observed === null || observed === specVersion ? String(specVersion) : `${specVersion}, but it runs by ${observed}`;
+}
+
+const rejectionText = (
+  { specVersion, reason, at, keeps }: NonNullable<ObserverView["rejectedUpdate"]>,
+  nowMs: number,
+): string =>
+  `version ${specVersion}, at ${moment(at, nowMs)}: ${plainText(reason)}; it runs by version ${keeps.specVersion} until other params are wanted, or it is restarted`;
 
 /** All that is known of one task, for people. */
 export function describeTask(task: TaskView, look: Look): string {
@@ -141,6 +158,17 @@ const fieldLines = (fields: [string, string][]): string =>
   fields.map(([label, value]) => `${`${label}:`.padEnd(LABEL_WIDTH)}${value}\n`).join("");
 
 const moment = (timestamp: string, nowMs: number): string => `${timestamp} (${ageOf(timestamp, nowMs)} ago)`;
+
+/** A manager of an older version says nothing of it. */
+export function silenceText(silence: ObserverView["silence"] | undefined): string {
+  if (silence === undefined || silence === null) return "as its type says";
+  const { warnAfterMs, restartAfterMs } = silence;
+  const parts = [
+    ...(warnAfterMs === undefined ? [] : [`warned of after ${exactDuration(warnAfterMs)}`]),
+    ...(restartAfterMs === undefined ? [] : [`restarted after ${exactDuration(restartAfterMs)}`]),
+  ];
+  return parts.join(", ") || "not watched";
+}
 
 export function retryText({ maxAttempts, delaysMs, resetAfterMs }: RetryPolicy): string {
   const attempts = maxAttempts === "unlimited" ? "unlimited attempts" : `at most ${maxAttempts} attempts`;

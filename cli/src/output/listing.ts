@@ -43,21 +43,28 @@ const errorText = (error: ShownError | null): string => (error === null ? "" : s
 const inState = (state: State) => ({ text: state, colour: stateColour(state) });
 
 /** As kubectl says `Ready,SchedulingDisabled`. */
-export function serviceState({ state, draining, drained, endedAt, notConsuming }: ServiceView): {
+export function serviceState({ state, draining, drained, cordoned, endedAt, notConsuming }: ServiceView): {
   text: string;
   colour?: Colour | undefined;
 } {
+  if (cordoned && endedAt === null) return { text: `${state},Cordoned`, colour: "yellow" };
   if (notConsuming !== null && !draining) return { text: `${state},Full`, colour: "yellow" };
   if (!draining || endedAt !== null) return inState(state);
   return { text: `${state},${drained ? "Drained" : "Draining"}`, colour: "yellow" };
 }
 
 /** Likewise, what is under way beside it. */
-export function observerState({ status, pending }: ObserverView): { text: string; colour: Colour } {
+export function observerState({ status, pending, silentSince }: ObserverView): { text: string; colour: Colour } {
+  if (pending === null && silentSince) return { text: `${status},Silent`, colour: "red" };
   return pending === null ? inState(status) : { text: `${status},${PENDING_WORDS[pending]}`, colour: "yellow" };
 }
 
-const PENDING_WORDS: Record<Pending, string> = { pause: "Pausing" };
+const PENDING_WORDS: Record<Pending, string> = { pause: "Pausing", update: "Updating" };
+
+/** Of what is wanted; behind the slash what runs, where that is another. */
+export function versionText({ specVersion, observedSpecVersion: observed }: ObserverView): string {
+  return observed === null || observed === specVersion ? String(specVersion) : `${specVersion}/${observed}`;
+}
 
 export const OBSERVER_LISTING: Listing<ObserverView> = {
   nameOf: (observer) => observer.name,
@@ -67,8 +74,11 @@ export const OBSERVER_LISTING: Listing<ObserverView> = {
     { heading: "STATUS", cell: observerState },
     { heading: "SERVICE", cell: ({ service }) => service?.name ?? "" },
     { heading: "ATTEMPTS", cell: ({ attempts }) => String(attempts), alignsRight: true },
+    { heading: "RESTARTS", cell: ({ restartsLately }) => String(restartsLately ?? ""), isWide: true, alignsRight: true },
     { heading: "RUNS", cell: ({ runNumber }) => String(runNumber), alignsRight: true },
     { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
+    { heading: "SILENT", cell: ({ silentSince }, nowMs) => (silentSince ? ageOf(silentSince, nowMs) : ""), isWide: true },
+    { heading: "VERSION", cell: versionText, isWide: true },
     { heading: "POOL", cell: ({ pool }) => pool, isWide: true },
     { heading: "LABELS", cell: ({ labels }) => pairs(labels), isWide: true },
     { heading: "ID", cell: ({ id }) => id, isWide: true },

@@ -1,3 +1,4 @@
+import { jsonOf } from "./json-of.ts";
 import type { FormField } from "./schema-fields.ts";
 
 /** What stands in the fields, by key. */
@@ -43,7 +44,7 @@ function readField(field: FormField, typed: string | boolean): Reading {
     case "lines":
       return { value: text.split("\n").filter((line) => line !== "") };
     case "json":
-      return readJson(text);
+      return jsonOf(text);
     case "flag":
       return { value: text === "true" };
     default:
@@ -74,12 +75,4 @@ function readNumber({ integer, minimum, maximum }: FormField & { kind: "number" 
   if (minimum !== undefined && value < minimum) return { error: `must be ${minimum} or more` };
   if (maximum !== undefined && value > maximum) return { error: `must be ${maximum} or less` };
   return { value };
-}
-
-function readJson(text: string): Reading {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { error: `is not JSON: ${(error as Error).message}` };
-  }
 }

@@ -1,4 +1,3 @@
-import { FlowRates } from "../store/flow-rates.ts";
 import { ObserverIndex, type RowChange } from "../store/observer-index.ts";
 import type { ObserverRow } from "../store/observer-row.ts";
 import { LIVING } from "../store/statuses.ts";
@@ -15,11 +14,10 @@ export const MAX_DELETED = 5_000;
 
 /**
  * The observers as the manager's events tell them. Comes in: every event, at once; goes out: one flush a frame, with all that
- * changed. An observer that changes ten times between two frames is one change to the views, and ten to the rates.
+ * changed. An observer that changes ten times between two frames is one change to the views.
  */
 export class LiveObservers {
   readonly index = new ObserverIndex();
-  readonly rates = new FlowRates(Date.now());
   readonly changed = new Signal();
   loading: Loading = { phase: "reading", read: 0, total: null };
   /** The list is being read, for the first time or again: until it is whole, it need not be the present. */
@@ -37,8 +35,6 @@ export class LiveObservers {
   }
 
   take(row: ObserverRow): void {
-    const before = this.#pending.get(row.id) ?? this.index.get(row.id);
-    if (this.loading.phase === "whole" || before !== undefined) this.rates.note(before, row, Date.now());
     this.#pending.set(row.id, row);
     this.#askToFlush();
   }

@@ -8,18 +8,28 @@ import type {
   ServiceView,
   TaskStatus,
   TaskView,
+  TimelineEntry,
   TimerStatusName,
+  WorkStatusName,
 } from "@unacked/contracts";
 import { FLOW_LOOKS } from "../store/flow-looks.ts";
 import { looksOfOccurrence, SCHEDULE_LOOKS } from "../store/schedule-looks.ts";
-import { PENDING_LOOKS, STATUS_LOOKS, type Tone } from "../store/statuses.ts";
+import { PENDING_LOOKS, SILENT_LOOK, STATUS_LOOKS, type Tone } from "../store/statuses.ts";
 import { TASK_LOOKS } from "../store/task-looks.ts";
+import { looksOfEntry } from "../store/timeline-looks.ts";
 import { TIMER_LOOKS } from "../store/timer-looks.ts";
+import { WORK_LOOKS } from "../store/work-looks.ts";
 import css from "./status-mark.module.css";
 
-export function StatusMark({ status, pending = null }: { status: ObserverStatus; pending?: Pending | null }) {
-  const { tone, sign, meaning } = STATUS_LOOKS[status];
-  const mark = <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+interface StatusMarkProps {
+  status: ObserverStatus;
+  pending?: Pending | null;
+  isSilent?: boolean;
+}
+
+export function StatusMark({ status, pending = null, isSilent = false }: StatusMarkProps) {
+  const { text, tone, sign, meaning } = isSilent ? SILENT_LOOK : { ...STATUS_LOOKS[status], text: status };
+  const mark = <Mark tone={tone} sign={sign} text={text} title={meaning} />;
   if (pending === null) return mark;
   const { meaning: title, ...looks } = PENDING_LOOKS[pending];
   return (
@@ -44,6 +54,11 @@ export function TimerMark({ status }: { status: TimerStatusName }) {
   return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
 }
 
+export function WorkMark({ status }: { status: WorkStatusName }) {
+  const { tone, sign, meaning } = WORK_LOOKS[status];
+  return <Mark tone={tone} sign={sign} text={status} title={meaning} />;
+}
+
 export function FlowMark({ flow: { status, cancelling } }: { flow: FlowView }) {
   const { tone, sign, meaning } = FLOW_LOOKS[status];
   if (cancelling && status === "Running")
@@ -62,6 +77,11 @@ export function OccurrenceMark({ occurrence }: { occurrence: OccurrenceView }) {
   return <Mark tone={tone} sign={sign} text={text} title={meaning} />;
 }
 
+export function StepMark({ entry }: { entry: TimelineEntry }) {
+  const { tone, sign, text } = looksOfEntry(entry);
+  return <Mark tone={tone} sign={sign} text={text} title={text} />;
+}
+
 const STATE_LOOKS: Record<ServiceState, { tone: Tone; sign: string; title: string }> = {
   Alive: { tone: "good", sign: "●", title: "says that it lives" },
   Suspect: { tone: "wait", sign: "◑", title: "silent, not proven dead" },
@@ -74,9 +94,9 @@ export function StateMark({ state }: { state: ServiceState }) {
 }
 
 /** A living one may drain beside its state; of one that is well, only that is said. */
-export function ServiceMark({ service: { state, draining, drained, endedAt } }: { service: ServiceView }) {
-  if (!draining || endedAt !== null) return <StateMark state={state} />;
-  const mark = drained ? DRAINED : DRAINING;
+export function ServiceMark({ service: { state, draining, drained, cordoned, endedAt } }: { service: ServiceView }) {
+  if (!(draining || cordoned) || endedAt !== null) return <StateMark state={state} />;
+  const mark = cordoned ? CORDONED : drained ? DRAINED : DRAINING;
   if (state === "Alive") return <Mark {...mark} />;
   return (
     <span>
@@ -90,6 +110,12 @@ const DRAINING: Looks = {
   sign: "◒",
   text: "Draining",
   title: "takes nothing any more, and gives back what it runs",
+};
+const CORDONED: Looks = {
+  tone: "wait",
+  sign: "◌",
+  text: "Cordoned",
+  title: "takes nothing more; what runs on it goes on",
 };
 const DRAINED: Looks = {
   tone: "over",

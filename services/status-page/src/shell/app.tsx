@@ -14,6 +14,7 @@ import { Masthead, PlainMasthead } from "./masthead.tsx";
 import { Link, usePath } from "./navigation.tsx";
 import { NoticeBoard, Notices } from "./notices.tsx";
 import {
+  Audit,
   Errors,
   Flow,
   Flows,
@@ -28,6 +29,8 @@ import {
   Task,
   Tasks,
   Timers,
+  Work,
+  Works,
 } from "./pages.ts";
 import { type Route, routeOf } from "./route.ts";
 import { theme } from "./theme.ts";
@@ -139,10 +142,16 @@ function Page({ route }: { route: Route }) {
       return <Schedule key={route.id} id={route.id} />;
     case "timers":
       return <Timers />;
+    case "works":
+      return <Works />;
+    case "work":
+      return <Work key={route.id} id={route.id} />;
     case "services":
       return <Services />;
     case "errors":
       return <Errors />;
+    case "audit":
+      return <Audit />;
     case "nowhere":
       return (
         <Blank title="There is no such page">
@@ -157,7 +166,11 @@ function Page({ route }: { route: Route }) {
 }
 
 const nameOf = (route: Route): string =>
-  route.page === "observer" ? route.ref : `${route.page[0]?.toUpperCase()}${route.page.slice(1)}`;
+  route.page === "observer"
+    ? route.ref
+    : route.page === "works"
+      ? "Bulk work"
+      : `${route.page[0]?.toUpperCase()}${route.page.slice(1)}`;
 
 function useTitle(name: string): void {
   useEffect(() => {

@@ -20,7 +20,7 @@ export function LinkBanner() {
       {readAtMs > 0 && (
         <>
           {" "}
-          Counts, workers and warnings are those of <Time at={readAtMs} />
+          Counts, workers and warnings are those of <Time at={readAtMs} isBare />
           {link.phase === "live" && !observers.isBehind && "; the list of observers is live"}.
         </>
       )}
@@ -37,7 +37,7 @@ function Lost({ sinceMs }: { sinceMs: number }) {
       <span role="status">
         <strong>No connection to the manager.</strong> It is tried again every second.{" "}
         {hasSeen ? "Observers run on without it; everything below is as it was at " : "Nothing could be read since "}
-        <Time at={sinceMs} />.
+        <Time at={sinceMs} isBare />.
       </span>{" "}
       <span className={css.ago}>({sayAge(nowMs - sinceMs)} ago)</span>
     </div>

@@ -1,7 +1,7 @@
 import { type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useState } from "react";
 import { useLive, useSignal } from "../live/use-live.ts";
-import { useSession } from "../live/use-session.ts";
+import { useSession, useWhyNot } from "../live/use-session.ts";
 import { sayCount } from "../parts/say.ts";
 import css from "./masthead.module.css";
 import { Link } from "./navigation.tsx";
@@ -17,15 +17,19 @@ const PAGES = [
   { page: "timers", href: "/timers", name: "Timers" },
   { page: "services", href: "/services", name: "Services" },
   { page: "errors", href: "/errors", name: "Errors" },
+  { page: "audit", href: "/audit", name: "Audit" },
 ] as const;
 
 export function Masthead({ route }: { route: Route }) {
   const { page } = route;
+  const mayAudit = useWhyNot("listAudit") === null;
+  // Who may not read the trail need not be led there.
+  const pages = PAGES.filter((each) => each.page !== "audit" || mayAudit);
   return (
     <header className={css.masthead}>
       <Name />
       <nav aria-label="Pages" className={css.pages}>
-        {PAGES.map((each) => (
+        {pages.map((each) => (
           <Link
             key={each.page}
             href={each.href}

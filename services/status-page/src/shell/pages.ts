@@ -11,7 +11,10 @@ const FETCH = {
   schedules: () => import("../pages/schedules/schedules.tsx"),
   schedule: () => import("../pages/schedule/schedule.tsx"),
   timers: () => import("../pages/timers/timers.tsx"),
+  works: () => import("../pages/works/works.tsx"),
+  work: () => import("../pages/work/work.tsx"),
   services: () => import("../pages/services/services.tsx"),
+  audit: () => import("../pages/audit/audit.tsx"),
   errors: () => import("../pages/errors/errors.tsx"),
 };
 
@@ -29,7 +32,10 @@ export const Flow = lazy(FETCH.flow);
 export const Schedules = lazy(FETCH.schedules);
 export const Schedule = lazy(FETCH.schedule);
 export const Timers = lazy(FETCH.timers);
+export const Works = lazy(FETCH.works);
+export const Work = lazy(FETCH.work);
 export const Services = lazy(FETCH.services);
+export const Audit = lazy(FETCH.audit);
 export const Errors = lazy(FETCH.errors);
 
 const AFTER_MS = 1_000;

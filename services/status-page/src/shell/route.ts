@@ -10,8 +10,11 @@ export type Route =
   | { page: "schedules" }
   | { page: "schedule"; id: string }
   | { page: "timers" }
+  | { page: "works" }
+  | { page: "work"; id: string }
   | { page: "services" }
   | { page: "errors" }
+  | { page: "audit" }
   | { page: "nowhere" };
 
 export function routeOf(path: string): Route {
@@ -21,6 +24,7 @@ export function routeOf(path: string): Route {
   if (first === "tasks" && second !== "") return { page: "task", id: decoded(second) };
   if (first === "flows" && second !== "") return { page: "flow", id: decoded(second) };
   if (first === "schedules" && second !== "") return { page: "schedule", id: decoded(second) };
+  if (first === "work") return second === "" ? { page: "works" } : { page: "work", id: decoded(second) };
   if (second !== "") return { page: "nowhere" };
   switch (first) {
     case "":
@@ -32,6 +36,7 @@ export function routeOf(path: string): Route {
     case "timers":
     case "services":
     case "errors":
+    case "audit":
       return { page: first };
     default:
       return { page: "nowhere" };
@@ -43,6 +48,8 @@ export const addressOfObserver = (ref: string): string => `/observers/${encodeUR
 export const addressOfTask = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
 
 export const addressOfFlow = (id: string): string => `/flows/${encodeURIComponent(id)}`;
+
+export const addressOfWork = (id: string): string => `/work/${encodeURIComponent(id)}`;
 
 export const addressOfSchedule = (id: string): string => `/schedules/${encodeURIComponent(id)}`;
 

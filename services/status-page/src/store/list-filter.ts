@@ -2,7 +2,24 @@ import { type ObserverFilter, type ObserverStatus, parseLabelSelector } from "@u
 import type { ObserverRow } from "./observer-row.ts";
 import { LIVING, STATUSES } from "./statuses.ts";
 
-export type Sort = "newest" | "attempts";
+/** Columns by which the list can be sorted, and what comes first; `newest` if nobody asks. */
+export const SORTS = {
+  newest: "newest first",
+  name: "A to Z",
+  status: "those that fail first",
+  type: "A to Z",
+  service: "A to Z",
+  pool: "A to Z",
+  silent: "silent for longest first",
+  restarts: "most restarts first",
+  attempts: "most attempts first",
+  runs: "most runs first",
+  changed: "changed last first",
+  error: "A to Z",
+} as const;
+export type Sort = keyof typeof SORTS;
+
+const isSort = (text: string): text is Sort => Object.hasOwn(SORTS, text);
 
 /** The contract's filters that are one text each, in the address under the same names; none is "". One that is new has to stand here. */
 const NO_TEXTS: Record<Exclude<keyof ObserverFilter, "status" | "labels">, string> = {
@@ -11,6 +28,7 @@ const NO_TEXTS: Record<Exclude<keyof ObserverFilter, "status" | "labels">, strin
   pool: "",
   errorGroup: "",
   q: "",
+  silent: "",
 };
 const TEXTS = Object.keys(NO_TEXTS) as (keyof typeof NO_TEXTS)[];
 
@@ -21,20 +39,28 @@ export type ListFilter = typeof NO_TEXTS & {
   /** `key=value` or `key:value`, all of them; as they stand in the address, so also what is none. */
   labels: readonly string[];
   sort: Sort;
+  /** What would come first comes last; in the address a minus before the column. */
+  isReversed: boolean;
+  /** Shown in groups: by `type`, `pool`, `service` or `label:KEY`; "" for the list. */
+  group: string;
 };
 
-export const NO_FILTER: ListFilter = { ...NO_TEXTS, statuses: [], labels: [], sort: "newest" };
+export const NO_FILTER: ListFilter = { ...NO_TEXTS, statuses: [], labels: [], sort: "newest", isReversed: false, group: "" };
 
 export function readFilter(search: string): ListFilter {
   const query = new URLSearchParams(search);
+  const group = query.get("group") ?? "";
+  const sort = query.get("sort") ?? "newest";
+  const column = sort.replace(/^-/, "");
   const asked = new Set(query.getAll("status").flatMap((text) => text.split(",")));
   const texts = Object.fromEntries(TEXTS.map((name) => [name, query.get(name) ?? ""]));
   return {
     ...NO_FILTER,
     ...texts,
     labels: query.getAll("label"),
+    group: /^(?:type|pool|service|label:.+)$/.test(group) ? group : "",
     statuses: STATUSES.filter((status) => asked.has(status)),
-    sort: query.get("sort") === "attempts" ? "attempts" : "newest",
+    ...(isSort(column) && { sort: column, isReversed: sort !== column }),
   };
 }
 
@@ -44,7 +70,8 @@ export function writeFilter(filter: ListFilter): string {
   if (filter.statuses.length > 0) query.set("status", filter.statuses.join(","));
   for (const name of TEXTS) if (filter[name] !== "") query.set(name, filter[name]);
   for (const label of filter.labels) query.append("label", label);
-  if (filter.sort !== "newest") query.set("sort", filter.sort);
+  if (filter.sort !== "newest" || filter.isReversed) query.set("sort", `${filter.isReversed ? "-" : ""}${filter.sort}`);
+  if (filter.group !== "") query.set("group", filter.group);
   const text = query.toString().replaceAll("%2C", ",").replaceAll("%3D", "=");
   return text === "" ? "" : `?${text}`;
 }
@@ -55,7 +82,7 @@ export function narrows(filter: ListFilter): boolean {
 
 export function matcherOf(filter: ListFilter): (row: ObserverRow) => boolean {
   const statuses: ReadonlySet<ObserverStatus> = filter.statuses.length === 0 ? LIVING : new Set(filter.statuses);
-  const { type, service, pool, errorGroup } = filter;
+  const { type, service, pool, errorGroup, silent } = filter;
   const q = filter.q.trim().toLowerCase();
   const hasLabels = labelMatcher(filter.labels);
   return (row) =>
@@ -64,6 +91,7 @@ export function matcherOf(filter: ListFilter): (row: ObserverRow) => boolean {
     (service === "" || row.serviceName === service || row.serviceId === service) &&
     (pool === "" || row.pool === pool) &&
     (errorGroup === "" || row.errorGroup === errorGroup) &&
+    (silent === "" || row.silentSince !== null) &&
     (q === "" || row.name.toLowerCase().includes(q) || row.id === q) &&
     hasLabels(row);
 }

@@ -16,6 +16,7 @@ export class ObserverIndex {
   readonly #rows = new Map<string, ObserverRow>();
   readonly #byStatus = new Map<ObserverStatus, number>();
   readonly #byService = new Map<string, number>();
+  #silent = 0;
   #keepsDeleted = false;
   /** Ids named by an event since the running load began; null when none runs. */
   #toldByEvents: Set<string> | null = null;
@@ -35,6 +36,11 @@ export class ObserverIndex {
 
   countOf(status: ObserverStatus): number {
     return this.#byStatus.get(status) ?? 0;
+  }
+
+  /** How many run and are not heard. */
+  get silent(): number {
+    return this.#silent;
   }
 
   /** Observers that the books place on this service now. */
@@ -98,6 +104,7 @@ export class ObserverIndex {
   #count(row: ObserverRow | undefined, by: 1 | -1): void {
     if (row === undefined) return;
     this.#byStatus.set(row.status, this.countOf(row.status) + by);
+    if (row.silentSince !== null) this.#silent += by;
     if (row.serviceId === null) return;
     const running = this.runningOn(row.serviceId) + by;
     if (running === 0) this.#byService.delete(row.serviceId);

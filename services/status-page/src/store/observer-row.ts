@@ -9,6 +9,9 @@ export interface ObserverRow {
   readonly labels: Readonly<Record<string, string>>;
   readonly status: ObserverStatus;
   readonly pending: Pending | null;
+  readonly silentSince: string | null;
+  /** As it was when the row was written: what is older than 10 minutes by now counts still, until nothing is left of it. */
+  readonly restartsLately: number;
   readonly serviceId: string | null;
   readonly serviceName: string | null;
   readonly runId: string | null;
@@ -25,19 +28,20 @@ export interface ObserverRow {
 }
 
 export function toRow(view: ObserverView): ObserverRow {
-  const { id, name, type, pool, labels, status, pending, runNumber, attempts, createdAt, modifiedAt } = view;
   return {
-    id,
-    name,
-    type,
-    pool,
-    labels,
-    status,
-    pending,
-    runNumber,
-    attempts,
-    createdAt,
-    modifiedAt,
+    id: view.id,
+    name: view.name,
+    type: view.type,
+    pool: view.pool,
+    labels: view.labels,
+    status: view.status,
+    pending: view.pending,
+    silentSince: view.silentSince,
+    restartsLately: view.restartsLately,
+    runNumber: view.runNumber,
+    attempts: view.attempts,
+    createdAt: view.createdAt,
+    modifiedAt: view.modifiedAt,
     serviceId: view.service?.id ?? null,
     serviceName: view.service?.name ?? null,
     runId: view.currentRunId,

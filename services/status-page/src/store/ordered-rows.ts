@@ -1,14 +1,41 @@
+import type { ObserverStatus } from "@unacked/contracts";
 import { type ListFilter, matcherOf, type Sort } from "./list-filter.ts";
 import type { RowChange } from "./observer-index.ts";
 import type { ObserverRow } from "./observer-row.ts";
+import { STATUS_LOOKS, STATUSES, type Tone } from "./statuses.ts";
 
 type Compare = (a: ObserverRow, b: ObserverRow) => number;
 
 const text = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const newest: Compare = (a, b) => text(b.createdAt, a.createdAt) || text(b.id, a.id);
+/** Those without any come last. */
+const orNone = (a: string | null, b: string | null): number =>
+  a === null || b === null ? Number(a === null) - Number(b === null) : text(a, b);
 const COMPARE: Record<Sort, Compare> = {
   newest,
-  attempts: (a, b) => b.attempts - a.attempts || newest(a, b),
+  name: (a, b) => text(a.name, b.name),
+  status: (a, b) => RANKS[a.status] - RANKS[b.status],
+  type: (a, b) => text(a.type, b.type),
+  service: (a, b) => orNone(a.serviceName, b.serviceName),
+  pool: (a, b) => text(a.pool, b.pool),
+  silent: (a, b) => orNone(a.silentSince, b.silentSince),
+  restarts: (a, b) => b.restartsLately - a.restartsLately,
+  attempts: (a, b) => b.attempts - a.attempts,
+  runs: (a, b) => b.runNumber - a.runNumber,
+  changed: (a, b) => text(b.modifiedAt, a.modifiedAt),
+  error: (a, b) => orNone(a.error, b.error),
+};
+
+const TONES: readonly Tone[] = ["bad", "wait", "good", "over"];
+/** By how much somebody has to look. */
+const RANKS = Object.fromEntries(
+  STATUSES.map((status, place) => [status, TONES.indexOf(STATUS_LOOKS[status].tone) * STATUSES.length + place]),
+) as Record<ObserverStatus, number>;
+
+/** Equal ones: the newest first, whichever way. */
+const comparing = ({ sort, isReversed }: ListFilter): Compare => {
+  const compare = COMPARE[sort];
+  return isReversed ? (a, b) => compare(b, a) || newest(a, b) : (a, b) => compare(a, b) || newest(a, b);
 };
 
 /**
@@ -25,7 +52,7 @@ export class OrderedRows {
 
   constructor(filter: ListFilter, rows: Iterable<ObserverRow>) {
     this.#matches = matcherOf(filter);
-    this.#compare = COMPARE[filter.sort];
+    this.#compare = comparing(filter);
     this.#order = [...rows].filter(this.#matches).sort(this.#compare);
     this.#members = new Set(this.#order.map(({ id }) => id));
   }

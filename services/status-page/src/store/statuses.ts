@@ -24,6 +24,14 @@ export const STATUS_LOOKS: Record<ObserverStatus, StatusLook> = {
   Deleted: { tone: "over", sign: "○", meaning: "stopped for good" },
 };
 
+/** Of one that is Processing, and is not heard. */
+export const SILENT_LOOK: StatusLook & { text: string } = {
+  tone: "bad",
+  sign: "◍",
+  text: "Silent",
+  meaning: "is Processing, and has neither emitted nor said that it is alive for longer than it may",
+};
+
 /** What stands beside a status. */
 export const PENDING_LOOKS: Record<Pending, StatusLook & { text: string }> = {
   pause: {
@@ -31,6 +39,12 @@ export const PENDING_LOOKS: Record<Pending, StatusLook & { text: string }> = {
     sign: "‖",
     text: "pausing",
     meaning: "it is being paused; its message is not known to be gone yet",
+  },
+  update: {
+    tone: "wait",
+    sign: "↺",
+    text: "updating",
+    meaning: "it was changed; its run is told, or stopped and sent again as it is wanted now",
   },
 };
 

@@ -1,4 +1,4 @@
-import type { RunView } from "@unacked/contracts";
+import type { RunView, TimelineEntry } from "@unacked/contracts";
 
 /** One run on the line: where it stands, as shares of the whole (0 to 1). */
 export interface Bar {
@@ -20,4 +20,25 @@ export function timeLineOf(runs: readonly RunView[], nowMs: number): { startMs: 
   const share = (ms: number) => (ms - startMs) / (endMs - startMs);
   const bars = runs.map((run, index) => ({ run, from: share(starts[index] ?? startMs), to: share(ends[index] ?? endMs) }));
   return { startMs, endMs, bars };
+}
+
+/** Something that happened within a run, and where that stands on the line. */
+export interface Mark {
+  kind: "attempt-failed" | "silent" | "heard";
+  at: number;
+}
+
+/** What goes wrong without ending a run would not be seen in its bar. By the run's id; what is not on the line is left out. */
+export function marksOf(
+  entries: readonly Pick<TimelineEntry, "at" | "kind" | "run">[],
+  { startMs, endMs }: { startMs: number; endMs: number },
+): Map<string, Mark[]> {
+  const marks = new Map<string, Mark[]>();
+  for (const { at, kind, run } of entries) {
+    if (run === null || (kind !== "attempt-failed" && kind !== "silent" && kind !== "heard")) continue;
+    const share = (Date.parse(at) - startMs) / (endMs - startMs);
+    if (share < 0 || share > 1) continue;
+    marks.set(run.id, [...(marks.get(run.id) ?? []), { kind, at: share }]);
+  }
+  return marks;
 }

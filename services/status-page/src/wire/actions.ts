@@ -1,4 +1,12 @@
-import type { BulkCount, BulkResults, ObserverId, ObserverView, ServiceView } from "@unacked/contracts";
+import type {
+  BalanceView,
+  BulkCount,
+  BulkResults,
+  CheckpointView,
+  ObserverId,
+  ObserverView,
+  ServiceView,
+} from "@unacked/contracts";
 import type { Action } from "../store/statuses.ts";
 import { call } from "./call.ts";
 
@@ -76,5 +84,18 @@ export function doToOne(action: Action, id: string): Promise<ObserverView> {
   }
 }
 
+/** Its next run starts without one. Rejects with CallError. */
+export const resetCheckpoint = (id: string): Promise<CheckpointView> => call("resetCheckpoint", { path: { ref: id } });
+
 /** Resolves when the order stands; the service follows it a little later. Rejects with CallError. */
+export const cordonService = (id: string): Promise<ServiceView> => call("cordonService", { path: { service: id } });
+
+/** Takes back a cordon, or a drain. */
+export const uncordonService = (id: string): Promise<ServiceView> => call("uncordonService", { path: { service: id } });
+
+export const rebalance = (pool: string): Promise<BalanceView> =>
+  call("rebalance", { path: { pool }, body: { dryRun: false } });
+
+export const cancelRebalance = (pool: string): Promise<BalanceView> => call("cancelRebalance", { path: { pool } });
+
 export const drainService = (id: string): Promise<ServiceView> => call("drainService", { path: { service: id } });

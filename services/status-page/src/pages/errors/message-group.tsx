@@ -17,6 +17,7 @@ const REASONS: Record<string, string> = {
   "retries-used-up": "attempts used up",
   "bad-params": "params refused",
   "unknown-observer": "of no known observer",
+  "lost-in-failover": "lost as the database failed over",
 };
 
 /** Messages of `unacked.error` that say the same; the messages themselves are asked for when it is opened. */

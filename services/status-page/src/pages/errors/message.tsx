@@ -3,11 +3,11 @@ import { useLive, useSignal } from "../../live/use-live.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { sayBytes } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
+import { useAction } from "../../parts/use-action.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { call } from "../../wire/call.ts";
 import css from "./group.module.css";
-import { useAction } from "./use-action.ts";
 
 /** One message: what was wrong with it, what it was, and what can be done. */
 export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => void }) {

@@ -1,13 +1,13 @@
 import type { ObserverErrorGroup } from "@unacked/contracts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
+import { useAction } from "../../parts/use-action.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { STATUSES } from "../../store/statuses.ts";
 import { call } from "../../wire/call.ts";
 import css from "./group.module.css";
 import { Seen } from "./seen.tsx";
-import { useAction } from "./use-action.ts";
 
 /** Observers whose last error says the same. Those that were given up can be restarted together. */
 export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; onDone: () => void }) {

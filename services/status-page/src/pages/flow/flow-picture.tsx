@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { sayMany } from "../../parts/say.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfTask } from "../../shell/route.ts";
-import { doneOf, type FlowNode, graphOf, sayCounts, toneOf } from "../../store/flow-graph.ts";
+import { doneOf, type FlowGraph, type FlowNode, graphOf, sayCounts, toneOf } from "../../store/flow-graph.ts";
 import { TASK_LOOKS } from "../../store/task-looks.ts";
 import { drawingOf, NODE_HEIGHT, NODE_WIDTH } from "./flow-layout.ts";
 import css from "./flow-picture.module.css";
@@ -14,6 +14,11 @@ const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, 
 /** What waits for what, the first on the left; each leads to its task. The same stands in the table below. */
 export function FlowPicture({ tasks }: { tasks: readonly FlowTaskView[] }) {
   const graph = useMemo(() => graphOf(tasks), [tasks]);
+  if (graph.isDrawable) return <Picture graph={graph} count={tasks.length} />;
+  return <p className={css.note}>Too much waits for too much for a picture; the table below says what each comes after.</p>;
+}
+
+function Picture({ graph, count }: { graph: FlowGraph; count: number }) {
   // Where it stands depends on its form alone, which stays while statuses change.
   const form = JSON.stringify([graph.nodes.map(({ id }) => id), graph.edges]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: as said
@@ -23,7 +28,7 @@ export function FlowPicture({ tasks }: { tasks: readonly FlowTaskView[] }) {
     <section aria-labelledby="picture" className={css.section}>
       <h2 id="picture">What waits for what</h2>
       {graph.isGrouped && (
-        <p className={css.note}>{sayMany(tasks.length, "task")}: those of one type that come as late are drawn as one.</p>
+        <p className={css.note}>{sayMany(count, "task")}: those of one type that come as late are drawn as one.</p>
       )}
       {/* Focusable, as a wide one scrolls. */}
       <div className={`panel ${css.panel}`} tabIndex={0} role="group" aria-label="The flow as a picture">

@@ -1,4 +1,4 @@
-import type { ObserverView } from "@unacked/contracts";
+import { type ObserverView, traitsOf } from "@unacked/contracts";
 import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
@@ -6,6 +6,7 @@ import { sayFailure, useNotices } from "../../shell/notices.tsx";
 import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
 import { doToOne } from "../../wire/actions.ts";
 import css from "./actions.module.css";
+import { EditDialog } from "./edit-dialog.tsx";
 
 const ACTIONS: Record<Action, { verb: string; done: string; text: string }> = {
   stop: { verb: "Stop", done: "is being stopped", text: "It is stopped for good and deleted. Its name is free again then." },
@@ -54,6 +55,7 @@ export function Actions({ observer, onDone }: { observer: ObserverView; onDone: 
     }
     setAsked(null);
   };
+  const [isEdited, setEdited] = useState(false);
   const possible = OBSERVER_ACTIONS.filter((action) => allows(observer, action));
   return (
     <div className={css.actions}>
@@ -62,6 +64,12 @@ export function Actions({ observer, onDone }: { observer: ObserverView; onDone: 
           {ACTIONS[action].verb}
         </ActionButton>
       ))}
+      {isOpenToChange(observer) && (
+        <ActionButton call="changeObserver" size="compact-md" variant="default" onClick={() => setEdited(true)}>
+          Edit
+        </ActionButton>
+      )}
+      {isEdited && <EditDialog observer={observer} onClose={() => setEdited(false)} onDone={onDone} />}
       {asked !== null && (
         <ConfirmDialog
           title={`${ACTIONS[asked].verb} ${observer.name}?`}
@@ -76,3 +84,8 @@ export function Actions({ observer, onDone }: { observer: ObserverView; onDone: 
     </div>
   );
 }
+
+const isOpenToChange = ({ status }: ObserverView): boolean => {
+  const { run, stop } = traitsOf(status);
+  return run !== "ending" && stop !== "no";
+};

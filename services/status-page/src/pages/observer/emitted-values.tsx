@@ -42,7 +42,7 @@ function Value({ entry: { at, value, cut } }: { entry: EmittedValue }) {
   return (
     <li className={css.value}>
       <p className={css.when}>
-        <Time at={at} isExact />
+        <Time at={at} isExact isBare />
         {cut && <span>longer than its service keeps</span>}
         {short.length < text.length && (
           <Button size="compact-xs" variant="default" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>

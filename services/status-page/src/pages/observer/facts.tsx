@@ -1,4 +1,5 @@
-import type { ObserverView } from "@unacked/contracts";
+import type { ObserverView, RejectedUpdate } from "@unacked/contracts";
+import { AgeOf } from "../../parts/age-of.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
@@ -21,6 +22,8 @@ function factsOf(observer: ObserverView): Fact[] {
   const {
     status,
     pending,
+    silentSince,
+    restartsLately,
     service,
     type,
     pool,
@@ -30,6 +33,9 @@ function factsOf(observer: ObserverView): Fact[] {
     nextAttemptAt,
     startAt,
     startProblem,
+    waitsFor,
+    fencingToken,
+    rejectedUpdate,
     createdAt,
     modifiedAt,
     id,
@@ -44,8 +50,19 @@ function factsOf(observer: ObserverView): Fact[] {
   return [
     ["Status", `${status}: ${STATUS_LOOKS[status].meaning}`],
     ...(pending === null ? [] : [["Under way", PENDING_LOOKS[pending].meaning] satisfies Fact]),
+    ...(silentSince === null
+      ? []
+      : [
+          [
+            "Silent since",
+            <span key="silent">
+              <Time at={silentSince} isBare />, for <AgeOf since={silentSince} />
+            </span>,
+          ] satisfies Fact,
+        ]),
     ...(startAt === null ? [] : [["Starts at", <Time key="start" at={startAt} />] satisfies Fact]),
     ...(startProblem === null ? [] : [["Waits for", "a free worker: its time has come, and there is none"] satisfies Fact]),
+    ...(waitsFor === null ? [] : [["Requested", "waits for the manager's admission"] satisfies Fact]),
     ["Runs on", runsOn],
     ["Type", type],
     ["Pool", pool],
@@ -56,14 +73,29 @@ function factsOf(observer: ObserverView): Fact[] {
         .join(", ") || "none",
     ],
     ["Runs so far", sayCount(runNumber)],
+    ["Restarts", `${sayCount(restartsLately)} in the last 10 min`],
+    ...(fencingToken === null ? [] : [["Fencing token", String(fencingToken)] satisfies Fact]),
     ["Attempts", sayCount(attempts)],
     ...(nextAttemptAt === null ? [] : [["Next attempt", <Time key="next" at={nextAttemptAt} />] satisfies Fact]),
     ["On an error", retryOf(observer)],
+    ["On silence", silenceOf(observer)],
     ["Created", <Time key="created" at={createdAt} />],
     ["Changed", <Time key="changed" at={modifiedAt} />],
     ["Id", <code key="id">{id}</code>],
+    ["Version of what is wanted", versionOf(observer)],
+    ...(rejectedUpdate === null ? [] : [["Rejected", rejectionOf(rejectedUpdate)] satisfies Fact]),
     ["Revision", sayCount(revision)],
   ];
+}
+
+function silenceOf({ silence }: ObserverView): string {
+  if (silence === null) return "as its type says";
+  const { warnAfterMs, restartAfterMs } = silence;
+  const parts = [
+    ...(warnAfterMs === undefined ? [] : [`warned of after ${sayDuration(warnAfterMs)}`]),
+    ...(restartAfterMs === undefined ? [] : [`restarted after ${sayDuration(restartAfterMs)}`]),
+  ];
+  return parts.join(", ") || "nothing";
 }
 
 function retryOf({ retry }: ObserverView): string {
@@ -74,4 +106,17 @@ function retryOf({ retry }: ObserverView): string {
     ? delaysMs.map(sayDuration).join(", ")
     : `${sayDuration(delaysMs.initialMs)}, growing to ${sayDuration(delaysMs.maxMs)}`;
   return `${attempts}; delays: ${delays}`;
+}
+
+const rejectionOf = ({ specVersion, reason, at, keeps }: RejectedUpdate) => (
+  <span key="rejected">
+    version {sayCount(specVersion)}, <Time at={at} />: {reason}. It runs by version {sayCount(keeps.specVersion)} until other
+    params are wanted, or it is restarted.
+  </span>
+);
+
+/** What is wanted of it, and what it runs by. */
+function versionOf({ specVersion, observedSpecVersion: observed }: ObserverView): string {
+  const wanted = sayCount(specVersion);
+  return observed === null || observed === specVersion ? wanted : `${wanted}; it runs by version ${sayCount(observed)}`;
 }

@@ -79,7 +79,7 @@ const Item = memo(({ item }: { item: TailItem }) => {
       const { at, level, message, stack, cut } = item.line;
       return (
         <li className={css.line} data-level={level}>
-          <Time at={at} isExact />
+          <Time at={at} isExact isBare />
           <span className={css.level}>{level}</span>
           <span className={css.text}>
             {message} <span className={css.fields}>{fieldsText(item.line)}</span>

@@ -9,11 +9,13 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { Actions } from "./actions.tsx";
+import { Checkpoint } from "./checkpoint.tsx";
 import { EmittedValues } from "./emitted-values.tsx";
 import { ObserverFacts } from "./facts.tsx";
 import { LogPanel } from "./log-panel.tsx";
 import css from "./observer.module.css";
 import { RunHistory } from "./run-history.tsx";
+import { Timeline } from "./timeline.tsx";
 import { usePause } from "./use-pause.ts";
 
 /** One observer, by id or name. The stream says that it changed; then all of it is read again. */
@@ -24,7 +26,7 @@ export default function Observer({ reference }: { reference: string }) {
   const asked = id === undefined ? null : { path: { ref: id } };
   const row = observers.index.get(id ?? "");
   // A deleted one leaves the index: that, too, is a change.
-  const version = `${row?.modifiedAt} ${row?.status} ${row?.runNumber}`;
+  const version = `${row?.modifiedAt} ${row?.silentSince} ${row?.status} ${row?.runNumber}`;
   const { data: observer, failure: unread, reload: readAgain } = useAnswer("getObserver", asked, version);
   const { data: runs, failure: runsFailure, reload: reloadRuns } = useAnswer("listRuns", asked, version);
   const [failure, reload] = id === undefined ? [unnamed, askAgain] : [unread, readAgain];
@@ -38,19 +40,21 @@ export default function Observer({ reference }: { reference: string }) {
           <Link href="/observers">Observers</Link> /
         </p>
         <h1 className={css.name}>{observer.name}</h1>
-        <StatusMark status={observer.status} pending={observer.pending} />
+        <StatusMark status={observer.status} pending={observer.pending} isSilent={observer.silentSince !== null} />
         <Actions observer={observer} onDone={reload} />
       </header>
       <LastError observer={observer} />
       <Now key={observer.id} observer={observer} />
+      <Checkpoint observer={observer} version={version} />
       <section aria-labelledby="runs-title">
         <h2 id="runs-title" className={css.title}>
           Runs
         </h2>
         {runs === null && runsFailure !== null && <Failure what="Its runs" failure={runsFailure} onRetry={reloadRuns} />}
         {runs === null && runsFailure === null && <Pending label="Reading its runs" height="10rem" />}
-        {runs !== null && <RunHistory runs={runs.items} total={runs.total} />}
+        {runs !== null && <RunHistory id={observer.id} runs={runs.items} total={runs.total} version={version} />}
       </section>
+      <Timeline key={`timeline of ${observer.id}`} id={observer.id} version={version} />
     </>
   );
 }

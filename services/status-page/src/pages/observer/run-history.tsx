@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import type { RunView } from "@unacked/contracts";
 import { useState } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
 import { useNow } from "../../live/use-now.ts";
 import { Blank } from "../../parts/blank.tsx";
 import plain from "../../parts/plain-table.module.css";
@@ -9,15 +10,28 @@ import { Stack } from "../../parts/stack.tsx";
 import { Time } from "../../parts/time.tsx";
 import { END_REASONS, INTERRUPTED } from "../../store/end-reasons.ts";
 import type { Tone } from "../../store/statuses.ts";
-import { timeLineOf } from "../../store/time-line.ts";
+import { marksOf, timeLineOf } from "../../store/time-line.ts";
 import css from "./run-history.module.css";
 
 const SHOWN_AT_FIRST = 20;
 
+/** So many of what happened within the runs are looked at. */
+const MARKED = 500;
+
+interface Props {
+  /** The observer's. */
+  id: string;
+  runs: RunView[];
+  total: number;
+  /** Changes when something may have happened. */
+  version: string;
+}
+
 /** Its runs, newest first: on which service, from when to when, why each ended. */
-export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) {
+export function RunHistory({ id, runs, total, version }: Props) {
   const nowMs = useNow(1_000);
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
+  const { data } = useAnswer("getTimeline", { path: { ref: id }, query: { limit: MARKED } }, version);
   if (runs.length === 0) {
     return (
       <div className="panel">
@@ -27,7 +41,9 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
       </div>
     );
   }
-  const { startMs, endMs, bars } = timeLineOf(runs.slice(0, shown), nowMs);
+  const { bars, ...line } = timeLineOf(runs.slice(0, shown), nowMs);
+  const { startMs, endMs } = line;
+  const marks = marksOf(data?.items ?? [], line);
   return (
     <div className={`panel ${plain.panel}`}>
       <table className={`${plain.table} ${plain.lined} ${css.table} figures`}>
@@ -41,7 +57,7 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
             </th>
             <th scope="col">Ended</th>
             <th scope="col" className={css.lineHead}>
-              <Time at={startMs} /> <span>{endMs >= nowMs ? "now" : <Time at={endMs} />}</span>
+              <Time at={startMs} isBare /> <span>{endMs >= nowMs ? "now" : <Time at={endMs} isBare />}</span>
             </th>
           </tr>
         </thead>
@@ -63,6 +79,9 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
                   data-tone={toneOf(run)}
                   style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
                 />
+                {marks.get(run.id)?.map(({ kind, at }) => (
+                  <span key={`${kind} ${at}`} className={css.mark} data-kind={kind} style={{ left: `${at * 100}%` }} />
+                ))}
               </td>
             </tr>
           ))}
@@ -73,6 +92,13 @@ export function RunHistory({ runs, total }: { runs: RunView[]; total: number }) 
           <Button size="compact-sm" variant="default" onClick={() => setShown(runs.length)}>
             Show all {sayMany(runs.length, "run")}
           </Button>
+        </p>
+      )}
+      {marks.size > 0 && (
+        <p className={css.legend} aria-hidden="true">
+          <span className={css.mark} data-kind="attempt-failed" /> an attempt failed
+          <span className={css.mark} data-kind="silent" /> silent
+          <span className={css.mark} data-kind="heard" /> heard again
         </p>
       )}
       {total > runs.length && <p className={css.more}>{sayMany(total - runs.length, "older run")} are not shown.</p>}
@@ -88,8 +114,16 @@ function toneOf({ endReason, interruption }: RunView): Tone {
   return interruption === null ? END_REASONS[endReason].tone : INTERRUPTED.tone;
 }
 
+/** Of a run that has not ended. */
+const STANDING: Record<RunView["state"], string> = {
+  Requested: "waits for admission",
+  Current: "runs",
+  Superseded: "–",
+  Ended: "–",
+};
+
 function Ending({ run }: { run: RunView }) {
-  if (run.endReason === null) return <span className={css.running}>{run.state === "Current" ? "runs" : "–"}</span>;
+  if (run.endReason === null) return <span className={css.running}>{STANDING[run.state]}</span>;
   const { meaning } = run.interruption === null ? END_REASONS[run.endReason] : INTERRUPTED;
   const tone = toneOf(run);
   const error = run.error === null ? (run.interruption ?? "") : `${run.error.name}: ${run.error.message}`;

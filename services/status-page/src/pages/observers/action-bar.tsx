@@ -1,13 +1,17 @@
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { sayMany } from "../../parts/say.ts";
+import { sayCount, sayMany } from "../../parts/say.ts";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import type { ListFilter } from "../../store/list-filter.ts";
 import type { Selection } from "../../store/selection.ts";
 import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
+import { wishOf } from "../../store/work-looks.ts";
 import { type ActionReport, doToMany } from "../../wire/actions.ts";
 import css from "./action-bar.module.css";
+import { WorkDialog } from "./work-dialog.tsx";
 
 const ACTIONS: Record<Action, { verb: string; done: string; text: string }> = {
   stop: { verb: "Stop", done: "being stopped", text: "Each is stopped for good and deleted; its name is free again then." },
@@ -43,11 +47,24 @@ const CALLS = {
 
 const isDangerous = (action: Action): boolean => action === "stop" || action === "force-stop";
 
+interface Props {
+  selection: Selection;
+  /** How many the list shows. */
+  shown: number;
+  filter: ListFilter;
+  onDone: () => void;
+}
+
 /** What can be done with the chosen ones; its place is kept while none is chosen, so that nothing moves. */
-export function ActionBar({ selection, onDone }: { selection: Selection; onDone: () => void }) {
+export function ActionBar({ selection, shown, filter, onDone }: Props) {
   const { observers } = useLive();
   useSignal(observers.changed);
   const [asked, setAsked] = useState<Action | null>(null);
+  /** All that match, whoever that is by then, rather than those that were chosen; of this choice alone. */
+  const [whole, setWhole] = useState<Selection | null>(null);
+  const wish = wishOf(filter);
+  const canBeWhole = shown > 0 && selection.ids.size >= shown && wish !== undefined;
+  const isWhole = canBeWhole && whole === selection;
   const { say } = useNotices();
   const chosen = [...selection.ids].flatMap((id) => observers.index.get(id) ?? []);
   const fitFor = (action: Action) => chosen.filter((one) => allows(one, action)).map(({ id }) => id);
@@ -67,15 +84,24 @@ export function ActionBar({ selection, onDone }: { selection: Selection; onDone:
   return (
     <div className={css.bar} role="group" aria-label="Chosen observers" data-empty={chosen.length === 0}>
       <span className="figures" role="status">
-        {chosen.length === 0 ? "None chosen" : `${sayMany(chosen.length, "observer")} chosen`}
+        {chosen.length === 0
+          ? "None chosen"
+          : isWhole
+            ? `All ${sayCount(shown)} that match chosen`
+            : `${sayMany(chosen.length, "observer")} chosen`}
       </span>
+      {canBeWhole && !isWhole && (
+        <Button size="compact-sm" variant="light" onClick={() => setWhole(selection)}>
+          Choose all {sayCount(shown)} that match
+        </Button>
+      )}
       {OBSERVER_ACTIONS.map((action) => {
         const count = fitFor(action).length;
         if (action === "force-stop" && count === 0) return null;
         return (
           <ActionButton
             key={action}
-            call={CALLS[action]}
+            call={isWhole ? "beginWork" : CALLS[action]}
             size="compact-sm"
             variant="default"
             disabled={count === 0}
@@ -85,7 +111,19 @@ export function ActionBar({ selection, onDone }: { selection: Selection; onDone:
           </ActionButton>
         );
       })}
-      {asked !== null && (
+      {asked !== null && isWhole && (
+        <WorkDialog
+          action={asked}
+          wish={wish}
+          count={shown}
+          verb={ACTIONS[asked].verb}
+          isDangerous={isDangerous(asked)}
+          onClose={() => setAsked(null)}
+        >
+          <p>{ACTIONS[asked].text}</p>
+        </WorkDialog>
+      )}
+      {asked !== null && !isWhole && (
         <ConfirmDialog
           title={`${ACTIONS[asked].verb} ${sayMany(ids.length, "observer")}?`}
           verb={ACTIONS[asked].verb}

@@ -1,23 +1,17 @@
-import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
-import type { TypeView } from "@unacked/contracts";
-import { type FormEvent, useMemo, useRef, useState } from "react";
-import { labelsOf } from "../../form/labels-of.ts";
-import { type FieldErrors, type FieldValues, initialValues, paramsOf } from "../../form/params-of.ts";
-import { placeErrors } from "../../form/place-errors.ts";
+import { Checkbox, NativeSelect, TextInput } from "@mantine/core";
+import type { RetryPolicy, TypeView } from "@unacked/contracts";
+import { type FormEvent, useMemo, useState } from "react";
+import { type FieldValues, initialValues, paramsOf } from "../../form/params-of.ts";
 import { fieldsOf } from "../../form/schema-fields.ts";
+import { readSpec, SPEC_POINTERS } from "../../form/spec-texts.ts";
+import css from "../../parts/form.module.css";
+import { FormEnd } from "../../parts/form-end.tsx";
+import { type FormFlaws, flawsOf, useFormFlaws } from "../../parts/form-flaws.ts";
+import { ParamsFields, PoolAndLabels } from "../../parts/observer-fields.tsx";
+import { NO_SILENCE, silenceOf } from "../../parts/silence-fields.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { CallError, call } from "../../wire/call.ts";
-import css from "./create-form.module.css";
-import { ParamField } from "./param-field.tsx";
-
-interface Basics {
-  name: string;
-  pool: string;
-  labels: string;
-  mayWait: boolean;
-}
-
-const OWN_POINTERS = ["/name", "/type", "/pool", "/labels"];
+import { ADVANCED_POINTERS, AdvancedFields } from "./advanced-fields.tsx";
 
 /** A form made from the type's JSON Schema. What is wrong is said at its field, by this page or by the manager. */
 export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () => void }) {
@@ -25,55 +19,48 @@ export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () 
   const [type, setType] = useState(names[0] ?? "");
   const info = types.find((each) => each.type === type);
   const fields = useMemo(() => fieldsOf(info?.paramsSchema ?? {}), [info]);
-  const [basics, setBasics] = useState<Basics>({ name: "", pool: poolFor(info), labels: "", mayWait: false });
   const [values, setValues] = useState<FieldValues>(() => initialValues(fields));
-  const [errors, setErrors] = useState<FieldErrors>({});
-  const [rest, setRest] = useState<string[]>([]);
+  const [name, setName] = useState("");
+  const [texts, setTexts] = useState({ pool: poolFor(info), labels: "", retry: "" });
+  const [silence, setSilence] = useState(NO_SILENCE);
+  const [startAt, setStartAt] = useState("");
+  const [mayWait, setMayWait] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
+  const { form, errors, rest, show, forget } = useFormFlaws();
   const { say } = useNotices();
 
   const chooseType = (next: string) => {
     const chosen = types.find((each) => each.type === next);
     setType(next);
-    setBasics({ ...basics, pool: poolFor(chosen) });
+    setTexts({ ...texts, pool: poolFor(chosen) });
     setValues(initialValues(fieldsOf(chosen?.paramsSchema ?? {})));
-    setErrors({});
-    setRest([]);
-  };
-
-  const show = (found: FieldErrors, whole: string[]) => {
-    setErrors(found);
-    setRest(whole);
-    setTimeout(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+    forget();
   };
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const { params, errors: found } = paramsOf(fields, values);
-    const labels = labelsOf(basics.labels);
-    const own = {
-      ...(basics.name === "" && { "/name": "is required" }),
-      ...("error" in labels && { "/labels": labels.error }),
-      ...found,
-    };
-    if (Object.keys(own).length > 0 || "error" in labels) return show(own, []);
+    const { params, errors: wrongParams } = paramsOf(fields, values);
+    const { spec, errors: wrongSpec } = readSpec(texts);
+    const { errors: wrongSilence, ...wanted } = silenceOf(silence);
+    const wrong = { ...(name === "" && { "/name": "is required" }), ...wrongParams, ...wrongSpec, ...wrongSilence };
+    if (Object.keys(wrong).length > 0) return show({ errors: wrong, rest: [] });
     setBusy(true);
     try {
       const body = {
-        name: basics.name,
+        ...spec,
+        ...wanted,
+        name,
         type,
         params,
-        pool: basics.pool,
-        ...labels,
-        whenFull: basics.mayWait ? ("queue" as const) : ("reject" as const),
+        retry: spec.retry as RetryPolicy | undefined,
+        whenFull: mayWait ? ("queue" as const) : ("reject" as const),
+        ...(startAt !== "" && { startAt: new Date(startAt).toISOString() }), // without a zone it is read in the browser's own
       };
-      const { name } = await call("createObserver", { body });
-      say("done", `${name} was created.`);
+      const { status } = await call("createObserver", { body });
+      say("done", status === "Scheduled" ? `${name} was created, and starts at its time.` : `${name} was created.`);
       onClose();
     } catch (error) {
-      const { errors: placed, rest: whole } = refusalOf(error, [...OWN_POINTERS, ...fields.map(({ pointer }) => pointer)]);
-      show(placed, whole);
+      show(refusalOf(error, [...OWN_POINTERS, ...fields.map(({ pointer }) => pointer)]));
     }
     setBusy(false);
   };
@@ -96,62 +83,35 @@ export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () 
         aria-required
         autoComplete="off"
         spellCheck={false}
-        value={basics.name}
+        value={name}
         error={errors["/name"]}
-        onChange={(event) => setBasics({ ...basics, name: event.currentTarget.value })}
+        onChange={(event) => setName(event.currentTarget.value)}
       />
-      <fieldset className={css.params}>
-        <legend>Params</legend>
-        {fields.length === 0 && <p className={css.none}>This type takes none.</p>}
-        {fields.map((field) => (
-          <ParamField
-            key={`${type} ${field.key}`}
-            field={field}
-            value={values[field.key] ?? field.initial}
-            error={errors[field.pointer]}
-            onChange={(value) => setValues({ ...values, [field.key]: value })}
-          />
-        ))}
-      </fieldset>
-      <div className={css.two}>
-        <TextInput
-          label="Pool"
-          description="Whose workers it takes"
-          value={basics.pool}
-          error={errors["/pool"]}
-          onChange={(event) => setBasics({ ...basics, pool: event.currentTarget.value })}
-        />
-        <TextInput
-          label="Labels"
-          description="key=value, key=value"
-          value={basics.labels}
-          error={errors["/labels"]}
-          onChange={(event) => setBasics({ ...basics, labels: event.currentTarget.value })}
-        />
-      </div>
+      <ParamsFields key={type} fields={fields} values={values} errors={errors} onChange={setValues} />
+      <PoolAndLabels texts={texts} errors={errors} onChange={(change) => setTexts({ ...texts, ...change })} />
       <Checkbox
         label="If no worker is free, let it wait for one"
-        checked={basics.mayWait}
-        onChange={(event) => setBasics({ ...basics, mayWait: event.currentTarget.checked })}
+        checked={mayWait}
+        onChange={(event) => setMayWait(event.currentTarget.checked)}
       />
-      {rest.length > 0 && (
-        <div role="alert" className={css.rest}>
-          {rest.map((text) => (
-            <p key={text}>{text}</p>
-          ))}
-        </div>
-      )}
-      <div className={css.buttons}>
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={isBusy}>
-          Create
-        </Button>
-      </div>
+      <AdvancedFields
+        texts={texts}
+        onTexts={(change) => setTexts({ ...texts, ...change })}
+        silence={silence}
+        ofType={info?.silence}
+        onSilence={setSilence}
+        startAt={startAt}
+        onStartAt={setStartAt}
+        errors={errors}
+      />
+      <FormEnd rest={rest} isBusy={isBusy} onClose={onClose}>
+        Create
+      </FormEnd>
     </form>
   );
 }
+
+const OWN_POINTERS = ["/name", "/type", ...SPEC_POINTERS, ...ADVANCED_POINTERS];
 
 /** One whose services have the type. */
 function poolFor(info: TypeView | undefined): string {
@@ -159,10 +119,9 @@ function poolFor(info: TypeView | undefined): string {
   return pools.includes("default") ? "default" : (pools[0] ?? "default");
 }
 
-function refusalOf(error: unknown, pointers: string[]): { errors: FieldErrors; rest: string[] } {
-  if (!(error instanceof CallError)) return { errors: {}, rest: [String(error)] };
+function refusalOf(error: unknown, pointers: string[]): FormFlaws {
+  if (!(error instanceof CallError)) return flawsOf(error, pointers);
   if (error.code === "name-taken") return { errors: { "/name": `is taken. ${error.remedy}` }, rest: [] };
   if (error.code === "unknown-type") return { errors: { "/type": `${error.message}. ${error.remedy}` }, rest: [] };
-  if (error.fieldErrors.length > 0) return placeErrors(error.fieldErrors, pointers);
-  return { errors: {}, rest: [`${error.message}. ${error.remedy}`] };
+  return flawsOf(error, pointers);
 }

@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from "react";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { sayCount } from "../../parts/say.ts";
 import { type ListFilter, NO_FILTER, narrows } from "../../store/list-filter.ts";
-import { STATUS_LOOKS, STATUSES } from "../../store/statuses.ts";
+import { GROUPS, groupOfLabel, labelKeysOf } from "../../store/observer-groups.ts";
+import { SILENT_LOOK, STATUS_LOOKS, STATUSES } from "../../store/statuses.ts";
 import css from "./filter-bar.module.css";
 
 interface Props {
@@ -35,19 +36,37 @@ export function FilterBar({ filter, onChange }: Props) {
           onChange={(service) => onChange({ ...filter, service })}
         />
         <Choice name="Pool" value={filter.pool} options={pools} onChange={(pool) => onChange({ ...filter, pool })} />
+        <GroupBy filter={filter} onChange={onChange} />
         <LabelField labels={filter.labels} onChange={(labels) => onChange({ ...filter, labels })} />
         <Button
           className={css.clear}
           size="xs"
           variant="default"
           disabled={!narrows(filter)}
-          onClick={() => onChange({ ...NO_FILTER, sort: filter.sort })}
+          onClick={() => onChange({ ...NO_FILTER, sort: filter.sort, isReversed: filter.isReversed, group: filter.group })}
         >
           Clear
         </Button>
       </div>
       <StatusChips filter={filter} onChange={onChange} />
     </form>
+  );
+}
+
+/** The keys of labels are looked for when the choice is opened: there may be very many observers. */
+function GroupBy({ filter, onChange }: Props) {
+  const { observers } = useLive();
+  const [keys, setKeys] = useState<string[]>([]);
+  const all = [...new Set([...GROUPS, ...keys.map(groupOfLabel), ...(filter.group === "" ? [] : [filter.group])])];
+  return (
+    <NativeSelect
+      size="xs"
+      label="Group by"
+      value={filter.group}
+      data={[{ value: "", label: "nothing" }, ...all.map((by) => ({ value: by, label: by.replace(":", " ") }))]}
+      onFocus={() => setKeys(labelKeysOf(observers.index.rows()))}
+      onChange={(event) => onChange({ ...filter, group: event.currentTarget.value })}
+    />
   );
 }
 
@@ -134,6 +153,7 @@ function StatusChips({ filter, onChange }: Props) {
     const isKnown = observers.loading.phase === "whole" && status !== "Deleted";
     return isKnown ? observers.index.countOf(status) : stats.stats?.observers.byStatus[status];
   };
+  const silent = observers.index.silent;
   const toggle = (status: ObserverStatus) => {
     const next = STATUSES.filter((each) => filter.statuses.includes(each) !== (each === status));
     onChange({ ...filter, statuses: next });
@@ -150,6 +170,18 @@ function StatusChips({ filter, onChange }: Props) {
           onClick={() => onChange({ ...filter, errorGroup: "" })}
         >
           error: {filter.errorGroup} <span aria-hidden="true">✕</span>
+        </button>
+      )}
+      {(filter.silent !== "" || silent > 0) && (
+        <button
+          type="button"
+          className={css.chip}
+          aria-pressed={filter.silent !== ""}
+          data-tone={SILENT_LOOK.tone}
+          title={SILENT_LOOK.meaning}
+          onClick={() => onChange({ ...filter, silent: filter.silent === "" ? "true" : "" })}
+        >
+          {SILENT_LOOK.text} <span className={css.count}>{sayCount(silent)}</span>
         </button>
       )}
       {STATUSES.map((status) => (

@@ -1,4 +1,6 @@
 import { type MouseEvent, memo } from "react";
+import { useShownNow } from "../../live/use-now.ts";
+import { AgeOf } from "../../parts/age-of.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
@@ -13,6 +15,18 @@ interface Props {
   isActive: boolean;
   isChosen: boolean;
   onChoose: (id: string, withRange: boolean) => void;
+}
+
+const WINDOW_MS = 600_000;
+
+/** Whoever was restarted in the last 10 minutes was written in them: of all others nothing is left. */
+function RestartsLately({ row: { restartsLately, modifiedAt } }: Pick<Props, "row">) {
+  return restartsLately > 0 && <WhileRecent count={restartsLately} at={modifiedAt} />;
+}
+
+function WhileRecent({ count, at }: { count: number; at: string }) {
+  const nowMs = useShownNow(10_000);
+  return nowMs - Date.parse(at) < WINDOW_MS ? count : "";
 }
 
 /** Redrawn only when its own row changed, not when others did. */
@@ -44,7 +58,7 @@ export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top
         </Link>
       </div>
       <div role="gridcell" className={css.status}>
-        <StatusMark status={row.status} pending={row.pending} />
+        <StatusMark status={row.status} pending={row.pending} isSilent={row.silentSince !== null} />
       </div>
       <div role="gridcell" className={css.type} title={row.type}>
         {row.type}
@@ -54,6 +68,12 @@ export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top
       </div>
       <div role="gridcell" className={css.pool}>
         {row.pool}
+      </div>
+      <div role="gridcell" className={css.silent}>
+        {row.silentSince !== null && <AgeOf since={row.silentSince} />}
+      </div>
+      <div role="gridcell" className={css.restarts} data-again={row.restartsLately >= 5}>
+        <RestartsLately row={row} />
       </div>
       <div role="gridcell" className={css.attempts} data-again={row.attempts > 1}>
         {row.attempts}

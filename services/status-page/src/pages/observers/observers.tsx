@@ -3,12 +3,13 @@ import { OrderedView } from "../../live/ordered-view.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { sayCount } from "../../parts/say.ts";
-import { navigate, useSearch } from "../../shell/navigation.tsx";
+import { Link, navigate, useSearch } from "../../shell/navigation.tsx";
 import { type ListFilter, readFilter, writeFilter } from "../../store/list-filter.ts";
 import { NOTHING_CHOSEN } from "../../store/selection.ts";
 import { ActionBar } from "./action-bar.tsx";
 import { CreateDialog } from "./create-dialog.tsx";
 import { FilterBar } from "./filter-bar.tsx";
+import { GroupTable } from "./group-table.tsx";
 import { ObserverTable } from "./observer-table.tsx";
 import css from "./observers.module.css";
 
@@ -32,20 +33,31 @@ export default function Observers() {
       <div className={css.head}>
         <h1>Observers</h1>
         <Total shown={view.rows.length} />
+        <Link href="/work">Bulk work</Link>
         <ActionButton call="createObserver" size="compact-md" onClick={() => setCreating(true)}>
           New observer
         </ActionButton>
       </div>
       <FilterBar filter={filter} onChange={setFilter} />
-      <ActionBar selection={selection} onDone={() => setSelection(NOTHING_CHOSEN)} />
-      <ObserverTable
-        view={view}
-        filter={filter}
-        onFilter={setFilter}
-        selection={selection}
-        onSelect={setSelection}
-        onCreate={() => setCreating(true)}
-      />
+      {filter.group !== "" && <GroupTable view={view} filter={filter} />}
+      {filter.group === "" && (
+        <>
+          <ActionBar
+            selection={selection}
+            shown={view.rows.length}
+            filter={filter}
+            onDone={() => setSelection(NOTHING_CHOSEN)}
+          />
+          <ObserverTable
+            view={view}
+            filter={filter}
+            onFilter={setFilter}
+            selection={selection}
+            onSelect={setSelection}
+            onCreate={() => setCreating(true)}
+          />
+        </>
+      )}
       <CreateDialog opened={isCreating} onClose={() => setCreating(false)} />
     </>
   );

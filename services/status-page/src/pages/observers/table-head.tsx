@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import type { ListFilter } from "../../store/list-filter.ts";
+import { type ListFilter, SORTS, type Sort } from "../../store/list-filter.ts";
 import css from "./observer-table.module.css";
 
 interface Props {
@@ -10,13 +10,32 @@ interface Props {
   onChooseAll: (all: boolean) => void;
 }
 
+const COLUMNS: { of: Sort; text: string; title?: string }[] = [
+  { of: "name", text: "Name" },
+  { of: "status", text: "Status" },
+  { of: "type", text: "Type" },
+  { of: "service", text: "Service" },
+  { of: "pool", text: "Pool" },
+  { of: "silent", text: "Silent for" },
+  { of: "restarts", text: "Restarts", title: "how often its handler began again in the last 10 minutes" },
+  { of: "attempts", text: "Attempts" },
+  { of: "runs", text: "Runs" },
+  { of: "changed", text: "Changed" },
+  { of: "error", text: "Last error" },
+];
+
+/** A column's button sorts by it, then the other way round, then as if nobody had asked: the newest first. */
 export function TableHead({ filter, onFilter, chosen, count, onChooseAll }: Props) {
-  const byAttempts = filter.sort === "attempts";
   const box = useRef<HTMLInputElement>(null);
   const isAll = count > 0 && chosen >= count;
   useEffect(() => {
     if (box.current !== null) box.current.indeterminate = chosen > 0 && !isAll;
   }, [chosen, isAll]);
+  const sortBy = (sort: Sort) => {
+    const isOn = filter.sort === sort;
+    if (isOn && filter.isReversed) return onFilter({ ...filter, sort: "newest", isReversed: false });
+    onFilter({ ...filter, sort, isReversed: isOn });
+  };
   return (
     <div role="rowgroup" className={css.headGroup}>
       <div role="row" aria-rowindex={1} className={`${css.row} ${css.headRow}`}>
@@ -30,46 +49,32 @@ export function TableHead({ filter, onFilter, chosen, count, onChooseAll }: Prop
             onChange={(event) => onChooseAll(event.currentTarget.checked)}
           />
         </div>
-        <div role="columnheader" className={css.name} aria-sort={byAttempts ? "none" : "descending"}>
-          <Sorter
-            isOn={!byAttempts}
-            text="Name"
-            title="newest first"
-            onClick={() => onFilter({ ...filter, sort: "newest" })}
-          />
-        </div>
-        <Head of="status">Status</Head>
-        <Head of="type">Type</Head>
-        <Head of="service">Service</Head>
-        <Head of="pool">Pool</Head>
-        <div role="columnheader" className={css.attempts} aria-sort={byAttempts ? "descending" : "none"}>
-          <Sorter
-            isOn={byAttempts}
-            text="Attempts"
-            title="most attempts first"
-            onClick={() => onFilter({ ...filter, sort: "attempts" })}
-          />
-        </div>
-        <Head of="runs">Runs</Head>
-        <Head of="changed">Changed</Head>
-        <Head of="error">Last error</Head>
+        {COLUMNS.map(({ of, text, title }) => (
+          <div key={of} role="columnheader" className={css[of]} aria-sort={ariaSort(filter, of)}>
+            <button
+              type="button"
+              className={css.sorter}
+              title={title === undefined ? SORTS[of] : `${title}: ${SORTS[of]}`}
+              onClick={() => sortBy(of)}
+            >
+              {text} <span className={css.hint}>{hintOf(filter, of)}</span>
+            </button>
+          </div>
+        ))}
       </div>
     </div>
   );
 }
 
-function Head({ of, children }: { of: string; children: string }) {
-  return (
-    <div role="columnheader" className={css[of]}>
-      {children}
-    </div>
-  );
+const FROM_MOST: ReadonlySet<Sort> = new Set(["restarts", "attempts", "runs", "changed"]);
+
+function ariaSort({ sort, isReversed }: ListFilter, of: Sort): "none" | "ascending" | "descending" {
+  if (sort !== of) return "none";
+  return FROM_MOST.has(of) === isReversed ? "ascending" : "descending";
 }
 
-function Sorter({ isOn, text, title, onClick }: { isOn: boolean; text: string; title: string; onClick: () => void }) {
-  return (
-    <button type="button" className={css.sorter} title={title} onClick={onClick}>
-      {text} <span className={css.hint}>{isOn ? `▾ ${title === "newest first" ? title : ""}` : ""}</span>
-    </button>
-  );
+function hintOf(filter: ListFilter, of: Sort): string {
+  if (filter.sort === "newest") return of === "name" ? (filter.isReversed ? "▴ oldest first" : "▾ newest first") : "";
+  if (filter.sort !== of) return "";
+  return ariaSort(filter, of) === "ascending" ? "▴" : "▾";
 }

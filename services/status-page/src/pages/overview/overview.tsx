@@ -2,9 +2,9 @@ import { useLive, useSignal } from "../../live/use-live.ts";
 import { Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Attention } from "./attention.tsx";
-import { FlowCharts } from "./flow-charts.tsx";
 import css from "./overview.module.css";
 import { Queues } from "./queues.tsx";
+import { RunCharts } from "./run-charts.tsx";
 import { ServiceBars } from "./service-bars.tsx";
 import { StatusCounts } from "./status-counts.tsx";
 import { Verdict } from "./verdict.tsx";
@@ -28,7 +28,7 @@ export default function Overview() {
           {stats !== null && <Queues stats={stats} />}
         </div>
         <div className={css.side}>
-          <FlowCharts />
+          <RunCharts />
           {stats !== null && <Attention stats={stats} />}
         </div>
       </div>

@@ -113,12 +113,12 @@ function Times({ schedule: { timeZone, jitterMs, observers }, times }: { schedul
             {times.map(({ at, local, dueAt, wanted }) => (
               <tr key={at}>
                 <td>
-                  <Time at={at} />
+                  <Time at={at} isBare />
                 </td>
                 <td>{local.replace("T", " ")}</td>
                 {jitterMs > 0 && (
                   <td>
-                    <Time at={dueAt} isExact />
+                    <Time at={dueAt} isExact isBare />
                   </td>
                 )}
                 {observers !== null && <td>{wanted}</td>}

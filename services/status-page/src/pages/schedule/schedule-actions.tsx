@@ -3,8 +3,9 @@ import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { PageActions } from "../../parts/page-head.tsx";
+import { useAction } from "../../parts/use-action.ts";
 import { navigate } from "../../shell/navigation.tsx";
-import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import { useNotices } from "../../shell/notices.tsx";
 import { call } from "../../wire/call.ts";
 import { BackfillDialog } from "./backfill-dialog.tsx";
 
@@ -13,14 +14,8 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
   const { say } = useNotices();
   const path = { scheduleId: schedule.id };
   const close = () => setAsked(null);
-  const now = (act: () => Promise<string>) => () => {
-    act()
-      .then(
-        (done) => say("done", done),
-        (error: unknown) => say("refused", sayFailure(error)),
-      )
-      .finally(onDone);
-  };
+  const { run: act } = useAction(onDone);
+  const now = (action: () => Promise<string>) => () => act(action);
   const run = now(async () => {
     const { status } = await call("runSchedule", { path, body: {} });
     return status === "started" ? "It has started." : `It is ${status}.`;

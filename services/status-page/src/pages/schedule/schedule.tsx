@@ -73,7 +73,7 @@ function factsOf(schedule: ScheduleView, nowMs: number): Fact[] {
     ...fact(
       "Next",
       <>
-        <Time at={nextAt ?? 0} />
+        <Time at={nextAt ?? 0} isBare />
         {nextDueAt !== null && `, in ${sayAge(Date.parse(nextDueAt) - nowMs)}`}
       </>,
       nextAt !== null,

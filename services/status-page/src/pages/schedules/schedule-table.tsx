@@ -51,7 +51,7 @@ function ScheduleRow({ schedule, nowMs }: { schedule: ScheduleView; nowMs: numbe
       <td className={css.long} title={sayWhat(schedule)}>
         {sayWhat(schedule)}
       </td>
-      <td>{nextDueAt === null ? "–" : <Time at={nextDueAt} />}</td>
+      <td>{nextDueAt === null ? "–" : <Time at={nextDueAt} isBare />}</td>
       <td>{nextDueAt === null ? "–" : sayAge(Date.parse(nextDueAt) - nowMs)}</td>
       <td>{lastOccurrence === null ? "–" : <Time at={lastOccurrence.at} />}</td>
       <td>{lastOccurrence === null ? "–" : <OccurrenceMark occurrence={lastOccurrence} />}</td>

@@ -30,7 +30,7 @@ export function DrainDialog({ service, onClose }: { service: ServiceView; onClos
           <strong>{sayMany(used - free, "observer")} would wait until a worker is free.</strong>
         </p>
       )}
-      <p>It stays, idle, until its process is ended; only the next one takes work again.</p>
+      <p>It stays, idle, until its process is ended or it is uncordoned; the next process takes work again.</p>
     </ConfirmDialog>
   );
 }

@@ -9,6 +9,7 @@ import { Time } from "../../parts/time.tsx";
 import { WorkersBar } from "../../parts/workers-bar.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { BrokenFiles } from "./broken-files.tsx";
+import { Cordon } from "./cordon.tsx";
 import css from "./service-card.module.css";
 import { Slots } from "./slots.tsx";
 
@@ -53,15 +54,16 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
           <strong>It takes no observers for now:</strong> {service.notConsuming}.
         </p>
       )}
-      {service.draining ? (
-        <p className={css.drain}>{drainText(service, used)}</p>
-      ) : (
-        <div className={css.actions}>
+      {service.draining && <p className={css.drain}>{drainText(service, used)}</p>}
+      {service.cordoned && <p className={css.drain}>It takes nothing more; what runs on it goes on.</p>}
+      <div className={css.actions}>
+        {!service.draining && (
           <ActionButton call="drainService" size="compact-sm" variant="default" onClick={onDrain}>
             Drain<span className="unseen"> {service.name}</span>
           </ActionButton>
-        </div>
-      )}
+        )}
+        <Cordon service={service} />
+      </div>
     </section>
   );
 }

@@ -1,10 +1,10 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
+import { Pager, usePages } from "../../parts/pager.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfTasks, isNarrowed, queryOf, type TaskFilter, taskFilterOf } from "../../store/task-filter.ts";
 import { TaskFailures } from "./task-failures.tsx";
@@ -12,7 +12,6 @@ import { TaskFigures } from "./task-figures.tsx";
 import { TaskFilterBar } from "./task-filter-bar.tsx";
 import { TaskTable } from "./task-table.tsx";
 import { TaskTypes } from "./task-types.tsx";
-import css from "./tasks.module.css";
 
 const LOOK_EVERY_MS = 2_000;
 const PAGE = 100;
@@ -23,16 +22,13 @@ const MOST = 1_000;
 export default function Tasks() {
   const filter = taskFilterOf(useSearch());
   const [limit, setLimit] = useState(PAGE);
-  const [cursor, setCursor] = useState<string | null>(null);
+  const pages = usePages();
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const { data, failure, reload } = useAnswer(
-    "listTasks",
-    { query: { ...queryOf(filter, limit), ...(cursor !== null && { cursor }) } },
-    nowMs,
-  );
+  const query = { ...queryOf(filter, limit), ...pages.query };
+  const { data, failure, reload } = useAnswer("listTasks", { query }, nowMs);
   const narrow = (change: Partial<TaskFilter>) => {
     setLimit(PAGE);
-    setCursor(null);
+    pages.restart();
     navigate(addressOfTasks({ ...filter, ...change }), { replace: true });
   };
   return (
@@ -46,25 +42,13 @@ export default function Tasks() {
       {failure !== null && data === null && <Failure what="The tasks" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={data.items.length} of={data} />
+          <FoundCount shown={pages.before * limit + data.items.length} of={data} />
           {data.items.length === 0 ? <None filter={filter} /> : <TaskTable tasks={data.items} nowMs={nowMs} />}
-          <div className={css.pages}>
-            {data.nextCursor !== null && limit < MOST && (
-              <Button variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
-                Show more
-              </Button>
-            )}
-            {data.nextCursor !== null && limit >= MOST && (
-              <Button variant="default" size="compact-md" onClick={() => setCursor(data.nextCursor)}>
-                Older ones
-              </Button>
-            )}
-            {cursor !== null && (
-              <Button variant="default" size="compact-md" onClick={() => setCursor(null)}>
-                Back to the newest
-              </Button>
-            )}
-          </div>
+          <Pager
+            pages={pages}
+            nextCursor={data.nextCursor}
+            onMore={limit < MOST ? () => setLimit(Math.min(MOST, limit * 3)) : undefined}
+          />
         </>
       )}
     </>

@@ -55,7 +55,7 @@ function TimerRow({ timer, nowMs, onCancel }: { timer: TimerView } & Omit<Props,
         <TimerMark status={status} />
       </td>
       <td>
-        <Time at={at} />
+        <Time at={at} isBare />
       </td>
       <td>{sayWhen(timer, nowMs)}</td>
       <td className={css.payload} title={json.slice(0, 2_000)}>

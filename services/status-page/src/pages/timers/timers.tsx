@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import type { TimerView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
@@ -8,6 +7,7 @@ import { Blank, Pending } from "../../parts/blank.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
+import { Pager, usePages } from "../../parts/pager.tsx";
 import { Time } from "../../parts/time.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { useNotices } from "../../shell/notices.tsx";
@@ -24,16 +24,14 @@ const PAGE = 100;
 /** Messages that go out at a time: what waits, and what became of the others. The newest first. */
 export default function Timers() {
   const filter = timerFilterOf(useSearch());
-  /** Of the pages before this one; the last is that of this one. */
-  const [cursors, setCursors] = useState<string[]>([]);
+  const pages = usePages();
   const [isCreating, setCreating] = useState(false);
   const [asked, setAsked] = useState<TimerView | null>(null);
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const cursor = cursors.at(-1);
-  const query = { ...queryOf(filter, PAGE), ...(cursor !== undefined && { cursor }) };
+  const query = { ...queryOf(filter, PAGE), ...pages.query };
   const { data, failure, reload } = useAnswer("listTimers", { query }, nowMs);
   const narrow = (change: Partial<TimerFilter>) => {
-    setCursors([]);
+    pages.restart();
     navigate(addressOfTimers({ ...filter, ...change }), { replace: true });
   };
   return (
@@ -49,28 +47,13 @@ export default function Timers() {
       {failure !== null && data === null && <Failure what="The timers" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={cursors.length * PAGE + data.items.length} of={data} />
+          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} />
           {data.items.length === 0 ? (
             <None filter={filter} />
           ) : (
             <TimerTable timers={data.items} nowMs={nowMs} onCancel={setAsked} />
           )}
-          <div className={css.pages}>
-            {data.nextCursor !== null && (
-              <Button
-                variant="default"
-                size="compact-md"
-                onClick={() => setCursors([...cursors, data.nextCursor as string])}
-              >
-                Older ones
-              </Button>
-            )}
-            {cursors.length > 0 && (
-              <Button variant="default" size="compact-md" onClick={() => setCursors(cursors.slice(0, -1))}>
-                Newer ones
-              </Button>
-            )}
-          </div>
+          <Pager pages={pages} nextCursor={data.nextCursor} />
         </>
       )}
       {isCreating && (

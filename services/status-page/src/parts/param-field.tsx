@@ -1,5 +1,5 @@
 import { Checkbox, NativeSelect, Textarea, TextInput } from "@mantine/core";
-import type { FormField } from "../../form/schema-fields.ts";
+import type { FormField } from "../form/schema-fields.ts";
 
 interface Props {
   field: FormField;

@@ -1,0 +1,91 @@
+import { ChangeObserver, type ObserverView, SPEC_FIELD_NAMES, specTag } from "@unacked/contracts";
+import type { Command } from "commander";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { type Assignment, parseAssignment, withAssignments, writePath } from "../input/assignments.ts";
+import { differencesOf } from "../input/observer-difference.ts";
+import type { Io } from "../io.ts";
+import { differenceText } from "../output/difference-text.ts";
+import { openSession, type Session } from "../session.ts";
+import { repeatable } from "./option-sets.ts";
+
+interface ChangeOptions {
+  param?: string[];
+  label?: string[];
+  pool?: string;
+  set?: string[];
+  queue?: boolean;
+  dryRun?: boolean;
+}
+
+export function addChange(program: Command, io: Io): void {
+  program
+    .command("change")
+    .summary("change params, labels, retry or pool of an observer")
+    .description(
+      "Change an observer in place: it keeps its id, name and history. Its run is stopped and started anew as it is wanted then, unless its type takes that as it runs; labels and limits of silence apply at once. What is not given stays as it is. If somebody else changes it in that moment, nothing is done.",
+    )
+    .argument("<name>", "its name or id")
+    .addOption(repeatable("-p, --param <path=value>", "a param, as everyMs=500; repeat it"))
+    .addOption(repeatable("--label <key=value>", "a label; without a value (key=) it is taken away; repeat it"))
+    .option("--pool <pool>", "the pool of services that may run it")
+    .addOption(repeatable("--set <path=value>", "any of it, as retry.maxAttempts=3; repeat it"))
+    .option("--queue", "of another pool: wait in its queue when no worker is free, rather than be refused")
+    .option("--dry-run", "say what would be changed, and do nothing; exit code 6 if anything would be")
+    .action((name: string, options: ChangeOptions, self: Command) => change(openSession(io, self), name, options));
+}
+
+/** Comes in: what is to be otherwise. It is put into what was read, and sent with its version: nobody's change is lost. */
+async function change(session: Session, ref: string, options: ChangeOptions): Promise<void> {
+  const assignments = assignmentsOf(options);
+  if (assignments.length === 0) throw usageFailure("What is to be changed?", "unacked change NAME --param key=value");
+  const observer = await session.api.getObserver(ref);
+  await sendChange(session, observer, wantedOf(observer, assignments), options);
+}
+
+/** Sends it with the version that was read: nobody's change is lost. */
+export async function sendChange(
+  { api, io }: Session,
+  observer: ObserverView,
+  wanted: ChangeObserver,
+  { queue, dryRun = false }: { queue?: boolean; dryRun?: boolean },
+): Promise<void> {
+  const whenFull = queue === true ? "queue" : "reject";
+  const differences = differencesOf(observer, wanted);
+  const { name, status, outcome } = await api.changeObserver(observer.id, wanted, {
+    ifMatch: specTag(observer),
+    whenFull,
+    dryRun,
+  });
+  const said = dryRun && outcome === "changed" ? "would be changed" : outcome;
+  io.out(`observer ${name} ${said} (${status})\n${differences.map((one) => `  ${differenceText(one)}\n`).join("")}`);
+  if (dryRun && outcome === "changed") throw new CliFailure("differs", "1 would be changed");
+}
+
+const assignmentsOf = ({ param = [], label = [], pool, set = [] }: ChangeOptions): Assignment[] => [
+  ...param.map((text) => parseAssignment(text, ["params"])),
+  ...label.map((text) => parseAssignment(text, ["labels"])),
+  ...(pool === undefined ? [] : [{ path: ["pool"], value: pool }]),
+  ...set.map((text) => parseAssignment(text)),
+];
+
+/** Each field that something is set in, whole. */
+function wantedOf(observer: ObserverView, assignments: Assignment[]): ChangeObserver {
+  const fields = new Set(assignments.map(({ path }) => path[0]));
+  const touched = SPEC_FIELD_NAMES.filter((field) => fields.has(field));
+  const before = Object.fromEntries(touched.map((field) => [field, observer[field]]));
+  return changeOf(observer, withoutEmptyLabels(withAssignments(before, assignments)));
+}
+
+/** Throws CliFailure where it cannot be so. */
+export function changeOf(observer: ObserverView, given: unknown): ChangeObserver {
+  const parsed = ChangeObserver.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.map(({ path, message }) => `${writePath(path as string[]) || "it"}: ${message}`);
+  throw new CliFailure("usage", `observer ${observer.name} cannot be like this`, { details, remedy: "Nothing was sent." });
+}
+
+function withoutEmptyLabels(wanted: unknown): unknown {
+  const { labels, ...rest } = wanted as { labels?: Record<string, unknown> };
+  if (labels === undefined) return wanted;
+  return { ...rest, labels: Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== "")) };
+}

@@ -1,0 +1,65 @@
+import type { CheckpointView } from "@unacked/contracts";
+import type { Command } from "commander";
+import { CliFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { plainText } from "../output/plain-text.ts";
+import { openSession, type Session } from "../session.ts";
+
+/** What an observer's next run starts with. */
+export function addCheckpoint(program: Command, io: Io): void {
+  const checkpoint = program
+    .command("checkpoint")
+    .summary("see, set or reset what an observer's next run starts with")
+    .description("What runs of an observer have saved. To set or reset it, pause the observer before.");
+  checkpoint
+    .command("get")
+    .summary("print it, and the one before")
+    .argument("<observer>", "name or id")
+    .option("--json", "all that is known of it")
+    .action((ref: string, { json }: { json?: boolean }, self: Command) => show(openSession(io, self), ref, json === true));
+  checkpoint
+    .command("set")
+    .summary("let the next run start with this")
+    .argument("<observer>", "name or id")
+    .argument("<value>", "any JSON value that its type takes")
+    .action((ref: string, value: string, _: object, self: Command) => set(openSession(io, self), ref, toJson(value)));
+  checkpoint
+    .command("reset")
+    .summary("let the next run start without one")
+    .argument("<observer>", "name or id")
+    .action((ref: string, _: object, self: Command) => reset(openSession(io, self), ref));
+}
+
+async function show({ api, io }: Session, ref: string, isJson: boolean): Promise<void> {
+  const view = await api.getCheckpoint(ref);
+  if (isJson) return io.out(`${JSON.stringify(view, null, 2)}\n`);
+  io.out(view.savedAt === null ? "no run has saved one\n" : lineOf("", view.number, view.value, view.savedAt));
+  const { previous } = view;
+  if (previous !== null) io.out(lineOf("before: ", previous.number, previous.value, previous.savedAt));
+}
+
+async function set({ api, io }: Session, ref: string, value: unknown): Promise<void> {
+  told(io, ref, await api.putCheckpoint(ref, value));
+}
+
+async function reset({ api, io }: Session, ref: string): Promise<void> {
+  told(io, ref, await api.resetCheckpoint(ref));
+}
+
+const told = (io: Io, ref: string, { value }: CheckpointView): void =>
+  io.out(`${ref} starts ${value === null ? "without a checkpoint" : `with ${textOf(value)}`}\n`);
+
+const lineOf = (before: string, number: number, value: unknown, savedAt: string): string =>
+  `${before}${value === null ? "reset" : `number ${number}: ${textOf(value)}`} (${savedAt})\n`;
+
+const textOf = (value: unknown): string => plainText(JSON.stringify(value));
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CliFailure("usage", `the checkpoint is no JSON: ${(error as Error).message}`, {
+      remedy: `Write it as '{"sequence":4711}'`,
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ObserverView, SPEC_FIELD_NAMES } from "@unacked/contracts";
+import type { Command } from "commander";
+import { parse, stringify } from "yaml";
+import { CliFailure } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { changeOf, sendChange } from "./change.ts";
+
+export function addEdit(program: Command, io: Io): void {
+  program
+    .command("edit")
+    .summary("change an observer in your editor")
+    .description(
+      "Opens params, labels, retry, pool and silence of an observer as YAML in your editor (VISUAL, else EDITOR, else vi). What you save is what is wanted of it, as with change; nothing is sent where nothing is otherwise. If somebody else changes it meanwhile, nothing is done, and your text is kept.",
+    )
+    .argument("<name>", "its name or id")
+    .option("--queue", "of another pool: wait in its queue when no worker is free, rather than be refused")
+    .option("--dry-run", "say what would be changed, and do nothing; exit code 6 if anything would be")
+    .action((name: string, options: { queue?: boolean; dryRun?: boolean }, self: Command) =>
+      edit(openSession(io, self), name, options),
+    );
+}
+
+async function edit(session: Session, ref: string, options: { queue?: boolean; dryRun?: boolean }): Promise<void> {
+  const observer = await session.api.getObserver(ref);
+  const folder = mkdtempSync(join(tmpdir(), "unacked-edit-"));
+  const file = join(folder, `${observer.name.replaceAll(":", "_")}.yaml`);
+  const before = textOf(observer);
+  writeFileSync(file, before, { mode: 0o600 });
+  openEditor(session.io, file);
+  const after = readFileSync(file, "utf8");
+  if (after === before) session.io.out(`observer ${observer.name} unchanged (nothing was edited)\n`);
+  else await keepingText(file, () => sendChange(session, observer, changeOf(observer, toYaml(after)), options));
+  rmSync(folder, { recursive: true });
+}
+
+const textOf = (observer: ObserverView): string =>
+  `# ${observer.name}, as it is wanted (version ${observer.specVersion}). Save it and leave; unchanged, nothing is done.\n${stringify(
+    Object.fromEntries(SPEC_FIELD_NAMES.map((field) => [field, observer[field]])),
+  )}`;
+
+function openEditor({ env }: Io, file: string): void {
+  const editor = env["VISUAL"] || env["EDITOR"] || "vi";
+  // By a shell, as "code --wait" is more than a program's name.
+  const { status, error } = spawnSync("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env });
+  if (error !== undefined || status !== 0)
+    throw new CliFailure("failed", `the editor (${editor}) ended with ${error?.message ?? `code ${status}`}`, {
+      remedy: "Nothing was sent. Set EDITOR to the one that you use.",
+    });
+}
+
+/** What somebody has written is not lost with a refusal. */
+async function keepingText(file: string, send: () => Promise<void>): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    if (!(error instanceof CliFailure) || error.exitKind === "differs") throw error;
+    const { exitKind, message, code, details, remedy = "" } = error;
+    throw new CliFailure(exitKind, message, { code, details, remedy: `${remedy} Your text is in ${file}`.trim() });
+  }
+}
+
+function toYaml(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new CliFailure("usage", `it is no YAML: ${(error as Error).message}`, { remedy: "Nothing was sent." });
+  }
+}

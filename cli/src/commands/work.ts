@@ -1,0 +1,99 @@
+import type { WorkAct, WorkView } from "@unacked/contracts";
+import { WORK_ACTS } from "@unacked/contracts";
+import { Argument, type Command } from "commander";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseFilters } from "../input/filters.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
+
+interface BeginOptions extends SelectionOptions {
+  all?: boolean;
+  force?: boolean;
+  queue?: boolean;
+  id?: string;
+  wait?: boolean;
+}
+
+const LOOK_EVERY_MS = 500;
+
+/** On very many: begun here, done by the managers step by step. */
+export function addWork(program: Command, io: Io): void {
+  const work = program
+    .command("work")
+    .summary("stop, restart, pause or resume very many, step by step")
+    .description(
+      "Work on all observers that match, however many: the managers do it step by step, also when you have gone; anybody may see how far it is, and cancel the rest.",
+    );
+  addSelectionOptions(work.command("begin").summary("begin it").addArgument(new Argument("<act>").choices(WORK_ACTS)))
+    .option("--all", "every observer that is not Deleted")
+    .option("--force", "of stop: also what has not started yet, or what nobody answers for")
+    .option("--queue", "of resume: wait in the queue when no worker is free")
+    .option("--id <uuid>", "your own id of it: makes the command safe to repeat")
+    .option("-w, --wait", "until it is over")
+    .action((act: WorkAct, options: BeginOptions, self: Command) => begin(openSession(io, self), act, options));
+  work
+    .command("list")
+    .summary("the newest first")
+    .option("--limit <count>", "so many at most", "20")
+    .action(async ({ limit }: { limit: string }, self: Command) => {
+      const { items } = await openSession(io, self).api.listWork(Number(limit));
+      for (const each of items) io.out(`${each.id}  ${each.begunAt}  ${each.begunBy.name}  ${lineOf(each)}\n`);
+    });
+  work
+    .command("show")
+    .summary("how far it is")
+    .argument("<id>", "its id")
+    .option("-w, --wait", "until it is over")
+    .action(async (id: string, { wait }: { wait?: boolean }, self: Command) => {
+      const session = openSession(io, self);
+      await tell(session, wait === true ? await untilOver(session, id) : await session.api.getWork(id));
+    });
+  work
+    .command("cancel")
+    .summary("do no more of it; what was done stays")
+    .argument("<id>", "its id")
+    .action(async (id: string, _options: object, self: Command) => {
+      const session = openSession(io, self);
+      const { leftAlone, done } = await session.api.cancelWork(id);
+      io.out(`work ${id} is Cancelled: ${done} done, ${leftAlone} left alone\n`);
+    });
+}
+
+async function begin(session: Session, act: WorkAct, options: BeginOptions): Promise<void> {
+  const filter = parseFilters(options.filter, options.selector);
+  if ((filter === undefined) !== (options.all === true))
+    throw usageFailure("Select observers by --filter or --selector, or say --all", "Exactly one of these.");
+  const work = await session.api.beginWork({
+    act,
+    ...(filter === undefined ? { all: true } : { filter }),
+    force: options.force === true,
+    whenFull: options.queue === true ? "queue" : "reject",
+    ...(options.id !== undefined && { id: options.id }),
+  } as Parameters<typeof session.api.beginWork>[0]);
+  session.io.out(`work ${work.id} begun: ${act} ${work.total} observers\n`);
+  if (options.wait === true) await tell(session, await untilOver(session, work.id));
+}
+
+async function untilOver({ api }: Session, id: string): Promise<WorkView> {
+  for (;;) {
+    const work = await api.getWork(id);
+    if (work.status !== "Running") return work;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+async function tell({ io }: Session, work: WorkView): Promise<void> {
+  io.out(`${lineOf(work)}\n`);
+  for (const { code, count, names, remedy } of work.refused)
+    io.out(`  ${count} ${code}: ${names.join(", ")}${count > names.length ? " …" : ""}. ${remedy}\n`);
+  if (work.status === "Done" && work.failed > 0)
+    throw new CliFailure("failed", `${work.failed} of ${work.total} were refused`);
+}
+
+const lineOf = ({ act, status, total, done, failed, remaining, leftAlone, msLeft }: WorkView): string =>
+  `${act} ${status}: ${done} of ${total} done, ${failed} refused, ${
+    status === "Running"
+      ? `${remaining} remaining${msLeft === null ? "" : `, about ${Math.ceil(msLeft / 1_000)} s`}`
+      : `${leftAlone} left alone`
+  }`;

@@ -1,0 +1,147 @@
+import { NativeSelect, TextInput } from "@mantine/core";
+import { AUDITED_ACTIONS, type AuditEntry } from "@unacked/contracts";
+import { useAnswer } from "../../live/use-answer.ts";
+import { useShownNow } from "../../live/use-now.ts";
+import { Blank, Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { FoundCount } from "../../parts/found-count.tsx";
+import { Pager, usePages } from "../../parts/pager.tsx";
+import table from "../../parts/plain-table.module.css";
+import { sayCount } from "../../parts/say.ts";
+import { Time } from "../../parts/time.tsx";
+import { Link, navigate, useSearch } from "../../shell/navigation.tsx";
+import { addressOfObserver } from "../../shell/route.ts";
+import { type AuditFilter, addressOfAudit, auditFilterOf, isNarrowed, queryOf } from "../../store/audit-filter.ts";
+import css from "./audit.module.css";
+
+const LOOK_EVERY_MS = 5_000;
+const PAGE = 100;
+
+/** Who changed what and when. The newest first. */
+export default function Audit() {
+  const filter = auditFilterOf(useSearch());
+  const pages = usePages();
+  const nowMs = useShownNow(LOOK_EVERY_MS);
+  const query = { ...queryOf(filter, PAGE), ...pages.query };
+  const { data, failure, reload } = useAnswer("listAudit", { query }, nowMs);
+  const narrow = (change: Partial<AuditFilter>) => {
+    pages.restart();
+    navigate(addressOfAudit({ ...filter, ...change }), { replace: true });
+  };
+  return (
+    <>
+      <h1>Audit</h1>
+      <FilterBar filter={filter} onChange={narrow} />
+      {data === null && failure === null && <Pending label="Reading the audit trail" height="20rem" />}
+      {failure !== null && data === null && <Failure what="The audit trail" failure={failure} onRetry={reload} />}
+      {data !== null && (
+        <>
+          <FoundCount shown={pages.before * PAGE + data.items.length} of={{ ...data, isTotalExact: true }} />
+          {data.items.length === 0 ? (
+            <Blank title={isNarrowed(filter) ? "Nothing is like that" : "Nobody has changed anything yet"}>
+              <p>What is older than the retention is forgotten.</p>
+            </Blank>
+          ) : (
+            <AuditTable entries={data.items} />
+          )}
+          <Pager pages={pages} nextCursor={data.nextCursor} />
+        </>
+      )}
+    </>
+  );
+}
+
+function FilterBar({ filter, onChange }: { filter: AuditFilter; onChange: (change: Partial<AuditFilter>) => void }) {
+  return (
+    <search className={css.filter}>
+      <NativeSelect
+        label="What"
+        value={filter.action}
+        onChange={(event) => onChange({ action: event.currentTarget.value as AuditFilter["action"] })}
+        data={[{ value: "", label: "any" }, ...AUDITED_ACTIONS.map((action) => ({ value: action, label: action }))]}
+      />
+      <TextInput
+        label="Who"
+        placeholder="anybody"
+        value={filter.actor}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => onChange({ actor: event.currentTarget.value.trim() })}
+      />
+      <TextInput
+        label="Observer"
+        placeholder="any: a name or an id"
+        value={filter.observer}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => onChange({ observer: event.currentTarget.value.trim() })}
+      />
+    </search>
+  );
+}
+
+function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
+  return (
+    // Focusable, as a wide one scrolls.
+    <section className={`panel ${table.panel}`} tabIndex={0} aria-label="Audit trail">
+      <table className={`${table.table} ${table.lined} ${css.table} figures`}>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+            <th scope="col" className={css.count}>
+              How many
+            </th>
+            <th scope="col">To</th>
+            <th scope="col">Asked with</th>
+            <th scope="col">From</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <Row key={entry.id} entry={entry} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Row({ entry }: { entry: AuditEntry }) {
+  const { at, actor, action, count, details, requestId } = entry;
+  const asked = Object.keys(details).length === 0 ? "" : JSON.stringify(details);
+  return (
+    <tr>
+      <td>
+        <Time at={at} />
+      </td>
+      <td>
+        {actor.name} <span className={css.role}>{actor.role}</span>
+      </td>
+      <th scope="row">{action}</th>
+      <td className={css.count}>{sayCount(count)}</td>
+      <td className={css.targets}>
+        <Targets entry={entry} />
+      </td>
+      <td className={css.details} title={asked}>
+        <code>{asked.slice(0, 200)}</code>
+      </td>
+      <td title={requestId}>{actor.address}</td>
+    </tr>
+  );
+}
+
+function Targets({ entry: { targets, count } }: { entry: AuditEntry }) {
+  return (
+    <>
+      {targets.map(({ kind, id, name }, place) => (
+        <span key={id}>
+          {place > 0 && ", "}
+          {kind === "observer" ? <Link href={addressOfObserver(id)}>{name ?? id}</Link> : (name ?? id)}
+        </span>
+      ))}
+      {count > targets.length && " …"}
+    </>
+  );
+}

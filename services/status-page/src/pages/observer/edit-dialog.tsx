@@ -1,0 +1,33 @@
+import { Modal } from "@mantine/core";
+import type { ObserverView } from "@unacked/contracts";
+import { useState } from "react";
+import { useAnswer } from "../../live/use-answer.ts";
+import { Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { EditForm } from "./edit-form.tsx";
+
+interface Props {
+  observer: ObserverView;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** What it is when this opens is what is edited: a change by somebody else meanwhile is told, and not overwritten. */
+export function EditDialog({ observer, onClose, onDone }: Props) {
+  const [opened] = useState(observer);
+  return (
+    <Modal opened onClose={onClose} title={`Edit ${opened.name}`} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
+      <WithType observer={opened} onClose={onClose} onDone={onDone} />
+    </Modal>
+  );
+}
+
+/** Of its pool, where that has the type; without a service that knows it, its params are edited as JSON. */
+function WithType({ observer, onClose, onDone }: Props) {
+  const { data, failure, reload } = useAnswer("listTypes", {});
+  if (data === null && failure !== null) return <Failure what="The observer types" failure={failure} onRetry={reload} />;
+  if (data === null) return <Pending label="Reading the observer types" height="22rem" />;
+  const known = data.items.filter(({ type }) => type === observer.type);
+  const info = known.find(({ pools }) => pools.includes(observer.pool)) ?? known[0];
+  return <EditForm observer={observer} info={info} onClose={onClose} onDone={onDone} />;
+}

@@ -1,0 +1,55 @@
+import { Checkbox } from "@mantine/core";
+import { newWorkId } from "@unacked/contracts";
+import { type ReactNode, useState } from "react";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { sayMany } from "../../parts/say.ts";
+import { navigate } from "../../shell/navigation.tsx";
+import { addressOfWork } from "../../shell/route.ts";
+import type { Action } from "../../store/statuses.ts";
+import { actOf, type wishOf } from "../../store/work-looks.ts";
+import { call } from "../../wire/call.ts";
+
+interface Props {
+  action: Action;
+  wish: NonNullable<ReturnType<typeof wishOf>>;
+  /** How many match now. */
+  count: number;
+  verb: string;
+  isDangerous: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** Begins work on all that match, and goes to its page. Its id is made once: a second press after a lost answer begins no second one. */
+export function WorkDialog({ action, wish, count, verb, isDangerous, onClose, children }: Props) {
+  const [id] = useState(newWorkId);
+  const [mayWait, setMayWait] = useState(false);
+  const begin = async () => {
+    const whenFull = mayWait ? ("queue" as const) : ("reject" as const);
+    await call("beginWork", { body: { id, ...actOf(action), ...wish, whenFull } });
+    onClose();
+    navigate(addressOfWork(id));
+  };
+  return (
+    <ConfirmDialog
+      title={`${verb} all that match, ${sayMany(count, "observer")} now?`}
+      verb={verb}
+      isDangerous={isDangerous}
+      onConfirm={begin}
+      onClose={onClose}
+    >
+      {children}
+      <p>
+        The manager does it step by step, also when this page is closed. What does not match any more when its turn comes is
+        left alone.
+      </p>
+      {action === "resume" && (
+        <Checkbox
+          label="Where no worker is free, let them wait for one"
+          checked={mayWait}
+          onChange={(event) => setMayWait(event.currentTarget.checked)}
+        />
+      )}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,26 @@
+import type { ServiceView } from "@unacked/contracts";
+import { ActionButton } from "../../parts/action-button.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { cordonService, uncordonService } from "../../wire/actions.ts";
+
+/** Harmless and taken back at once: nobody is asked before. What the manager has against it is said. */
+export function Cordon({ service: { id, name, draining, cordoned } }: { service: ServiceView }) {
+  const { isBusy, run } = useAction();
+  const isClosed = draining || cordoned;
+  const send = async () => {
+    await (isClosed ? uncordonService(id) : cordonService(id));
+    return undefined; // what becomes of it, the stream tells
+  };
+  return (
+    <ActionButton
+      call={isClosed ? "uncordonService" : "cordonService"}
+      size="compact-sm"
+      variant="default"
+      loading={isBusy}
+      onClick={() => run(send)}
+    >
+      {isClosed ? "Uncordon" : "Cordon"}
+      <span className="unseen"> {name}</span>
+    </ActionButton>
+  );
+}

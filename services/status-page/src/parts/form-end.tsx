@@ -1,0 +1,34 @@
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import css from "./form.module.css";
+
+interface EndProps {
+  rest: readonly string[];
+  isBusy: boolean;
+  onClose: () => void;
+  /** What the button says that sends it off. */
+  children: ReactNode;
+}
+
+/** What is wrong with the form as a whole, and its buttons. */
+export function FormEnd({ rest, isBusy, onClose, children }: EndProps) {
+  return (
+    <>
+      {rest.length > 0 && (
+        <div role="alert" className={css.rest}>
+          {rest.map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+        </div>
+      )}
+      <div className={css.buttons}>
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={isBusy}>
+          {children}
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import { useState } from "react";
+import { sayFailure, useNotices } from "../shell/notices.tsx";
+
+/** Does something, one at a time, and says what became of it. `action` resolves to what is said when it went well, or to nothing where that is seen. */
+export function useAction(onDone: () => void = () => undefined): {
+  isBusy: boolean;
+  run: (action: () => Promise<string | undefined>) => void;
+} {
+  const [isBusy, setBusy] = useState(false);
+  const { say } = useNotices();
+  const run = (action: () => Promise<string | undefined>) => {
+    setBusy(true);
+    action()
+      .then(
+        (text) => text !== undefined && say("done", text),
+        (error: unknown) => say("refused", sayFailure(error)),
+      )
+      .finally(() => {
+        setBusy(false);
+        onDone();
+      });
+  };
+  return { isBusy, run };
+}
