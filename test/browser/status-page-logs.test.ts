@@ -97,7 +97,7 @@ describe("what an observer says", () => {
     await system.remove("talker-0");
     await section.getByText("Deleted: nothing more comes").waitFor();
     await system.startService(first);
-  }, 60_000);
+  }, 240_000);
 
   test("is shown of one that failed, and what it says when it is restarted there", async () => {
     await system.create("fails", { throwAfterMs: 50, throwTimes: 1, sayEveryMs: 60_000 }, { retry: { maxAttempts: 1 } });

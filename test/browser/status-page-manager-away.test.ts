@@ -79,7 +79,7 @@ describe("while the manager is away", () => {
     const { id } = (await system.listObservers("&q=steady-0&status=OnDeleting,Deleted"))[0] ?? { id: "" };
     await page.goto(`${system.url}/observers/${id}`);
     await page.getByText("Deleted: stopped for good").waitFor();
-    await page.getByText("stopped on request").waitFor();
+    await page.getByText("stopped on request").first().waitFor(); // of its run, and on its timeline
     system.isOver(id);
   });
 

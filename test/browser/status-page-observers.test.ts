@@ -1,8 +1,10 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
+import { looksFine } from "../support/browser/looks.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -45,6 +47,34 @@ describe("the list of observers", () => {
     expect(await form.getByLabel("Labels").getAttribute("aria-invalid")).toBe("true");
     await page.keyboard.press("Escape");
     await form.waitFor({ state: "detached" });
+  });
+
+  test("how it is tried again and when it starts are folded away, and unfold where they are wrong", async () => {
+    await page.getByRole("button", { name: "New observer" }).click();
+    const form = page.getByRole("dialog");
+    const retry = form.getByLabel("On an error");
+    expect(await retry.isVisible()).toBe(false);
+    await form.getByText("Advanced").press("Enter");
+    await form.getByLabel("Name").fill("later");
+    await retry.fill("five times");
+    await form.getByLabel("Starts at").fill("2099-01-04T09:30:00");
+    await form.getByText("Advanced").click();
+    await retry.waitFor({ state: "hidden" });
+    await form.getByRole("button", { name: "Create" }).click();
+    await form.getByText(/is not JSON/).waitFor();
+    expect(await retry.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    await retry.fill('{ "maxAttempts": 0 }');
+    await form.getByRole("button", { name: "Create" }).click();
+    await form.getByText(/^\/maxAttempts: /).waitFor();
+    await looksFine(page, "create-advanced");
+    await retry.fill('{ "maxAttempts": 3, "delaysMs": [50] }');
+    await untilItMayChange(system); // no manager starts anything at a time before it knows that all can
+    await form.getByRole("button", { name: "Create" }).click();
+    await page.getByText("later was created, and starts at its time.").waitFor();
+    const startAt = new Date(await page.evaluate<string>("new Date('2099-01-04T09:30:00').toISOString()")).toISOString();
+    const retryOf = { maxAttempts: 3, delaysMs: [50], resetAfterMs: 600_000 };
+    expect(await system.get("later")).toMatchObject({ status: "Scheduled", startAt, retry: retryOf });
+    await system.remove("later");
   });
 
   test("one that nobody has a worker for is refused in the form, with what to do, and nothing written is lost", async () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await system.createMany("plain", 2);
   ({ page } = await openPage(browser, `${system.url}/observers`));
   await untilLive(page);
-}, 90_000);
+}, 240_000);
 afterAll(() => system?.close());
 
 const row = (name: string) => page.getByRole("row").filter({ hasText: name });

@@ -73,7 +73,7 @@ describe.each(["light", "dark"] as const)("the sign-in, in %s", (colorScheme) =>
     expect(found).toEqual([]);
     expect(problems).toEqual([]);
     expect(foreign).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 });
 
 test("by the keyboard alone: the field is where one begins, mistakes are said there, Enter goes in", async () => {

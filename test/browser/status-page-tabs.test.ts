@@ -117,7 +117,7 @@ describe("many tabs of one browser", () => {
     expect(await row(first, "unseen").count()).toBe(1);
     await untilStreams(1);
     await system.remove("unseen-too");
-  }, 150_000);
+  }, 240_000);
 
   test.each([
     ["has no SharedWorker", "delete window.SharedWorker"],
@@ -138,7 +138,7 @@ describe("many tabs of one browser", () => {
       await second.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
       await untilStreams(1);
     },
-    90_000,
+    240_000,
   );
 
   test("say that they are not live when the manager stands still, without a word on the wire", async () => {
@@ -153,5 +153,5 @@ describe("many tabs of one browser", () => {
     }
     await untilLive(page);
     await system.check();
-  }, 120_000);
+  }, 240_000);
 });

@@ -54,7 +54,7 @@ describe("an observer that nobody has", () => {
     await system.startService("service-2");
     await system.untilStatus(["next-0", "behind-1", "behind-2", "behind-3", "next-1", "next-2"], "Processing");
     await system.check();
-  }, 150_000);
+  }, 240_000);
 
   it("is sent again, though somebody else consumes the queue", async () => {
     await system.startService("service-1");
@@ -78,7 +78,7 @@ describe("an observer that nobody has", () => {
       await foreign.close();
     }
     await system.check();
-  }, 120_000);
+  }, 240_000);
 
   it("is Deleted, if that is what was asked for, though its message waits in a queue that nobody has a worker for", async () => {
     await system.startService("full", { workers: 1 });
@@ -95,5 +95,5 @@ describe("an observer that nobody has", () => {
     await system.remove("running-0");
     await eventually(async () => expect(await ready()).toBe(0));
     await system.check();
-  }, 120_000);
+  }, 240_000);
 });

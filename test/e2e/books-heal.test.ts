@@ -46,7 +46,7 @@ describe("the books heal", () => {
     expect((await system.call("DELETE", "/api/v1/observers/observer-0")).status).toBe(202);
     await system.management.purge("unacked.work.default");
     await system.untilStatus(["observer-0"], "Deleted", 20_000);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("books restored from an older backup", () => {
@@ -104,5 +104,5 @@ describe("books restored from an older backup", () => {
     for (const known of [living.id, other, living.name, old]) expect(body.items[0]?.detail).toContain(known);
     expect(JSON.parse(body.items[0]?.body ?? "")).toMatchObject({ observerId: living.id, name: living.name });
     await system.check({ maxOverlapMs: 0 });
-  }, 60_000);
+  }, 240_000);
 });

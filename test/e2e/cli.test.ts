@@ -7,10 +7,12 @@ import { EXIT_CODES } from "../../cli/src/failure.ts";
 import { processIo } from "../../cli/src/io.ts";
 import { buildProgram } from "../../cli/src/program.ts";
 import { examplesOf } from "../support/docs/doc-examples.ts";
+import { eventually } from "../support/eventually.ts";
 import { type RunningProcess, startProcess } from "../support/processes/processes.ts";
 import { CLI_FILE, type CliAnswer, runCli, runShell } from "../support/processes/unacked-cli.ts";
 import { contractProxy } from "../support/rest/contract-proxy.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
+import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -26,6 +28,7 @@ beforeAll(async () => {
   await Promise.all(names.map((name) => system.startService(name, observers)));
   // Idle, so that the guide can drain it while others are at work.
   await system.startService("observer-service-3", { env: { ...observers.env, POOL: "spare" } });
+  await untilItMayChange(system);
   cwd = temporaryFolder("cli");
   env = {
     UNACKED_URL: await contractProxy(system.url),
@@ -47,6 +50,20 @@ async function unacked(
   return answer;
 }
 
+/** Other tests start managers, and changes wait for some seconds until each is known to know them. */
+const changing = (...command: Parameters<typeof unacked>): Promise<CliAnswer> =>
+  eventually(() => unacked(...command), { timeoutMs: 30_000, what: `unacked ${command[0]}` });
+
+const onceAllKnow = (run: () => Promise<CliAnswer>): Promise<CliAnswer> =>
+  eventually(
+    async () => {
+      const answer = await run();
+      expect(answer.err).not.toContain("It is not known yet that all managers");
+      return answer;
+    },
+    { timeoutMs: 60_000, what: "that all managers know what is asked" },
+  );
+
 const startUnacked = (line: string, url: string): RunningProcess =>
   startProcess({ file: CLI_FILE, args: line.split(" "), env: { ...env, UNACKED_URL: url }, cwd, name: `unacked ${line}` });
 
@@ -63,7 +80,7 @@ describe.concurrent("the guide, docs/cli.md", () => {
   it("has examples that work, in their order, and print what it shows", { timeout: 600_000 }, async () => {
     expect(examples.length).toBeGreaterThan(15);
     for (const { heading, script, printed } of examples) {
-      const answer = await runShell(script, { env, cwd });
+      const answer = await onceAllKnow(() => runShell(script, { env, cwd }));
       expect(answer, `${heading}: ${script}`).toMatchObject({ code: 0 });
       expect(answer.out + answer.err).not.toContain("a mistake in this program");
       // Standard output and standard error are two pipes here: in which order they were written is not known.
@@ -113,18 +130,45 @@ describe.concurrent("unacked", () => {
 
     const again = await unacked("apply -f -", { input: yaml?.out ?? "" });
     expect(again.out).toMatch(/^(?:observer in-\d unchanged \(Processing\)\n){3}$/);
-    const changed = await unacked("apply -f - --set params.everyMs=700", {
-      input: yaml?.out ?? "",
+    const otherwise = { input: yaml?.out ?? "" };
+    const planned = await unacked("apply -f - --set params.everyMs=700 --dry-run", {
+      ...otherwise,
       code: EXIT_CODES.differs,
     });
-    expect(changed.out).toContain("observer in-1 differs (Processing)\n  params.everyMs: 500 runs, 700 is in the file\n");
-    expect(changed.err).toMatch(/^error: 3 of 3 are not as the files have them/);
+    expect(planned.out).toContain("observer in-1 would be changed\n  params.everyMs: 500 -> 700\n");
+    expect(planned.err).toMatch(/^error: 3 would be created, changed or stopped/);
+    const before = await system.get("in-1");
+    expect((await changing("apply -f - --set params.everyMs=700", otherwise)).out).toContain(
+      "observer in-1 changed\n  params.everyMs: 500 -> 700\n",
+    );
+    await eventually(async () =>
+      expect(await system.get("in-1")).toMatchObject({
+        id: before.id,
+        params: { everyMs: 700 },
+        status: "Processing",
+        specVersion: 2,
+        observedSpecVersion: 2,
+      }),
+    );
+    expect((await changing("change in-1 -p everyMs=500 --label tier=a")).out).toBe(
+      'observer in-1 changed (Processing)\n  params.everyMs: 700 -> 500\n  labels.tier: nothing -> "a"\n',
+    );
+    expect((await changing("change in-1 --label tier= --dry-run", { code: EXIT_CODES.differs })).out).toBe(
+      'observer in-1 would be changed (Processing)\n  labels.tier: "a" -> nothing\n',
+    );
+    expect((await changing("change in-1 -p everyMs=often", { code: EXIT_CODES.failed })).err).toContain("/params/everyMs");
+    expect((await changing("change in-1 --label tier=")).out).toContain("observer in-1 changed (");
+    const again500 = await changing("apply -f -", otherwise);
+    expect(again500.out).toMatch(/observer in-2 changed\n {2}params\.everyMs: 700 -> 500\n/);
+    await eventually(async () =>
+      expect((await changing("apply -f -", otherwise)).out).toMatch(/^(?:observer in-\d unchanged \(Processing\)\n){3}$/),
+    );
     const many = Array.from({ length: 250 }, (_, index) => ({
       ...documents[0],
       name: `in-${index + 1}`,
       params: { everyMs: 500 },
     }));
-    const dryApplied = await unacked("apply -f - --dry-run", { input: JSON.stringify(many) });
+    const dryApplied = await unacked("apply -f - --dry-run", { input: JSON.stringify(many), code: EXIT_CODES.differs });
     expect(dryApplied.out.match(/ unchanged \(Processing\)$/gm)).toHaveLength(3);
     expect(dryApplied.out.match(/ would be created$/gm)).toHaveLength(247);
     expect((await unacked("restart -l app=in --dry-run")).out).toBe("3 of 3 observers would be restarted\n");

@@ -49,6 +49,23 @@ const surroundings = () => {
 const unacked = (...args: string[]) => runCli(args, surroundings());
 
 describe("a service that is drained", () => {
+  it("is found on the command line by what it runs: the one that the fewest have to leave, and never the last", async () => {
+    await system.startManager();
+    await system.startService("service-1");
+    await system.createMany("observer", 3);
+    await system.startService("service-2");
+    await system.createMany("later", 1);
+    const runs = new Map((await system.listServices()).map(({ name, running }) => [name, running]));
+    const least = (runs.get("service-1") ?? 0) <= (runs.get("service-2") ?? 0) ? "service-1" : "service-2";
+    expect((await unacked("drain", "--least-loaded", "default", "--wait")).out).toContain(`service ${least} is drained`);
+    const last = await unacked("drain", "--least-loaded");
+    expect([last.code, last.err]).toEqual([
+      1,
+      expect.stringContaining("pool default has one service alone that takes work"),
+    ]);
+    expect((await unacked("drain")).code).toBe(2);
+  });
+
   it("gives its observers to the others, each stopped first, and takes nothing although its workers are free", async () => {
     await system.startManager();
     await system.startService("service-1");

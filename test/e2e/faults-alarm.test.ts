@@ -72,7 +72,7 @@ describe("while a memory alarm blocks everybody who publishes", () => {
     await system.untilStatus([stopped.id], "Deleted");
     console.log(`alarm over: every end is in the books after ${(performance.now() - endedMs).toFixed(0)} ms`);
     await system.check();
-  }, 90_000);
+  }, 240_000);
 
   it("what is being sent when it comes holds nobody up, and is sent once, also where other managers are free to take it over", async () => {
     await memoryAlarm(dir, true);
@@ -123,7 +123,7 @@ describe("while a memory alarm blocks everybody who publishes", () => {
     await system.untilStatus([held, ...others, ...late], "Processing");
     // What was in a socket at the end may have arrived beside its successor's: two run until the manager has heard of it.
     await system.check({ maxOverlapMs: 3_000 });
-  }, 120_000);
+  }, 240_000);
 
   /** All in one commit, in a pool that nobody serves yet. */
   async function create(...names: string[]): Promise<string[]> {

@@ -28,7 +28,7 @@ describe("two thousand observers on two services, when the broker", () => {
     await system.startManager();
     await Promise.all([1, 2].map((i) => system.startService(`service-${i}`, { workers: COUNT / 2 })));
     ids = await system.createCrowd("observer", COUNT, { everyMs: EVERY_MS });
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await system?.close();
     await endBroker();
@@ -63,7 +63,7 @@ describe("two thousand observers on two services, when the broker", () => {
     console.log(`broker killed -9: ${COUNT} run again and stand in the books ${ms.toFixed(0)} ms after it was up`);
     nobodyWasRestarted();
     await system.check(CHECK);
-  }, 120_000);
+  }, 240_000);
 
   it("loses all its data: everything is declared again, all are sent again and run, each once", async () => {
     await broker.kill();
@@ -73,5 +73,5 @@ describe("two thousand observers on two services, when the broker", () => {
     console.log(`broker emptied: ${COUNT} run again and stand in the books ${ms.toFixed(0)} ms after it was up`);
     nobodyWasRestarted();
     await system.check(CHECK);
-  }, 120_000);
+  }, 240_000);
 });

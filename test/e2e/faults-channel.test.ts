@@ -89,5 +89,5 @@ describe("a channel that goes alone, its connection still standing (fault 2)", (
     );
     await allRun();
     system.reportOverlap("queue deleted", observers);
-  }, 60_000);
+  }, 240_000);
 });

@@ -70,5 +70,5 @@ describe("on a broker that nobody configured, so that it takes long unacked mess
     // The broker gives them away the moment it closes the channel; a handler has stopped a moment after it hears of it.
     system.reportOverlap("consumer_timeout", before);
     await system.check({ maxOverlapMs: 500 });
-  }, 90_000);
+  }, 240_000);
 });

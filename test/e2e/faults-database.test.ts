@@ -71,7 +71,7 @@ describe("a failover", () => {
     expect(await system.get(returning.id)).toMatchObject({ revision: 1 });
     await system.remove((before[0] as ObserverView).id);
     await system.check();
-  }, 90_000);
+  }, 240_000);
 
   it("goes on while the manager is parted from the database without a word: it answers 503, another keeps the books", async () => {
     const partedUrl = system.url;
@@ -98,5 +98,5 @@ describe("a failover", () => {
     system.url = partedUrl;
     await system.remove((before[0] as ObserverView).id);
     await system.check();
-  }, 90_000);
+  }, 240_000);
 });

@@ -22,7 +22,7 @@ describe("a rolling restart of three services with thirty observers and ten spar
       expect(await system.service(name).kill("SIGTERM")).toEqual({ code: 0, signal: null });
       await system.startService(name, { workers: WORKERS });
     });
-  }, 120_000);
+  }, 240_000);
 
   it("as a Deployment does it, each replaced before it goes: none lost, none doubled", async () => {
     await rollThrough(async (name) => {
@@ -30,7 +30,7 @@ describe("a rolling restart of three services with thirty observers and ten spar
       await system.startService(`${name}-new`, { workers: WORKERS });
       expect(await old.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     });
-  }, 120_000);
+  }, 240_000);
 
   async function rollThrough(replace: (name: string) => Promise<void>): Promise<void> {
     const before = await system.createMany("observer", OBSERVERS);

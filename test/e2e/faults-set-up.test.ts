@@ -55,7 +55,7 @@ describe("a wire that is reset during set-up (fault 15)", () => {
     await system.untilStatus(["afterwards"], "Processing");
     await system.check({ maxOverlapMs: 0 });
     system.reportOverlap("reset during set-up", before);
-  }, 90_000);
+  }, 240_000);
 });
 
 /** Each costs a second: so long a manager waits before it tries again. */
@@ -95,4 +95,4 @@ it(`a manager whose connection to the database is reset ${DATABASE_RESETS} times
   await wire.heal();
   await system.untilReady();
   expect(manager.exit()).toBeNull();
-}, 90_000);
+}, 240_000);

@@ -82,7 +82,7 @@ describe("when the manager is killed", () => {
     expect(system.managers.length).toBeGreaterThan(2);
     await system.untilStatus([...accepted], "Processing", 30_000);
     await system.check({ timeoutMs: 30_000, maxOverlapMs: 1_000 });
-  }, 120_000);
+  }, 240_000);
 
   it("with a second manager at work, REST goes on there and it takes over the state queue", async () => {
     const first = await system.startManager();

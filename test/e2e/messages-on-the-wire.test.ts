@@ -10,6 +10,8 @@ import {
   kindsIn,
   presentSchemas,
 } from "../support/messages/golden-messages.ts";
+import { queryRows, runStatement } from "../support/servers/servers.ts";
+import { change } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 /** What this test publishes itself, to bring about what seldom happens. */
@@ -98,6 +100,46 @@ describe("every kind of message that the programs send", () => {
       },
       { what: "a LogReply", timeoutMs: 30_000 },
     );
+    // One that asks before it starts, where everybody has shown that they know it.
+    const asking = { POOL: "asking", OBSERVERS_DIR: "test/fixtures/admitted" };
+    await system.startService("asking", { env: asking });
+    await eventually(
+      async () => expect((await system.create("asks", {}, { type: "admitted", pool: "asking" })).status).toBe(201),
+      { timeoutMs: 40_000, what: "that an admitted type is taken" },
+    );
+    await system.create("saves", { everyMs: 600_000 }, { type: "counter", pool: "asking" });
+    for (const kind of ["RunRequested", "Admit", "CheckpointSaved"]) await untilSent(kind);
+    // The books may be behind what was seen on the wire: of one that has not started they tell nothing.
+    await eventually(async () => expect((await system.get("saves")).status).toBe("Processing"));
+    const told = await change(system, "saves", { silence: { warnAfterMs: 600_000 } });
+    expect([told.status, told.body.pending], JSON.stringify(told.body)).toEqual([202, "update"]);
+    for (const kind of ["UpdateRuns", "RunUpdated"]) await untilSent(kind);
+    // As in an older dump of the books: a checkpoint is not there, and the service has said more than they know of.
+    const { DATABASE_URL: books = "" } = system.env;
+    await eventually(async () => expect(await queryRows(books, "SELECT run_id FROM checkpoints")).toHaveLength(1));
+    await runStatement(books, "DELETE FROM checkpoints");
+    await runStatement(books, "UPDATE services SET last_seq = last_seq - 1 WHERE name = 'asking'");
+    await untilSent("TellCheckpoints");
+    await system.call("POST", "/api/v1/services/service-1/cordon");
+    await untilSent("Cordon");
+    await system.call("POST", "/api/v1/services/service-1/uncordon");
+    await untilSent("Uncordon");
+    // One gives, one takes, and one that has its share already steps aside.
+    const startIn = (name: string) => system.startService(name, { workers: 100, env: { POOL: "balanced" } });
+    await startIn("gives");
+    const many = await system.createMany("balanced", 24, {}, { pool: "balanced" });
+    await startIn("has-its-share");
+    for (const { id } of many.slice(0, 8))
+      expect((await system.call("POST", `/api/v1/observers/${id}/move`)).status).toBe(202);
+    await untilSent("ShedRuns");
+    await system.untilStatus(
+      many.map(({ id }) => id),
+      "Processing",
+      30_000,
+    );
+    await startIn("takes");
+    await system.call("POST", "/api/v1/pools/balanced/rebalance", {});
+    await untilSent("StepAside");
     await system.call("POST", "/api/v1/services/service-1/drain");
     await untilSent("Drain");
     await system.service("service-1").kill("SIGTERM");

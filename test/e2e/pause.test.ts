@@ -17,7 +17,7 @@ describe("observers that are paused", () => {
     system = await freshSystem();
     await system.startManager();
     await untilItMayPause(system.url);
-  }, 60_000);
+  }, 240_000);
   afterAll(() => system.close());
   // A test that failed must not leave its services to the next.
   afterEach(async () => {

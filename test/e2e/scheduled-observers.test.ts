@@ -18,7 +18,7 @@ describe("observers that are to start later", () => {
       what: "that observers with a time are taken",
       timeoutMs: 40_000,
     });
-  }, 180_000);
+  }, 240_000);
   afterAll(() => system.close());
 
   const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();

@@ -163,7 +163,7 @@ test("A system that was stopped for three hours tells what was missed, and catch
   const metrics = await scrape(system.url);
   expect(metrics.value("unacked_manager_schedule_occurrences_total", { outcome: "missed" })).toBeGreaterThan(300);
   expect(metrics.value("unacked_schedules", { status: "Active" })).toBe(4);
-}, 120_000);
+}, 240_000);
 
 test("While the task before runs, the next is skipped, waits for its end, takes its place, or runs beside it", async () => {
   await system.startManager();
@@ -209,7 +209,7 @@ test("While the task before runs, the next is skipped, waits for its end, takes 
   for (const [i, task] of ran.entries())
     if (i > 0) expect(Date.parse(task.startedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(ran[i - 1]?.endedAt ?? ""));
   expect((await occurrences("queue")).toReversed().map(({ at }) => at)).toEqual(asked.map(({ at }) => at));
-}, 180_000);
+}, 240_000);
 
 test("Market hours pause and resume observers at the edge; what a person does holds until the next change, and a stop over an edge is made good", async () => {
   let manager = await system.startManager();

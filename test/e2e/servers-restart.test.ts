@@ -40,7 +40,7 @@ describe("when a server is killed", () => {
     );
     for (const each of [...system.services.values(), ...system.managers]) expect(each.exit()).toBeNull();
     await system.check({ maxOverlapMs: 0, timeoutMs: 30_000 });
-  }, 90_000);
+  }, 240_000);
 
   it("the database: REST answers 503 meanwhile, services go on, then all goes on and nothing is lost", async () => {
     await startAll();
@@ -68,7 +68,7 @@ describe("when a server is killed", () => {
     expect((await system.create("afterwards")).status).toBe(201);
     await system.untilStatus(["afterwards"], "Processing");
     await system.check({ timeoutMs: 30_000 });
-  }, 90_000);
+  }, 240_000);
 
   it.each([
     ["servers, manager, services", ["servers", "manager", "services"]],
@@ -105,7 +105,7 @@ describe("when a server is killed", () => {
       expect((await system.get(deleted.id)).status).toBe("Deleted");
       await system.check({ timeoutMs: 30_000 });
     },
-    120_000,
+    240_000,
   );
 
   async function startPart(part: string, port: number): Promise<void> {

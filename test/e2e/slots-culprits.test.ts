@@ -28,7 +28,7 @@ describe("many culprits", { timeout: 480_000 }, () => {
     await system.startManager();
     await system.startService("a", { workers: 400, env: { OBSERVERS_DIR: "test/fixtures/poison" } });
     innocents = await system.createCrowd("innocent", INNOCENT, { everyMs: 100 });
-  }, 120_000);
+  }, 240_000);
   afterAll(() => system?.close());
 
   const poison = async (name: string, how: string, retry: object): Promise<string> => {

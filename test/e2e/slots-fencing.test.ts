@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== "linux").each(SETS.filter(({ cases }) => ca
       pairs = await openPairs();
       // Endless, on one core: the other is for all of this.
       if (FULL) load = [startProcess({ file: "-e", args: ["for (;;);"], name: "load" })];
-    }, 120_000);
+    }, 240_000);
     afterAll(async () => {
       for (const each of load) await each.kill("SIGKILL");
       await bystander?.end();

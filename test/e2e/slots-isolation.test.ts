@@ -17,7 +17,7 @@ describe("a type that asks for a process for each of its observers", () => {
     system = await freshSystem({ env: { SLOTS: "2", MAX_SLOTS: String(BOXED + OTHERS), STOP_TIMEOUT_MS: "2000" } });
     await system.startManager();
     await system.startService("a", { workers: 100, env: { OBSERVERS_DIR: "test/fixtures/poison" } });
-  }, 60_000);
+  }, 240_000);
   afterAll(() => system.close());
 
   const create = async (name: string, growMb = 0): Promise<string> => {

@@ -22,7 +22,7 @@ describe(`kill -9 of a slot, each in turn, every second, ${ROUNDS} times`, { tim
     output = await tapOutput(system.env.AMQP_URL ?? "", "#");
     ids = await system.createCrowd("many", OBSERVERS, { everyMs: 200, emitEveryMs: 400 });
     await eventually(() => expect(system.actingByPid().get(system.service("a").pid)?.size).toBe(OBSERVERS));
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await output?.close();
     await system?.close();

@@ -19,7 +19,7 @@ describe("slots with little memory", () => {
     await system.startManager();
     await system.startService("a", { workers: 30, env: { OBSERVERS_DIR: "test/fixtures/poison" } });
     neighbours = (await system.createMany("neighbour", 10)).map(({ id }) => id);
-  }, 60_000);
+  }, 240_000);
   afterAll(() => system.close());
 
   const told = (event: string) =>

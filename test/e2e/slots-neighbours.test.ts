@@ -28,7 +28,7 @@ describe.each(poisons)("beside $what", { timeout: 600_000 }, (poison) => {
     bystander = await startBystander();
     const short = { STUCK_MS: "1000", STOP_TIMEOUT_MS: String(STOP_TIMEOUT_MS) };
     scene = await besidePoison(bystander, { ...POISON_ENV, ...poison.env, ...(!FULL && short) });
-  }, 60_000);
+  }, 240_000);
   afterAll(async () => {
     await bystander?.end();
     await scene?.system.close();

@@ -48,7 +48,7 @@ describe("an observer that harms its process", () => {
     await system.startManager();
     await system.startService("a", { workers: 30, env: { OBSERVERS_DIR: "test/fixtures/poison" } });
     neighbours = (await system.createMany("neighbour", 10)).map(({ id }) => id);
-  }, 60_000);
+  }, 240_000);
   afterAll(() => system.close());
 
   const lines = (event: string) => system.service("a").lines.filter((line) => line.includes(`"event":"${event}"`));

@@ -24,7 +24,7 @@ describe.skipIf(!FULL)(`${SLOTS} slots that grow over their limit at once`, { ti
     await eventually(async () => expect((await system.listServices()).map(({ name }) => name)).toEqual(["a"]), {
       timeoutMs: 120_000,
     });
-  }, 180_000);
+  }, 240_000);
   afterAll(() => system?.close());
 
   it("are emptied a few at a time, nobody runs twice, and all run again", async () => {

@@ -24,7 +24,7 @@ describe("slots, as operators see them", () => {
     await system.createMany("neighbour", NEIGHBOURS);
     const runs = async () => (await service()).slots.reduce((sum, slot) => sum + slot.runs, 0);
     await eventually(async () => expect(await runs()).toBe(NEIGHBOURS), SEEN);
-  }, 60_000);
+  }, 240_000);
   afterAll(() => system.close());
 
   const service = async (): Promise<ServiceView> => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { runStatement } from "../support/servers/servers.ts";
+import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 const SERVICES = ["worker-1", "worker-2", "worker-3"];
+const LOST = "the broker session is lost";
 const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "10" };
 
 describe("tasks on three services", { timeout: 360_000 }, () => {
@@ -48,9 +49,15 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
     const completed = (await tasks.idsOf("Completed")).filter((id) => !before.has(id));
     expect(completed.toSorted()).toEqual(ids.toSorted());
     const more = [...tasks.runs()].filter(([, count]) => count > 1);
-    // No more than the killed services had at once.
-    expect(more.length).toBeLessThanOrEqual(3 * 10);
-    console.log(`${more.length} of 1,200 tasks ran more than once over three kill -9`);
+    // Of each connection that ends no more than ran on it at once. Where the machine stands still, living services lose
+    // theirs, too, and what was not confirmed in time is sent once more.
+    const cuts = SERVICES.flatMap((name) => system.service(name).lines).filter((line) => line.includes(LOST)).length;
+    const sentAgain = await queryRows(system.env.DATABASE_URL as string, "SELECT FROM ended_tasks WHERE sends > 1");
+    console.log(
+      `${more.length} of 1,200 tasks ran more than once over three kill -9; ${cuts} other connections lost, ` +
+        `${sentAgain.length} sent more than once`,
+    );
+    expect(more.length).toBeLessThanOrEqual((3 + cuts) * 10 + sentAgain.length);
   });
 
   test("a task of a killed service runs elsewhere within a second, its crash counted; after the third it is Failed", async () => {

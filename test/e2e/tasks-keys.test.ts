@@ -195,7 +195,7 @@ test.each(["replace", "queue-latest"] as const)(
     expect(run.length).toBeGreaterThan(2);
     expect(mostAtOnce(readSpans(tasks.dir))).toBe(1);
   },
-  120_000,
+  240_000,
 );
 
 test("The command line names a key and says what became of it", async () => {

@@ -157,4 +157,4 @@ test("An interruption is no attempt: the emergency comes no earlier for it", asy
   const { id } = await secondWay({ kills: true });
   expect(await tasks.get(id, "40s")).toMatchObject({ status: "Completed", completedBy: "emergency", failures: 2 });
   expect(waysOf(id)).toEqual(["first 1", "first 1", "first 2", "second 3"]);
-}, 60_000);
+}, 240_000);

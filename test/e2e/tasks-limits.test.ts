@@ -124,7 +124,7 @@ test("A type with a minimum is served while many of another wait that last for l
   await run("VACUUM ANALYZE tasks"); // a million dead rows at once are nobody's case
   await tasks.untilAllOver();
   await limit({ minRunning: 0 }, "kept");
-}, 180_000);
+}, 240_000);
 
 test("No second holds more starts than the rate allows, and none is made up for after the manager was killed", async () => {
   const [rate, seconds] = [50, FULL ? 30 : 6];
@@ -156,7 +156,7 @@ test("No second holds more starts than the rate allows, and none is made up for 
   expect(rows.length).toBeGreaterThanOrEqual(rate * (seconds + 10));
   expect(rows.length).toBeLessThanOrEqual(rate * (seconds + 11));
   expect(claimed).toBeGreaterThanOrEqual(rate * seconds * (FULL ? 0.98 : 0.8)); // a busy machine wakes late
-}, 120_000);
+}, 240_000);
 
 test("Why a task waits is said, and who limited its type", async () => {
   await limit({ maxRunning: 1 });

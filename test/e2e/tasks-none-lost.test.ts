@@ -36,7 +36,7 @@ describe(`${COUNT} tasks on ${SERVICES.length} services`, { timeout: 2 * SAID_WI
     system = new System({ amqpUrl, databaseUrl, management });
     await system.startManager();
     for (const name of SERVICES) await system.startService(name, { env: ENV });
-  }, 180_000);
+  }, 240_000);
   afterAll(() => system?.close());
 
   /** By what the books say of each that was made here: how many, and how often they ran. */

@@ -70,7 +70,7 @@ test("Of thousands that wait the urgent one is next after one window, created so
   await tasks.untilAllOver(120_000);
   const again = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 0 });
   expect(again).toMatchObject({ status: 409, body: { code: "task-over" } });
-}, 180_000);
+}, 240_000);
 
 test("An urgent task is never behind a long one while a worker elsewhere is free", async () => {
   const took: number[] = [];
@@ -92,7 +92,7 @@ test("An urgent task is never behind a long one while a worker elsewhere is free
   );
   // A second where the services have yet to tell that they are long now: until then such tasks travel together.
   expect(Math.max(...took)).toBeLessThan(LONG_MS);
-}, 180_000);
+}, 240_000);
 
 test("kill -9 of its service: a task runs elsewhere at once", async () => {
   const { id } = await tasks.create({ ms: 1_000 }, { type: "span" });

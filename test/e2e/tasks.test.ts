@@ -159,7 +159,7 @@ test("A task that ends its slot each time is Failed after three of them, and its
   expect(failed).toMatchObject({ status: "Failed", failures: 0, interruptions: 3, lastError: { name: "SlotEndedError" } });
   const { id: after } = await tasks.create();
   expect((await tasks.get(after, "20s")).status).toBe("Completed");
-}, 60_000);
+}, 240_000);
 
 test("Lists are filtered and go on where a page ended", async () => {
   const { items, total, isTotalExact, nextCursor } = await tasks.list("status=Completed&type=work&limit=2");

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { builtRelease, isHere, RELEASES, type Release } from "../support/messages/releases.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { change, marked, marksOf, runsOf, untilAsWanted, untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const release = RELEASES.at(-1) as Release;
@@ -99,6 +100,21 @@ describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 obser
     );
     await system.remove(created?.id ?? "");
     await untilAllRun();
+    await check();
+  });
+
+  it("leaves old services that observers are changed on, once the old manager is gone; what they do not say the books know", async () => {
+    await untilItMayChange(system);
+    const { id = "" } = (await observers())[1] ?? {};
+    expect((await change(system, id, { params: marked(system, "changed") })).status).toBe(202);
+    const [now] = await untilAsWanted(system, [id]);
+    expect(now).toMatchObject({
+      specVersion: 2,
+      observedSpecVersion: 2,
+      service: { name: expect.stringMatching(/^service-/) },
+    });
+    expect((await runsOf(system, id)).map(({ specVersion }) => specVersion)).toContain(null);
+    expect(marksOf(system, id).at(-1)).toBe("changed");
     await check();
   });
 

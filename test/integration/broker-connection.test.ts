@@ -33,6 +33,28 @@ function nextSocketTo(port: number): Promise<Socket> {
   });
 }
 
+describe("a connection to several nodes", () => {
+  test("goes to another one within a second when its own is lost, and while one cannot be reached", async () => {
+    const proxies = await Promise.all([tcpProxy(vhost.amqpUrl), tcpProxy(vhost.amqpUrl), tcpProxy(vhost.amqpUrl)]);
+    const [first, second, third] = proxies;
+    if (first === undefined || second === undefined || third === undefined) throw new Error("there are three");
+    await second.refuse(); // a node that is down
+    const url = proxies.map((proxy) => proxy.through(vhost.amqpUrl)).join(",");
+    const { connection } = supervised(url, {}, { connectionName: "of-several" });
+    await connection.up();
+    for (let generation = 2; generation < 6; generation += 1) {
+      const cutMs = performance.now();
+      for (const proxy of [first, third]) proxy.reset();
+      await eventually(() => connection.status.generation === generation && connection.status.up);
+      console.log(`on the next node after ${Math.round(performance.now() - cutMs)} ms, one of three down`);
+    }
+    await Promise.all([first.refuse(), third.refuse()]);
+    await second.heal();
+    for (const proxy of [first, third]) proxy.reset();
+    await eventually(() => connection.status.generation === 6 && connection.status.up);
+  });
+});
+
 describe("a connection that closes", () => {
   test("comes back when the broker closes it, its owner told once and before the rebuild", async () => {
     const order: string[] = [];
@@ -225,10 +247,24 @@ describe("a set-up", () => {
     expect(losses[0]?.reason).toMatchObject({
       kind: "setup-failed",
       detail: expect.stringMatching(/inequivalent arg 'x-max-length' for queue 'argued'.*'10'/),
-      remedy: expect.stringContaining("migrate"),
+      remedy: expect.stringContaining("with other arguments"),
     });
     await vhost.management.deleteQueue("argued");
     await connection.up();
+  });
+
+  test("that would have a queue in another way stays as it is if that is one that it may have, and is made anew as wanted", async () => {
+    const limit = { "x-max-length": 10 };
+    const wanted = { ...queueNamed("kept"), otherwise: limit };
+    const before = supervised(vhost.amqpUrl, { build: (session) => session.declare(queueNamed("kept", limit)) });
+    await before.connection.up();
+    const { connection, losses } = supervised(vhost.amqpUrl, { build: (session) => session.declare(wanted) });
+    const session = await connection.up();
+    expect((await vhost.management.queue("kept")).arguments).toEqual(limit);
+    await vhost.management.deleteQueue("kept");
+    await session.declare(wanted);
+    expect((await vhost.management.queue("kept")).arguments).not.toHaveProperty("x-max-length");
+    expect(losses).toEqual([]);
   });
 });
 

@@ -1,11 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, test } from "vitest";
+import type { RunId } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { writeCommands } from "../../services/observer-manager/src/adapters/postgres/commands/command-writes.ts";
 import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
 import { PostgresReconcilerStore } from "../../services/observer-manager/src/adapters/postgres/observers/reconciler-store.ts";
-import type { Claim, Settled } from "../../services/observer-manager/src/operations/commands/command-store.ts";
+import type { Claim, DueCommand, Settled } from "../../services/observer-manager/src/operations/commands/command-store.ts";
+import { Dispatcher } from "../../services/observer-manager/src/operations/commands/dispatcher.ts";
 import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
 import { eventually } from "../support/eventually.ts";
-import { putObserver, putService, type TestBooks, useBooks } from "../support/servers/books.ts";
+import { keptLog, putObserver, putService, type TestBooks, useBooks } from "../support/servers/books.ts";
 
 const HOLD_MS = 10_000;
 
@@ -78,6 +82,66 @@ test("what is forgotten, or wanted in another revision, while it is claimed does
   ]);
 });
 
+test.each([
+  ["is to be paused", { pending: "pause" }, { pending: null }],
+  ["is to be changed", { pending: "update" }, { pending: null }],
+  ["is being deleted", { status: "OnDeleting" }, { status: "Created" }],
+])("an admission waits while its observer %s, and goes out with what is wanted by then", async (_, before, after) => {
+  const [runId, messageId, serviceId] = [randomUUID(), randomUUID(), randomUUID()];
+  const id = await putObserver(books.dataSource, { requested_run_id: runId, spec_version: 2, ...before });
+  await query(
+    `INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at, fencing_token)
+     VALUES ($1, $2, $3, 1, $4, 1, 1, 'Requested', now(), 7000)`,
+    [runId, id, serviceId, messageId],
+  );
+  await query(
+    `INSERT INTO commands (kind, observer_id, run_id, message_id, revision, service_id, generation)
+     VALUES ('admit', $1, $2, $3, 1, $4, 1)`,
+    [id, runId, messageId, serviceId],
+  );
+  const sent: DueCommand[] = [];
+  const sender = {
+    ready: async () => undefined,
+    send: async (due: DueCommand[]) => due.map((one) => (sent.push(one), "sent" as const)),
+  };
+  const dispatcher = new Dispatcher(one, sender, keptLog(), { applied() {}, putAside() {}, sent() {} });
+  dispatcher.start();
+  onTestFinished(() => dispatcher.stop());
+  const untilPutOff = () =>
+    eventually(async () =>
+      expect(await query("SELECT sent_count, claim_id FROM commands WHERE due_at > now()")).toEqual([
+        { sent_count: 0, claim_id: null },
+      ]),
+    );
+  await untilPutOff();
+  const [first] = await query("SELECT due_at FROM commands");
+  // Put off again and again, never sent and never dropped.
+  await eventually(async () => expect((await query("SELECT due_at FROM commands"))[0].due_at).not.toEqual(first.due_at), {
+    timeoutMs: 10_000,
+  });
+  await untilPutOff();
+  expect(sent).toEqual([]);
+  const [[column, value]] = Object.entries(after) as [[string, string | null]];
+  await query(`UPDATE observers SET ${column} = $2, spec_version = 3 WHERE id = $1`, [id, value]);
+  await eventually(
+    () => expect(sent).toMatchObject([{ kind: "admit", admission: { epoch: 7_000, spec: { specVersion: 3 } } }]),
+    {
+      timeoutMs: 10_000,
+    },
+  );
+});
+
+test("an admission is dropped where its run asks no more", async () => {
+  const id = await putObserver(books.dataSource);
+  await query(
+    `INSERT INTO commands (kind, observer_id, run_id, message_id, revision, service_id, generation)
+     VALUES ('admit', $1, gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(), 1)`,
+    [id],
+  );
+  const claim = await one.claimDue(10, HOLD_MS);
+  expect(claim.due).toMatchObject([{ kind: "admit", admission: null }]);
+});
+
 test("neither a renewal nor a settlement waits for a transaction that is about to forget one of the commands", async () => {
   await wantStart();
   const kept = await wantStart();
@@ -128,6 +192,32 @@ test("among very many commands that are not due, those that are are found by the
     expect(text).toMatch(/commands_due|commands_pkey/);
     expect(text).not.toContain('"Seq Scan"');
   }
+});
+
+test("all that is to be sent to a run is forgotten by the index of each kind", async () => {
+  await query(
+    `INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, reason)
+     SELECT kind, gen_random_uuid(), 1, gen_random_uuid(), 1, id, gen_random_uuid(), 'unknown'
+     FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 4000)) runs,
+       unnest(ARRAY['stop-run', 'restart-run', 'move-run', 'admit', 'tell-checkpoint', 'update-run']) AS kind`,
+  );
+  await query("ANALYZE commands");
+  const runs: { id: string }[] = await query("SELECT DISTINCT run_id AS id FROM commands LIMIT 20");
+  const quietRuns = new Set(runs.map(({ id }) => id as RunId));
+  const plans: string[] = [];
+  const explaining = Object.create(books.dataSource.manager) as EntityManager;
+  explaining.query = async (sql: string, parameters: unknown[] = []) => {
+    plans.push(JSON.stringify(await query(`EXPLAIN (FORMAT JSON) ${sql}`, parameters)));
+    return books.dataSource.query(sql, parameters);
+  };
+  await writeCommands(explaining, { commands: new Map(), quietObservers: new Set(), quietRuns, traceContext: undefined });
+  expect(plans).toEqual([
+    expect.stringMatching(/commands_one_per_run.*commands_one_of_admission.*commands_one_move.*commands_one_of_update/),
+  ]);
+  expect(plans[0]).not.toContain('"Seq Scan"');
+  expect(await query("SELECT count(*)::int AS left FROM commands WHERE run_id = ANY($1)", [[...quietRuns]])).toEqual([
+    { left: 0 },
+  ]);
 });
 
 test("a claim without a time cannot be written", async () => {

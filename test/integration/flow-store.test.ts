@@ -306,6 +306,18 @@ test("An end that unlocks thousands is followed in chunks, and goes on where who
   expect(await get(id)).toMatchObject({ status: "Completed", tasks: { total: 2_502, completed: 2_502 } });
 });
 
+test("Of tasks that together have more inputs than 64 MiB a claim has those that are within, and the next one the others", async () => {
+  const sources = Array.from({ length: 16 }, (_, i) => `source-${i}`);
+  const readers = Array.from({ length: 100 }, (_, i) => `reader-${i}`);
+  await create([...sources.map((ref) => ({ ref })), ...readers.map((ref) => ({ ref, after: sources }))]);
+  for (const task of (await take()).values()) await complete(task, "x".repeat(65_000));
+  await follow();
+  const first = await take();
+  expect([...first.values()].map(({ inputs }) => inputs?.length)).toEqual(Array(64).fill(16));
+  const second = await take();
+  expect([...first.keys(), ...second.keys()].sort()).toEqual([...readers].sort());
+}, 240_000);
+
 test("Two managers follow at once, and one that dies leaves its chunk to another: each task is unlocked once", async () => {
   const flows = await Promise.all(
     Array.from({ length: 20 }, () => create([{ ref: "a" }, { ref: "b", after: ["a"] }, { ref: "c", after: ["a", "b"] }])),
@@ -462,4 +474,16 @@ test("A flow that was over for long is forgotten with all that was kept of it", 
   expect(await store.forget(3_600_000, 10)).toBe(1);
   expect(await sql("SELECT DISTINCT flow_id FROM flow_tasks")).toEqual([{ flow_id: other.id }]);
   expect(await sql("SELECT DISTINCT flow_id FROM flow_edges")).toEqual([]);
+});
+
+test("The retry of a kind of failure leaves tasks of flows to their flows", async () => {
+  await create([{ ref: "a" }]);
+  expect((await manager.call("POST", "/api/v1/tasks", { json: { type: "paint" } })).status).toBe(201);
+  for (const task of (await take()).values()) await fail(task);
+  await follow();
+  const [group] = (await manager.call("GET", "/api/v1/task-failures")).body.items;
+  expect(group).toMatchObject({ type: "paint", count: 2 });
+  const json = { type: "paint", group: group.group };
+  const retried = await manager.call("POST", "/api/v1/task-failures/retry", { json });
+  expect(retried.body).toEqual({ matched: 1, accepted: 1, more: false });
 });

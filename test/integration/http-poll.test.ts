@@ -136,3 +136,53 @@ test("a ticker counts at its pace until it is stopped", async () => {
   expect(await run.stop()).toEqual({ outcome: "stopped" });
   expect((run.events as { n: number }[]).map(({ n }) => n)).toEqual(run.events.map((_, index) => index + 1));
 });
+
+test("where nothing has changed the server need not send it again: it is asked with the ETag, of the run before too", async () => {
+  const asked: (string | undefined)[] = [];
+  let etag = '"one"';
+  answer = (request, response) => {
+    asked.push(request.headers["if-none-match"]);
+    if (request.headers["if-none-match"] === etag) return response.writeHead(304).end();
+    return response.writeHead(200, { etag, "content-type": "application/json" }).end(`{"price":${etag}}`);
+  };
+  const run = poll({ pointer: "/price" });
+  await run.waitForEvent();
+  await eventually(() => expect(asked.length).toBeGreaterThan(3));
+  expect(asked.slice(0, 3)).toEqual([undefined, '"one"', '"one"']);
+  expect(run.events).toHaveLength(1);
+  await run.stop();
+  const checkpoint = run.checkpoints.at(-1);
+  expect(run.checkpoints).toEqual([{ url, pointer: "/price", etag: '"one"', look: { status: 200, value: "one" } }]);
+
+  asked.splice(0);
+  const next = runObserver(observer, { params: { url, everyMs: 100, pointer: "/price" }, checkpoint });
+  runs.push(next);
+  await eventually(() => expect(asked.length).toBeGreaterThan(3));
+  expect([asked[0], next.events]).toEqual(['"one"', []]);
+  etag = '"two"';
+  expect(await next.waitForEvent()).toMatchObject({ value: "two", previous: { status: 200, value: "one" } });
+  await next.stop();
+
+  asked.splice(0);
+  const other = runObserver(observer, { params: { url, everyMs: 100 }, checkpoint });
+  runs.push(other);
+  expect(await other.waitForEvent()).toMatchObject({ status: 200, previous: null });
+  expect(asked[0]).toBe(undefined);
+});
+
+test("who says by its own headers what it knows gets the server's 304", async () => {
+  answer = (request, response) =>
+    response.writeHead(request.headers["if-none-match"] === '"mine"' ? 304 : 200, { etag: '"mine"' }).end();
+  const run = poll({ headers: { "If-None-Match": '"mine"' } });
+  expect(await run.waitForEvent()).toMatchObject({ status: 304, previous: null });
+});
+
+test("what is too large for a checkpoint is seen anew by the next run", async () => {
+  answer = (_, response) => response.end(JSON.stringify({ text: "x".repeat(70_000) }));
+  const run = poll({ pointer: "/text" });
+  await run.waitForEvent();
+  await eventually(() => expect(run.checkpoints).toHaveLength(1));
+  const next = runObserver(observer, { params: { url, everyMs: 100, pointer: "/text" }, checkpoint: run.checkpoints[0] });
+  runs.push(next);
+  expect(await next.waitForEvent()).toMatchObject({ status: 200, previous: null });
+});

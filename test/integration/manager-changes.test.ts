@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { Notifications } from "../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
+import { Primary } from "../../services/observer-manager/src/adapters/postgres/connection/primary.ts";
 import { findObserver } from "../../services/observer-manager/src/adapters/postgres/observers/observer-reads.ts";
 import { ChangeHub, type ChangeSubscription } from "../../services/observer-manager/src/operations/changes/change-hub.ts";
 import {
@@ -24,7 +25,7 @@ const TOUCH =
 async function manager(databaseUrl = books.databaseUrl, options: { listens?: boolean } = {}) {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 3, log }).initialize();
-  const notifications = new Notifications({ url: databaseUrl }, log);
+  const notifications = new Notifications(new Primary([{ url: databaseUrl }], log), log);
   const hub = new ChangeHub(new PostgresChangeLog(dataSource), notifications.of("unacked_changes"), log);
   if (options.listens !== false) notifications.start();
   onTestFinished(async () => {
@@ -179,7 +180,7 @@ describe("a live client", () => {
 });
 
 test("the connection that listens is closed at once, also in the middle of being made", async () => {
-  const notifications = new Notifications({ url: books.databaseUrl }, keptLog());
+  const notifications = new Notifications(new Primary([{ url: books.databaseUrl }], keptLog()), keptLog());
   notifications.of("unacked_changes");
   notifications.start();
   const startedAt = performance.now();

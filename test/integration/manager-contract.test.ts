@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ObserverId, ProblemCode } from "@unacked/contracts";
+import { type ObserverId, type ProblemCode, specTag } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
 import type { ObserverDefinition } from "../../libs/sdk/src/observer-definition.ts";
 import { paramsJsonSchema } from "../../libs/sdk/src/params-json-schema.ts";
@@ -86,7 +86,9 @@ const NOBODY: Places = {
   taskType: "nobodys",
   timerId: randomUUID(),
   scheduleId: "nobodys",
+  pool: "nobodys",
   flowId: randomUUID(),
+  workId: randomUUID(),
 };
 
 const filled = (path: string, places: Places = {}): string =>
@@ -151,7 +153,9 @@ describe("a body that the document shows", () => {
     const flowId = call.operationId === "rerunFlow" ? await failedFlow() : randomUUID();
     const nightly = { cron: "0 0 * * *", task: { type: "resize", params: {} } };
     await make(named("putSchedule"), { places: { scheduleId: "shown" }, json: nightly });
-    const places = { taskType: "resize", taskId, scheduleId: "shown", flowId };
+    await putObserver(books.dataSource, { name: "at-rest", status: "Paused", type: "saves" });
+    const ref = call.operationId === "putCheckpoint" ? "at-rest" : "some-other";
+    const places = { pool: "default", taskType: "resize", taskId, scheduleId: "shown", flowId, ref };
     const { status, text, body } = await make(call, { json: value, places });
     expect([200, 201, 202], text).toContain(status);
     const results: { status: number; problem?: { code: string } }[] = body.results ?? [];
@@ -167,6 +171,14 @@ describe("a call that succeeds is answered as described", () => {
     for (const operationId of ["listObservers", "getObserver", "listRuns"])
       expect((await make(named(operationId), { places: { ref: run } })).status).toBe(200);
     const fresh = await putObserver(books.dataSource, { name: "fresh" });
+    const saves = await putObserver(books.dataSource, { name: "saves", type: "saves" });
+    for (const operationId of ["putCheckpoint", "getCheckpoint", "resetCheckpoint"]) {
+      const answer = await make(named(operationId), {
+        places: { ref: saves },
+        ...(operationId === "putCheckpoint" && { json: { value: { n: 1 } } }),
+      });
+      expect(answer.status, answer.text).toBe(200);
+    }
     expect((await make(named("getLogs"), { places: { ref: fresh } })).status).toBe(200);
     for (const operationId of ["restartObserver", "pauseObserver", "resumeObserver", "deleteObserver"])
       expect((await make(named(operationId), { places: { ref: run } })).status).toBe(202);
@@ -174,6 +186,38 @@ describe("a call that succeeds is answered as described", () => {
     expect((await make(named("pauseObserver"), { places: { ref: paused } })).status).toBe(200);
     for (const operationId of ["stopObservers", "restartObservers", "pauseObservers", "resumeObservers"])
       expect((await make(named(operationId), { json: { ids: [run, randomUUID()] } })).body.results).toHaveLength(2);
+  });
+
+  test("about observers that are changed", async () => {
+    const ref = await putRunning(books.dataSource, { name: "changed" });
+    const change = named("changeObserver");
+    const tag = { "if-match": specTag({ id: ref, specVersion: 1 }) };
+    expect((await make(change, { places: { ref }, json: { labels: { a: "b" } }, headers: tag })).status).toBe(200);
+    expect((await make(change, { places: { ref }, json: { params: { everyMs: 700 } } })).status).toBe(202);
+    const stale = await make(change, { places: { ref }, json: { params: { everyMs: 800 } }, headers: tag });
+    expect([stale.status, stale.body]).toMatchObject([
+      412,
+      {
+        code: "spec-changed",
+        specVersion: 3,
+        differs: [{ field: "params", now: { everyMs: 700 }, given: { everyMs: 800 } }],
+      },
+    ]);
+    const ending = await putRunning(books.dataSource, { name: "ending", status: "OnDeleting" });
+    expect((await make(change, { places: { ref: ending } })).body.code).toBe("already-deleting");
+    const put = named("putObserver");
+    const json = { type: "ticker", params: { everyMs: 700 } };
+    const answers = [];
+    for (const everyMs of [700, 700, 800])
+      answers.push(await make(put, { places: { ref: "put" }, json: { ...json, params: { everyMs } } }));
+    expect(answers.map(({ status, body }) => [status, body.outcome])).toEqual([
+      [201, "created"],
+      [200, "unchanged"],
+      [202, "changed"],
+    ]);
+    expect((await make(put, { places: { ref: "changed" }, json })).status).toBe(202);
+    expect((await make(put, { places: { ref: "nobody" }, json, headers: tag })).status).toBe(412);
+    expect((await make(put, { places: { ref: "put" }, json: { ...json, type: "http-poll" } })).body.code).toBe("other-type");
   });
 
   test("about services and errors", async () => {
@@ -194,6 +238,29 @@ describe("a call that succeeds is answered as described", () => {
     }
     const service = await putService(books.dataSource);
     expect((await make(named("drainService"), { places: { service } })).status).toBe(202);
+    expect((await make(named("cordonService"), { places: { service } })).body.code).toBe("service-too-old");
+    const features = JSON.stringify(["balance"]);
+    const gives = await putService(books.dataSource, { features, pool: "spread", types: [{ type: "ticker" }] });
+    for (const operationId of ["cordonService", "uncordonService"])
+      expect((await make(named(operationId), { places: { service: gives } })).status).toBe(202);
+    await books.dataSource.query("UPDATE services SET drain = 'none' WHERE id = $1", [gives]);
+    const many = await Promise.all(
+      Array.from({ length: 6 }, () => putRunning(books.dataSource, { pool: "spread", current_service_id: gives })),
+    );
+    const places = { pool: "spread", ref: many[0] as string };
+    expect((await make(named("moveObserver"), { places })).body.code).toBe("nowhere-to-move");
+    await putService(books.dataSource, { features, pool: "spread", types: [{ type: "ticker" }] });
+    expect((await make(named("moveObserver"), { places })).status).toBe(202);
+    const old = await putRunning(books.dataSource, { current_service_id: service });
+    expect((await make(named("moveObserver"), { places: { ref: old } })).body.code).toBe("service-too-old");
+    const nobodys = await putObserver(books.dataSource, { status: "Paused" });
+    expect((await make(named("moveObserver"), { places: { ref: nobodys } })).body.code).toBe("not-movable");
+    expect((await make(named("getBalance"), { places })).body).toMatchObject({ moves: 3 });
+    expect((await make(named("rebalance"), { places, json: { dryRun: true } })).status).toBe(200);
+    expect((await make(named("rebalance"), { places, json: {} })).status).toBe(202);
+    expect((await make(named("cancelRebalance"), { places })).body).toMatchObject({ rebalance: { outcome: "cancelled" } });
+    for (const operationId of ["getBalance", "rebalance", "cancelRebalance"])
+      expect((await make(named(operationId))).body.code).toBe("pool-not-found");
     expect((await make(named("retryError"), { places: { errorId } })).status).toBe(202);
     expect((await make(named("deleteError"), { places: { errorId } })).status).toBe(204);
   });
@@ -252,6 +319,23 @@ describe("a call that succeeds is answered as described", () => {
     expect(cursor).toMatchObject({ code: "invalid-query", errors: [{ parameter: "cursor" }] });
   });
 
+  test("about bulk work", async () => {
+    const id = randomUUID();
+    const json = { id, act: "pause", filter: { type: "nobodys" } };
+    for (const status of [201, 200]) expect((await make(named("beginWork"), { json })).status).toBe(status);
+    const other = await make(named("beginWork"), { json: { ...json, act: "stop" } });
+    expect(other.body.code).toBe("id-taken");
+    const places = { workId: id };
+    for (const operationId of ["getWork", "listWork", "cancelWork", "cancelWork"])
+      expect((await make(named(operationId), { places })).status).toBe(200);
+    await books.dataSource.query("UPDATE works SET status = 'Done' WHERE id = $1", [id]);
+    expect((await make(named("cancelWork"), { places })).body.code).toBe("work-over");
+    for (const operationId of ["getWork", "cancelWork"])
+      expect((await make(named(operationId))).body.code).toBe("work-not-found");
+    const cursor = (await make(named("listWork"), { query: "?cursor=x" })).body;
+    expect(cursor).toMatchObject({ code: "invalid-query", errors: [{ parameter: "cursor" }] });
+  });
+
   test("about schedules", async () => {
     const places = { scheduleId: "of-the-contract" };
     const json = { cron: "0 0 1 1 *", task: { type: "resize", params: {} } };
@@ -269,6 +353,20 @@ describe("a call that succeeds is answered as described", () => {
     expect(told).toMatchObject({ cron: "0 0 1 1 *", timeZone: "Europe/Berlin", version: 2, times: 5, queued: 5 });
     expect((await make(named("listOccurrences"), { places })).body.items.length).toBe(6);
     expect((await make(named("previewSchedule"), { json, query: "?n=2" })).body.times.length).toBe(2);
+    // Another Node took it, which knew more zones.
+    const zone = (from: string, to: string) =>
+      books.dataSource.query(
+        "UPDATE schedules SET definition = replace(definition::text, $1, $2)::jsonb, paused_at = now(), due_at = NULL",
+        [from, to],
+      );
+    await zone("Europe/Berlin", "Europe/Nowhere");
+    for (const [operationId, body] of [
+      ["resumeSchedule", undefined],
+      ["nextTimes", undefined],
+      ["runSchedule", {}],
+      ["backfillSchedule", years],
+    ] as const)
+      expect((await make(named(operationId), { places, json: body })).body.code).toBe("schedule-unreadable");
     const hours = { hours: [{ from: "09:00", to: "17:00" }], observers: { names: ["a"] } };
     expect((await make(named("putSchedule"), { places, json: hours })).status).toBe(200);
     for (const [operationId, body] of [
@@ -414,7 +512,19 @@ describe("a call that succeeds is answered as described", () => {
     const scheduleId = "to-head";
     const json = { everyMs: 3_600_000, task: { type: "resize", params: {} } };
     await make(named("putSchedule"), { places: { scheduleId }, json });
-    const places = { errorId, ref, taskId: body.id, taskType: "resize", timerId, scheduleId, flowId };
+    const workId = randomUUID();
+    await make(named("beginWork"), { json: { id: workId, act: "pause", filter: { type: "nobodys" } } });
+    const places = {
+      pool: "default",
+      errorId,
+      ref,
+      taskId: body.id,
+      taskType: "resize",
+      timerId,
+      scheduleId,
+      flowId,
+      workId,
+    };
     for (const call of calls.filter(({ method }) => method === "GET"))
       expect((await make({ ...call, method: "HEAD" }, { places })).status, call.path).toBe(200);
   });
@@ -429,7 +539,7 @@ describe("a call that fails is answered as described", () => {
 
   test.each(calls.filter(({ path }) => path.includes("{")))("$operationId: about nothing that is there", async (call) => {
     // Any id may be given to a timer, or a schedule, but for what is none.
-    expect((await make(call, { places: { timerId: "0", scheduleId: "no%20such" } })).status).toBe(404);
+    expect((await make(call, { places: { timerId: "0", scheduleId: "no%20such", ref: "no%20such" } })).status).toBe(404);
   });
 
   test.each(callsWithBody)("$operationId: with a body that is none", async (call) => {
@@ -458,6 +568,12 @@ describe("a call that fails is answered as described", () => {
       const { status, text } = await make(call, { places: { ref: code === "not-pausable" ? over : ref, errorId, service } });
       expect(status, text).toBe(409);
     }
+  });
+
+  test("has-run: of what somebody would set while it is saved", async () => {
+    const ref = await putRunning(books.dataSource, { name: "saving", type: "saves" });
+    expect(callsWith("has-run")).toHaveLength(2);
+    for (const call of callsWith("has-run")) expect((await make(call, { places: { ref } })).body.code).toBe("has-run");
   });
 
   test("retryError: of an observer that the books have lost, and that no create would take", async () => {
@@ -533,9 +649,11 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
   return {
     ...api,
     lifecycle: broken,
+    checkpoints: broken,
     reads: broken,
     errors: broken,
     services: broken,
+    balance: broken,
     logs: broken,
     tasks: broken,
     taskTypes: broken,
@@ -545,6 +663,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     flows: broken,
     timers: broken,
     schedules: broken,
+    work: broken,
   };
 };
 

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 function lifecycleOn(on: BooksStore): ObserverLifecycle {
   commits = 0;
-  const types = new TypeCheck(new PostgresTypeDirectory(books.dataSource));
+  const types = new TypeCheck(new PostgresTypeDirectory(books.dataSource), () => true);
   const freshStarts = new FreshStarts();
   const committed = () => (commits += 1);
   return new ObserverLifecycle({
@@ -31,6 +31,8 @@ function lifecycleOn(on: BooksStore): ObserverLifecycle {
     types,
     isReady: () => true,
     mayPause: () => true,
+    mayUpdate: () => true,
+    mayTell: () => true,
     maySchedule: () => true,
     committed,
     freshStarts,

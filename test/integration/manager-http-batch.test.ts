@@ -137,10 +137,10 @@ describe("a word of the API that is also somebody's name", () => {
     const id = await putObserver(books.dataSource, { name: "batch", status: "Failed" });
     expect((await manager.call("GET", BATCH)).body).toMatchObject({ id, name: "batch" });
     expect((await manager.call("GET", `${BATCH}/runs`)).status).toBe(200);
-    const refused = await manager.call("PUT", BATCH);
+    const refused = await manager.call("LOCK", BATCH);
     expect([refused.body.code, refused.headers.get("allow")?.split(", ").toSorted()]).toEqual([
       "method-not-allowed",
-      ["DELETE", "GET", "HEAD", "POST"],
+      ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"],
     ]);
     expect((await manager.call("POST", `${OBSERVERS}/other`)).status).toBe(PROBLEMS["method-not-allowed"].status);
     expect((await manager.call("DELETE", BATCH)).status).toBe(202);

@@ -167,11 +167,18 @@ describe("the errors of observers", () => {
 });
 
 describe("GET /types", () => {
-  test("gives every type of living services with its schema, and who has it", async () => {
+  test("gives every type of living services with all that it says of itself, and who has it", async () => {
     expect((await manager.call("GET", "/api/v1/types")).body).toEqual({ items: [], total: 0, broken: [] });
     const ticker = { type: "ticker", description: "ticks", paramsSchema: { type: "object" } };
     const newer = { ...ticker, paramsSchema: { type: "object", required: ["everyMs"] } };
-    const poll = { type: "poll", description: "", paramsSchema: {} };
+    const poll = {
+      type: "poll",
+      description: "",
+      paramsSchema: {},
+      start: "admitted",
+      onUpdate: true,
+      checkpointSchema: {},
+    };
     await putService(books.dataSource, { name: "s-2", types: [ticker, poll] });
     await putService(books.dataSource, { name: "s-1", types: [poll, ticker], state: "Suspect", pool: "gpu" });
     await putService(books.dataSource, { name: "s-3", types: [newer] });

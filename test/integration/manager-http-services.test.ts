@@ -125,3 +125,37 @@ describe("the logs, where no broker can be asked", () => {
     expect(head.headers.get("content-type")).toContain("text/event-stream");
   });
 });
+
+describe("a cordon", () => {
+  const order = (service: string, what: string) => manager.call("POST", `/api/v1/services/${service}/${what}`);
+  const balances = { features: JSON.stringify(["balance"]) };
+  const kinds = async () => (await commands()).map(({ kind }: { kind: string }) => kind);
+
+  test("of a service of an older version is refused, and nothing is written", async () => {
+    await putService(books.dataSource, { name: "old" });
+    for (const what of ["cordon", "uncordon"])
+      expect((await order("old", what)).body).toMatchObject({ status: 409, code: "service-too-old" });
+    expect(await kinds()).toEqual([]);
+  });
+
+  test("is asked for again and again by one command; the last word counts", async () => {
+    await putService(books.dataSource, { name: "service-1", ...balances });
+    expect((await order("service-1", "cordon")).body).toMatchObject({ cordoned: true, draining: false, free: 0 });
+    await order("service-1", "cordon");
+    expect(await kinds()).toEqual(["cordon"]);
+    expect((await order("service-1", "uncordon")).body).toMatchObject({ cordoned: false, free: 0 });
+    expect(await kinds()).toEqual(["uncordon"]);
+    expect((await order("service-1", "drain")).body).toMatchObject({ cordoned: false, draining: true });
+    expect(await kinds()).toEqual(["drain"]);
+    // A drain gives back more: a cordon takes nothing of that.
+    expect((await order("service-1", "cordon")).body).toMatchObject({ cordoned: false, draining: true });
+    expect((await order("service-1", "uncordon")).body).toMatchObject({ cordoned: false, draining: false });
+    expect(await kinds()).toEqual(["uncordon"]);
+  });
+
+  test("that was never there is not taken back: no command", async () => {
+    await putService(books.dataSource, { name: "service-1", ...balances });
+    expect((await order("service-1", "uncordon")).status).toBe(202);
+    expect(await kinds()).toEqual([]);
+  });
+});

@@ -241,6 +241,7 @@ describe("the figures", () => {
           occupied: 5,
           desired: 15,
           free: 9,
+          silent: 0,
           survivesLargestService: false,
         },
         {
@@ -251,6 +252,7 @@ describe("the figures", () => {
           occupied: 1,
           desired: 3,
           free: 1,
+          silent: 0,
           survivesLargestService: false,
         },
         {
@@ -261,6 +263,7 @@ describe("the figures", () => {
           occupied: 1,
           desired: 1,
           free: 0,
+          silent: 0,
           survivesLargestService: false,
         },
       ],

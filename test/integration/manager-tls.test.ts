@@ -140,7 +140,7 @@ describe("REST over TLS", () => {
     put(renewed);
     await eventually(async () => expect((await ask(portOf(manager))).name).toBe("renewed"), { timeoutMs: 15_000 });
     expect((await ask(portOf(manager), { agent: kept })).status).toBe(200);
-  }, 40_000);
+  }, 240_000);
 
   test("ends in time, also with connections that say nothing or have not finished their handshake", async () => {
     const manager = await start(server);

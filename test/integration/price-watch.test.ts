@@ -4,6 +4,7 @@ import { startExchange } from "@unacked/demo";
 import { type HarnessRun, runObserver } from "@unacked/sdk";
 import { afterEach, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
+import { createLatestSave } from "../../observers/price-watch/latest-save.ts";
 import observer from "../../observers/price-watch.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -133,4 +134,70 @@ test("it ends while the exchange is still shaking hands, and when the exchange d
     if (waitFirst) await new Promise((resolve) => setImmediate(resolve));
     expect(await run.stop()).toEqual({ outcome: "stopped" });
   }
+});
+
+test("the next run goes on from the same reference, and with resume misses no tick, over a reconnect and a silence too", async () => {
+  const server = await exchange();
+  const params = {
+    url: server.url,
+    product: "BTC-USD",
+    movePercent: 0.05,
+    emitTicks: true,
+    resume: true,
+    reconnectMaxMs: 100,
+  };
+  type Tick = { kind: string; sequence: number };
+  const ticks = (run: HarnessRun) => (run.events as Tick[]).filter(({ kind }) => kind === "tick");
+  const first = watch(params);
+  await first.waitForEvent<Tick>(({ kind, sequence }) => kind === "move" && sequence > 20);
+  await first.stop();
+  const last = ticks(first).at(-1)?.sequence ?? 0;
+  expect(first.checkpoints.at(-1)).toMatchObject({ url: server.url, product: "BTC-USD", sequence: last });
+  const { reference } = first.checkpoints.at(-1) as { reference: string };
+  await eventually(() => expect(Number(server.state().products["BTC-USD"]?.ticks)).toBeGreaterThan(last + 20));
+
+  const second = runObserver(observer, { params, checkpoint: first.checkpoints.at(-1) });
+  cleanUps.push(() => second.stop());
+  const move = await second.waitForEvent<Tick & { reference: string }>(({ kind }) => kind === "move");
+  expect(move.reference).toBe(reference);
+  server.fallSilent();
+  const heard = ticks(second).at(-1)?.sequence ?? 0;
+  await eventually(() => expect(Number(server.state().products["BTC-USD"]?.ticks)).toBeGreaterThan(heard + 20));
+  await second.stop();
+  const third = runObserver(observer, { params, checkpoint: second.checkpoints.at(-1) });
+  cleanUps.push(() => third.stop());
+  await third.waitForEvent<Tick>(({ sequence }) => sequence > heard + 20);
+  const all = [first, second, third].flatMap(ticks).map(({ sequence }) => sequence);
+  expect(all).toEqual(Array.from({ length: all.length }, (_, i) => (all[0] ?? 0) + i));
+});
+
+test("an exchange that does not know what was seen last says so, and it goes on with what comes now", async () => {
+  const { url } = await exchange();
+  const checkpoint = { url, product: "BTC-USD", sequence: 999_999, price: "1", reference: "1" };
+  const run = runObserver(observer, {
+    params: { url, product: "BTC-USD", movePercent: 1, emitTicks: true, resume: true },
+    checkpoint,
+  });
+  cleanUps.push(() => run.stop());
+  expect(await run.waitForEvent()).toEqual({ kind: "gap", product: "BTC-USD", since: 999_999 });
+  expect(await run.waitForEvent<{ kind: string }>(({ kind }) => kind === "move")).toMatchObject({ reference: "1" });
+  const other = runObserver(observer, { params: { url, product: "ETH-USD", movePercent: 0.01 }, checkpoint });
+  cleanUps.push(() => other.stop());
+  expect(await other.waitForEvent()).not.toMatchObject({ reference: "1" });
+});
+
+test("on a slow broker one save is under way, and then the latest", async () => {
+  const saved: number[] = [];
+  const confirm: (() => void)[] = [];
+  const saves = createLatestSave<number>((value) => {
+    saved.push(value);
+    return new Promise((resolve) => void confirm.push(resolve));
+  });
+  for (let value = 1; value <= 1_000; value += 1) saves.note(value);
+  expect(saved).toEqual([1]);
+  confirm[0]?.();
+  await eventually(() => expect(saved).toEqual([1, 1_000]));
+  saves.note(1_001);
+  saves.flush();
+  expect(saved).toEqual([1, 1_000, 1_001]);
 });

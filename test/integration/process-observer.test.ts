@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { dirname } from "node:path";
 import { runObserver } from "@unacked/sdk";
 import { expect, test } from "vitest";
 import observer from "../../observers/process.ts";
@@ -214,4 +216,66 @@ test("a command that talks over the network loses its connection with the servic
   await host.kill("SIGKILL");
   await closed;
   server.close();
+});
+
+/** Replaces the file as the guide says. */
+const SAVE =
+  'save() { printf %s "$1" >"$UNACKED_CHECKPOINT_FILE.new" && mv "$UNACKED_CHECKPOINT_FILE.new" "$UNACKED_CHECKPOINT_FILE"; };';
+
+test("a command is given its epoch, and a file with what was saved last; what it writes there is saved, and nothing is left of it", async () => {
+  const run = runObserver(observer, {
+    params: shell(
+      `${SAVE} echo "$UNACKED_EPOCH $UNACKED_CHECKPOINT_FILE"; cat "$UNACKED_CHECKPOINT_FILE"; echo; save "is 8"`,
+    ),
+    epoch: 7_000,
+    checkpoint: { text: "was 7" },
+  });
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  const [[epoch, file] = [], text] = [lines(run)[0]?.split(" "), lines(run)[1]];
+  expect([epoch, text]).toEqual(["7000", "was 7"]);
+  expect(run.checkpoints).toEqual([{ text: "is 8" }]);
+  expect(existsSync(dirname(String(file)))).toBe(false);
+});
+
+test("at first there is no such file; one that fails keeps what it has written", async () => {
+  const run = runObserver(observer, {
+    params: shell(`${SAVE} test -e "$UNACKED_CHECKPOINT_FILE" && exit 4; save first; exit 3`),
+  });
+  expect(await run.finished).toMatchObject({ outcome: "failed", error: { code: "process-exited" } });
+  expect(run.checkpoints).toEqual([{ text: "first" }]);
+});
+
+test("what it saves goes behind the lines that it has printed before, however much it prints", async () => {
+  const run = runObserver(observer, {
+    params: {
+      command: process.execPath,
+      args: [
+        "-e",
+        `const { writeFileSync, writeSync, renameSync } = require("node:fs");
+         const file = process.env.UNACKED_CHECKPOINT_FILE;
+         for (let n = 1; ; n += 1) {
+           let line = Buffer.from(n + " " + "x".repeat(2000) + "\\n");
+           while (line.length > 0) {
+             try { line = line.subarray(writeSync(1, line)); } catch (error) { if (error.code !== "EAGAIN") throw error; }
+           }
+           if (n % 50 === 0) { writeFileSync(file + ".new", String(n)); renameSync(file + ".new", file); }
+         }`,
+      ],
+    },
+  });
+  for (let saves = 1; saves <= 5; saves += 1) {
+    await eventually(() => expect(run.checkpoints.length).toBeGreaterThanOrEqual(saves), { timeoutMs: 20_000 });
+    const { text } = run.checkpoints.at(-1) as { text: string };
+    expect(run.events.length).toBeGreaterThanOrEqual(Number(text));
+  }
+  await run.stop();
+});
+
+test("the file goes with a service that is killed", async () => {
+  const host = startHost("observers/dist/process.js", {}, shell('echo "file $UNACKED_CHECKPOINT_FILE"; sleep 1000'));
+  const line = await host.waitForLine((each) => each.includes('"line":"file '), { what: "the file's name" });
+  const file = /"line":"file ([^"]+)"/.exec(line)?.[1] ?? "";
+  expect(existsSync(dirname(file))).toBe(true);
+  await host.kill("SIGKILL");
+  await eventually(() => expect(existsSync(dirname(file))).toBe(false));
 });

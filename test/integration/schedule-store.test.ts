@@ -291,3 +291,27 @@ it("What was due and is changed before anybody decides is told as missed; with t
   expect(rows.length).toBeGreaterThanOrEqual(2);
   expect(tell(rows)).toEqual({ "missed changed": rows.length });
 });
+
+it("What cannot be read here any more is told as that, and may be put again", async () => {
+  await put("moved", { cron: "0 9 * * *", timeZone: "Europe/Kyiv", task: { type: "t" } });
+  await desk().pauseSchedule("moved", SOMEBODY);
+  const lose = "UPDATE schedules SET definition = replace(definition::text, 'Europe/Kyiv', 'Europe/Nowhere')::jsonb";
+  await books.dataSource.query(lose);
+  const unreadable = { code: "schedule-unreadable", detail: expect.stringContaining("Europe/Nowhere") };
+  const stretch = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", dryRun: true };
+  expect(await desk().resumeSchedule("moved", SOMEBODY)).toMatchObject(unreadable);
+  expect(await desk().runSchedule("moved", {}, SOMEBODY)).toMatchObject(unreadable);
+  expect(await desk().backfillSchedule("moved", stretch, SOMEBODY)).toMatchObject(unreadable);
+  expect(await desk().nextTimes("moved", { n: 3 })).toMatchObject(unreadable);
+  expect(await put("moved", { cron: "0 9 * * *", timeZone: "Europe/Kyiv", task: { type: "t" } })).toMatchObject({
+    kind: "replaced",
+  });
+  expect(await desk().nextTimes("moved", { n: 3 })).toMatchObject({ times: { length: 3 } });
+});
+
+it("A run by hand cannot cancel the one before where both have one key", async () => {
+  await put("keyed", { everyMs: 60_000, task: { type: "t", key: "one" } });
+  const refused = await desk().runSchedule("keyed", { overlap: "cancel-running" }, SOMEBODY);
+  expect(refused).toMatchObject({ code: "invalid-body", errors: [{ pointer: "/overlap" }] });
+  expect(await tasks()).toEqual([]);
+});

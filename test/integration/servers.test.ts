@@ -1,8 +1,11 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { connect } from "amqplib";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
+import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { eventually } from "../support/eventually.ts";
-import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers/servers.ts";
+import { freshDatabase, freshVhost, privateBroker, privatePostgres, temporaryFolder } from "../support/servers/servers.ts";
 
 describe("the run's broker", () => {
   test("gives each file an empty vhost, whose queues can be counted soon after they change", async () => {
@@ -50,6 +53,16 @@ describe("the run's database", () => {
 });
 
 describe("a private broker", () => {
+  test("whose port another program takes is said to have ended for it, never to be ready", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    // Management answers before the node opens its AMQP port; whoever connects there meets the other program.
+    const starting = startRabbitmq({ dir: temporaryFolder("taken-port"), port });
+    await expect(starting).rejects.toThrow(/eaddrinuse|already allocated/);
+    other.close();
+  });
+
   test("has its messages back after kill -9, on the same address, as the same node; ends without another's harm", async () => {
     const broker = await privateBroker();
     const before = { amqpUrl: broker.amqpUrl, pid: broker.pid };

@@ -69,7 +69,7 @@ beforeAll(async () => {
   await db.query("UPDATE tasks SET due_at = now() WHERE status = 'Ready'");
   await db.query("ANALYZE tasks");
   await sleep(3_000); // nobody works off so many in two seconds, by which a floor is lower than what was seen
-}, 180_000);
+}, 240_000);
 afterAll(async () => {
   await reader?.end();
   await books?.close();

@@ -207,7 +207,7 @@ it("Who holds its lease keeps what it fires; past it others take over, and what 
   expect(await books.dataSource.query("SELECT count(*)::int AS count FROM ended_timers")).toEqual([{ count: 2 }]);
 });
 
-it("Who leaves and has settled all is forgotten; what it has left behind others find at once", async () => {
+it("Whoever leaves is found at once, and forgotten with what it left behind, if anything", async () => {
   const { store, firing } = stores();
   await store.put(putsOf([timer()]));
   const owner = randomUUID();
@@ -215,7 +215,7 @@ it("Who leaves and has settled all is forgotten; what it has left behind others 
   await firing.leave(owner);
   expect((await firing.lapsed()).map((one) => one.owner)).toEqual([owner]);
   await settle(due, claimId, "fired");
-  await firing.leave(owner);
+  expect(await firing.takeOver([owner])).toBe(0);
   expect(await books.dataSource.query("SELECT * FROM timer_owners")).toEqual([]);
 });
 
@@ -240,6 +240,16 @@ it("Managers that sleep are woken by a timer that is earlier than all others, an
   expect(await toldBy({ ...first, ...at(3) })).toBe(1);
   expect(await toldBy({ ...first, ...at(3) })).toBe(0); // it was there
   await client.end();
+});
+
+it("A claim takes those that are due first", async () => {
+  const { store, firing } = stores();
+  const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`;
+  await store.put(putsOf(Array.from({ length: 50 }, (_, i) => timer({ at: at((i * 7) % 50) }))));
+  const { due } = await firing.claim({ owner: randomUUID(), claimId: randomUUID() }, 20);
+  expect(due.map(({ atMs }) => atMs).sort((one, other) => one - other)).toEqual(
+    Array.from({ length: 20 }, (_, minute) => Date.parse(at(minute))),
+  );
 });
 
 it("What was over for long is removed, in small sets, and no more", async () => {

@@ -247,5 +247,5 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
     await system.startService("service-1");
     await system.remove(first?.id ?? "");
     await system.check();
-  }, 90_000);
+  }, 240_000);
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { flawOfBrokerUrls } from "../../libs/broker/src/broker-settings.ts";
+import { NodeRound } from "../../libs/broker/src/broker-urls.ts";
 import { ReconnectBackoff } from "../../libs/broker/src/reconnect-backoff.ts";
 import { Unconfirmed } from "../../libs/broker/src/unconfirmed.ts";
 
@@ -17,6 +19,28 @@ describe("the delays between connects", () => {
     for (let i = 0; i < 5; i += 1) backoff.nextMs(0);
     expect(backoff.nextMs(9_999)).toBe(1_000);
     expect(backoff.nextMs(10_000)).toBe(50);
+  });
+});
+
+describe("the nodes of a broker", () => {
+  const three = "amqp://u:p%2C1@a:5672/v, amqp://u:p%2C1@b:5672/v,amqp://u:p%2C1@c:5672/v";
+
+  test("are tried one after the other, from any of them on", () => {
+    const hosts = (random: number) => {
+      const round = new NodeRound(three, () => random);
+      return Array.from({ length: 5 }, () => new URL(round.next()).hostname).join("");
+    };
+    expect([0, 0.4, 0.99].map(hosts)).toEqual(["abcab", "bcabc", "cabca"]);
+    expect(new NodeRound("amqp://only").next()).toBe("amqp://only");
+  });
+
+  test("are all of one kind and one vhost, or it is said what is wrong", () => {
+    expect(flawOfBrokerUrls(three)).toBeUndefined();
+    expect(flawOfBrokerUrls("amqps://a,amqps://b")).toBeUndefined();
+    for (const text of ["", "a", "http://a", "amqp://a,b", "amqp://a,amqp://"])
+      expect(flawOfBrokerUrls(text), text).toMatch(/^must look like amqp:/);
+    for (const text of ["amqp://a,amqps://b", "amqp://a/v,amqp://b/w"])
+      expect(flawOfBrokerUrls(text), text).toMatch(/same vhost$/);
   });
 });
 

@@ -31,6 +31,14 @@ describe("the Dockerfile", () => {
     expect(workspaces.filter((path) => !copied.includes(`${path}/package.json`))).toEqual([]);
   });
 
+  it("compiles each of the project's packages that the page is made of, before the page", () => {
+    const build = lastOf("build", "RUN") ?? "";
+    const [, compiled = ""] = /^npx tsc -b (.*?) && .*build --workspace services\/status-page/.exec(build) ?? [];
+    const closure = packagesOf("services/status-page", "devDependencies");
+    expect(closure).toContain("libs/client");
+    expect(closure.filter((each) => !referencesOf(compiled.trim().split(/\s+/)).has(each))).toEqual([]);
+  });
+
   it("takes its base by a tag of Node that the project runs on", () => {
     const outside = readDockerfile().filter(({ from }) => !readDockerfile().some(({ name }) => name === from));
     expect(new Set(outside.map(({ from }) => from))).toEqual(new Set(["node:22-bookworm-slim"]));
@@ -47,7 +55,7 @@ describe.each(programs)("the image %s", (program) => {
   });
 
   it("holds each of the project's packages that the program needs, and no package for development", () => {
-    const closure = ownPackages(program);
+    const closure = packagesOf(`services/${program}`);
     expect(closure).toContain("libs/contracts");
     const inside = instructionsOf(program).flatMap(({ text }) => /--from=build \/app\/(libs\/\w+)/.exec(text)?.[1] ?? []);
     expect(inside.sort()).toEqual(closure);
@@ -90,17 +98,30 @@ describe.each(programs)("the image %s", (program) => {
   });
 });
 
-/** The folders of the project's own packages that a program depends on, direct or not. */
-function ownPackages(program: string): string[] {
+/** The folders of the project's own packages that one depends on, direct or not. */
+function packagesOf(folder: string, kind: "dependencies" | "devDependencies" = "dependencies"): string[] {
   const found = new Set<string>();
-  const visit = (folder: string) => {
-    const { dependencies = {} } = JSON.parse(read(`${folder}/package.json`)) as { dependencies?: Record<string, string> };
-    const own = Object.keys(dependencies).filter((name) => name.startsWith("@unacked/"));
-    for (const library of own.map((name) => name.replace("@unacked/", "libs/")).filter((each) => !found.has(each))) {
+  const visit = (each: string) => {
+    const manifest = JSON.parse(read(`${each}/package.json`)) as Record<string, Record<string, string>>;
+    const own = Object.keys(manifest[each === folder ? kind : "dependencies"] ?? {}).filter((name) =>
+      name.startsWith("@unacked/"),
+    );
+    for (const library of own.map((name) => name.replace("@unacked/", "libs/")).filter((other) => !found.has(other))) {
       found.add(library);
       visit(library);
     }
   };
-  visit(`services/${program}`);
+  visit(folder);
   return [...found].sort();
+}
+
+/** What `tsc -b` compiles when it is given some folders. */
+function referencesOf(folders: string[], found = new Set<string>()): Set<string> {
+  for (const folder of folders.filter((each) => !found.has(each))) {
+    found.add(folder);
+    const { references = [] } = JSON.parse(read(`${folder}/tsconfig.json`)) as { references?: { path: string }[] };
+    const others = references.map(({ path }) => join(folder, path));
+    referencesOf(others, found);
+  }
+  return found;
 }

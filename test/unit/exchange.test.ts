@@ -2,6 +2,7 @@ import { createRandomWalk, parseRecording, walkProducts } from "@unacked/demo";
 import { expect, test } from "vitest";
 import { parseCommandLine } from "../../demo/src/command-line.ts";
 import { createSubscriptions } from "../../demo/src/subscriptions.ts";
+import { createTickHistory } from "../../demo/src/tick-history.ts";
 import { decodeRequest } from "../../demo/src/ticker-protocol.ts";
 
 test("of a recording only the server's ticker messages are taken, in order and as they were", () => {
@@ -59,8 +60,26 @@ test("both of Coinbase's ways to name a channel are understood", () => {
   const byName = '{"type":"subscribe","product_ids":["A","A"],"channels":["ticker"]}';
   const asObject = '{"type":"subscribe","channels":[{"name":"ticker","product_ids":["A"]}]}';
   for (const text of [byName, asObject]) {
-    expect(decodeRequest(text, () => true)).toEqual({ kind: "subscribe", products: ["A"] });
+    expect(decodeRequest(text, () => true)).toEqual({ kind: "subscribe", products: ["A"], since: {} });
   }
+});
+
+test("beside it a client may say which tick it has seen last, and is sent what came after; of another one nothing is known", () => {
+  const text = '{"type":"subscribe","product_ids":["A"],"channels":["ticker"],"since":{"A":7,"B":"x"}}';
+  expect(decodeRequest(text, () => true)).toMatchObject({ since: { A: 7 } });
+  const history = createTickHistory(0);
+  for (const sequence of [1, 5, 7]) history.add(sequence, `tick ${sequence}`);
+  expect([0, 5, 7, 6].map((since) => history.after(since))).toEqual([
+    ["tick 1", "tick 5", "tick 7"],
+    ["tick 7"],
+    [],
+    undefined,
+  ]);
+  // A replay begins its numbers again.
+  history.add(1, "tick 1 again");
+  expect([7, 1].map((since) => history.after(since))).toEqual([["tick 1 again"], []]);
+  for (let sequence = 100; sequence < 50_000; sequence += 1) history.add(sequence, "");
+  expect([history.after(7), history.after(49_999)]).toEqual([undefined, []]);
 });
 
 test("the books of the exchange show a tick that two connections got, and one that nobody got", () => {

@@ -31,6 +31,16 @@ test("no more than the limit is unconfirmed: the sender waits, and goes on when 
   expect(confirms).toHaveLength(3);
 });
 
+test("a line that nobody was told is remembered: nothing behind it is to be saved", async () => {
+  const answers = [Promise.resolve(), Promise.reject(new Error("unavailable"))];
+  const emitter = createBoundedEmitter(() => answers.shift() ?? Promise.resolve(), 2, new AbortController().signal);
+  await emitter.send(1);
+  expect(emitter.hasLost()).toBe(false);
+  await emitter.send(2);
+  await new Promise(setImmediate);
+  expect(emitter.hasLost()).toBe(true);
+});
+
 test("after the abort nothing waits any longer: what has no place is dropped and counted", async () => {
   const abort = new AbortController();
   const emitter = createBoundedEmitter(() => new Promise<void>(() => {}), 1, abort.signal);

@@ -14,7 +14,12 @@ function answered(change: Partial<Omit<SeenAnswer, "headers">> & { body?: unknow
     url: ONE,
     status: 200,
     text: JSON.stringify(body),
-    headers: new Headers({ "content-type": "application/json; charset=utf-8", "x-request-id": "r-1", ...headers }),
+    headers: new Headers({
+      "content-type": "application/json; charset=utf-8",
+      "x-request-id": "r-1",
+      etag: "1",
+      ...headers,
+    }),
     ...rest,
   });
 }
@@ -39,7 +44,7 @@ describe("an answer is as the document says", () => {
     ["there is no such path", { url: "/api/v1/x", status: 404, headers: problem, body: problemExample("not-found") }],
     [
       "there is no such method",
-      { method: "PUT", status: 405, headers: { ...problem, allow: "GET" }, body: problemExample("method-not-allowed") },
+      { method: "POST", status: 405, headers: { ...problem, allow: "GET" }, body: problemExample("method-not-allowed") },
     ],
     ["it is a page for people", { url: "/observers", headers: { "content-type": "text/html" }, text: "<p>" }],
   ])("where %s", (_what, change) => {

@@ -132,7 +132,7 @@ test("an emit that fails and that nobody awaits is a warning, not an unhandled r
     publish: () => Promise.reject(new Error("not confirmed")),
   });
   void run.context.emit(1);
-  run.end();
+  void run.end();
   void run.context.emit(2);
   void run.context.emit(3);
   // Unhandled rejections are reported after the microtasks of a turn: two turns later all would be there.
@@ -232,4 +232,69 @@ test("waitForEvent finds what came before and what comes later, and gives up in 
   const hopeless = run.waitForEvent(() => false);
   await run.stop();
   await expect(hopeless).rejects.toThrow(/ended as stopped/);
+});
+
+test("a crash begins the next run of the same observer, from its checkpoint, with a higher epoch; what the dead one does counts for nobody", async () => {
+  const late: unknown[] = [];
+  const counting = defineObserver({
+    type: "counting",
+    params: z.object({ step: z.number() }),
+    checkpoint: z.object({ n: z.int() }),
+    onUpdate: () => "applied",
+    async run(ctx) {
+      const n = (ctx.checkpoint?.n ?? 0) + ctx.params.step;
+      await ctx.saveCheckpoint({ n });
+      await ctx.emit({ n, epoch: ctx.epoch, id: ctx.observer.id });
+      await untilAborted(ctx.signal);
+      for (const act of [ctx.emit({ n: -1 }), ctx.saveCheckpoint({ n: -1 })]) await act.catch((error) => late.push(error));
+    },
+  });
+  const first = runObserver(counting, { params: { step: 1 }, checkpoint: { n: 10 }, epoch: 5 });
+  const before = await first.waitForEvent<{ id: string }>();
+  expect(await first.update({ step: 100 })).toEqual({ outcome: "applied" });
+  const next = await first.crash();
+  expect(await next.waitForEvent()).toEqual({ n: 111, epoch: 6, id: before.id });
+  expect([first.events.length, first.checkpoints]).toEqual([1, [{ n: 11 }]]);
+  expect(late).toEqual([expect.objectContaining({ code: "lease-lost" }), expect.objectContaining({ code: "lease-lost" })]);
+  await next.stop();
+});
+
+test("silence passes without a wait: fine, warned, failed; a beat begins anew, and what the observer says stands before its type", async () => {
+  let alive = (): void => undefined;
+  const quiet = defineObserver({
+    type: "quiet",
+    params: z.object({}),
+    silence: { warnAfterMs: 10_000, restartAfterMs: 60_000 },
+    async run(ctx) {
+      alive = ctx.alive;
+      await untilAborted(ctx.signal);
+    },
+  });
+  const run = runObserver(quiet);
+  expect(await run.silence(9_999)).toBe("fine");
+  expect(await run.silence(1)).toBe("warned");
+  alive();
+  expect(await run.silence(9_999)).toBe("fine");
+  expect(await run.silence(50_001)).toBe("failed");
+  expect(await run.finished).toMatchObject({ outcome: "failed", error: { name: "SilentError" } });
+
+  const patient = runObserver(quiet, { silence: { warnAfterMs: 100_000 } });
+  expect(await patient.silence(99_000)).toBe("fine");
+  expect(await patient.silence(1_000_000)).toBe("warned");
+  await patient.stop();
+});
+
+test("the spy waits for whatever a handler does, and says what it was that did not come", async () => {
+  const run = runObserver(
+    observer(async ({ log, signal }) => {
+      log.info("connecting");
+      setImmediate(() => log.info("connected"));
+      await untilAborted(signal);
+    }),
+  );
+  expect(await run.spy.waitFor("log", ({ message }) => message === "connected")).toMatchObject({ level: "info" });
+  const hopeless = run.spy.waitFor("checkpoint");
+  await run.stop();
+  await expect(hopeless).rejects.toThrow("the run ended as stopped without such a checkpoint; 0 others came");
+  await expect(run.spy.waitFor("event")).rejects.toThrow("without such an event");
 });

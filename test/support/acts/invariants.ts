@@ -12,6 +12,9 @@ export interface Act {
   /** The pid of the process that ran it. */
   slot?: number;
   kind: "start" | "act" | "stop";
+  /** Of the type `admitted`: the fencing token of its run, and the param it was started with. */
+  epoch?: number;
+  word?: string;
   /** CLOCK_MONOTONIC of this machine, comparable between processes. */
   monotonicNs: bigint;
 }

@@ -9,6 +9,8 @@ export interface OutputMessage<E> {
   runId: string;
   at: number;
   event: E;
+  /** Of the message. */
+  headers: Readonly<Record<string, unknown>>;
 }
 
 export interface OutputTap<E> {
@@ -31,7 +33,8 @@ export async function tapOutput<E>(amqpUrl: string, routingKey: string): Promise
         const bindings = [{ exchange: EXCHANGES.output, routingKey }];
         await session.declare({ name: queue, durable: false, exclusive: true, arguments: {}, bindings });
         await session.consume(queue, { prefetch: 1_000 }, (delivery) => {
-          messages.push(JSON.parse(delivery.body.toString()) as OutputMessage<E>);
+          const { headers } = delivery.properties;
+          messages.push({ ...JSON.parse(delivery.body.toString()), headers } as OutputMessage<E>);
           delivery.settle("ack");
         });
       },

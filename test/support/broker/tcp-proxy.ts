@@ -27,6 +27,8 @@ export interface TcpProxy {
   blackhole(direction?: Direction): void;
   /** Everything arrives this much later, in order. 0 again: as before. */
   delay(ms: number): void;
+  /** Each connection made from now on is late by itself, by what this gives for it, in both directions; on top of `delay`. */
+  delayEach(ms: () => number): void;
   /** Resets (RST) all present connections, on both sides, blackhole or not. New ones are welcome. */
   reset(): void;
   /** Each connection made from now on is reset when this many bytes have passed, both directions counted together. */
@@ -71,6 +73,7 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
     toClientHeld: false,
     heldParts: [],
     delayMs: 0,
+    delayOfNext: () => 0,
     resetAfterBytes: Number.POSITIVE_INFINITY,
   };
   const pairs = new Set<Pair>();
@@ -125,6 +128,9 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
     delay(ms) {
       wire.delayMs = ms;
     },
+    delayEach(ms) {
+      wire.delayOfNext = ms;
+    },
     reset() {
       for (const pair of [...pairs]) pair.reset();
     },
@@ -143,6 +149,7 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
         toClientHeld: false,
         heldParts: [],
         delayMs: 0,
+        delayOfNext: () => 0,
         resetAfterBytes: Number.POSITIVE_INFINITY,
       });
       server ??= await listen(port, accept);
@@ -171,6 +178,7 @@ function held(direction: Direction): HeldDirections {
 interface Wire extends HeldDirections {
   heldParts: (HeldDirections & { text: string })[];
   delayMs: number;
+  delayOfNext: () => number;
   resetAfterBytes: number;
 }
 
@@ -189,6 +197,8 @@ interface PairHooks {
 function joinSockets(client: Socket, server: Socket, wire: Wire, { onPass, onGone }: PairHooks): Pair {
   let passed = 0;
   const limit = wire.resetAfterBytes;
+  const ownDelayMs = wire.delayOfNext();
+  const delayMs = () => wire.delayMs + ownDelayMs;
   const reset = () => {
     client.resetAndDestroy();
     server.resetAndDestroy();
@@ -207,8 +217,8 @@ function joinSockets(client: Socket, server: Socket, wire: Wire, { onPass, onGon
   client.on("data", (chunk: Buffer) => {
     if (opening.length < OPENING_BYTES) opening += chunk.toString("latin1");
   });
-  const toServer = pipe(client, server, () => isHeld("toServerHeld"), wire, count);
-  const toClient = pipe(server, client, () => isHeld("toClientHeld"), wire, count);
+  const toServer = pipe(client, server, () => isHeld("toServerHeld"), delayMs, count);
+  const toClient = pipe(server, client, () => isHeld("toClientHeld"), delayMs, count);
   for (const socket of [client, server]) {
     socket.setNoDelay(true);
     socket.on("close", () => {
@@ -229,13 +239,19 @@ function joinSockets(client: Socket, server: Socket, wire: Wire, { onPass, onGon
 type Held = { atMs: number } & ({ kind: "data"; chunk: Buffer } | { kind: "end" } | { kind: "reset" });
 
 /** Passes on everything, ends and resets included, once the wire lets it. Returns the function that tries again. */
-function pipe(from: Socket, to: Socket, isHeld: () => boolean, wire: Wire, onPass: (bytes: number) => void): () => void {
+function pipe(
+  from: Socket,
+  to: Socket,
+  isHeld: () => boolean,
+  delayMs: () => number,
+  onPass: (bytes: number) => void,
+): () => void {
   const held: Held[] = [];
   let heldBytes = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const push = (item: { kind: "data"; chunk: Buffer } | { kind: "end" } | { kind: "reset" }) => {
-    held.push({ ...item, atMs: performance.now() + wire.delayMs });
+    held.push({ ...item, atMs: performance.now() + delayMs() });
     if (item.kind === "data" && (heldBytes += item.chunk.length) > MAX_HELD_BYTES) from.pause();
     pump();
   };

@@ -13,6 +13,8 @@ export function rowWith(change: Partial<ObserverRow> = {}): ObserverRow {
     labels: {},
     status: "Processing",
     pending: null,
+    silentSince: null,
+    restartsLately: 0,
     serviceId: "s1",
     serviceName: "alpha",
     runId: `run-${made}`,

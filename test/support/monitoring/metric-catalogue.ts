@@ -1,6 +1,7 @@
 import type { MetricSet } from "@unacked/metrics";
 import { ManagerMetrics } from "../../../services/observer-manager/src/adapters/metrics/manager-metrics.ts";
 import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
+import { Scrape } from "../../../services/observer-service/src/service/scrape.ts";
 import { ServiceMetrics } from "../../../services/observer-service/src/service/service-metrics.ts";
 
 type Described = MetricSet["descriptions"][number];
@@ -25,13 +26,14 @@ export function metricCatalogue(): Map<string, Described> {
     streams: () => 0,
     requestsWaiting: () => undefined,
   });
-  const service = new ServiceMetrics({
-    identity: { serviceId: "" as never, serviceName: "", pool: "", workerCount: 1 },
-    version: "",
+  const metrics = new ServiceMetrics({
+    identity: { workerCount: 1 },
     health: () => ({ consumer: connection, publisher: connection }) as never,
     phases: () => [],
+    silent: () => 0,
     handlers: { slots: () => [], history: new SlotHistory(), suspects: 0 },
   });
+  const service = new Scrape({ version: "", serviceName: "", services: [{ pool: "", metrics }] });
   return new Map([...manager.descriptions, ...service.descriptions].map((one) => [one.name, one]));
 }
 

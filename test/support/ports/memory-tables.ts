@@ -36,11 +36,22 @@ export interface Tables {
 
 /** The columns of an observer that was created just now. */
 export const NEW: Omit<ObserverBook, "id"> = {
+  type: "ticker",
   status: "Created",
   pending: null,
+  silentSinceMs: null,
   revision: 1,
+  specVersion: 1,
+  neededSpecVersion: 1,
+  sentSpecVersion: 1,
+  rejectedUpdate: null,
+  pool: "default",
+  messagePool: null,
   epoch: 0,
+  fencingToken: null,
   currentRunId: null,
+  requestedRunId: null,
+  clockMs: 0,
   attempts: 0,
   lastError: null,
   nextAttemptInMs: null,

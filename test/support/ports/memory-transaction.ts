@@ -1,4 +1,4 @@
-import type { ObserverId, ObserverView } from "@unacked/contracts";
+import type { ObserverId, ObserverSpec, ObserverView } from "@unacked/contracts";
 import { Books, type Command, InventoryParts } from "../../../services/observer-manager/src/domain/books/books.ts";
 import type { ActionDone } from "../../../services/observer-manager/src/operations/access/audit.ts";
 import {
@@ -73,6 +73,17 @@ export class MemoryTransaction implements BooksTransaction {
     }
   }
 
+  async writeSpec(id: ObserverId, spec: ObserverSpec): Promise<void> {
+    const row = this.#tables.observers.get(id);
+    if (row === undefined) throw new Error(`the observer ${id} was written, but not loaded`);
+    row.content = { ...row.content, ...spec };
+    this.#touch(row);
+  }
+
+  knowsUpdates(): Promise<{ word: boolean; onUpdate: boolean }> {
+    return Promise.resolve({ word: false, onUpdate: false });
+  }
+
   #touch(row: ObserverRow): void {
     this.#tables.writes += 1;
     row.mark = this.#tables.writes;
@@ -135,6 +146,10 @@ export class MemoryTransaction implements BooksTransaction {
       created.push(id);
     }
     return this.viewObservers(created);
+  }
+
+  setCheckpoint(): Promise<void> {
+    return Promise.resolve();
   }
 
   laterThanNow(): Promise<Set<string>> {

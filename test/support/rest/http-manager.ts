@@ -7,12 +7,14 @@ import {
   type HttpServer,
   startHttpServer,
 } from "../../../services/observer-manager/src/adapters/http/server/http-server.ts";
+import { PostgresBalanceStore } from "../../../services/observer-manager/src/adapters/postgres/balance/postgres-balance-store.ts";
 import { PostgresBooksStore } from "../../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
 import { PostgresChangeLog } from "../../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
 import { createDataSource } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { checkDatabase } from "../../../services/observer-manager/src/adapters/postgres/connection/database-check.ts";
 import { describeDatabaseError } from "../../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
 import { Notifications } from "../../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
+import { Primary } from "../../../services/observer-manager/src/adapters/postgres/connection/primary.ts";
 import { PostgresFlowStore } from "../../../services/observer-manager/src/adapters/postgres/flows/postgres-flow-store.ts";
 import { PostgresLogPlaces } from "../../../services/observer-manager/src/adapters/postgres/logs/log-places.ts";
 import { postgresReads } from "../../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
@@ -28,6 +30,8 @@ import { PostgresTaskQueueStore } from "../../../services/observer-manager/src/a
 import { PostgresTaskTakeStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
 import { PostgresTimerStore } from "../../../services/observer-manager/src/adapters/postgres/time/postgres-timer-store.ts";
 import { PostgresTypeDirectory } from "../../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
+import { PostgresWorkStore } from "../../../services/observer-manager/src/adapters/postgres/work/postgres-work-store.ts";
+import { BalanceDesk } from "../../../services/observer-manager/src/operations/balance/balance-desk.ts";
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
 import { FreshStarts } from "../../../services/observer-manager/src/operations/commands/fresh-starts.ts";
 import { ErrorDesk } from "../../../services/observer-manager/src/operations/errors/error-desk.ts";
@@ -35,6 +39,7 @@ import { FlowDesk } from "../../../services/observer-manager/src/operations/flow
 import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
 import { LogDesk } from "../../../services/observer-manager/src/operations/logs/log-desk.ts";
 import type { ManagerApi } from "../../../services/observer-manager/src/operations/manager-api.ts";
+import { CheckpointDesk } from "../../../services/observer-manager/src/operations/observers/checkpoint-desk.ts";
 import { ObserverLifecycle } from "../../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
 import { ScheduleDesk } from "../../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { ServiceDesk } from "../../../services/observer-manager/src/operations/services/service-desk.ts";
@@ -48,6 +53,7 @@ import { WaitingTakers } from "../../../services/observer-manager/src/operations
 import { TimerDesk } from "../../../services/observer-manager/src/operations/time/timer-desk.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 import { Waits } from "../../../services/observer-manager/src/operations/waits.ts";
+import { WorkDesk } from "../../../services/observer-manager/src/operations/work/work-desk.ts";
 import { ROOT } from "../processes/processes.ts";
 import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/books.ts";
 import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
@@ -76,10 +82,10 @@ export async function startHttpManager(
 ): Promise<HttpManager> {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();
-  const notifications = new Notifications({ url: databaseUrl }, log);
+  const notifications = new Notifications(new Primary([{ url: databaseUrl }], log), log);
   const changes = new ChangeHub(new PostgresChangeLog(dataSource), notifications.of("unacked_changes"), log);
   const reads = postgresReads(dataSource, async () => null);
-  const types = new TypeCheck(new PostgresTypeDirectory(dataSource));
+  const types = new TypeCheck(new PostgresTypeDirectory(dataSource), () => true);
   let ready = true;
   let mayPause = true;
   const store = new PostgresBooksStore(dataSource);
@@ -88,13 +94,29 @@ export async function startHttpManager(
     store,
     types,
     mayPause: () => mayPause,
+    mayUpdate: () => mayPause,
+    mayTell: () => mayPause,
     maySchedule: () => true,
     freshStarts: new FreshStarts(),
     log,
     ...told,
   });
+  const checkpoints = new CheckpointDesk({
+    store,
+    types: new PostgresTypeDirectory(dataSource),
+    find: (ref) => reads.findObserver(ref),
+    read: (id) => reads.readCheckpoint(id),
+    ...told,
+  });
   const errors = new ErrorDesk({ store, types, ...told });
-  const services = new ServiceDesk({ store: new PostgresServiceStore(dataSource), ...told });
+  const services = new ServiceDesk({ store: new PostgresServiceStore(dataSource), mayCordon: () => mayPause, ...told });
+  const balance = new BalanceDesk({
+    store: new PostgresBalanceStore(dataSource),
+    isAuto: false,
+    mayMove: () => mayPause,
+    begun: () => undefined,
+    ...told,
+  });
   // There is no broker to ask by.
   const logs = new LogDesk({ places: new PostgresLogPlaces(dataSource), reader: { ask: async () => "no-broker" } });
   const readiness = async () => {
@@ -129,8 +151,10 @@ export async function startHttpManager(
   });
   const api = change({
     lifecycle,
+    checkpoints,
     errors,
     services,
+    balance,
     logs,
     tasks,
     taskTypes,
@@ -145,6 +169,11 @@ export async function startHttpManager(
       wake: () => undefined,
       wakeTasks: () => undefined,
       cancelled: () => undefined,
+    }),
+    work: new WorkDesk({
+      store: new PostgresWorkStore(dataSource),
+      whyNot: (act) => lifecycle.whyNot(act),
+      wake: () => undefined,
     }),
     reads,
     changes,

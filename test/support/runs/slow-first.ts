@@ -2,15 +2,33 @@ import { join } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * The files that take longest (15 to 70 s on two cores), each that mostly computes beside one that mostly waits. What is
+ * The files that take longest (15 to 180 s on two cores), each that mostly computes beside one that mostly waits. What is
  * not here is shorter: Vitest orders it by what it remembers, on a fresh clone by size.
  */
 export const SLOW = [
+  "e2e/balance-rolling",
+  "e2e/schedules",
+  "e2e/tasks-none-lost",
+  "browser/status-page-tabs",
+  "e2e/observers-changed-killed",
+  "browser/status-page-timers",
+  "e2e/timers",
+  "browser/status-page-task-figures",
+  "e2e/tasks-batches",
+  "e2e/balance",
+  "e2e/upgrade",
+  "integration/manager-contract",
+  "e2e/pool-queues",
+  "browser/status-page-bulk",
+  "e2e/slots-fencing",
+  "e2e/tasks-faults",
   "browser/status-page-looks",
   "e2e/faults-database",
   "e2e/books-heal",
   "e2e/servers-restart",
   "e2e/cli",
+  "e2e/standby",
+  "e2e/backup",
   "integration/observer-service-lease",
   "integration/observer-service",
   "e2e/faults-broker",

@@ -95,6 +95,23 @@ export async function privatePostgres(options: Omit<PostgresOptions, "dir"> = {}
   return server;
 }
 
+/**
+ * A standby that streams what the primary writes, from its port or `through` another. It begins with a copy of the primary's files, for which that
+ * is stopped and started: https://www.postgresql.org/docs/current/warm-standby.html#STANDBY-SERVER-SETUP
+ */
+export async function standbyOf(primary: Postgres, through = primary.port): Promise<Postgres> {
+  const dir = temporaryFolder("standby");
+  cleanUps.push(() => removePostgresData(dir));
+  const { username, password } = new URL(primary.databaseUrl);
+  const conninfo = `host=127.0.0.1 port=${through} user=${username} password=${password} application_name=standby`;
+  const files = { "standby.signal": "", "postgresql.auto.conf": `primary_conninfo = '${conninfo}'\n` };
+  await primary.stop();
+  const standby = await startPostgres({ dir, copyOf: primary, files, config: DATABASE_TEST_CONFIG });
+  cleanUps.push(() => standby.stop());
+  await primary.start();
+  return standby;
+}
+
 /** A folder for the file's own use, removed at its end. */
 export function temporaryFolder(name: string): string {
   const dir = mkdtempSync(join(inject("runDir"), `${name}-`));

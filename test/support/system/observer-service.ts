@@ -8,6 +8,7 @@ import {
   EventBatch,
   EXCHANGES,
   errorQueue,
+  generationKey,
   LogReply,
   newMessageId,
   newObserverId,
@@ -57,7 +58,7 @@ export function startObserverService(
 
 export type LogQuestion = Pick<ReadLogs, "observerId" | "runId"> & Partial<Pick<ReadLogs, "afterSeq" | "limit">>;
 
-/** What a manager does on the broker, by hand: sends starts and control messages, and reads the state and error queues. */
+/** What a manager does on the broker, by hand: sends starts and control messages, admits what it has started, and reads the state and error queues. */
 export interface StandIn extends FreshVhost {
   /** Every batch so far, decoded, in the order of the queue. */
   readonly batches: EventBatch[];
@@ -115,8 +116,10 @@ export async function standIn(broker?: Rabbitmq): Promise<StandIn> {
       await session.declare(stateQueue("classic"));
       await session.declare(errorQueue("classic"));
       await session.consume(STATE_QUEUE, { prefetch: 100 }, (delivery) => {
-        batches.push(EventBatch.parse(JSON.parse(delivery.body.toString())));
+        const batch = EventBatch.parse(JSON.parse(delivery.body.toString()));
+        batches.push(batch);
         delivery.settle("ack");
+        void admitThoseOf(batch);
       });
       await session.consume(ERROR_QUEUE, { prefetch: 100 }, (delivery) => {
         reports.push(ErrorReport.parse(JSON.parse(delivery.body.toString())));
@@ -129,6 +132,28 @@ export async function standIn(broker?: Rabbitmq): Promise<StandIn> {
       });
     },
   });
+  const started = new Map<string, StartObserver>();
+  /** Runs of what it has started itself. */
+  const admitThoseOf = async ({ serviceId, generation, events }: EventBatch) => {
+    const targets = events.flatMap((event) => {
+      const start = event.kind === "RunRequested" ? started.get(event.messageId) : undefined;
+      if (event.kind !== "RunRequested" || start === undefined) return [];
+      const { observerId, runId, messageId, revision } = event;
+      const { params, labels, retry, silence = null } = start;
+      return [
+        {
+          observerId,
+          runId,
+          messageId,
+          revision,
+          epoch: Date.now(),
+          spec: { params, labels, retry, silence, specVersion: 1 },
+        },
+      ];
+    });
+    if (targets.length === 0) return;
+    await publish(EXCHANGES.service.name, generationKey(serviceId, generation), "Control", { kind: "Admit", targets });
+  };
   publisher.start();
   consumer.start();
   await Promise.all([publisher.writable(), consumer.up()]);
@@ -150,6 +175,7 @@ export async function standIn(broker?: Rabbitmq): Promise<StandIn> {
     close: async () => void (await Promise.all([publisher.close(), consumer.close()])),
     start: async (fields = {}) => {
       const message = startMessage(fields);
+      started.set(message.messageId, message);
       await publish(EXCHANGES.start.name, message.pool, "StartObserver", message, message.messageId);
       return message;
     },

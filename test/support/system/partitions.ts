@@ -60,7 +60,7 @@ function lasting(): Partition[] {
           leader,
           handling,
           managers: ["c" as const],
-          isAlwaysTried: leader === "b" && (how === "reset" || (handling === "ignore" && links === A_ALONE)),
+          isAlwaysTried: leader === "b" && handling === "ignore" && links === A_ALONE,
         })),
       ),
     ),
@@ -77,7 +77,7 @@ function flaps(): Partition[] {
       leader: "b" as const,
       handling,
       managers: ["c" as const],
-      isAlwaysTried: handling === "pause_minority" ? lastsMs < 3_000 : lastsMs === 300,
+      isAlwaysTried: lastsMs === 300,
     })),
   );
 }

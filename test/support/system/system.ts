@@ -64,6 +64,9 @@ export const KILLED_KEEPER_OVERLAP_MS = 50;
 /** What a machine may stand still that runs everything at once, where no bystander stamps beside a system. */
 const BUSY_MACHINE_MS = 200;
 
+/** Types that leave acts. */
+const STAMPING = new Set(["updatable", "walker", "stamp", "admitted", "counter"]);
+
 /** Of this commit its bundle; an older release has it in dist. */
 const programOf = (root: string, program: string): string =>
   `${root}/services/${program}/${root === ROOT ? "bundle" : "dist"}/main.js`;
@@ -211,10 +214,10 @@ export class System {
   }
 
   /** As createMany, in batches of a thousand. */
-  async createCrowd(prefix: string, count: number, params: object = {}): Promise<string[]> {
+  async createCrowd(prefix: string, count: number, params: object = {}, { type = "stamp" } = {}): Promise<string[]> {
     const all = Array.from({ length: count }, (_, i) => ({
       name: `${prefix}-${i}`,
-      type: "stamp",
+      type,
       params: { file: this.actsFile, ...params },
     }));
     const ids: string[] = [];
@@ -370,7 +373,7 @@ export class System {
         const elsewhere = new Set(everywhere.filter((one) => !all.includes(one)).map((one) => one.id));
         const processing = all.filter((one) => one.status === "Processing");
         // Only a stamping observer leaves acts to be judged by; the others count in the books and the queue.
-        const running = processing.filter((one) => one.type === "stamp").map((one) => one.id);
+        const running = processing.filter((one) => STAMPING.has(one.type)).map((one) => one.id);
         const over = this.#overAmong(all);
         const judge = () => {
           const expectations = { running, over, nowNs: process.hrtime.bigint(), maxOverlapMs, maxLateActs, freshMs };

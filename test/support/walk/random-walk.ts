@@ -73,7 +73,12 @@ export class RandomWalk {
   }
 
   async #holdsModel(): Promise<void> {
-    const stands = new Map((await this.#system.listObservers()).map((one) => [one.id as string, one.status]));
+    const all = await this.#system.listObservers();
+    const stands = new Map(all.map((one) => [one.id as string, one.status]));
+    const behind = all.filter((one) => one.status === "Processing" && one.observedSpecVersion !== one.specVersion);
+    expect(
+      behind.map(({ name, specVersion, observedSpecVersion: is }) => `${name} runs by ${is} of ${specVersion}`),
+    ).toEqual([]);
     const atRest = this.model.atRest();
     const wrong = this.model.observers.flatMap(({ id, name, manner }) => {
       const [should, is] = [atRest.get(id), stands.get(id)];
@@ -95,6 +100,8 @@ export class RandomWalk {
         return this.#users.pause(this.model.pick(step.pick));
       case "resume":
         return this.#users.resume(this.model.pick(step.pick));
+      case "change":
+        return this.#users.change(this.model.pick(step.pick), step.mark);
       case "kill-service":
         return this.#faults.replaceService(step.pick, "SIGKILL");
       case "drain-service":

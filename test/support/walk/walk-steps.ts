@@ -15,6 +15,8 @@ export type WalkAction =
   | { kind: "restart"; pick: number }
   | { kind: "pause"; pick: number }
   | { kind: "resume"; pick: number }
+  /** Its params, to others that do the same; or, each fourth time, its labels alone. */
+  | { kind: "change"; pick: number; mark: number }
   /** kill -9, and its successor under the same name at once. */
   | { kind: "kill-service"; pick: number }
   /** SIGTERM, and its successor when it is gone. */
@@ -49,6 +51,7 @@ const EVERYDAY = [
   { weight: 3, arbitrary: action("restart", { pick }) },
   { weight: 3, arbitrary: action("pause", { pick }) },
   { weight: 2, arbitrary: action("resume", { pick }) },
+  { weight: 4, arbitrary: action("change", { pick, mark: ms(0, 9_999) }) },
 ];
 
 const FAULTS = [

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { eventually } from "../eventually.ts";
+import { change, marked } from "../system/changes.ts";
 import type { Answer, ObserverOrProblem, System } from "../system/system.ts";
 import { behaviour, type WalkModel, type WalkObserver } from "./walk-model.ts";
 import type { Manner } from "./walk-steps.ts";
@@ -49,6 +50,15 @@ export class WalkUsers {
     if (one === undefined) return;
     const answer = await ask(() => this.#system.call("POST", `/api/v1/observers/${one.id}/resume?whenFull=queue`));
     if (answer !== undefined) expect([202, 409], JSON.stringify(answer.body)).toContain(answer.status);
+  }
+
+  async change(one: WalkObserver | undefined, mark: number): Promise<void> {
+    if (one === undefined) return;
+    const { params } = behaviour(one.manner);
+    const body =
+      mark % 4 === 0 ? { labels: { mark: String(mark) } } : { params: marked(this.#system, String(mark), params) };
+    const answer = await ask(() => change(this.#system, one.id, body));
+    if (answer !== undefined) expect([200, 202, 409], JSON.stringify(answer.body)).toContain(answer.status);
   }
 
   /** Whatever is paused, or is being paused, goes on: then each stands where it would without. */

@@ -223,17 +223,17 @@ describe("differences", () => {
     expect(differencesOf(observer, wanted({ params: { b: { d: [1], c: 2 }, a: 1 } }))).toEqual([]);
   });
 
-  it("name each place, what runs and what is wanted", () => {
+  it("name each place, what is and what is wanted", () => {
     const observer = observerView({ params: { a: 1, gone: 2, list: [1, 2] }, labels: { team: "a" } });
     const changes = { params: { a: "1", list: [1, 3, 4], new: null }, labels: {}, retry: { maxAttempts: 3 } };
     expect(differencesOf(observer, wanted(changes))).toEqual([
-      { path: "params.a", runs: 1, wanted: "1" },
-      { path: "params.gone", runs: 2, wanted: undefined },
-      { path: "params.list[1]", runs: 2, wanted: 3 },
-      { path: "params.list[2]", runs: undefined, wanted: 4 },
-      { path: "params.new", runs: undefined, wanted: null },
-      { path: "labels.team", runs: "a", wanted: undefined },
-      { path: "retry.maxAttempts", runs: "unlimited", wanted: 3 },
+      { path: "params.a", is: 1, wanted: "1" },
+      { path: "params.gone", is: 2, wanted: undefined },
+      { path: "params.list[1]", is: 2, wanted: 3 },
+      { path: "params.list[2]", is: undefined, wanted: 4 },
+      { path: "params.new", is: undefined, wanted: null },
+      { path: "labels.team", is: "a", wanted: undefined },
+      { path: "retry.maxAttempts", is: "unlimited", wanted: 3 },
     ]);
   });
 });

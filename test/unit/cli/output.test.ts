@@ -174,6 +174,20 @@ describe("a list", () => {
     expect(describeObserver(observerView({ status: "Paused" }), [], look)).toContain("Status:         Paused\n");
   });
 
+  it("say what a run has rejected, why, and what it runs by", () => {
+    const rejectedUpdate = {
+      specVersion: 3,
+      reason: "a feed of 900 symbols is too much",
+      at: "2026-11-20T17:30:00.000Z",
+      keeps: { specVersion: 2, params: {} },
+    };
+    const text = describeObserver(observerView({ specVersion: 3, observedSpecVersion: 2, rejectedUpdate }), [], look);
+    expect(text).toMatch(
+      /Rejected: .*version 3, at .*: a feed of 900 symbols is too much; it runs by version 2 until other params are wanted, or it is restarted\n/,
+    );
+    expect(text).toContain("3, but it runs by 2");
+  });
+
   it("of services says how full each is", () => {
     expect(printOne(SERVICE_LISTING, serviceView(), { format: "table", ...look }).split("\n")).toEqual([
       "NAME        STATE   RUNNING   WORKERS   ROOM   POOL      SEEN   AGE",

@@ -1,4 +1,12 @@
-import { newMessageId, newRunId, newServiceId, OBSERVER_STATUSES, type ServiceEvent, traitsOf } from "@unacked/contracts";
+import {
+  newMessageId,
+  newRunId,
+  newServiceId,
+  OBSERVER_STATUSES,
+  PENDING,
+  type ServiceEvent,
+  traitsOf,
+} from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ReceivedMessage } from "../../../services/observer-manager/src/domain/books/received-message.ts";
@@ -23,7 +31,9 @@ const death = fc.record({ service: fc.nat(SERVICES.length - 1), dies: fc.constan
 const story = fc.array(fc.oneof({ weight: 9, arbitrary: word }, { weight: 1, arbitrary: death }), { maxLength: 40 });
 const STANDINGS = OBSERVER_STATUSES.filter((one) => one !== "Processing" && one !== "Retrying").flatMap((status) => [
   { status, pending: null },
-  ...(traitsOf(status).canPause ? [{ status, pending: "pause" as const }] : []),
+  ...(traitsOf(status).canPause && traitsOf(status).run !== "later"
+    ? PENDING.map((pending) => ({ status, pending, specVersion: 2, neededSpecVersion: 2 }))
+    : []),
 ]);
 const standing = fc.constantFrom(...STANDINGS);
 
@@ -47,6 +57,9 @@ function setUp(standings: readonly (typeof STANDINGS)[number][]) {
   };
   return { scene, observers, messageOf };
 }
+
+const isWanted = ({ scene }: ReturnType<typeof setUp>, kind: "start" | "stop", id: string): boolean =>
+  scene.wanted.some((one) => one.kind === kind && "observerId" in one && one.observerId === id);
 
 function expectSound({ scene, observers }: ReturnType<typeof setUp>): void {
   for (const observer of observers) {
@@ -78,12 +91,14 @@ describe("whatever services say, in whatever order", () => {
             // A pause comes to its end in Paused, or in the handler's own end, and never by a new message.
             if (was.pending === "pause" && after.pending === null)
               expect(["Paused", "Failed", "Completed"]).toContain(after.status);
-            if (was.pending === "pause" || was.status === "Paused")
-              expect(
-                world.scene.wanted.some(
-                  ({ kind, ...one }) => kind === "start" && "observerId" in one && one.observerId === after.id,
-                ),
-              ).toBe(false);
+            if (was.pending === "pause" || was.status === "Paused") expect(isWanted(world, "start", after.id)).toBe(false);
+            // An update comes to its end by a message of what is wanted, and by nothing else; no stop is left that could meet it.
+            if (was.pending === "update" && after.pending === null) {
+              expect([after.status, after.sentSpecVersion]).toEqual(["Created", after.specVersion]);
+              expect(after.revision).toBeGreaterThan(was.revision);
+            }
+            if (was.pending === "update" && after.pending === "update")
+              expect(isWanted(world, "start", after.id)).toBe(false);
             if (was.status === "OnDeleting") expect(["OnDeleting", "Deleted"]).toContain(after.status);
             expect(after.revision).toBeGreaterThanOrEqual(was.revision);
             expect(after.epoch).toBeGreaterThanOrEqual(was.epoch);

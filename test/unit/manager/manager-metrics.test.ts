@@ -16,6 +16,7 @@ const pool = {
   occupied: 5,
   desired: 15,
   free: 15,
+  silent: 0,
   survivesLargestService: true,
 };
 
@@ -141,6 +142,7 @@ describe("a manager's scrape", () => {
       services: 0,
       draining: 0,
       workers: 0,
+      silent: 0,
     }));
     const workers = { total: 20, free: 0, byPool: [...byPool, pool] };
     const observers = { total: 150, byStatus, byType };

@@ -16,7 +16,17 @@ describe("the observer's machine", () => {
   });
 
   it("never changes what is over by anything that a service says", () => {
-    const fromClients = ["delete", "force-delete", "restart", "pause", "resume", "resume-early"];
+    const fromClients = [
+      "delete",
+      "delete-asking",
+      "force-delete",
+      "restart",
+      "pause",
+      "resume",
+      "resume-early",
+      "resume-changed",
+      "update",
+    ];
     for (const status of ["Deleted", "Failed", "Completed", "Paused"] as const) {
       for (const input of OBSERVER_INPUTS.filter((one) => !fromClients.includes(one)))
         expect(decide(status, input).kind, `${status} × ${input}`).toBe("ignore");
@@ -131,6 +141,73 @@ describe("a pause", () => {
   });
 });
 
+describe("an update", () => {
+  /** What has a message. */
+  const RUNNING = ["Created", "Processing", "Retrying", "Redistributing"] as const;
+
+  it("leaves the status as it is and has the observer stopped wherever it is", () => {
+    for (const status of RUNNING)
+      expect(decide(status, "update")).toEqual({ kind: "go", to: status, pending: "update", actions: ["send-stop"] });
+  });
+
+  it("is at its end by whatever tells that there is no message any more, and what is wanted by then is sent", () => {
+    for (const status of RUNNING) {
+      for (const input of ["run-stopped", "run-failed", "run-completed", "start-refused", "absent"] as const)
+        expect(decide(status, input, "update"), `${status} × ${input}`).toEqual({
+          kind: "go",
+          to: "Created",
+          pending: null,
+          actions: ["forget-stop", "send-start"],
+        });
+      expect(decide(status, "type-unknown", "update")).toMatchObject({ actions: ["forget-stop", "send-start-later"] });
+    }
+  });
+
+  it("sends nothing before that, has a run stopped that appears meanwhile, and goes on when one is lost", () => {
+    const ends = ["run-stopped", "run-failed", "run-completed", "start-refused", "absent", "type-unknown"];
+    for (const status of RUNNING) {
+      expect(decide(status, "run-current", "update")).toMatchObject({ pending: "update", actions: ["send-stop"] });
+      const lost = decide(status, "run-lost", "update");
+      if (lost.kind === "go") expect(lost).toMatchObject({ to: "Redistributing", pending: "update", actions: [] });
+      for (const input of OBSERVER_INPUTS.filter((one) => !ends.includes(one))) {
+        const decision = decide(status, input, "update");
+        if (decision.kind !== "refuse") expect(decision.actions, `${status} × ${input}`).not.toContain("send-start");
+      }
+    }
+  });
+
+  it("takes another change without a word, and a restart, as it starts again anyway", () => {
+    for (const status of RUNNING) expect(decide(status, "update", "update")).toEqual({ kind: "ignore", actions: [] });
+    for (const status of ["Processing", "Retrying"] as const)
+      expect(decide(status, "restart", "update")).toEqual({ kind: "ignore", actions: [] });
+    for (const status of ["Created", "Redistributing"] as const)
+      expect(decide(status, "restart", "update")).toEqual(decide(status, "restart"));
+  });
+
+  it("gives way to a stop for good and to a pause, and is no pause that could be resumed", () => {
+    for (const status of RUNNING) {
+      expect(decide(status, "delete", "update")).toEqual(decide(status, "delete"));
+      expect(decide(status, "force-delete", "update")).toEqual(decide(status, "force-delete"));
+      expect(decide(status, "pause", "update")).toEqual(decide(status, "pause"));
+      expect(decide(status, "resume", "update")).toEqual({ kind: "refuse", problem: "not-paused" });
+    }
+  });
+
+  it("during a pause changes nothing of that; resumed, what was changed does not run on as it was", () => {
+    for (const status of RUNNING) {
+      expect(decide(status, "update", "pause")).toEqual({ kind: "ignore", actions: [] });
+      expect(decide(status, "resume-changed", "pause")).toEqual(decide(status, "update"));
+    }
+  });
+
+  it("of what has no message asks for nothing, and is refused where it would come to nothing", () => {
+    for (const status of ["Scheduled", "Paused", "Failed", "Completed"] as const)
+      expect(decide(status, "update"), status).toEqual({ kind: "ignore", actions: [] });
+    expect(decide("OnDeleting", "update")).toEqual({ kind: "refuse", problem: "already-deleting" });
+    expect(decide("Deleted", "update")).toEqual({ kind: "refuse", problem: "already-deleted" });
+  });
+});
+
 describe("an observer that is to start later", () => {
   it("is sent when its time has come, once, and by nothing else", () => {
     expect(decide("Scheduled", "start-due")).toEqual({ kind: "go", to: "Created", pending: null, actions: ["send-start"] });
@@ -153,7 +230,7 @@ describe("an observer that is to start later", () => {
   it("resumed before its time it waits for that again, and a resumption is otherwise what it was", () => {
     expect(decide("Paused", "resume-early")).toEqual({ kind: "go", to: "Scheduled", pending: null, actions: [] });
     for (const status of OBSERVER_STATUSES.filter((one) => one !== "Paused"))
-      for (const pending of [null, "pause"] as const)
+      for (const pending of [null, ...PENDING])
         expect(decide(status, "resume-early", pending), status).toEqual(decide(status, "resume", pending));
   });
 

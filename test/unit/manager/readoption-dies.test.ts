@@ -47,7 +47,8 @@ async function record(books: MemoryBooks, reports: NewError[], process?: Dying):
   const errors: ErrorBook = {
     record: (all) => (all.length === 0 ? Promise.resolve() : store.inTransaction((tx) => tx.recordErrors(all))),
   };
-  const types = new TypeCheck({ liveTypes: async () => ({ services: 0, types: [] }), livePools: async () => [] });
+  const liveTypes = async () => ({ services: 0, types: [], withoutAdmission: [] });
+  const types = new TypeCheck({ liveTypes, livePools: async () => [] }, () => true);
   const { committed } = process?.port({ committed: () => undefined }) ?? { committed: () => undefined };
   await new Readoption({ store, errors, types, retentionMs: 3_600_000, committed, tally, log }).record(reports);
 }

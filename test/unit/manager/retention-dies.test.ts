@@ -34,6 +34,8 @@ class Rows implements RetentionStore {
     return removed;
   }
 
+  async forgetFigures(): Promise<void> {}
+
   async foldCounts(): Promise<void> {
     this.pieces = 0;
   }

@@ -173,6 +173,27 @@ describe("a drain that was asked for", () => {
     expect(book.drain).toBe("begun");
   });
 
+  it("is taken back: of what it says the last word counts, also of what was asked and answered before", () => {
+    const { scene, service, book } = asked();
+    book.features = ["balance"];
+    const cordoned = { ...alive(), cordoned: true } as ServiceEvent;
+    scene.say(service, [alive(true)], { generation: 2 });
+    book.drain = "lift-asked";
+    scene.say(service, [alive(true)], { generation: 2 });
+    expect(book.drain).toBe("lift-asked"); // said before it has heard of that
+    scene.say(service, [alive(false)], { generation: 2 });
+    expect(book.drain).toBe("none");
+    // Cordoned and uncordoned before the books had read any of it.
+    scene.say(service, [cordoned, alive(false)], { generation: 2 });
+    expect(book.drain).toBe("none");
+    book.drain = "cordon-asked";
+    scene.say(service, [alive(false)], { generation: 2 });
+    expect(book.drain).toBe("cordon-asked");
+    scene.say(service, [cordoned], { generation: 2 });
+    expect(book.drain).toBe("cordoned");
+    expect(scene.books.commands.get(`cordon ${service} 2`)).toMatchObject({ forget: { kind: "cordon" } });
+  });
+
   it("is known of a service that drains without having been asked", () => {
     const scene = new Scene();
     const service = newServiceId();

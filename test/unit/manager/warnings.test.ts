@@ -10,6 +10,7 @@ const pool: PoolStats = {
   occupied: 5,
   desired: 15,
   free: 15,
+  silent: 0,
   survivesLargestService: true,
 };
 const service: Facts["services"][number] = {
@@ -30,10 +31,25 @@ const well: Facts = {
   queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
   longSnapshots: [],
   unheardTimers: [],
+  silentObservers: [],
+  restartedObservers: [],
+  unevenPools: [],
 };
 const codes = (facts: Facts) => warningsOf(facts).map((one) => one.code);
 
 describe("warnings", () => {
+  it("name a pool with a service that is far from its share, and what makes it even", () => {
+    const unevenPools = [{ pool: "default", why: "service-1 runs 30, and its share is 20", moves: 10 }];
+    expect(warningsOf({ ...well, unevenPools })).toEqual([
+      {
+        code: "pool-uneven",
+        subject: "default",
+        message: "Pool default is not even: service-1 runs 30, and its share is 20.",
+        remedy: expect.stringMatching(/^10 moves make it even: unacked rebalance default\./),
+      },
+    ]);
+  });
+
   it("name a broker that gives the jobs of quorum queues away whenever its nodes lose each other", () => {
     const codesOn = (brokerVersion: string) => codes({ ...well, queueKeeper: { brokerVersion, queueType: "quorum" } });
     expect(["3.10.8", "4.2.9"].map(codesOn)).toEqual([["broker-takes-back"], ["broker-takes-back"]]);

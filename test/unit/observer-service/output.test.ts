@@ -9,8 +9,8 @@ test("an event that the broker would close the channel over is refused alone, an
   const output = createOutput(publisher, newServiceId(), () => undefined);
   const start = { observerId: newObserverId(), name: "a", type: "b", messageId: newMessageId() } as StartObserver;
 
-  await output(start, newRunId(), JSON.stringify("x".repeat(MAX_EVENT_BYTES - 2)));
-  const tooLarge = output(start, newRunId(), JSON.stringify("ž".repeat(MAX_EVENT_BYTES / 2)));
+  await output(start, { runId: newRunId() }, JSON.stringify("x".repeat(MAX_EVENT_BYTES - 2)));
+  const tooLarge = output(start, { runId: newRunId() }, JSON.stringify("ž".repeat(MAX_EVENT_BYTES / 2)));
   await expect(tooLarge).rejects.toMatchObject({ code: "output-too-large", message: expect.stringContaining("1048576") });
   expect(published).toHaveLength(1);
 });

@@ -38,9 +38,11 @@ function parts() {
   });
   const tombstones = new Tombstones();
   const knowsType = (type: string) => types.has(type);
+  const asksFirst = () => false;
+  const saves = () => false;
   const takenBack = vi.fn((_generation: number) => void (isHeld = false));
   const closing = new AbortController().signal;
-  const intake = new Intake({ ...shared, takenBack, runner, knowsType, tombstones, closing });
+  const intake = new Intake({ ...shared, takenBack, runner, knowsType, asksFirst, saves, tombstones, closing });
   return {
     intake,
     takenBack,

@@ -46,6 +46,19 @@ describe("the picture of a flow", () => {
     expect(many && [many.tone, sayCounts(many)]).toEqual(["bad", `${MOST_DRAWN - 1} Ready, 1 Failed`]);
   });
 
+  test("is not drawn where a browser would be at it for long: a long chain, or each after all before", () => {
+    const chain = (length: number, after: number) =>
+      Array.from({ length }, (_, i) =>
+        task(
+          `t${i}`,
+          Array.from({ length: Math.min(after, i) }, (_each, back) => `t${i - back - 1}`),
+        ),
+      );
+    const isDrawable = (tasks: FlowTaskView[]) => graphOf(tasks).isDrawable;
+    expect([isDrawable(chain(400, 1)), isDrawable(chain(2_000, 1))]).toEqual([true, false]);
+    expect([isDrawable(chain(80, 3)), isDrawable(chain(80, 20))]).toEqual([true, false]);
+  });
+
   test("finds the stage of each by the longest way to it, in whichever order they are given", () => {
     const stages = stagesOf([task("d", ["a", "c"]), task("c", ["b"]), task("b", ["a"]), task("a")]);
     expect(Object.fromEntries(stages)).toEqual({ a: 0, b: 1, c: 2, d: 3 });

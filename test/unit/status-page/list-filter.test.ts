@@ -14,6 +14,8 @@ describe("the filter in the address", () => {
     "?status=Failed&q=btc",
     "?status=Processing,Retrying&type=ticker&label=team=prices&sort=attempts",
     "?label=a=b&label=c=d",
+    "?silent=true&sort=-silent",
+    "?sort=-newest",
   ])("is read and written back as it was: %s", (search) => expect(writeFilter(readFilter(search))).toBe(search));
 
   it("takes what the manager takes: a status repeated, and overlooks what means nothing", () => {

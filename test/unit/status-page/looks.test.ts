@@ -5,7 +5,7 @@ import { sayBytes, sayDuration, sayMany } from "../../../services/status-page/sr
 import { addressOfObserver, routeOf } from "../../../services/status-page/src/shell/route.ts";
 import { nextLink } from "../../../services/status-page/src/store/link.ts";
 import { allOf, extendedTo, NOTHING_CHOSEN, toggled } from "../../../services/status-page/src/store/selection.ts";
-import { timeLineOf } from "../../../services/status-page/src/store/time-line.ts";
+import { marksOf, timeLineOf } from "../../../services/status-page/src/store/time-line.ts";
 
 describe("addresses", () => {
   it.each([
@@ -100,5 +100,31 @@ describe("the time line of runs", () => {
     const { from = -1, to = -1 } = timeLineOf([run(100, 100)], 50).bars[0] ?? {};
     expect([from >= 0, to >= from, to <= 1]).toEqual([true, true, true]); // no NaN of 0 / 0
     expect(timeLineOf([run(5_000, null)], 1_000).endMs).toBeGreaterThanOrEqual(5_000);
+  });
+
+  it("has what goes wrong within a run at its place, and nothing that is not on it", () => {
+    const entry = (atMs: number, kind: "attempt-failed" | "silent" | "started", runId: string | null = "one") => ({
+      at: new Date(atMs).toISOString(),
+      kind,
+      run: runId === null ? null : { id: runId, runNumber: 1 },
+    });
+    const entries = [
+      entry(600, "silent"),
+      entry(200, "attempt-failed"),
+      entry(300, "started"),
+      entry(50, "silent"),
+      entry(700, "silent", null),
+    ];
+    expect(marksOf(entries, { startMs: 100, endMs: 1_100 })).toEqual(
+      new Map([
+        [
+          "one",
+          [
+            { kind: "silent", at: 0.5 },
+            { kind: "attempt-failed", at: 0.1 },
+          ],
+        ],
+      ]),
+    );
   });
 });

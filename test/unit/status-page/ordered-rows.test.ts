@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ListFilter, NO_FILTER } from "../../../services/status-page/src/store/list-filter.ts";
+import { type ListFilter, NO_FILTER, SORTS, type Sort } from "../../../services/status-page/src/store/list-filter.ts";
 import { ObserverIndex, type RowChange } from "../../../services/status-page/src/store/observer-index.ts";
 import type { ObserverRow } from "../../../services/status-page/src/store/observer-row.ts";
 import { OrderedRows } from "../../../services/status-page/src/store/ordered-rows.ts";
@@ -10,13 +10,16 @@ const step = fc.record({
   id: fc.integer({ min: 0, max: 15 }).map(String),
   status: fc.constantFrom("Created", "Processing", "Retrying", "Failed", "Deleted" as const),
   attempts: fc.integer({ min: 0, max: 3 }),
+  name: fc.constantFrom("a", "b", "c"),
+  serviceName: fc.constantFrom("alpha", "beta", null),
+  silentSince: fc.constantFrom(null, "2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"),
+  restartsLately: fc.integer({ min: 0, max: 2 }),
   list: fc.boolean(),
 });
-const filters = fc.constantFrom<ListFilter>(
-  NO_FILTER,
-  { ...NO_FILTER, sort: "attempts" },
-  { ...NO_FILTER, statuses: ["Retrying", "Failed"], sort: "attempts" },
+const sorted = (Object.keys(SORTS) as Sort[]).flatMap((sort) =>
+  [false, true].map((isReversed) => ({ ...NO_FILTER, sort, isReversed })),
 );
+const filters = fc.constantFrom<ListFilter>(...sorted, { ...NO_FILTER, statuses: ["Retrying", "Failed"], sort: "attempts" });
 
 describe("rows in order", () => {
   it("are after any changes what a fresh look at all rows gives", () => {
@@ -36,6 +39,26 @@ describe("rows in order", () => {
         }
       }),
     );
+  });
+
+  it.each([
+    ["name", ["a", "b", "c"]],
+    ["silent", ["b", "a", "c"]],
+    ["restarts", ["c", "a", "b"]],
+    ["status", ["b", "a", "c"]],
+    ["service", ["a", "b", "c"]],
+  ] as const)("by %s come as they should, and the other way round", (sort, wanted) => {
+    const rows = [
+      rowWith({ name: "c", status: "Completed", restartsLately: 9, serviceName: null }),
+      rowWith({ name: "a", silentSince: "2026-01-02T00:00:00.000Z", restartsLately: 2, serviceName: "alpha" }),
+      rowWith({ name: "b", status: "Failed", silentSince: "2026-01-01T00:00:00.000Z", serviceName: "beta" }),
+    ];
+    const names = (isReversed: boolean) => {
+      const ordered = new OrderedRows({ ...NO_FILTER, sort, isReversed }, rows);
+      return ordered.ids().map((id) => rows.find((row) => row.id === id)?.name);
+    };
+    expect(names(false)).toEqual(wanted);
+    expect(names(true)).toEqual(wanted.toReversed());
   });
 
   it("tell whether any moved: a change of what they are not sorted by moves none", () => {

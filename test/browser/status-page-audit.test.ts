@@ -1,0 +1,90 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
+import { looksFine } from "../support/browser/looks.ts";
+import { eventually } from "../support/eventually.ts";
+import { roleTokens } from "../support/rest/tokens.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+import { freshSystem, type System } from "../support/system/system.ts";
+
+const tokens = roleTokens();
+let system: System;
+let browser: Browser;
+
+beforeAll(async () => {
+  const file = join(temporaryFolder("audit"), "tokens.txt");
+  writeFileSync(file, tokens.list);
+  const env = { AUTH_TOKENS_FILE: file };
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2, env, token: tokens.of.operator }), launchBrowser()]);
+  await system.startManager();
+  await system.startService("alpha");
+  const [first] = await system.createMany("one", 2);
+  await system.call("POST", "/api/v1/observers/one-0/restart");
+  // Of one that is still on its way to its new run, the next would be refused.
+  await eventually(
+    async () => {
+      const now = await system.get("one-0");
+      expect([now.status, now.runNumber]).toEqual(["Processing", (first?.runNumber ?? 0) + 1]);
+    },
+    { what: "that one-0 runs again" },
+  );
+  await system.call("POST", "/api/v1/observers/restart", { filter: { type: "stamp" } });
+}, 240_000);
+afterAll(() => system?.close());
+
+async function signedIn(token: string, path: string): Promise<Page> {
+  const { page } = await openPage(browser, `${system.url}${path}`);
+  await page.getByLabel("Token", { exact: true }).fill(token);
+  await page.keyboard.press("Enter");
+  await untilLive(page);
+  return page;
+}
+
+test("services are a table, too, a line each; which it is stands in the address", async () => {
+  const page = await signedIn(tokens.of.admin, "/services");
+  await page.getByRole("region", { name: "alpha", exact: true }).waitFor();
+  await page.getByText("Table", { exact: true }).click();
+  const line = page.getByRole("region", { name: "Services" }).getByRole("row").nth(1);
+  await expect.poll(() => line.textContent(), POLL).toMatch(/^alpha.*Alive.*default210/);
+  await looksFine(page, "services-table");
+  await page.reload();
+  await line.getByRole("button", { name: "Drain alpha" }).click();
+  await page.getByRole("dialog").getByText(/alpha/).first().waitFor();
+});
+
+describe("the page of the audit trail", () => {
+  test("tells an admin who did what, to whom, and what was asked; narrowed by the address", async () => {
+    const page = await signedIn(tokens.of.admin, "/");
+    await page.getByRole("navigation").getByRole("link", { name: "Audit" }).click();
+    const what = () => page.getByRole("table").getByRole("rowheader").allTextContents();
+    await expect.poll(what, POLL).toEqual(["observer.restart", "observer.restart", "observer.create", "observer.create"]);
+    const [bulk = ""] = await page.getByRole("table").getByRole("row").nth(1).allTextContents();
+    expect(bulk).toMatch(/operator.*2.*one-0, one-1.*"type":"stamp"/);
+    await looksFine(page, "audit");
+    await page.getByLabel("What", { exact: true }).selectOption("observer.create");
+    await expect.poll(what, POLL).toEqual(["observer.create", "observer.create"]);
+    await page.getByLabel("Observer", { exact: true }).fill("one-1");
+    await expect.poll(what, POLL).toEqual(["observer.create"]);
+    expect(page.url()).toContain("action=observer.create&observer=one-1");
+    await page.reload();
+    await expect.poll(what, POLL).toEqual(["observer.create"]);
+    await page.getByRole("table").getByRole("link", { name: "one-1" }).click();
+    await page.getByRole("heading", { name: "one-1" }).waitFor();
+  });
+
+  test("is not for others: they are not led there, and told why", async () => {
+    const page = await signedIn(tokens.of.viewer, "/audit");
+    await page
+      .getByText(/needs the role admin|may not|not allowed/i)
+      .first()
+      .waitFor();
+    expect(await page.getByRole("navigation").getByRole("link", { name: "Audit" }).count()).toBe(0);
+    // Nor do they read in a timeline who asked.
+    await page.goto(`${system.url}/observers/one-0`);
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await timeline.getByText("asked to restart").first().waitFor();
+    expect(await timeline.textContent()).not.toContain("operator");
+  });
+});

@@ -1,0 +1,160 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { AuditPage, ObserverView } from "@unacked/contracts";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Postgres } from "../../scripts/servers/postgres.mjs";
+import { findRabbitmq } from "../../scripts/servers/rabbitmq-program.mjs";
+import { rabbitmqctl } from "../support/broker/rabbitmqctl.ts";
+import { examplesOf } from "../support/docs/doc-examples.ts";
+import { eventually } from "../support/eventually.ts";
+import { proves } from "../support/runs/counts.ts";
+import {
+  freshVhost,
+  type PrivateBroker,
+  privateBroker,
+  privatePostgres,
+  runStatement,
+  temporaryFolder,
+} from "../support/servers/servers.ts";
+import { System } from "../support/system/system.ts";
+
+const run = promisify(execFile);
+
+/** Server and clients of one version, as Debian installs them: the PostgreSQL from npm has no clients. */
+const INSTALLED = "/usr/lib/postgresql";
+const versions = existsSync(INSTALLED) ? readdirSync(INSTALLED).toSorted((a, b) => Number(b) - Number(a)) : [];
+const programs = versions
+  .map((version) => join(INSTALLED, version))
+  .find((folder) => ["postgres", "pg_dump", "pg_basebackup", "psql"].every((name) => existsSync(join(folder, "bin", name))));
+
+/** `npm run prove -- standby` goes the others, too. */
+const FULL = proves("standby");
+const DUMP: [string, string, string] = ["pg_dump", "pg_dump", "pg_restore"];
+const WAYS: [string, string, string][] = FULL ? [DUMP, ["pg_basebackup", "pg_basebackup", "cp -a unacked.base"]] : [DUMP];
+
+/** The commands of the page, by a word that each has. */
+const scripts = examplesOf("docs/backup.md").map(({ script }) => script);
+const command = (word: string): string =>
+  scripts.find((script) => script.includes(word)) ?? expect.fail(`no ${word} in the page`);
+
+describe.skipIf(programs === undefined)(
+  "what docs/backup.md says (PostgreSQL with its clients in /usr/lib/postgresql)",
+  () => {
+    let database: Postgres;
+    let broker: PrivateBroker;
+    let dir: string;
+
+    beforeAll(async () => {
+      dir = temporaryFolder("backup");
+      [database, broker] = await Promise.all([privatePostgres({ programs }), privateBroker()]);
+    });
+
+    async function shell(script: string): Promise<void> {
+      const bin = join(dir, "bin");
+      mkdirSync(bin, { recursive: true });
+      writeRabbitmqctl(join(bin, "rabbitmqctl"), broker.dir);
+      await run("sh", ["-euc", script], {
+        cwd: dir,
+        env: {
+          ...process.env,
+          PATH: `${bin}:${programs}/bin:${process.env.PATH}`,
+          DATABASE_URL: database.databaseUrl,
+          SERVER_URL: Object.assign(new URL(database.databaseUrl), { pathname: "/postgres" }).href,
+          PGDATA: database.dataDir,
+        },
+      });
+    }
+
+    let system: System;
+    /** In books, and under a vhost, of its own. */
+    const start = async () => {
+      const server = Object.assign(new URL(database.databaseUrl), { pathname: "/postgres" }).href;
+      for (const name of ["unacked", "unacked_before"])
+        await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await runStatement(server, "CREATE DATABASE unacked");
+      const { amqpUrl, management } = await freshVhost(broker);
+      system = new System({ amqpUrl, databaseUrl: database.databaseUrl, management });
+      await system.startManager();
+      await system.startService("service-1", { workers: 50 });
+    };
+    afterEach(() => system.close());
+
+    const statesOf = async () => (await system.listObservers()).map(({ id, name, status }) => [id, name, status]).toSorted();
+
+    it.each(WAYS)(
+      "books by %s: who runs goes on untouched, who was created since is recorded again, who was deleted since runs again",
+      async (_, backUp, restore) => {
+        await start();
+        const before = await system.createMany("before", 5);
+        const deleted = before[0] as ObserverView;
+        await shell(command(backUp));
+        const since = await system.createMany("since", 5);
+        const { body: nowhere } = await system.create("nowhere", {}, { startAt: new Date(Date.now() + 3_600_000) });
+        await system.call("DELETE", `/api/v1/observers/${deleted.id}`);
+        await system.untilStatus([deleted.id], "Deleted");
+
+        await Promise.all(system.managers.map((manager) => manager.kill("SIGTERM")));
+        if (restore !== "pg_restore") await database.stop();
+        await shell(command(restore));
+        if (restore !== "pg_restore") await database.start();
+        const startedMs = performance.now();
+        await system.startManager();
+        await eventually(
+          async () => {
+            const wanted = [...before, ...since].map(({ id, name }) => [id, name, "Processing"]).toSorted();
+            expect(await statesOf()).toEqual(wanted);
+          },
+          { timeoutMs: 90_000, what: "that the books are as the page says" },
+        );
+        const after = await system.observers(before.slice(1).map(({ id }) => id));
+        expect(after.map(({ epoch }) => epoch)).toEqual(before.slice(1).map(({ epoch }) => epoch));
+        expect((await system.call("GET", `/api/v1/observers/${nowhere.id}`)).status).toBe(404);
+        const { body: audit } = await system.call<AuditPage>("GET", "/api/v1/audit?action=observer.take-back");
+        expect(audit.items.reduce((sum, { count }) => sum + count, 0)).toBe(since.length);
+        await system.check({ maxOverlapMs: 0, timeoutMs: 60_000 });
+        console.log(
+          `${backUp}: 4 untouched, ${since.length} recorded again, 1 deleted runs again; right ${(performance.now() - startedMs).toFixed(0)} ms after the manager's start`,
+        );
+      },
+      240_000,
+    );
+
+    it.skipIf(!FULL)(
+      "the broker by its definitions: an empty one gets them, and every observer is sent again and runs, each once",
+      async () => {
+        await start();
+        const before = await system.createMany("observer", 5);
+        await shell("rabbitmqctl add_user somebody else");
+        await shell(command("export_definitions"));
+        await broker.kill();
+        rmSync(join(broker.dir, "data"), { recursive: true });
+        await broker.start();
+        expect(await users()).not.toContain("somebody");
+        await shell(command("import_definitions"));
+        expect(await users()).toContain("somebody");
+        await eventually(
+          async () => {
+            const after = await system.observers(before.map(({ id }) => id));
+            expect(after.map((one) => [one.status, one.revision])).toEqual(before.map(() => ["Processing", 2]));
+          },
+          { timeoutMs: 90_000 },
+        );
+        await system.check({ maxOverlapMs: 0, timeoutMs: 60_000 });
+      },
+      240_000,
+    );
+
+    const users = () => rabbitmqctl(broker.dir, "list_users", "--silent");
+  },
+);
+
+/** As an operator has it on the broker's machine: it finds the node by itself. */
+function writeRabbitmqctl(file: string, brokerDir: string): void {
+  const { nodeName, epmdPort } = JSON.parse(readFileSync(join(brokerDir, "node.json"), "utf8"));
+  const program = findRabbitmq() ?? expect.fail("RabbitMQ is not installed here");
+  const words = program.command(brokerDir, [program.ctl, "-n", nodeName]).map((word) => `'${word}'`);
+  const env = `HOME='${join(brokerDir, "home")}' ERL_EPMD_PORT=${epmdPort} RABBITMQ_CONF_ENV_FILE=/dev/null LC_ALL=C.UTF-8`;
+  writeFileSync(file, `#!/bin/sh\n${env} exec ${words.join(" ")} "$@"\n`, { mode: 0o755 });
+}

@@ -1,0 +1,196 @@
+import type { BatchResults } from "@unacked/contracts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Postgres } from "../../scripts/servers/postgres.mjs";
+import { type TcpProxy, tcpProxy } from "../support/broker/tcp-proxy.ts";
+import { eventually } from "../support/eventually.ts";
+import { isAlive, slotsOf } from "../support/processes/process-tree.ts";
+import { proves } from "../support/runs/counts.ts";
+import { SaveLog } from "../support/runs/saves.ts";
+import { type PrivateBroker, privateBroker, privatePostgres, queryRows, runStatement } from "../support/servers/servers.ts";
+import { System } from "../support/system/system.ts";
+
+const PROVES = proves("checkpoints");
+const COUNTERS = PROVES ? 1_000 : 50;
+const KILLS = PROVES ? 30 : 6;
+/** A step, and a save, of each. */
+const EVERY_MS = PROVES ? 1_000 : 100;
+const LONG_MS = PROVES ? 300_000 : 90_000;
+
+/** What happens beside the kills of services, before the kill of this number. */
+const BESIDE: Record<number, ("freeze" | "manager" | "broker" | "database")[]> = PROVES
+  ? {
+      3: ["freeze"],
+      5: ["manager"],
+      8: ["broker"],
+      10: ["manager"],
+      12: ["freeze"],
+      13: ["database"],
+      15: ["manager"],
+      18: ["broker"],
+      20: ["manager"],
+      22: ["freeze"],
+      23: ["database"],
+      25: ["manager"],
+    }
+  : { 1: ["broker"], 2: ["freeze"], 3: ["database"], 4: ["manager"] };
+
+describe(`${COUNTERS} observers that count and save each step, while all that carries them is killed`, () => {
+  const pool = "kills";
+  let broker: PrivateBroker;
+  let database: Postgres;
+  /** Of the counters' own writes. */
+  let wire: TcpProxy;
+  let system: System;
+  let log: SaveLog;
+
+  beforeAll(async () => {
+    [broker, database] = await Promise.all([privateBroker(), privatePostgres()]);
+    const { databaseUrl } = database;
+    wire = await tcpProxy(databaseUrl);
+    const env = { CHECKPOINT_EVERY_MS: "20" };
+    system = new System({ amqpUrl: broker.amqpUrl, databaseUrl, management: broker.management, env });
+    log = new SaveLog(system.actsFile);
+    await runStatement(databaseUrl, "CREATE TABLE fences (observer_id uuid PRIMARY KEY, epoch bigint NOT NULL)");
+    await runStatement(
+      databaseUrl,
+      "CREATE TABLE written (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, observer_id uuid, epoch bigint, n bigint)",
+    );
+    await runStatement(databaseUrl, "CREATE TABLE tried (observer_id uuid, epoch bigint, n bigint)");
+    await system.startManager();
+    await serve("a");
+    await serve("b");
+    return () => system.close();
+  }, 240_000);
+
+  const serve = (name: string) =>
+    system.startService(`${pool}-${name}`, {
+      workers: COUNTERS,
+      env: { POOL: pool, OBSERVERS_DIR: "test/fixtures/admitted" },
+    });
+
+  async function createAll(): Promise<string[]> {
+    const params = { file: system.actsFile, databaseUrl: wire.through(database.databaseUrl), everyMs: EVERY_MS, emit: true };
+    const observers = Array.from({ length: COUNTERS }, (_, i) => ({ name: `counter-${i}`, type: "counter", pool, params }));
+    const { body } = await system.call<BatchResults>("POST", "/api/v1/observers/batch", { observers });
+    return body.results.map((result) => {
+      if (!("observer" in result)) throw new Error(`not created: ${JSON.stringify(result)}`);
+      return result.observer.id;
+    });
+  }
+
+  /**
+   * Wakes when others have all that it had. A slot that wakes is ended before it does anything, so what its runs were just writing is held up on
+   * its way to the table, and arrives when a newer epoch has begun.
+   */
+  async function freeze(name: string): Promise<void> {
+    const service = system.service(`${pool}-${name}`);
+    wire.only(`counters of ${service.pid}`).blackhole("to-server");
+    await eventually(() => expect(system.actingByPid(3 * EVERY_MS).get(service.pid)?.size ?? 0).toBe(0), {
+      timeoutMs: LONG_MS,
+      what: "that each waits for its write",
+    });
+    const had = (await system.listObservers(`&pool=${pool}`)).filter((one) => one.service?.name === `${pool}-${name}`);
+    const slots = slotsOf(service.pid);
+    for (const slot of slots) process.kill(slot, "SIGSTOP");
+    await service.kill("SIGSTOP");
+    await eventually(
+      async () => {
+        const now = new Map((await system.listObservers(`&pool=${pool}`)).map((one) => [one.id, one]));
+        const still = had.filter(({ id, runNumber }) => {
+          const one = now.get(id);
+          return one?.status !== "Processing" || one.runNumber === runNumber;
+        });
+        expect(still.map((one) => one.name)).toEqual([]);
+      },
+      { timeoutMs: LONG_MS, what: "that others have what the frozen one had" },
+    );
+    await eventually(
+      async () => {
+        const [row] = await queryRows<{ count: number }>(
+          database.databaseUrl,
+          `SELECT count(*)::int FROM fences f JOIN observers o ON o.id = f.observer_id
+           WHERE f.epoch >= o.fencing_token AND o.id IN (${had.map(({ id }) => `'${id}'`).join(", ")})`,
+        );
+        expect(row?.count).toBe(had.length);
+      },
+      { timeoutMs: LONG_MS, what: "that each newer run has written" },
+    );
+    await wire.heal();
+    await eventually(async () => expect(await refused()).toBeGreaterThan(0), {
+      timeoutMs: LONG_MS,
+      what: "that it is refused",
+    });
+    for (const slot of slots) process.kill(slot, "SIGCONT");
+    await service.kill("SIGCONT");
+    await eventually(() => expect(slots.filter(isAlive)).toEqual([]), {
+      timeoutMs: LONG_MS,
+      what: "that its old slots are gone",
+    });
+  }
+
+  /** Writes that the table did not take. */
+  async function refused(): Promise<number> {
+    const [row] = await queryRows<{ count: number }>(
+      database.databaseUrl,
+      "SELECT count(*)::int FROM (SELECT observer_id, epoch, n FROM tried EXCEPT SELECT observer_id, epoch, n FROM written) r",
+    );
+    return row?.count ?? 0;
+  }
+
+  async function happen(what: "freeze" | "manager" | "broker" | "database", victim: string): Promise<void> {
+    switch (what) {
+      case "freeze":
+        return freeze(victim);
+      case "manager":
+        await Promise.all(system.managers.filter((one) => one.exit() === null).map((one) => one.kill("SIGKILL")));
+        return void (await system.startManager());
+      case "broker":
+        await broker.kill();
+        return broker.start();
+      case "database":
+        await database.kill();
+        return database.start();
+      default:
+        return what satisfies never;
+    }
+  }
+
+  it("none starts below what it has saved, and what an older epoch writes after a newer one has begun is refused by the table", async () => {
+    const ids = await createAll();
+    const allRun = () => system.untilStatus(ids, "Processing", LONG_MS);
+    await allRun();
+    const startMs = performance.now();
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const victim = kill % 2 === 0 ? "a" : "b";
+      for (const what of BESIDE[kill] ?? []) {
+        await happen(what, victim);
+        await allRun();
+      }
+      await system.service(`${pool}-${victim}`).kill("SIGKILL");
+      await serve(victim);
+      await allRun();
+      expect(log.readOn().below).toEqual([]);
+      // What is older has nothing to say to what is looked at in the end.
+      if (PROVES) system.forgetActsBefore(process.hrtime.bigint() - 5_000_000_000n);
+    }
+    const saved = log.readOn().counts.resolved;
+    await eventually(() => expect(log.readOn().counts.resolved).toBeGreaterThan(saved + COUNTERS), { timeoutMs: LONG_MS });
+    await system.check({ pool, timeoutMs: LONG_MS, freshMs: 5_000 + 5 * EVERY_MS, maxLateActs: 5 });
+    const { counts, below, epochsBack, reached } = log.readOn();
+    expect({ below, epochsBack, counted: reached.size }).toEqual({ below: [], epochsBack: [], counted: COUNTERS });
+    const [figures] = await queryRows<{ writes: string; late: string }>(
+      database.databaseUrl,
+      `SELECT count(*) AS writes, count(*) FILTER (WHERE is_late) AS late
+       FROM (SELECT epoch < max(epoch) OVER (PARTITION BY observer_id ORDER BY id) AS is_late FROM written) w`,
+    );
+    expect(figures?.late).toBe("0");
+    const refusals = await refused();
+    expect(refusals).toBeGreaterThan(0);
+    const beside = Object.values(BESIDE).flat();
+    const times = (what: string) => beside.filter((one) => one === what).length;
+    console.info(
+      `${COUNTERS} of them in ${Math.round((performance.now() - startMs) / 1_000)} s: ${KILLS} kills of services, ${times("freeze")} frozen, ${times("manager")} of managers, ${times("broker")} of the broker, ${times("database")} of the database; ` +
+        `${counts.given} starts, none below its checkpoint, ${counts.resolved} saved; ${figures?.writes} writes, ${refusals} of an older epoch refused, 0 got through`,
+    );
+  }, 3_600_000);
+});

@@ -1,0 +1,182 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CALM_MS, Calm } from "../../../services/observer-manager/src/domain/balance/calm.ts";
+import {
+  asideOf,
+  type BalancedService,
+  nextStep,
+  type Plan,
+  planOf,
+} from "../../../services/observer-manager/src/domain/balance/plan.ts";
+import { unevenText } from "../../../services/observer-manager/src/domain/balance/uneven.ts";
+
+const TYPES = ["a", "b", "c"];
+const ALL = new Set(TYPES);
+
+const service = (id: string, workers: number, runs: Record<string, number>, knows = ALL): BalancedService => ({
+  id,
+  workers,
+  runs: new Map(Object.entries(runs)),
+  knows,
+});
+
+const total = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0);
+const runningOn = ({ runs }: BalancedService): number => total(runs.values());
+const leavingOf = (plan: Plan, id: string): Record<string, number> =>
+  Object.fromEntries(plan.services.find((one) => one.id === id)?.leaving ?? []);
+
+/** Where the broker may put them: anywhere below its share. */
+function carryOut(services: readonly BalancedService[], plan: Plan): BalancedService[] {
+  const shares = new Map(plan.services.map(({ id, share }) => [id, share]));
+  const after = services.map((one) => ({ ...one, runs: new Map(one.runs) }));
+  const homeless: string[] = [];
+  for (const { id, leaving } of plan.services)
+    for (const [type, count] of leaving) {
+      const giver = after.find((one) => one.id === id);
+      giver?.runs.set(type, (giver.runs.get(type) ?? 0) - count);
+      for (let i = 0; i < count; i += 1) homeless.push(type);
+    }
+  for (const type of homeless) {
+    const taker = after.find((one) => runningOn(one) < (shares.get(one.id) ?? 0));
+    if (taker === undefined) throw new Error("there is no place left");
+    taker.runs.set(type, (taker.runs.get(type) ?? 0) + 1);
+  }
+  return after;
+}
+
+const pool = fc
+  .array(
+    fc.record({
+      workers: fc.integer({ min: 1, max: 200 }),
+      runs: fc.tuple(fc.nat(60), fc.nat(60), fc.nat(5)),
+    }),
+    { minLength: 1, maxLength: 9 },
+  )
+  .map((services) => services.map(({ workers, runs: [a, b, c] }, i) => service(`s${i}`, workers, { a, b, c })));
+
+describe("a plan", () => {
+  test("gives each its part by workers, to a whole observer, with no move more than that takes", () => {
+    fc.assert(
+      fc.property(pool, (services) => {
+        const plan = planOf(services);
+        const all = total(services.map(runningOn));
+        const workers = total(services.map((one) => one.workers));
+        expect(total(plan.services.map(({ share }) => share))).toBe(all);
+        for (const [i, { share }] of plan.services.entries())
+          expect(Math.abs(share - (all * (services[i]?.workers ?? 0)) / workers)).toBeLessThanOrEqual(1);
+        expect(plan.moves).toBe(total(plan.services.map(({ running, share }) => Math.max(0, running - share))));
+        // No other rounding needs fewer: a share that was rounded up is one of those with most above it.
+        const up = (one: Plan["services"][number], i: number) =>
+          one.share > Math.floor((all * (services[i]?.workers ?? 0)) / workers);
+        const above = (one: Plan["services"][number], i: number) =>
+          one.running - Math.floor((all * (services[i]?.workers ?? 0)) / workers);
+        const roundedUp = plan.services.flatMap((one, i) => (up(one, i) ? [above(one, i)] : []));
+        const roundedDown = plan.services.flatMap((one, i) => (up(one, i) ? [] : [above(one, i)]));
+        if (roundedUp.length > 0 && roundedDown.length > 0)
+          expect(Math.min(...roundedUp)).toBeGreaterThanOrEqual(Math.max(...roundedDown));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("once carried out leaves nothing to move: it never flaps", () => {
+    fc.assert(
+      fc.property(pool, (services) => {
+        const after = carryOut(services, planOf(services));
+        expect(planOf(after)).toMatchObject({ moves: 0, isUneven: false });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("made in steps of any size, each planned anew, needs as many moves as made at once", () => {
+    fc.assert(
+      fc.property(pool, fc.integer({ min: 1, max: 40 }), (services, atMost) => {
+        const wanted = planOf(services).moves;
+        let now = services;
+        let moved = 0;
+        for (let plan = planOf(now); plan.moves > 0; plan = planOf(now)) {
+          const steps = new Map(nextStep(plan, atMost).map(({ id, leaving }) => [id, leaving]));
+          const part = plan.services.map((one) => ({ ...one, leaving: steps.get(one.id) ?? new Map<string, number>() }));
+          const count = total(part.map(({ leaving }) => total(leaving.values())));
+          expect(count).toBe(Math.min(plan.moves, atMost));
+          now = carryOut(now, { ...plan, services: part });
+          moved += count;
+        }
+        expect(moved).toBe(wanted);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("takes from each first what its type has too much of there", () => {
+    const plan = planOf([service("full", 10, { a: 40, b: 20 }), service("other", 10, { b: 20 }), service("new", 10, {})]);
+    expect(plan).toMatchObject({ moves: 33, isUneven: true });
+    // 80 in all, so 27 stay; of a third of each type, 13.3, it keeps 14 and 13.
+    expect(leavingOf(plan, "full")).toEqual({ a: 26, b: 7 });
+    expect(leavingOf(plan, "other")).toEqual({});
+  });
+
+  test("moves nothing that the takers do not know", () => {
+    const plan = planOf([service("full", 10, { a: 30, c: 10 }), service("old", 10, {}, new Set(["a"]))]);
+    expect(leavingOf(plan, "full")).toEqual({ a: 20 });
+    const nothing = planOf([service("full", 10, { c: 40 }), service("old", 10, {}, new Set(["a"]))]);
+    expect(nothing.moves).toBe(0);
+  });
+
+  test("lets only those take that lack at least what comes to each", () => {
+    const plan = planOf([
+      service("gives", 10, { a: 40 }),
+      service("even", 10, { a: 16 }),
+      service("nearly", 10, { a: 14 }),
+      service("lacks", 10, { a: 8 }),
+      service("empty", 10, {}),
+    ]);
+    const givers = new Set(["gives"]);
+    expect(asideOf(plan, 2, givers)).toEqual(["even"]);
+    expect(asideOf(plan, 9, givers)).toEqual(["even", "nearly"]);
+    expect(asideOf(plan, 20, givers)).toEqual(["even", "nearly", "lacks"]);
+    expect(asideOf(plan, 100, givers)).toEqual(["even", "nearly", "lacks"]);
+  });
+
+  test("calls uneven what is both five and a quarter away, above or below", () => {
+    const two = (a: number, b: number) => planOf([service("x", 10, { a }), service("y", 10, { a: b })]);
+    expect(two(25, 15).isUneven).toBe(false); // 5 above 20
+    expect(two(26, 14).isUneven).toBe(true); // 6 above 20
+    expect(two(120, 80).isUneven).toBe(false); // 20 above 100: a fifth
+    expect(two(126, 74).isUneven).toBe(true);
+    expect(two(6, 0).isUneven).toBe(false);
+    const joined = planOf([...Array.from({ length: 9 }, (_, i) => service(`s${i}`, 10, { a: 20 })), service("new", 10, {})]);
+    expect(unevenText(joined, (id) => id)).toBe("new runs 0, and its share is 18");
+  });
+
+  test("of a pool without services, workers or observers is empty", () => {
+    expect(planOf([])).toEqual({ services: [], moves: 0, isUneven: false });
+    expect(planOf([service("x", 10, {})])).toMatchObject({ moves: 0, isUneven: false });
+  });
+});
+
+describe("calm", () => {
+  const fleet = [{ id: "x", generation: 1, standing: "Alive none" }];
+
+  test("begins anew whenever somebody comes, goes, connects anew or changes its mind; not by their order", () => {
+    const calm = new Calm();
+    const two = [...fleet, { id: "y", generation: 1, standing: "Alive none" }];
+    expect(calm.look("p", two, 0)).toBe(0);
+    expect(calm.look("p", two.toReversed(), CALM_MS)).toBe(CALM_MS);
+    expect(calm.look("p", fleet, CALM_MS + 1)).toBe(0);
+    expect(calm.look("p", [{ ...(fleet[0] as (typeof fleet)[0]), generation: 2 }], CALM_MS + 2)).toBe(0);
+    expect(
+      calm.look("p", [{ ...(fleet[0] as (typeof fleet)[0]), generation: 2, standing: "Alive cordoned" }], CALM_MS + 3),
+    ).toBe(0);
+  });
+
+  test("a service that flaps each 30 s keeps its pool from it for ever", () => {
+    const calm = new Calm();
+    for (let i = 1; i < 100; i += 1) {
+      const services = [...fleet, { id: `flaps-${i}`, generation: 1, standing: "Alive none" }];
+      calm.look("p", services, i * 30_000);
+      expect(calm.look("p", services, i * 30_000 + 29_999)).toBeLessThan(CALM_MS);
+    }
+  });
+});

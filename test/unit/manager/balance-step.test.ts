@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import type { PoolService, RebalanceRow } from "../../../services/observer-manager/src/operations/balance/balance-store.ts";
+import { decideStep } from "../../../services/observer-manager/src/operations/balance/next-step.ts";
+
+const row: RebalanceRow = {
+  id: "0197d5c0-0000-7000-8000-0000000000b1",
+  pool: "default",
+  by: "ana",
+  why: "uneven",
+  begunAt: "2026-01-01T00:00:00.000Z",
+  planned: 0,
+  moved: 0,
+  waits: null,
+  endedAt: null,
+  outcome: null,
+  waitsForMs: 0,
+};
+
+const service = (id: string, running: number, more: Partial<PoolService> = {}): PoolService => ({
+  id,
+  name: id,
+  generation: 1,
+  workers: 1_000,
+  runs: new Map([["ticker", running]]),
+  knows: new Set(["ticker"]),
+  isOpen: true,
+  canMove: true,
+  standing: "Alive none",
+  ...more,
+});
+
+describe("a step of a rebalance", () => {
+  test("moves one in a hundred of what runs, five at least, and lets those step aside that have their share", () => {
+    const services = [service("full", 60), service("even", 20), service("empty", 0)];
+    expect(decideStep(row, { services, awaiting: 0 })).toEqual({
+      kind: "move",
+      moves: [{ serviceId: "full", type: "ticker", count: 5 }],
+      aside: [],
+      left: 33,
+      isNearlyEven: false,
+    });
+    const many = [service("full", 2_000), service("even", 1_000), service("empty", 0)];
+    expect(decideStep(row, { services: many, awaiting: 0 })).toMatchObject({
+      moves: [{ serviceId: "full", count: 30 }],
+      aside: ["even"],
+      left: 1_000,
+    });
+  });
+
+  test("waits while something is on its way, and not for ever", () => {
+    const services = [service("full", 60), service("empty", 0)];
+    expect(decideStep(row, { services, awaiting: 1 })).toMatchObject({
+      kind: "wait",
+      why: expect.stringMatching(/^1 observer is on/),
+    });
+    expect(decideStep({ ...row, waitsForMs: 60_001 }, { services, awaiting: 3 })).toMatchObject({
+      kind: "end",
+      outcome: "stalled",
+    });
+  });
+
+  test("is not made beside a service that could not step aside", () => {
+    const services = [service("full", 60), service("empty", 0), service("old", 0, { canMove: false })];
+    expect(decideStep(row, { services, awaiting: 0 })).toMatchObject({
+      kind: "end",
+      outcome: "stalled",
+      why: expect.stringMatching(/^old is of a version/),
+    });
+    const closed = [service("full", 60), service("empty", 0), service("old", 0, { canMove: false, isOpen: false })];
+    expect(decideStep(row, { services: closed, awaiting: 0 })).toMatchObject({ kind: "move" });
+  });
+
+  test("says that nothing can be moved where those with room do not know the types, and not that it is even", () => {
+    const services = [service("full", 60), service("other", 0, { knows: new Set(["process"]) })];
+    expect(decideStep(row, { services, awaiting: 0 })).toMatchObject({ kind: "end", outcome: "stalled" });
+    expect(decideStep(row, { services: [service("a", 10), service("b", 10)], awaiting: 0 })).toMatchObject({
+      outcome: "even",
+    });
+    expect(decideStep(row, undefined)).toMatchObject({ outcome: "stalled", why: "no service of the pool lives" });
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import {
+  databaseUrls,
+  flawOfDatabaseUrls,
+  placeOf,
+} from "../../../services/observer-manager/src/adapters/postgres/connection/database-urls.ts";
+
+const NO_FILES = { caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined };
+const flawOf = (text: string) => flawOfDatabaseUrls(text, NO_FILES);
+
+test("a list is separated by commas, and one alone is taken as it is", () => {
+  const two = "postgres://u:p%2C1@a:5432/books, postgresql://u:p@b/books?sslmode=disable";
+  expect(databaseUrls(two).map(placeOf)).toEqual(["a:5432", "b"]);
+  expect(flawOf(two)).toBeUndefined();
+  for (const one of ["postgres://u:p@a/books", "postgres:///books?host=/run/postgresql"]) {
+    expect(databaseUrls(one)).toEqual([one]);
+    expect(flawOf(one)).toBeUndefined();
+  }
+});
+
+test("what cannot be primary and standbys of one database is refused with the reason", () => {
+  expect(flawOf("postgres://a/x?sslmode=prefer,postgres://b/x")).toMatch(/^its sslmode must be one of/);
+  expect(flawOf("postgres://a/x,postgres://b/y")).toMatch(/same database and sslmode$/);
+  expect(flawOf("postgres://a/x?sslmode=require,postgres://b/x")).toMatch(/same database and sslmode$/);
+  expect(flawOf("postgres://a,b/x,postgres://c/x")).toMatch(/each whole$/);
+});

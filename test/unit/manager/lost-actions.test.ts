@@ -1,0 +1,83 @@
+import { newObserverId } from "@unacked/contracts";
+import { afterEach, expect, test, vi } from "vitest";
+import { type ActionDone, doneTo, newAction } from "../../../services/observer-manager/src/operations/access/audit.ts";
+import { LostActions } from "../../../services/observer-manager/src/operations/access/lost-actions.ts";
+import type { NewError } from "../../../services/observer-manager/src/operations/books/books-store.ts";
+import { eventually } from "../../support/eventually.ts";
+import { keptLog, SOMEBODY } from "../../support/servers/books.ts";
+
+const open: LostActions[] = [];
+afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
+
+/** Over books that have of each entry as many as `there` says. */
+function lostActions(there: Map<string, number>, isAway = () => false) {
+  const told: NewError[] = [];
+  const asked: number[] = [];
+  const tally = { putAside: vi.fn() };
+  const actions = new LostActions({
+    missing: async (all) => {
+      asked.push(all.length);
+      if (isAway()) throw new Error("away");
+      return new Set(all.filter(({ id, count }) => (there.get(id) ?? 0) < count).map(({ id }) => id));
+    },
+    errors: { record: async (errors) => void told.push(...errors) },
+    managerId: "m-1",
+    tally,
+    log: keptLog(),
+  });
+  actions.start();
+  open.push(actions);
+  return { actions, told, asked, tally };
+}
+
+const created = (...names: string[]): ActionDone =>
+  doneTo(
+    newAction("observer.create", SOMEBODY),
+    names.map((name) => ({ id: newObserverId(), name })),
+  );
+
+test("what another primary lacks is told once, with who asked for what; what it has is not", async () => {
+  const [kept, lost] = [created("kept"), created("lost")];
+  const { actions, told, tally } = lostActions(new Map([[kept.action.id, 1]]));
+  actions.accepted([kept, lost]);
+  actions.databaseMoved();
+  await eventually(() => expect(told).toHaveLength(1));
+  expect(told[0]).toMatchObject({
+    messageId: lost.action.id,
+    reason: "lost-in-failover",
+    observerId: lost.targets[0]?.id,
+    reporter: "m-1",
+  });
+  expect(told[0]?.detail).toMatch(/^observer\.create of the observer lost \(.*\) was answered for/);
+  expect(JSON.parse(told[0]?.body ?? "")).toMatchObject({ action: "observer.create", by: { name: "somebody" } });
+  expect(tally.putAside.mock.calls).toEqual([[["lost-in-failover"]]]);
+  actions.databaseMoved();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(told).toHaveLength(1);
+});
+
+test("of an action over several transactions it is told when one of them is missing", async () => {
+  const first = created("a", "b");
+  const { actions, told } = lostActions(new Map([[first.action.id, 2]]));
+  actions.accepted([first]);
+  actions.accepted([{ ...first, count: 3 }]);
+  actions.databaseMoved();
+  await eventually(() => expect(told[0]?.detail).toContain("and 4 others"));
+});
+
+test("while the database is away again it is looked up again", async () => {
+  let isAway = true;
+  const { actions, told, asked } = lostActions(new Map(), () => isAway);
+  actions.accepted([created("lost")]);
+  actions.databaseMoved();
+  await eventually(() => expect(asked).toHaveLength(1));
+  isAway = false;
+  await eventually(() => expect(told).toHaveLength(1));
+});
+
+test("only the last 10,000 are remembered", async () => {
+  const { actions, asked } = lostActions(new Map());
+  actions.accepted(Array.from({ length: 10_001 }, () => created("one")));
+  actions.databaseMoved();
+  await eventually(() => expect(asked).toEqual([10_000]));
+});

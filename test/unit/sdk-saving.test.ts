@@ -1,0 +1,125 @@
+import { createRunContext, ObserverStopped, type RunContextParts } from "@unacked/sdk";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+
+type Saver = { emit(event: unknown): Promise<void>; saveCheckpoint(value: number): Promise<void> };
+
+/** A run whose emits are confirmed by hand. */
+function run(save?: () => Promise<void>) {
+  const saved: string[] = [];
+  const confirms: { resolve(): void; reject(error: Error): void }[] = [];
+  const parts = {
+    params: {},
+    observer: { id: "o", name: "o", type: "t", labels: {} },
+    runId: "r",
+    epoch: 1,
+    saves: {
+      schema: z.number(),
+      everyMs: 0,
+      checkpoint: undefined,
+      save: (json: string) => {
+        saved.push(json);
+        return save?.() ?? Promise.resolve();
+      },
+    },
+    stopTimeoutMs: 40,
+    writeLog: () => undefined,
+    publish: () => new Promise<void>((resolve, reject) => void confirms.push({ resolve, reject })),
+  } as unknown as RunContextParts<object>;
+  const created = createRunContext(parts);
+  const context = created.context as unknown as Saver;
+  return { context, stop: created.stop.bind(created), end: created.end.bind(created), saved, confirms };
+}
+const turns = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe("a save goes behind what was emitted before it", () => {
+  it("also behind what the save before it waits for, and not behind what came later", async () => {
+    const { context, saved, confirms } = run();
+    void context.emit(1);
+    void context.saveCheckpoint(1);
+    void context.emit(2);
+    void context.saveCheckpoint(2);
+    void context.emit(3);
+    await turns();
+    expect(saved).toEqual([]);
+    confirms[1]?.resolve();
+    await turns();
+    expect(saved).toEqual([]);
+    confirms[0]?.resolve();
+    await turns();
+    expect(saved).toEqual(["1", "2"]);
+  });
+
+  it("and rejects where some of that was not confirmed, as do those that were asked for while it waited; not the next", async () => {
+    const { context, saved, confirms } = run();
+    void context.emit(1).catch(() => undefined);
+    const first = context.saveCheckpoint(1);
+    const second = context.saveCheckpoint(2);
+    void context.emit(2);
+    const third = context.saveCheckpoint(3);
+    const outcomes = Promise.allSettled([first, second, third]);
+    confirms[1]?.resolve();
+    confirms[0]?.reject(new Error("not confirmed"));
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(saved).toEqual([]);
+    await context.saveCheckpoint(4);
+    expect(saved).toEqual(["4"]);
+  });
+
+  it("at a cost that does not grow with what waits for a broker that stands still", async () => {
+    const { context, confirms, saved } = run();
+    const beforeMib = process.memoryUsage().heapUsed / 1_048_576;
+    const count = 5_000;
+    for (let n = 1; n <= count; n += 1) {
+      void context.emit(n);
+      void context.saveCheckpoint(n);
+    }
+    await turns();
+    // Looking at all of them for each was 12.5 million reactions: more than 500 MiB.
+    expect(process.memoryUsage().heapUsed / 1_048_576 - beforeMib).toBeLessThan(200);
+    for (const { resolve } of confirms) resolve();
+    await turns();
+    expect(saved).toEqual(["1", String(count)]);
+  });
+});
+
+describe("a stop while the broker takes nothing", () => {
+  it("gives up what was emitted and what is saved behind it, so that the run can end", async () => {
+    const { context, stop, end, saved } = run();
+    const emitted = context.emit(1);
+    const behind = context.saveCheckpoint(1);
+    const reason = new ObserverStopped("draining");
+    stop(reason);
+    await expect(emitted).rejects.toBe(reason);
+    await expect(behind).rejects.toBe(reason);
+    await end();
+    expect(saved).toEqual([]);
+  });
+
+  it("gives up waiting for a save that is on its way, which may be confirmed later", async () => {
+    const { context, stop, end, saved } = run(() => new Promise(() => undefined));
+    const first = context.saveCheckpoint(1);
+    const second = context.saveCheckpoint(2);
+    const reason = new ObserverStopped("draining");
+    stop(reason);
+    await expect(first).rejects.toBe(reason);
+    await expect(second).rejects.toBe(reason);
+    await end();
+    expect(saved).toEqual(["1", "2"]);
+  });
+});
+
+describe("goodbyes one after another", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("never take as long as the handler has: each is given half of what is left", async () => {
+    vi.useFakeTimers();
+    const { context, stop } = run();
+    stop(new ObserverStopped("stopped"));
+    for (const givenMs of [20, 10, 5]) {
+      const outcome = expect(context.emit(givenMs)).rejects.toMatchObject({ code: "stopped" });
+      await vi.advanceTimersByTimeAsync(givenMs);
+      await outcome;
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const PAGE = "docs/test-an-observer.md";
+/** Below the packages, so that the files find the SDK as they would in a project of their own. */
+const BELOW = "node_modules/.unacked-docs";
+
+/** The files that the page shows, as they stand there. */
+const files = [...readFileSync(PAGE, "utf8").matchAll(/^```ts file=(\S+)\n(.*?)^```$/gms)].map(
+  ([, name = "", text = ""]) => ({
+    name,
+    text,
+  }),
+);
+const tests = files.filter(({ name }) => name.endsWith(".test.ts"));
+let dir: string;
+
+beforeAll(() => {
+  mkdirSync(BELOW, { recursive: true });
+  dir = mkdtempSync(join(BELOW, "examples-"));
+  writeFileSync(join(dir, "package.json"), '{ "type": "module" }');
+  const compilerOptions = {
+    ...{ noEmit: true, strict: true, module: "nodenext", target: "es2023" },
+    ...{ allowImportingTsExtensions: true, skipLibCheck: true, types: ["node"] },
+  };
+  writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, files: files.map(({ name }) => name) }));
+  for (const { name, text } of files) writeFileSync(join(dir, name), text);
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Rejects with what it has printed. */
+const node = async (...args: string[]): Promise<string> => {
+  try {
+    return (await run(process.execPath, args, { cwd: dir, timeout: 120_000 })).stdout;
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(`node ${args.join(" ")}\n${stdout}${stderr}`, { cause: error });
+  }
+};
+
+describe(`the examples of ${PAGE}`, () => {
+  test("are an observer that saves, one that is changed, and a task, each with its test", () => {
+    expect(files.map(({ name }) => name)).toEqual([
+      "journal.ts",
+      "journal.test.ts",
+      "thermometer.ts",
+      "thermometer.test.ts",
+      "import-catalogue.ts",
+      "import-catalogue.test.ts",
+    ]);
+  });
+
+  test("pass their tests as the page runs them", async () => {
+    const told = await node("--import", "tsx", "--test", "--test-reporter=tap", ...tests.map(({ name }) => name));
+    expect(told).toMatch(/^# fail 0$/m);
+    expect(told).toMatch(/^# pass [5-9]$/m);
+  }, 130_000);
+
+  test("fit their types", async () => {
+    await node(join(process.cwd(), "node_modules/typescript/bin/tsc"), "-p", ".");
+  }, 130_000);
+});
