@@ -29,7 +29,7 @@ COPY scripts/bundle.mjs scripts/
 COPY libs libs
 COPY services services
 COPY observers observers
-RUN npx tsc -b services/observer-manager services/observer-service observers \
+RUN npx tsc -b services/observer-manager services/observer-service observers libs/client \
  && node scripts/bundle.mjs services/observer-manager services/observer-service \
  && npm run build --workspace services/status-page \
  && rm -rf libs/*/src services/*/src

@@ -28,7 +28,7 @@ const PLACES = [
   },
   {
     in: `${MANAGER}domain/`,
-    may: ["@unacked/contracts", "ajv", "zod", `${MANAGER}domain/`],
+    may: ["@unacked/contracts", "node:util", "ajv", "zod", `${MANAGER}domain/`],
   },
   {
     in: `${MANAGER}operations/`,

@@ -11,6 +11,7 @@ import {
   COMMON_PROBLEMS,
   GATE_PROBLEMS,
   OBSERVER_STATUSES,
+  PENDING,
   problemTable,
 } from "../libs/contracts/dist/index.js";
 import { describeSettings } from "../libs/settings/dist/index.js";
@@ -29,6 +30,9 @@ import { restPage } from "./docs/rest-page.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
+
+/** What stands behind a status in a cell. */
+const PENDING_WORDS = { pause: "pausing", update: "updating" };
 
 const FILES = {
   "docs/state-machine.md": stateMachine(),
@@ -67,7 +71,11 @@ ${OBSERVER_INPUTS.map((input) => `| \`${input}\` | ${OBSERVER_STATUSES.map((stat
 
 While a pause is under way, which stands as \`pending: "pause"\` beside the status ([decision 15](decisions/0015-pause.md)):
 
-${pausing()}
+${pendingTable("pause")}
+
+While an update is under way, \`pending: "update"\` ([decision 19](decisions/0019-changed-observers.md)):
+
+${pendingTable("update")}
 
 In a cell: the next status and, after the colon, what is sent; · means that nothing changes; a 409 problem is in quotes.
 
@@ -78,19 +86,24 @@ In a cell: the next status and, after the colon, what is sent; · means that not
 - \`type-unknown\`: a service does not know the type and acked the message
 - \`absent\`: proven that neither the broker nor a service has it
 - \`delete\`, \`force-delete\`, \`restart\`, \`pause\`, \`resume\`: what a client asked for
+- \`update\`: a client changed what a handler is given · \`resume-changed\`: a resumption, while the pause is under way, of what was changed since
 - \`send-start\`: a new message with revision + 1 · \`send-stop\`: broadcast, again until it is answered ·
   \`stop-run\`: that run alone · \`restart-run\`: in place · \`forget\`: nothing more is to be sent · \`forget-stop\`: the stop is not said again ·
-  \`+ pausing\`: the status stays, or is that one, while the pause is under way
+  \`+ pausing\`, \`+ updating\`: the status stays, or is that one, while that is under way
 `;
 }
 
-function pausing() {
-  const statuses = /** @type {import("../libs/contracts/dist/index.js").ObserverStatus[]} */ (
-    Object.keys(PENDING_MACHINE.pause)
-  );
+/** @param {import("../libs/contracts/dist/index.js").Pending} pending */
+function pendingTable(pending) {
+  const statuses = statusesBeside(pending);
   return `| input | ${statuses.join(" | ")} |
 | --- |${statuses.map(() => " --- |").join("")}
-${OBSERVER_INPUTS.map((input) => `| \`${input}\` | ${statuses.map((status) => cell(status, input, "pause")).join(" | ")} |`).join("\n")}`;
+${OBSERVER_INPUTS.map((input) => `| \`${input}\` | ${statuses.map((status) => cell(status, input, pending)).join(" | ")} |`).join("\n")}`;
+}
+
+/** @param {import("../libs/contracts/dist/index.js").Pending} pending */
+function statusesBeside(pending) {
+  return /** @type {import("../libs/contracts/dist/index.js").ObserverStatus[]} */ (Object.keys(PENDING_MACHINE[pending]));
 }
 
 function diagram() {
@@ -108,14 +121,11 @@ function diagram() {
   return ["```mermaid", "stateDiagram-v2", "  [*] --> Created: create", ...lines, "  Deleted --> [*]", "```"].join("\n");
 }
 
-/** Each status, and behind them those beside which a pause may be under way; there only its end leads to Paused. */
+/** Each status, and behind them those beside which something may be under way. */
 function standings() {
-  const pausing = /** @type {import("../libs/contracts/dist/index.js").ObserverStatus[]} */ (
-    Object.keys(PENDING_MACHINE.pause)
-  );
   return [
     ...OBSERVER_STATUSES.map((status) => /** @type {const} */ ([status, null])),
-    ...pausing.map((status) => /** @type {const} */ ([status, "pause"])),
+    ...PENDING.flatMap((pending) => statusesBeside(pending).map((status) => /** @type {const} */ ([status, pending]))),
   ];
 }
 
@@ -128,7 +138,7 @@ function cell(status, input, pending = null) {
   if (decision.kind === "refuse") return `"${decision.problem}"`;
   const actions = decision.actions.length > 0 ? `: ${decision.actions.join(", ")}` : "";
   if (decision.kind === "ignore") return actions === "" ? "·" : `·${actions}`;
-  const beside = decision.pending === null ? "" : " + pausing";
+  const beside = decision.pending === null ? "" : ` + ${PENDING_WORDS[decision.pending]}`;
   return `${decision.to}${beside}${actions}`;
 }
 

@@ -14,7 +14,8 @@ Proves a promise on all its cases and with full counts, which takes too long for
 
   partitions             every way in which three nodes of RabbitMQ may lose each other: how long two runs of an observer
                          overlap, by their own acts. As root; about 20 minutes
-  --release RELEASE      the RabbitMQ of this Debian: bookworm (3.10), trixie (4.0), sid (4.3 or later). Default: the installed one
+  cluster                a system on three nodes of RabbitMQ: nodes are killed, one, the leader, two, and restarted in turn; how long
+                         10,000 held messages keep a queue's log from being cut (HELD_MINUTES, default 10). As root; half an hour
   slots                  what observers may do to their process, and what it costs others: every poison for a minute,
                          culprits among 200, a slot killed every second under 1,000, 150 rounds of faults. About an hour
   tasks                  100,000 on five services that are killed; twenty writers to one key; limits of types, beside a
@@ -25,6 +26,17 @@ Proves a promise on all its cases and with full counts, which takes too long for
                          set, cancelled, fired and gone a second; 10,000 cancels that race the firing. Five minutes
   schedules              1,000 schedules each second for a minute, and 10,000 due in the same minute, over two managers that are killed
                          in turn. Ten minutes
+  changes                1,000 observers that are changed three times each while services are killed, half of them as they run; delete,
+                         pause, change, restart and resume from twenty clients on the same names for a minute. Ten minutes
+  checkpoints            1,000 observers that count and save each step while services, managers, broker and database are killed; 1,000
+                         that save 64 KiB as fast as they can, the database away for five minutes; the shipped types. Half an hour
+  silence                a feed that falls silent without closing, in recorded traffic; an alarm of two minutes. Ten minutes
+  balance                a rolling restart of six services with 3,000 observers, which are even again three minutes later; a
+                         service that flaps each 30 s. Fifteen minutes
+  standby                five times a primary of PostgreSQL is killed under load and its standby promoted, asynchronous and synchronous; a
+                         database that takes 2 s more for each statement, and one whose disk is full; backup and restore. Fifteen minutes
+  --release RELEASE      of partitions and cluster, the RabbitMQ of this Debian: bookworm (3.10), trixie (4.0), sid (4.3 or later).
+                         Default: the installed one
   --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
   --only TEXT            only the cases with this in their names
 `;
@@ -32,6 +44,7 @@ Proves a promise on all its cases and with full counts, which takes too long for
 /** By subject: the project of vitest.config.ts, and the files. */
 const SUBJECTS = {
   partitions: { project: "cluster", files: ["test/cluster/partitions.test.ts"] },
+  cluster: { project: "cluster", files: ["test/cluster/nodes", "test/cluster/held-log", "test/cluster/upgraded-nodes"] },
   slots: { project: "servers", files: ["test/e2e/slots-"] },
   timers: { project: "servers", files: ["test/e2e/timers-proofs"] },
   tasks: {
@@ -48,6 +61,22 @@ const SUBJECTS = {
   },
   flows: { project: "servers", files: ["test/e2e/flows-under-kills", "test/e2e/flows-large"] },
   schedules: { project: "servers", files: ["test/e2e/schedules"] },
+  changes: {
+    project: "servers",
+    files: [
+      "test/e2e/observers-changed-killed",
+      "test/e2e/observers-raced",
+      "test/e2e/hot-update",
+      "test/e2e/admitted-walk",
+    ],
+  },
+  checkpoints: {
+    project: "servers",
+    files: ["test/e2e/checkpoints", "test/e2e/continuity", "test/e2e/admitted-failover", "test/e2e/mixed-fleet"],
+  },
+  silence: { project: "servers", files: ["test/e2e/silence"] },
+  balance: { project: "servers", files: ["test/e2e/balance-rolling"] },
+  standby: { project: "servers", files: ["test/e2e/standby", "test/e2e/database-slow-or-full", "test/e2e/backup"] },
 };
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
@@ -61,7 +90,7 @@ async function main() {
     process.stdout.write(HELP);
     return values.help ? 0 : 1;
   }
-  if (subject === "partitions") await prepareCluster(values.release);
+  if (known.project === "cluster") await prepareCluster(values.release);
   process.env.PROVE = subject;
   const node = values.node === undefined ? process.execPath : await otherNode(values.node);
   const vitest = [

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { whyNoTrials } from "./engine/trial.mjs";
 import { say } from "./progress.mjs";
 import { whyNoCluster } from "./servers/cluster/cluster.mjs";
 import { findKubectl, provideKubectl, WHY_NO_KUBECTL } from "./setup/kubectl-program.mjs";
@@ -14,7 +15,8 @@ import { lastLineOf, NOTHING, sumOf, tallyOf } from "./test/tally.mjs";
  * `npm test`: the check of the sources (one test, as it counts), then every test; the last line says how it went. Words
  * after `npm test --` choose files, as `npm test -- test/unit`; the check is left out then. `--all` adds those in test/cluster,
  * which cut the nodes of a RabbitMQ cluster off from one another: some minutes more, as root, after all the others, so that
- * neither disturbs the other's times. Where there can be no such cluster the last line says why.
+ * neither disturbs the other's times; and last what a container engine runs, each trial one test. Where there can be no such
+ * cluster the last line says why, and where the engine has no images yet a line before it.
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
@@ -26,16 +28,22 @@ const withCluster = ofCluster.length > 0 || (words.length === 0 && process.argv.
 async function runCheck() {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   if (scripts.check === undefined || words.length > 0) return NOTHING;
+  return runAsTest("check", "npm", ["run", "--silent", "check"]);
+}
+
+/** @param {string} script of package.json @param {string} program @param {string[]} args what it does */
+async function runAsTest(script, program, args) {
   const startedAt = performance.now();
-  const exitCode = await runShown("npm", ["run", "--silent", "check"], root);
-  say(`${exitCode === 0 ? "✓" : "✗"} npm run check ${Math.round(performance.now() - startedAt)}ms`);
+  const exitCode = await runShown(program, args, root);
+  isInterrupted ||= exitCode > 128;
+  say(`${exitCode === 0 ? "✓" : "✗"} npm run ${script} ${Math.round(performance.now() - startedAt)}ms`);
   return { passed: exitCode === 0 ? 1 : 0, failed: exitCode === 0 ? 0 : 1, skipped: 0 };
 }
 
 /** @param {string[]} chosen parts of paths; none: all @param {string[]} [options] */
 async function runTests(chosen, options) {
   const { report, exitCode } = await runVitest(root, chosen, options);
-  isInterrupted = exitCode > 128;
+  isInterrupted ||= exitCode > 128;
   failures.push(...failuresOf(report, root));
   return tallyOf(report, exitCode);
 }
@@ -52,14 +60,25 @@ let isInterrupted = false; // Ctrl-C means all of them
 const tallies = [await runCheck()];
 const ofManifests = words.length === 0 || words.some((word) => word.includes("deploy"));
 if (ofManifests) await provideKubectl();
-if (ofOthers.length > 0 || ofCluster.length === 0) tallies.push(await runTests(ofOthers));
+if (!isInterrupted && (ofOthers.length > 0 || ofCluster.length === 0)) tallies.push(await runTests(ofOthers));
 const whyNot = withCluster && !isInterrupted ? await whyNoClusterHere() : "";
 if (withCluster && !isInterrupted && whyNot === "") {
   process.env.WITH_CLUSTER = "1";
   tallies.push(await runTests(ofCluster, ["--project", "cluster"]));
 }
+const isWhole = words.length === 0 && process.argv.includes("--all") && !isInterrupted;
+const whyNoEngine = isWhole ? whyNoTrials(root) : "";
+if (whyNoEngine !== "") say(`try-compose and try-pods were skipped: ${whyNoEngine}`);
+else if (isWhole)
+  for (const trial of findKubectl() === null ? ["try-compose"] : ["try-compose", "try-pods"])
+    if (!isInterrupted) tallies.push(await runAsTest(trial, process.execPath, [`scripts/${trial}.mjs`]));
 const total = tallies.reduce(sumOf);
 for (const failure of failures) say(failure);
 const noKubectl = ofManifests && findKubectl() === null ? WHY_NO_KUBECTL : "";
-say(lastLineOf(total, { "the tests of test/cluster": whyNot, "those of k8s/": noKubectl }));
+say(
+  lastLineOf(total, {
+    "the tests of test/cluster": whyNot,
+    "those of k8s/": noKubectl,
+  }),
+);
 process.exitCode = total.failed > 0 ? 1 : 0;

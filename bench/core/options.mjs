@@ -7,7 +7,7 @@ BullMQ, pg-boss and graphile-worker. Prints tables, and writes them as JSON to b
 
   --only NAMES     scenarios by name or number, separated by commas
   --runs N         how often each is measured (5; 1 or 2 with --quick); the median is what counts
-  --quick          in about seven minutes: every scenario, with fewer runs and where it must be with smaller counts
+  --quick          in about ten minutes: every scenario, with fewer runs and where it must be with smaller counts
   --rehearse       every scenario once, with a tenth of the counts: whether all works here. Its figures say nothing
   --peers          beside the peers too (the default but for --quick); --no-peers without them
   --profile NAMES  keeps a CPU profile of these processes (manager, alpha) and says where; what is measured is slower then

@@ -18,6 +18,8 @@
  * @property {number} peerIdleS seconds of doing nothing of a peer
  * @property {number} peerBudgetS a peer's runs of one setting are not repeated beyond this many seconds
  * @property {number} peerKillBudgetS the same of a killed worker, where one run may take a minute
+ * @property {number} fleetServices services with slots of a fleet; five times as many without
+ * @property {number[]} fleetCrowds observers of a fleet, from few to many
  * @property {number} patienceS longer is not waited for a killed worker's jobs
  */
 
@@ -39,6 +41,8 @@ const FULL = {
   peerIdleS: 30,
   peerBudgetS: 40,
   peerKillBudgetS: 150,
+  fleetServices: 20,
+  fleetCrowds: [1_000, 10_000, 30_000, 100_000],
   patienceS: 75,
 };
 
@@ -59,6 +63,8 @@ const QUICK = {
   peerIdleS: 5,
   peerBudgetS: 1,
   peerKillBudgetS: 1,
+  fleetServices: 12,
+  fleetCrowds: [1_000, 10_000],
 };
 
 /** @type {Sizes} */
@@ -79,6 +85,8 @@ const REHEARSAL = {
   peerIdleS: 2,
   peerBudgetS: 1,
   peerKillBudgetS: 1,
+  fleetServices: 11,
+  fleetCrowds: [200, 1_000],
   patienceS: 75,
 };
 

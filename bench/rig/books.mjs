@@ -5,16 +5,21 @@ import { waitUntil } from "./wait-until.mjs";
 export class Books {
   #client;
 
-  /** @param {pg.Client} client connected */
+  /** @param {pg.Pool} client connected */
   constructor(client) {
     this.#client = client;
   }
 
   /** @param {string} databaseUrl */
   static async open(databaseUrl) {
-    const client = new pg.Client({ connectionString: databaseUrl, application_name: "unacked-bench" });
+    const client = new pg.Pool({
+      connectionString: databaseUrl,
+      application_name: "unacked-bench",
+      max: 4,
+      idleTimeoutMillis: 0,
+    });
     client.on("error", () => undefined); // the server was ended
-    await client.connect();
+    await client.query("SELECT"); // that it can be reached
     return new Books(client);
   }
 
@@ -52,18 +57,18 @@ export class Books {
     return Number(row?.count);
   }
 
-  /**
-   * Resolves to when every observer of `count` was Processing, and none of them on the service of this process.
-   *
-   * @param {number} count
-   * @param {number} deadPid
-   */
-  async untilMovedFrom(count, deadPid) {
+  /** Resolves to when every observer of `count` was Processing, and none of them on the service of this process. @param {number} count @param {number} deadPid */
+  untilMovedFrom(count, deadPid) {
+    return this.untilMovedFromAll(count, [deadPid]);
+  }
+
+  /** The same of several. @param {number} count @param {number[]} deadPids */
+  async untilMovedFromAll(count, deadPids) {
     const sql = `SELECT FROM observers o WHERE o.status IN ('Redistributing', 'Created')
-                 OR (o.current_service_id IN (SELECT id FROM services WHERE pid = $1)) LIMIT 1`;
+                 OR (o.current_service_id IN (SELECT id FROM services WHERE pid = ANY($1))) LIMIT 1`;
     const atMs = await waitUntil(
       "the books to have every observer elsewhere",
-      async () => (await this.query(sql, [deadPid])).length === 0,
+      async () => (await this.query(sql, [deadPids])).length === 0,
     );
     const counted = await this.count("Processing");
     if (counted !== count) throw new Error(`${counted} observers are Processing instead of ${count}`);

@@ -23,16 +23,18 @@ export class System {
   #rig;
   #vhost;
   #env;
+  #databaseUrl;
   #created = 0;
 
   /**
    * @param {import("./rig.mjs").Rig} rig
-   * @param {{ vhost: string, env: Record<string, string>, manager: Program, rest: Rest, books: Books }} parts
+   * @param {{ vhost: string, env: Record<string, string>, databaseUrl: string, manager: Program, rest: Rest, books: Books }} parts
    */
-  constructor(rig, { vhost, env, manager, rest, books }) {
+  constructor(rig, { vhost, env, databaseUrl, manager, rest, books }) {
     this.#rig = rig;
     this.#vhost = vhost;
     this.#env = env;
+    this.#databaseUrl = databaseUrl;
     this.manager = manager;
     this.rest = rest;
     this.books = books;
@@ -43,14 +45,14 @@ export class System {
     const { amqpUrl, vhost } = await rig.freshVhost();
     const databaseUrl = await rig.freshDatabase();
     const env = { ...rig.env, AMQP_URL: amqpUrl, HOST: "127.0.0.1", NODE_ENV: "production" };
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}`;
-    const manager = await rig.programs.start("manager", {
-      file: "services/observer-manager/bundle/main.js",
-      env: { ...env, DATABASE_URL: databaseUrl, PORT: String(port) },
-      isReady: () => isReady(url),
-    });
-    return new System(rig, { vhost, env, manager, rest: new Rest(url), books: await Books.open(databaseUrl) });
+    const { manager, url } = await startManager(rig, "manager", { ...env, DATABASE_URL: databaseUrl });
+    const books = await Books.open(databaseUrl);
+    return new System(rig, { vhost, env, databaseUrl, manager, rest: new Rest(url), books });
+  }
+
+  /** One more, which is ready. @param {string} name */
+  async startManager(name) {
+    return (await startManager(this.#rig, name, { ...this.#env, DATABASE_URL: this.#databaseUrl })).manager;
   }
 
   get amqpUrl() {
@@ -133,6 +135,18 @@ export class System {
     await this.#rig.programs.endAll();
     await this.#rig.management.deleteVhost(this.#vhost);
   }
+}
+
+/** @param {import("./rig.mjs").Rig} rig @param {string} name @param {Record<string, string>} env */
+async function startManager(rig, name, env) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const manager = await rig.programs.start(name, {
+    file: "services/observer-manager/bundle/main.js",
+    env: { ...env, PORT: String(port) },
+    isReady: () => isReady(url),
+  });
+  return { manager, url };
 }
 
 /** @param {string} url */

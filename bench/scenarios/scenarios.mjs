@@ -1,5 +1,6 @@
 import { brokerRestart } from "./broker-restart.mjs";
 import { create } from "./create.mjs";
+import { fleet } from "./fleet.mjs";
 import { hundredThousand } from "./hundred-thousand.mjs";
 import { idle } from "./idle.mjs";
 import { kill } from "./kill.mjs";
@@ -25,4 +26,5 @@ export const SCENARIOS = [
   slots,
   tasks,
   killBesideTasks,
+  fleet,
 ];

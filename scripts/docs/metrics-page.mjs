@@ -1,5 +1,6 @@
 import { ManagerMetrics } from "../../services/observer-manager/dist/adapters/metrics/manager-metrics.js";
 import { SlotHistory } from "../../services/observer-service/dist/keeper/slots/slot-history.js";
+import { Scrape } from "../../services/observer-service/dist/service/scrape.js";
 import { ServiceMetrics } from "../../services/observer-service/dist/service/service-metrics.js";
 
 /** @typedef {import("../../libs/metrics/dist/metric-set.js").MetricDescription} MetricDescription */
@@ -25,6 +26,9 @@ A name says how to read it:
   counted by the manager that applies them; the other managers stand still and take over.
 - While PostgreSQL is away a manager answers without what it reads from the books, and with
   \`unacked_manager_books_readable 0\`.
+
+- A service's process that serves [several pools](deploy.md#several-pools-in-one-process) has each \`unacked_service_…\` and \`unacked_broker_…\` once for each, with the label \`pool\`; of one pool alone they bear no such
+  label.
 
 Labels are bounded: by the values named here, or by what is said of them. No label bears an observer's name or id. What is
 listed begins at 0, so that the first increase is seen.
@@ -98,8 +102,9 @@ function managerMetrics() {
 }
 
 function serviceMetrics() {
-  const identity = /** @type {never} */ ({ serviceName: "", pool: "", workerCount: 1 });
   const health = () => /** @type {never} */ ({ consumer: connection, publisher: connection });
   const handlers = { slots: () => [], history: new SlotHistory(), suspects: 0 };
-  return new ServiceMetrics({ identity, version: "", health, phases: () => [], handlers }).descriptions;
+  const parts = { identity: { workerCount: 1 }, health, phases: () => [], silent: () => 0, handlers };
+  const services = [{ pool: "", metrics: new ServiceMetrics(parts) }];
+  return new Scrape({ version: "", serviceName: "", services }).descriptions;
 }

@@ -1,51 +1,60 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PlainError, step } from "../progress.mjs";
 import { runTool } from "../setup/run-tool.mjs";
 import { PRIVATE_MOUNTS } from "./other-root.mjs";
 import { findOnPath } from "./rabbitmq-program.mjs";
 
-/** A folder with another release of Debian and its RabbitMQ. The system itself is not touched, and nothing stays mounted. */
+/** A folder with another release of Debian and some packages of it. The system itself is not touched, and nothing stays mounted. */
 
-/** Each run as `sh -c SCRIPT make ROOT SUITE MIRROR`, in a mount namespace of its own. */
+/** Each run as `sh -c SCRIPT make ROOT SUITE MIRROR PACKAGE...`, in a mount namespace of its own. */
 const MAKE_BASE = 'debootstrap --variant=minbase "$2" "$1" "$3"';
 // A mirror that stands still (a snapshot, an archive) is as good for this: hence Check-Valid-Until.
-const ADD_RABBITMQ = `
-printf '#!/bin/sh\\nexit 101\\n' > "$1/usr/sbin/policy-rc.d"
-chmod 755 "$1/usr/sbin/policy-rc.d"
-cp /etc/hosts /etc/resolv.conf "$1/etc/"
-mount -t proc proc "$1/proc"
-mount --rbind /dev "$1/dev"
+const ADD_PACKAGES = `
+root=$1; shift 3
+printf '#!/bin/sh\\nexit 101\\n' > "$root/usr/sbin/policy-rc.d"
+chmod 755 "$root/usr/sbin/policy-rc.d"
+cp /etc/hosts /etc/resolv.conf "$root/etc/"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 apt_get="apt-get -qq -o Acquire::Check-Valid-Until=false -o Dpkg::Options::=--force-unsafe-io"
-chroot "$1" $apt_get update
-chroot "$1" $apt_get install --yes --no-install-recommends rabbitmq-server
-chroot "$1" apt-get clean`;
+chroot "$root" $apt_get update
+chroot "$root" $apt_get install --yes --no-install-recommends "$@"
+chroot "$root" apt-get clean`;
 
 /**
- * Makes it, once; the next call finds it. Takes a minute and 200 MB of downloads.
+ * With RabbitMQ. Made once; the next call finds it. Takes a minute and 200 MB of downloads.
  *
  * @param {string} suite `trixie`, `sid` …
  * @param {string} dir where such folders are kept
  * @returns {Promise<string>} the folder
  * @throws {PlainError} where it cannot be made
  */
-export async function debianRootWithRabbitmq(suite, dir) {
-  const root = join(dir, suite);
+export function debianRootWithRabbitmq(suite, dir) {
+  return debianRootWith(["rabbitmq-server"], suite, join(dir, suite));
+}
+
+/**
+ * @param {string[]} packages
+ * @param {string} suite
+ * @param {string} root the folder
+ */
+export async function debianRootWith(packages, suite, root) {
   if (existsSync(root)) return root;
   const mirror = debianMirror();
   if (mirror === null) throw new PlainError("/etc/apt names no mirror of Debian.");
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(root), { recursive: true, mode: 0o700 });
   const unfinished = `${root}.new`; // half of it is never taken for the whole
   rmSync(unfinished, { recursive: true, force: true });
   const [unshare = "", ...privately] = PRIVATE_MOUNTS;
   const make = (/** @type {string} */ script) =>
-    runTool(unshare, [...privately, "/bin/sh", "-ec", script, "make", unfinished, suite, mirror], {
+    runTool(unshare, [...privately, "/bin/sh", "-ec", script, "make", unfinished, suite, mirror, ...packages], {
       advice: `Is the mirror that /etc/apt names reachable, and does it have ${suite}?`,
     });
   try {
     await step(`Debian ${suite} into ${root}`, () => make(MAKE_BASE));
-    await step("Its RabbitMQ", () => make(ADD_RABBITMQ));
+    await step(`Its ${packages.join(", ")}`, () => make(ADD_PACKAGES));
     renameSync(unfinished, root);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });

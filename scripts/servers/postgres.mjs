@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../processes/identity.mjs";
@@ -16,6 +16,8 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {string} databaseUrl of a database named unacked
  * @property {number} port
  * @property {number} pid of the postmaster, in its present life
+ * @property {string} dataDir
+ * @property {string} passwordFile
  * @property {Promise<string>} exited of the present life: resolves when it ended, by itself or not
  * @property {() => Promise<void>} start again, on the same port and data
  * @property {() => Promise<void>} stop in order; does not wait for clients
@@ -28,6 +30,9 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {number} [port] otherwise that of the earlier start if it is free, else any free one
  * @property {Record<string, string | number>} [config] settings of the server, over the defaults below
  * @property {import("./postgres-program.mjs").PostgresProgram["kind"]} [runAs] otherwise what this machine allows
+ * @property {string} [programs] the folder above bin/ of another PostgreSQL than that from npm
+ * @property {Pick<Postgres, "dataDir" | "passwordFile">} [copyOf] begins with a copy of these files, of a server that is down
+ * @property {Record<string, string>} [files] further ones that such a copy needs: what they bear, by name
  */
 
 /** @typedef {{ logDir: string, dir: string, dataDir: string, program: import("./postgres-program.mjs").PostgresProgram }} Place */
@@ -44,8 +49,8 @@ const DATABASE = "unacked";
  * @returns {Promise<Postgres>}
  */
 export async function startPostgres(options) {
-  const place = placeOf(resolve(options.dir), options.runAs);
-  const password = initialise(place);
+  const place = placeOf(resolve(options.dir), options.runAs, options.programs);
+  const password = initialise(place, options);
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(place, options.port);
     const life = lifeOf(place, port, password, options.config ?? {});
@@ -125,6 +130,8 @@ function lifeOf(place, port, password, config) {
   return {
     databaseUrl: `postgres://${ROLE}:${password}@127.0.0.1:${port}/${DATABASE}`,
     port,
+    dataDir: place.dataDir,
+    passwordFile: join(place.dir, "password"),
     get pid() {
       return server?.pid ?? -1;
     },
@@ -145,11 +152,12 @@ function lifeOf(place, port, password, config) {
 /**
  * @param {string} dir
  * @param {PostgresOptions["runAs"]} runAs
+ * @param {PostgresOptions["programs"]} programs
  * @returns {Place}
  */
-function placeOf(dir, runAs) {
+function placeOf(dir, runAs, programs) {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const program = findPostgres(outsideOf(dir), runAs);
+  const program = findPostgres(outsideOf(dir), runAs, programs);
   if (program.kind !== "other-user") return { logDir: dir, dir, dataDir: join(dir, "data"), program };
   const outside = join(outsideOf(dir), "database");
   mkdirSync(outside, { recursive: true, mode: 0o700 });
@@ -171,14 +179,26 @@ function outsideOf(dir) {
  * a start that was killed half-way does not leave half a database behind.
  *
  * @param {Place} place
+ * @param {PostgresOptions} options
  * @returns {string} the password
  */
-function initialise(place) {
+function initialise(place, { copyOf, files = {} }) {
   const passwordFile = join(place.dir, "password");
   if (existsSync(place.dataDir)) return readFileSync(passwordFile, "utf8").trim();
 
   const unfinished = `${place.dataDir}.new`;
   rmSync(unfinished, { recursive: true, force: true });
+  if (copyOf !== undefined) {
+    // With who owns them.
+    execFileSync("cp", ["-a", copyOf.dataDir, unfinished]);
+    execFileSync("cp", ["-a", copyOf.passwordFile, passwordFile]);
+    for (const [name, content] of Object.entries(files)) {
+      appendFileSync(join(unfinished, name), content, { mode: 0o600 });
+      handOver(join(unfinished, name), place.program);
+    }
+    renameSync(unfinished, place.dataDir);
+    return readFileSync(passwordFile, "utf8").trim();
+  }
   const password = randomBytes(18).toString("base64url");
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   handOver(passwordFile, place.program);

@@ -40,14 +40,28 @@ export async function nodeSettings(dir, port) {
     // At localhost, as the machine's own name need not resolve to anything.
     nodeName: earlier.nodeName ?? `unacked-${randomBytes(4).toString("hex")}@localhost`,
     cookie: earlier.cookie ?? randomBytes(20).toString("hex"),
-    port: port ?? (await freePort(earlier.port)),
-    managementPort: await freePort(earlier.managementPort),
-    distributionPort: await freePort(earlier.distributionPort),
-    epmdPort: await freePort(earlier.epmdPort),
+    ...(await ports(earlier, port)),
   };
   writeFileSync(`${file}.new`, JSON.stringify(settings, null, 2), { mode: 0o600 });
   renameSync(`${file}.new`, file); // half a file would cost the node its data
   return settings;
+}
+
+/**
+ * Four that differ: none is taken before the node takes it, so that a free one may be found twice.
+ *
+ * @param {Partial<NodeSettings>} earlier
+ * @param {number} [amqpPort]
+ * @returns {Promise<Pick<NodeSettings, "port" | "managementPort" | "distributionPort" | "epmdPort">>}
+ */
+async function ports(earlier, amqpPort) {
+  const found = {
+    port: amqpPort ?? (await freePort(earlier.port)),
+    managementPort: await freePort(earlier.managementPort),
+    distributionPort: await freePort(earlier.distributionPort),
+    epmdPort: await freePort(earlier.epmdPort),
+  };
+  return new Set(Object.values(found)).size === 4 ? found : ports({}, amqpPort);
 }
 
 /**

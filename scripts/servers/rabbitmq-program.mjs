@@ -36,10 +36,10 @@ export function findRabbitmq() {
 }
 
 /**
- * @param {string} root
+ * @param {string} root a folder with another Debian
  * @returns {RabbitmqProgram}
  */
-function rabbitmqOfDebian(root) {
+export function rabbitmqOfDebian(root) {
   const folder = "/usr/lib/rabbitmq/bin";
   if (!existsSync(join(root, folder, "rabbitmq-server")))
     throw new Error(`RABBITMQ_ROOT is ${root}, and there is no RabbitMQ in it.`);

@@ -1,6 +1,4 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { get } from "node:http";
-import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { containerOf } from "./rabbitmq-docker.mjs";
 import { addresses, nodeEnvironment, nodeSettings, writeConfig } from "./rabbitmq-node.mjs";
@@ -139,36 +137,29 @@ function installedNode(dir, settings, program) {
  * @param {NodeSettings} settings
  */
 function readiness(name, logFiles, settings) {
-  const isReady = async () =>
-    (await acceptsConnections(settings.port)) && (await managementAnswers(settings.managementPort));
-  return { name, logFiles, timeoutMs: START_TIMEOUT_MS, isReady };
+  return { name, logFiles, timeoutMs: START_TIMEOUT_MS, isReady: () => listensItself(settings) };
 }
 
 /**
- * @param {number} port
+ * Whether this node, and not another program that took its port a moment before, listens for AMQP: management, a plugin,
+ * answers while the node is still to open that port, and if the port is taken the node ends.
+ *
+ * @param {NodeSettings} settings
  * @returns {Promise<boolean>}
  */
-function acceptsConnections(port) {
-  return new Promise((resolveAnswer) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    socket.once("connect", () => resolveAnswer(true)).once("error", () => resolveAnswer(false));
-    socket.once("connect", () => socket.destroy());
-  });
-}
-
-/**
- * @param {number} port
- * @returns {Promise<boolean>}
- */
-function managementAnswers(port) {
-  return new Promise((resolveAnswer) => {
-    // No keep-alive: the node waits 5 s for an idle connection when it stops.
-    const request = get({ host: "127.0.0.1", port, path: "/api/whoami", auth: "guest:guest", agent: false, timeout: 2_000 });
-    request.once("response", (answer) => {
-      answer.resume();
-      resolveAnswer(answer.statusCode === 200);
+async function listensItself({ managementPort, nodeName }) {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${managementPort}/api/overview`, {
+      // No keep-alive: the node waits 5 s for an idle connection when it stops.
+      headers: { authorization: `Basic ${btoa("guest:guest")}`, connection: "close" },
+      signal: AbortSignal.timeout(2_000),
     });
-    request.once("timeout", () => request.destroy(new Error("timeout")));
-    request.once("error", () => resolveAnswer(false)); // not listening yet
-  });
+    if (!answer.ok) return false;
+    const { node, listeners } = /** @type {{ node: string, listeners: { node: string, protocol: string }[] }} */ (
+      await answer.json()
+    );
+    return node === nodeName && listeners.some((each) => each.node === nodeName && each.protocol === "amqp");
+  } catch {
+    return false; // not listening yet, or somebody else
+  }
 }

@@ -12,13 +12,13 @@ export function canInstall() {
 }
 
 /**
- * @param {string} packageName
+ * @param {string | string[]} names
  * @param {string} advice what to do when it fails
  */
-export async function installPackage(packageName, advice) {
+export async function installPackage(names, advice) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const aptGet = (/** @type {string[]} */ ...args) => runTool("apt-get", ["-qq", ...args], { env, advice });
-  const install = () => aptGet("install", "--yes", "--no-install-recommends", packageName);
+  const install = () => aptGet("install", "--yes", "--no-install-recommends", ...[names].flat());
   // The package lists of a fresh image are missing, those of an old one out of date.
   await install().catch(() => aptGet("update").then(install));
 }

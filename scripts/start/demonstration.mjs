@@ -42,7 +42,7 @@ export async function createDemonstration(managerUrl, exchangeUrl) {
     const wanted = {
       name: `demo-${product}`,
       type: "price-watch",
-      params: { url: exchangeUrl, product, movePercent: MOVE_PERCENT },
+      params: { url: exchangeUrl, product, movePercent: MOVE_PERCENT, resume: true },
     };
     const complaint = await ensureObserver(`${managerUrl}/api/v1/observers`, wanted, deadline);
     if (complaint === null) continue;

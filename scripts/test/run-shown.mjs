@@ -9,9 +9,10 @@ import { complain } from "../progress.mjs";
  * @param {string} program
  * @param {string[]} args
  * @param {string} cwd
+ * @param {NodeJS.Signals} [endBy] what ends it if we are told to end: one that waits for a child of its own may not hear SIGTERM
  * @returns {Promise<number>} its exit code, or 1 if it has none; 128 and the signal's number if we were told to end meanwhile
  */
-export function runShown(program, args, cwd) {
+export function runShown(program, args, cwd, endBy = "SIGTERM") {
   const child = spawn(program, args, { cwd, stdio: "inherit" });
   holdOnLeash(child); // should we be killed with -9, it goes too, and with it the servers that it started
   // Ctrl-C reaches it by itself, and we stay to count; SIGTERM comes to us alone.
@@ -19,7 +20,7 @@ export function runShown(program, args, cwd) {
   const stay = () => (toldToEnd = 128 + constants.signals.SIGINT);
   const passOn = () => {
     toldToEnd = 128 + constants.signals.SIGTERM;
-    child.kill("SIGTERM");
+    child.kill(endBy);
   };
   process.on("SIGINT", stay);
   process.on("SIGTERM", passOn);

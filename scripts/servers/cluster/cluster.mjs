@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { runTool } from "../../setup/run-tool.mjs";
 import { nodeEnvironment, writeConfig } from "../rabbitmq-node.mjs";
-import { findRabbitmq } from "../rabbitmq-program.mjs";
+import { findRabbitmq, rabbitmqOfDebian } from "../rabbitmq-program.mjs";
 import { endServerProcess, startServerProcess, waitUntilReady } from "../server-process.mjs";
 import { startDoors } from "./doors.mjs";
 import { startNetwork, whyNoNetwork } from "./network.mjs";
@@ -17,6 +17,7 @@ import { startNetwork, whyNoNetwork } from "./network.mjs";
  *
  * @typedef {object} Cluster
  * @property {(node: NodeName) => string} amqpUrl
+ * @property {(broker: string) => NodeName} nodeAt of the name that RabbitMQ has for it
  * @property {string} managementUrl of node c
  * @property {string} version RabbitMQ's
  * @property {(links: [NodeName, NodeName][], how: import("./network.mjs").CutKind) => Promise<void>} cut
@@ -32,7 +33,8 @@ import { startNetwork, whyNoNetwork } from "./network.mjs";
  * @property {() => Promise<NodeName[]>} strays nodes that do not run, or miss another, or hold it for parted: to be started again
  * @property {(handling: "ignore" | "pause_minority" | "autoheal") => Promise<void>} handlePartitionsBy until a node starts again
  * @property {(node: NodeName, signal: "SIGKILL" | "SIGTERM") => Promise<void>} endNode resolves when it has ended
- * @property {(node: NodeName) => Promise<void>} start a node again
+ * @property {(node: NodeName, root?: string) => Promise<void>} start a node again; `root`: from now on by the RabbitMQ of this
+ *   folder with another Debian (debian-root.mjs)
  * @property {() => Promise<void>} stop all of it
  */
 
@@ -40,7 +42,7 @@ const AMQP = 5_672;
 const MANAGEMENT = 15_672;
 const START_TIMEOUT_MS = 120_000;
 /** How a node sees the cluster: how many run, and whom it holds for parted from itself. */
-const VIEW = "{length(rabbit_nodes:all_running()), rabbit_node_monitor:partitions()}";
+const VIEW = "{length(rabbit_nodes:all_running()), try rabbit_node_monitor:partitions() catch error:undef -> [] end}"; // from 4.3 on it holds none for parted
 const WHOLE = "{3, []}";
 /** @type {NodeName[]} */
 const NAMES = ["a", "b", "c"];
@@ -50,7 +52,9 @@ const NAMES = ["a", "b", "c"];
  * @returns {Promise<Cluster>}
  */
 export async function startCluster({ dir, netTicktimeS, config = {}, plugins = [] }) {
-  const program = installedRabbitmq();
+  const installed = installedRabbitmq();
+  /** @type {Record<string, import("../rabbitmq-program.mjs").RabbitmqProgram>} */
+  const programs = {};
   const network = await startNetwork(NAMES);
   const doors = startDoors(network);
   const cookie = randomBytes(20).toString("hex");
@@ -69,8 +73,10 @@ export async function startCluster({ dir, netTicktimeS, config = {}, plugins = [
   /** @type {Record<string, import("../server-process.mjs").ServerProcess>} */
   const processes = {};
 
-  /** @param {NodeName} name */
-  async function start(name) {
+  /** @param {NodeName} name @param {string} [root] */
+  async function start(name, root) {
+    if (root !== undefined) programs[name] = rabbitmqOfDebian(root);
+    const program = programs[name] ?? installed;
     const home = join(dir, name);
     mkdirSync(home, { recursive: true, mode: 0o700 });
     const settings = {
@@ -145,6 +151,7 @@ export async function startCluster({ dir, netTicktimeS, config = {}, plugins = [
   }
 
   return {
+    nodeAt: (broker) => /** @type {NodeName} */ (NAMES.find((name) => nodeName(name) === broker)),
     amqpUrl: (name) => `amqp://guest:guest@127.0.0.1:${ports[name]}`,
     managementUrl: `http://guest:guest@127.0.0.1:${managementPort}`,
     version,

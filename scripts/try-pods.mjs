@@ -1,0 +1,35 @@
+import { fileURLToPath } from "node:url";
+import { provideCompose } from "./engine/compose-program.mjs";
+import { buildStack } from "./engine/compose-trial.mjs";
+import { tryOverlay } from "./engine/pods-trial.mjs";
+import { provideImages } from "./engine/stand-ins.mjs";
+import { runTrial } from "./engine/trial.mjs";
+import { provideKubectl } from "./setup/kubectl-program.mjs";
+
+/**
+ * `npm run try-pods`: the pods of k8s/overlays/dev, really run: probes, users, read-only root, drain. `-- production`: and those
+ * of the overlay production, with what operators would make made by hand; that has not been seen to pass yet.
+ */
+const BASES = ["node:22-bookworm-slim", "rabbitmq:4", "rabbitmq:4.3-management", "postgres:17"];
+
+const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
+
+process.exitCode = await runTrial({
+  root,
+  script: fileURLToPath(import.meta.url),
+  provide: async (engine) => {
+    await provideKubectl();
+    await provideCompose(engine);
+  },
+  makeImages: async (engine) => {
+    await provideImages(
+      engine,
+      BASES.map((name) => `docker.io/library/${name}`),
+    );
+    await buildStack(engine, root);
+  },
+  run: async (engine) => {
+    await tryOverlay(engine, root, "dev");
+    if (process.argv.includes("production")) await tryOverlay(engine, root, "production");
+  },
+});
