@@ -187,6 +187,20 @@ describe("publish()", () => {
     expect(started.status.generation).toBe(2);
   });
 
+  test("told to start over, gives up what is open and is there again on another connection", async () => {
+    const { proxy, started } = await proxiedPublisherTo("over");
+    proxy.blackhole("to-client");
+    const open = started.publish(message("over"));
+    started.startOver("no confirm for long");
+    await expect(open).rejects.toMatchObject({ code: "lost" });
+    expect(started.status).toMatchObject({ up: false, lastLoss: { detail: "no confirm for long" } });
+    started.startOver("asked once more, without a connection"); // nothing to give up
+    await proxy.heal();
+    await started.writable();
+    await started.publish(message("over"));
+    expect(started.status.generation).toBe(2);
+  });
+
   test("keeps the session while confirms come in time, however long it goes on", async () => {
     const started = await publisherTo("steady", { confirmTimeoutMs: 300 });
     const untilMs = performance.now() + 1_000;

@@ -9,6 +9,7 @@ export {
 export type { LossKind } from "./loss-kind.ts";
 export type { LossReason } from "./loss-reason.ts";
 export type { Outgoing } from "./outgoing.ts";
+export { untilAborted } from "./patience.ts";
 export { PublishError, type PublishErrorCode } from "./publish-error.ts";
 export { Publisher, type PublisherOptions } from "./publisher.ts";
 export { asOtherwise, type ExchangeDeclaration, type QueueDeclaration } from "./queue-declaration.ts";

@@ -101,6 +101,14 @@ export class Publisher {
     }
   }
 
+  /**
+   * Gives this connection up, if there is one, and makes another, to the next node where several are named: what is open
+   * rejects as `lost`. For confirms that do not come although nothing is said against them.
+   */
+  startOver(why: string): void {
+    this.#connection.session?.end(why);
+  }
+
   /** Resolves when up and not blocked. Rejects when closed, or with the signal's reason. */
   async writable(signal?: AbortSignal): Promise<void> {
     for (;;) {

@@ -1,4 +1,11 @@
-import { type BrokerSettings, type LossReason, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import {
+  type BrokerSettings,
+  type LossReason,
+  Publisher,
+  type Session,
+  SupervisedConnection,
+  untilAborted,
+} from "@unacked/broker";
 import { type QueueType, type ServiceBorn, workQueueName } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
 import { errorText, stackOf } from "../error-text.ts";
@@ -62,6 +69,8 @@ export interface ServiceParts {
 const CONTROL_PREFETCH = 1_000;
 /** What ending keeps back of its time for the last events and the close. */
 const FAREWELL_MS = 3_000;
+/** So long a birth may take to be confirmed before it is sent by another connection; a broker at work needs milliseconds. */
+const BIRTH_LIMIT_MS = 10_000;
 /** For the last spans of slots. */
 const FLUSH_MS = 1_000;
 
@@ -366,7 +375,8 @@ export class ObserverService {
     // Nothing is held yet: that the connection lives is enough.
     await this.#lease.begin(session, () => session.inspect(queues.control));
     this.#events.enterGeneration(session.generation);
-    await this.#knownToTheBooks();
+    await this.#knownToTheBooks(session);
+    if (session.lost.aborted) return; // the next one may have begun meanwhile
     this.#tasks
       .begin(session)
       .catch((error: unknown) =>
@@ -392,13 +402,21 @@ export class ObserverService {
 
   /**
    * Takes no work before its birth stands in the state queue: the books would conclude that nobody has what it has. Not while
-   * the broker blocks all that is published; then nothing can be concluded either.
+   * the broker blocks all that is published; then nothing can be concluded either. A confirm that was due while a queue had no
+   * leader may never come: after a while all that is open is sent again through another connection.
    */
-  async #knownToTheBooks(): Promise<void> {
+  async #knownToTheBooks({ lost }: Session): Promise<void> {
     const confirmed = new Promise<void>((resolve) => this.#events.tell(this.#introduction(), resolve));
-    const known = new AbortController();
-    await Promise.race([confirmed, this.#publisher.blocked(known.signal)]);
-    known.abort();
+    const enough = new AbortController();
+    const known = Promise.race([confirmed, this.#publisher.blocked(enough.signal), untilAborted(lost)]);
+    for (let sinceMs = BIRTH_LIMIT_MS; !(await within(BIRTH_LIMIT_MS, known)); sinceMs += BIRTH_LIMIT_MS) {
+      this.#parts.log.warn(
+        { event: "birth-not-confirmed", sinceMs, publisher: this.#publisher.status },
+        "takes no work yet: the broker has not confirmed that the manager is told of this service; it is told again",
+      );
+      this.#publisher.startOver(`a birth was not confirmed within ${BIRTH_LIMIT_MS} ms`);
+    }
+    enough.abort();
   }
 
   /** It may be given what no worker is free for: a marker is told of all the same, and whose the rest is, is remembered. */
