@@ -25,7 +25,7 @@ const SCHEDULE = {
   },
 };
 // For all of them together: services tell their types and workers within a second or two.
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 /**
  * Creates the price-watch observers of the demonstration, over REST as anybody would. Those of an earlier start go on by
@@ -63,7 +63,7 @@ export async function createDemonstrationFlow(managerUrl) {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const { status, body } = await call("POST", `${managerUrl}/api/v1/flows`, FLOW);
-    if (status === 201 || status === 200) return createSchedule(managerUrl);
+    if (status === 201 || status === 200) return createSchedule(managerUrl, deadline);
     // The service of its pool may not have told of its types yet.
     const isEarly = mayPass(status) || body?.code === "unknown-type";
     if (!isEarly || performance.now() > deadline) return [`${FLOW.name}: ${complaintOf(status, body).text}`];
@@ -73,11 +73,16 @@ export async function createDemonstrationFlow(managerUrl) {
 
 /**
  * @param {string} managerUrl
+ * @param {number} deadline
  * @returns {Promise<string[]>}
  */
-async function createSchedule(managerUrl) {
-  const { status, body } = await call("PUT", `${managerUrl}/api/v1/schedules/${SCHEDULE.id}`, SCHEDULE.body);
-  return status === 201 || status === 200 ? [] : [`${SCHEDULE.id}: ${complaintOf(status, body).text}`];
+async function createSchedule(managerUrl, deadline) {
+  for (;;) {
+    const { status, body } = await call("PUT", `${managerUrl}/api/v1/schedules/${SCHEDULE.id}`, SCHEDULE.body);
+    if (status === 201 || status === 200) return [];
+    if (!mayPass(status) || performance.now() > deadline) return [`${SCHEDULE.id}: ${complaintOf(status, body).text}`];
+    await sleep(250);
+  }
 }
 
 /**
