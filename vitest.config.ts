@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { findKubectl } from "./scripts/setup/kubectl-program.mjs";
+import { MAIN_PATH } from "./test/support/runs/main-path.ts";
 import { SlowFirst } from "./test/support/runs/slow-first.ts";
 
 const servers = {
@@ -50,7 +51,10 @@ export default defineConfig({
         test: {
           ...servers,
           name: "servers",
-          include: ["test/{integration,e2e,browser}/**/*.test.ts"],
+          include:
+            process.env.TESTS === "main-path"
+              ? MAIN_PATH.map((name) => `test/${name}.test.ts`)
+              : ["test/{integration,e2e,browser}/**/*.test.ts"],
           exclude,
         },
       },

@@ -12,18 +12,22 @@ import { runVitest } from "./test/run-vitest.mjs";
 import { lastLineOf, NOTHING, sumOf, tallyOf } from "./test/tally.mjs";
 
 /**
- * `npm test`: the check of the sources (one test, as it counts), then every test; the last line says how it went. Words
- * after `npm test --` choose files, as `npm test -- test/unit`; the check is left out then. `--all` adds those in test/cluster,
- * which cut the nodes of a RabbitMQ cluster off from one another: some minutes more, as root, after all the others, so that
- * neither disturbs the other's times; and last what a container engine runs, each trial one test. Where there can be no such
- * cluster the last line says why, and where the engine has no images yet a line before it.
+ * `npm test`: the check of the sources (one test, as it counts), the pure tests, and of the others the main path of each promise
+ * (test/support/runs/main-path.ts): ten minutes; the last line says how it went. Words after `npm test --` choose files, as
+ * `npm test -- test/unit`; the check is left out then. `--all` runs every test, in an hour; after them those in test/cluster,
+ * which cut the nodes of a RabbitMQ cluster off from one another, as root, so that neither disturbs the other's times; and last
+ * what a container engine runs, each trial one test. Where there can be no such cluster the last line says why, and where the
+ * engine has no images yet a line before it.
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 const words = process.argv.slice(2).filter((word) => word !== "--all");
 const ofCluster = words.filter((word) => word.startsWith("test/cluster"));
 const ofOthers = words.filter((word) => !ofCluster.includes(word));
-const withCluster = ofCluster.length > 0 || (words.length === 0 && process.argv.includes("--all"));
+const isAll = words.length === 0 && process.argv.includes("--all");
+const isMainPath = words.length === 0 && !isAll;
+const withCluster = ofCluster.length > 0 || isAll;
+if (isMainPath) process.env.TESTS = "main-path";
 
 async function runCheck() {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -66,7 +70,7 @@ if (withCluster && !isInterrupted && whyNot === "") {
   process.env.WITH_CLUSTER = "1";
   tallies.push(await runTests(ofCluster, ["--project", "cluster"]));
 }
-const isWhole = words.length === 0 && process.argv.includes("--all") && !isInterrupted;
+const isWhole = isAll && !isInterrupted;
 const whyNoEngine = isWhole ? whyNoTrials(root) : "";
 if (whyNoEngine !== "") say(`try-compose and try-pods were skipped: ${whyNoEngine}`);
 else if (isWhole)
@@ -74,6 +78,7 @@ else if (isWhole)
     if (!isInterrupted) tallies.push(await runAsTest(trial, process.execPath, [`scripts/${trial}.mjs`]));
 const total = tallies.reduce(sumOf);
 for (const failure of failures) say(failure);
+if (isMainPath) say("That was the main path of each promise; npm test -- --all runs every test, which takes about an hour.");
 const noKubectl = ofManifests && findKubectl() === null ? WHY_NO_KUBECTL : "";
 say(
   lastLineOf(total, {

@@ -186,7 +186,7 @@ test("A manager that dies after the commit, before it answers: the next one says
     const users = { every: { role: "operator", timers: ["*"] } };
     const doomed = await own.startManager(users, diesAt("publish unacked.request-replies"));
     const every = await own.requester("every");
-    const one = timer({ at: inMs(8_000) });
+    const one = timer({ at: inMs(600_000) });
     const messageId = await every.publish({ timers: [one] }, { key: "timers" });
     expect(await doomed.exited).toEqual({ code: null, signal: "SIGKILL" });
     await own.startManager(users);

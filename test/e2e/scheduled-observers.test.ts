@@ -34,7 +34,7 @@ describe("observers that are to start later", () => {
   it("take a name, no message and no worker until then; then they start, once", async () => {
     const pool = "later";
     await serve(pool, 1);
-    const startAt = inMs(4_000);
+    const startAt = inMs(10_000);
     const made = await system.create("one", {}, { pool, startAt });
     expect([made.status, made.body]).toMatchObject([
       201,

@@ -116,7 +116,7 @@ test("What runs runs once more with the newest params, and nothing that came bet
 });
 
 test("Where one waits and nothing runs, queue-latest leaves it as it is, and runs after it", async () => {
-  const { body: first } = await create(1, "behind", { startAt: new Date(Date.now() + 500).toISOString() });
+  const { body: first } = await create(1, "behind", { startAt: new Date(Date.now() + 4_000).toISOString() });
   expect((await create(2, "behind", { onConflict: "queue-latest" })).body).toMatchObject({
     id: first.id,
     outcome: "queued",

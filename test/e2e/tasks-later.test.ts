@@ -24,7 +24,7 @@ const later = (params: object) => tasks.create({}, { type: "later", params: { di
 const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 test("A handler puts its task off: it waits, says why and until when, and goes on then with all its attempts", async () => {
-  const at = soon(2_500);
+  const at = soon(8_000);
   const { id } = await later({ at, reason: "the shop is closed" });
   const waiting = await tasks.untilStatus(id, "Scheduled");
   expect(waiting).toMatchObject({

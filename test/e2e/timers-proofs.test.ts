@@ -54,7 +54,6 @@ test("All that are due in one second fire, though one of two managers is killed 
   const ids = newIds(count);
   const atMs = Date.now() + shortOrFull(5_000, 40_000);
   const created = await timers.putAll(ids, (i) => atMs + (i % 1_000));
-  expect(listener.heard).toEqual([]);
   await eventually(() => expect(listener.heard.length).toBeGreaterThan(count / 3), { timeoutMs: 120_000 });
   await doomed.kill("SIGKILL");
   await timers.untilHeard(listener, ids, 180_000);
@@ -67,6 +66,7 @@ test("All that are due in one second fire, though one of two managers is killed 
   const sure = listener.heard.filter(({ id }) => !unsure.has(id));
   const rate = sure.length / (((sure.at(-1)?.heardAtMs ?? 0) - atMs) / 1_000);
   const late = (all: typeof sure) => all.map(({ heardAtMs, headers }) => heardAtMs - Date.parse(headers.at as string));
+  expect(Math.min(...late(listener.heard))).toBeGreaterThanOrEqual(-20);
   say(`${count} in one second, two managers, one killed after a third; set ${Math.round(created)} a second in batches`);
   say(
     `the first ${first} ms after its time; late: ${sayPercentiles(late(sure))}; with those that were taken over: ${sayPercentiles(late(listener.heard))}`,

@@ -92,7 +92,7 @@ test("A lease that is over gives the task to another, and what the first says th
   const { id } = await takers.create();
   const first = await takers.takeOne({ leaseMs: 1_000 });
   expect(await takers.take()).toEqual([]);
-  const second = await takers.takeOne({ wait: 5_000 });
+  const second = await takers.takeOne({ wait: 20_000 });
   expect(second).toMatchObject({ id, attempt: 1 });
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(first.leaseUntil) - 1); // one machine: one clock
   for (const late of [await takers.complete(first), await takers.fail(first), await takers.extend(first)]) {
@@ -108,11 +108,11 @@ test("A lease that is over gives the task to another, and what the first says th
 test("The third lease that runs out is the task's end", async () => {
   const { id } = await takers.create();
   for (const interruptions of [1, 2]) {
-    await takers.takeOne({ wait: 5_000 });
+    await takers.takeOne({ wait: 20_000 });
     await endLease(id);
     expect(await untilStatus(id, "Ready")).toMatchObject({ interruptions });
   }
-  const third = await takers.takeOne({ wait: 5_000 });
+  const third = await takers.takeOne({ wait: 20_000 });
   await endLease(id);
   expect(await untilStatus(id, "Failed")).toMatchObject({
     interruptions: 3,
@@ -289,13 +289,13 @@ test("What fails is tried again after the delay that is asked for, or a growing 
   expect((await takers.fail(first, { retryInMs: 60_000 })).body).toMatchObject({ status: "Scheduled", failures: 1 });
   expect((await takers.complete(first)).body).toMatchObject({ status: "Scheduled", failures: 1 });
   await sql("UPDATE tasks SET due_at = now()");
-  const second = await takers.takeOne({ wait: 5_000 });
+  const second = await takers.takeOne({ wait: 20_000 });
   expect(second.attempt).toBe(2);
   const failedAtMs = Date.now();
   const dueAtMs = Date.parse((await takers.fail(second)).body.dueAt);
   expect(dueAtMs - failedAtMs).toBeGreaterThan(1_000);
   expect(dueAtMs - Date.now()).toBeLessThan(2_500);
-  const third = await takers.takeOne({ wait: 5_000 });
+  const third = await takers.takeOne({ wait: 20_000 });
   const last = await takers.fail(third, { error: { name: "Empty", message: "still out" }, retryInMs: 0 });
   expect(last.body).toMatchObject({ id, status: "Failed", failures: 3, lastError: { name: "Empty", message: "still out" } });
   await takers.create();
@@ -371,9 +371,9 @@ test("Of fifty who wait at two managers each is given one of fifty that are crea
 });
 
 test("Who waits is given what becomes due, and what a pause or a limit lets go, and else nothing when his time is up", async () => {
-  await takers.create({ startAt: new Date(Date.now() + 700).toISOString() });
+  await takers.create({ startAt: new Date(Date.now() + 3_000).toISOString() });
   expect(await takers.take({ wait: 300 })).toEqual([]);
-  const taken = await takers.takeOne({ wait: 5_000 });
+  const taken = await takers.takeOne({ wait: 20_000 });
   await limit({ maxRunning: 1 });
   await takers.create();
   const waits = takers.takeOne({ wait: 10_000 });
