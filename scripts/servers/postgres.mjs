@@ -37,7 +37,7 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
 
 /** @typedef {{ logDir: string, dir: string, dataDir: string, program: import("./postgres-program.mjs").PostgresProgram }} Place */
 
-const START_TIMEOUT_MS = 60_000; // after a crash it replays its log first
+const START_TIMEOUT_MS = 180_000; // after a crash it replays its log first
 const STOP_GRACE_MS = 20_000;
 const MAX_ATTEMPTS = 40;
 const ATTEMPT_PAUSE_MS = 250;

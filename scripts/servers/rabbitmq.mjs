@@ -30,7 +30,7 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {string[]} [plugins]
  */
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 180_000;
 const STOP_GRACE_MS = 20_000;
 
 /**
