@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -79,11 +80,14 @@ else if (isWhole)
 const total = tallies.reduce(sumOf);
 for (const failure of failures) say(failure);
 if (isMainPath) say("That was the main path of each promise; npm test -- --all runs every test, which takes about an hour.");
+const ofWorkers = isAll || words.some((word) => word.includes("process-worker"));
+const noPython = ofWorkers && spawnSync("python3", ["--version"]).status !== 0 ? "there is no python3" : "";
 const noKubectl = ofManifests && findKubectl() === null ? WHY_NO_KUBECTL : "";
 say(
   lastLineOf(total, {
     "the tests of test/cluster": whyNot,
     "those of k8s/": noKubectl,
+    "those with a worker in Python": noPython,
   }),
 );
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 export type CommandSpec = {
@@ -15,6 +15,8 @@ export type CommandSpec = {
   readonly folder: string | undefined;
   /** The group is killed when this process gives no sign of life for so long. */
   readonly silenceTimeoutMs: number;
+  /** Whether it reads what is written to `stdin`; without, it reads nothing. */
+  readonly hasInput: boolean;
 };
 
 export type CommandExit =
@@ -24,6 +26,8 @@ export type CommandExit =
   | { readonly kind: "guardian-lost" };
 
 export type GuardedCommand = {
+  /** The command's own, with `hasInput`. What is written behind its end goes nowhere. */
+  readonly stdin: Writable | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** SIGTERM to the group, SIGKILL after `stopTimeoutMs`. */
@@ -55,25 +59,29 @@ export function startGuardedCommand(spec: CommandSpec): GuardedCommand {
   const guardian = spawn(process.execPath, [...guardianFlags, guardianPath], {
     detached: true,
     env: {},
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", "pipe", spec.hasInput ? "pipe" : "ignore"],
   });
-  const { stdin: orders, stdout, stderr } = guardian;
+  const { stdin: orders, stdout, stderr } = guardian as ChildProcessByStdio<Writable, Readable, Readable>;
   const reports = guardian.stdio[3] as Readable;
+  const stdin = (guardian.stdio[4] as Writable | null) ?? undefined;
   const order = (body: object) => {
     if (orders.writable) orders.write(`${JSON.stringify(body)}\n`);
   };
   // A guardian that is gone is noticed by its exit; the pipe to it has nothing to add.
   orders.on("error", () => orders.destroy());
+  stdin?.on("error", () => stdin.destroy());
 
   order(spec);
   const alive = setInterval(() => order({ do: "alive" }), spec.silenceTimeoutMs / 5);
   const exited = commandExit(guardian, reports).finally(() => {
     clearInterval(alive);
     orders.destroy();
+    stdin?.destroy();
     letGo(stdout);
     letGo(stderr);
   });
   return {
+    stdin,
     stdout,
     stderr,
     stop: () => order({ do: "stop" }),

@@ -6,9 +6,10 @@
  *
  * A plain file on Node built-ins, so that it runs as it is, next to the sources and next to the built files.
  *
- * - fd 0, JSON lines from the service: first the spec `{ command, args, env, cwd, stopTimeoutMs, silenceTimeoutMs, folder }`, then
+ * - fd 0, JSON lines from the service: first the spec `{ command, args, env, cwd, stopTimeoutMs, silenceTimeoutMs, folder, hasInput }`, then
  *   `{ "do": "alive" }` again and again, and at last `{ "do": "stop" }` or `{ "do": "kill" }`
  * - fd 1 and 2: the command's own, handed through
+ * - fd 4, with `hasInput`: the command's standard input, handed through
  * - fd 3, JSON lines to the service: `started { pid }` or `not-started { message }`, then `exited { code, signal }`
  */
 import { spawn } from "node:child_process";
@@ -25,6 +26,7 @@ import { createInterface } from "node:readline";
  * @property {number} stopTimeoutMs
  * @property {number} silenceTimeoutMs
  * @property {string} [folder]
+ * @property {boolean} hasInput
  */
 
 const groupCheckMs = 20;
@@ -57,10 +59,10 @@ orders.on("line", (line) => {
 });
 
 /** @param {Spec} from */
-function start({ command, args, env, cwd, stopTimeoutMs, silenceTimeoutMs }) {
+function start({ command, args, env, cwd, stopTimeoutMs, silenceTimeoutMs, hasInput }) {
   silence = setTimeout(killAndLeave, silenceTimeoutMs);
   const child = spawnOrReport(() =>
-    spawn(command, args, { env, cwd, detached: true, stdio: ["ignore", "inherit", "inherit"] }),
+    spawn(command, args, { env, cwd, detached: true, stdio: [hasInput ? 4 : "ignore", "inherit", "inherit"] }),
   );
   if (child === undefined) return;
   groupId = child.pid;

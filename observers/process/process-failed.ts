@@ -1,9 +1,19 @@
 import type { CommandExit } from "./guarded-command.ts";
 
-/** A command that ended otherwise than with 0, could not be started, or whose guardian was killed. */
+/**
+ * A command that ended otherwise than with 0, could not be started, or whose guardian was killed. A worker, besides: it said what cannot be
+ * read, or what it said was not published or saved.
+ */
 export class ProcessFailed extends Error {
   override readonly name = "ProcessFailed";
-  readonly code: "process-exited" | "process-killed" | "process-not-started" | "guardian-lost";
+  readonly code:
+    | "process-exited"
+    | "process-killed"
+    | "process-not-started"
+    | "guardian-lost"
+    | "line-unreadable"
+    | "event-lost"
+    | "checkpoint-lost";
 
   constructor(code: ProcessFailed["code"], message: string) {
     super(message);

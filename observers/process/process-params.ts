@@ -5,7 +5,7 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Params of the type `process`. What is permitted is part of them, so that a client learns it at POST. */
 export function processParams({ commands, variables }: Pick<Permissions, "commands" | "variables">) {
-  return z.strictObject({
+  const params = z.strictObject({
     command: permittedCommand(commands).describe(
       "The program: a path, or a name that is found by PATH. It is not given to a shell.",
     ),
@@ -17,18 +17,27 @@ export function processParams({ commands, variables }: Pick<Permissions, "comman
         `Environment variables, beside PATH, HOME, LANG and TZ of the service: ${variables === "any" ? "any" : permittedText(variables)}.`,
       ),
     cwd: systemText(4_096).min(1).optional().describe("Working directory; the service's own if left out."),
-    stopTimeoutMs: z
-      .int()
-      .min(0)
-      .max(600_000)
-      .default(5_000)
-      .describe("Milliseconds from SIGTERM to SIGKILL when it is stopped."),
+    stopTimeoutMs: z.int().min(0).max(600_000).default(5_000).describe("Milliseconds from a stop to SIGKILL."),
     silenceTimeoutMs: z
       .int()
       .min(500)
       .max(600_000)
       .default(10_000)
       .describe("Milliseconds that the service may be frozen before the command is killed; keep it below two heartbeats."),
+    protocol: z
+      .enum(["lines", "json-lines"])
+      .default("lines")
+      .describe(
+        '"lines": each line that it prints is emitted. "json-lines": it is told what it needs on its standard input, and says on its standard output what is to be emitted, saved and logged.',
+      ),
+    workerParams: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('What the command is given in its start message, where the protocol is "json-lines".'),
+  });
+  return params.refine(({ protocol, workerParams }) => protocol === "json-lines" || workerParams === undefined, {
+    path: ["workerParams"],
+    error: 'a command is given them by the protocol "json-lines" alone',
   });
 }
 

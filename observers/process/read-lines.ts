@@ -20,13 +20,21 @@ export interface Reading {
   isIdle: boolean;
 }
 
+export interface LineHandling {
+  /** Default: as fast as `onLine`. */
+  readonly pace?: Pace;
+  /** Told how far it is. */
+  readonly reading?: Reading;
+  /** What stood behind the last line end. Default: a line like the others. */
+  readonly onRest?: (line: OutputLine) => Promise<void> | void;
+}
+
 /** Hands the lines of an output to `onLine`, one after the other, until it ends or is destroyed. */
 export async function readLines(
   output: Readable,
   maxLength: number,
   onLine: (line: OutputLine) => Promise<void> | void,
-  pace?: Pace,
-  reading: Reading = { isIdle: true },
+  { pace, reading = { isIdle: true }, onRest = onLine }: LineHandling = {},
 ): Promise<void> {
   const reader = createLineReader(maxLength);
   const pause = pauses(pace);
@@ -43,11 +51,11 @@ export async function readLines(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   }
-  for (const line of reader.rest()) await onLine(line);
+  for (const line of reader.rest()) await onRest(line);
 }
 
 /** To be awaited after each line. */
-function pauses(pace: Pace | undefined): () => Promise<void> | undefined {
+export function pauses(pace: Pace | undefined): () => Promise<void> | undefined {
   let lines = 0;
   let sinceMs = performance.now();
   return () => {

@@ -58,3 +58,13 @@ describe("environment variables", () => {
     expect(judged(under("any", "any"), params)).toEqual({ service: [], manager: [] });
   });
 });
+
+test("params for a worker are refused by the service where the protocol gives them to nobody", () => {
+  const params = { command: "node", workerParams: { n: 1 } };
+  expect(judged(some, params).service).toEqual(["/params/workerParams"]);
+  expect(judged(some, { ...params, protocol: "json-lines" })).toEqual({ service: [], manager: [] });
+  expect(judged(some, { command: "node", protocol: "xml" })).toEqual({
+    service: ["/params/protocol"],
+    manager: ["/params/protocol"],
+  });
+});
