@@ -26,6 +26,7 @@ FROM manifests AS build
 RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
 COPY scripts/bundle.mjs scripts/
+COPY scripts/bundles scripts/bundles
 COPY libs libs
 COPY services services
 COPY observers observers

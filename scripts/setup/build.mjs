@@ -32,7 +32,10 @@ export async function buildIfStale(root) {
  */
 function sourcesDigest(root) {
   const digest = createHash("sha256");
-  for (const path of [...sourceFiles(root), join(root, "scripts/bundle.mjs")]) {
+  for (const path of [
+    ...sourceFiles(root),
+    ...["bundle.mjs", "bundles/program-bundles.mjs"].map((file) => join(root, "scripts", file)),
+  ]) {
     const { size, mtimeMs } = statSync(path);
     digest.update(`${path} ${size} ${mtimeMs}\n`);
   }

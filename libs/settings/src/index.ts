@@ -1,5 +1,6 @@
 export { type FollowedFiles, followFiles } from "./follow-files.ts";
 export { describeSettings, loadSettings, type SettingDescription, type SettingsSources } from "./load-settings.ts";
+export { isAnswered, type ProgramWords } from "./program-words.ts";
 export { anyNumber, flag, oneOf, type SettingTraits, text, textList, wholeNumber, withTraits } from "./setting.ts";
 export { SettingsError } from "./settings-error.ts";
 export { type TlsFiles, tlsFilesOf, tlsFlaws, tlsSettings } from "./tls-settings.ts";

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { BrokerSettingsError } from "@unacked/broker";
-import { loadSettings, SettingsError } from "@unacked/settings";
+import { isAnswered, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
 import { loadTracing, type Tracing } from "@unacked/tracing";
 import { v7 } from "uuid";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
@@ -16,10 +16,21 @@ const EXIT_CANNOT_START = 2;
 /** For the last spans, at most. */
 const FLUSH_LIMIT_MS = 2_000;
 
-/** What `npm run build` makes of services/status-page. From src/ and from dist/, where all of this is one file, it is the same. */
-const PAGE_FOLDER = fileURLToPath(new URL("../../status-page/dist/", import.meta.url));
+/** In the npm package it lies beside `bundle/`; else it is what `npm run build` makes of services/status-page. */
+const PAGE_OF_PACKAGE = fileURLToPath(new URL("../page/", import.meta.url));
+const PAGE_FOLDER = existsSync(PAGE_OF_PACKAGE)
+  ? PAGE_OF_PACKAGE
+  : fileURLToPath(new URL("../../status-page/dist/", import.meta.url));
+
+const PROGRAM: ProgramWords = {
+  program: "unacked-manager",
+  does: "Keeps the books of observers and tasks in PostgreSQL, and serves REST and the status page.",
+  settings: ManagerSettings,
+  version: ownVersion,
+};
 
 async function main(): Promise<void> {
+  if (isAnswered(process.argv.slice(2), PROGRAM)) return;
   const settings = loadSettings(ManagerSettings, { env: process.env, file: process.env["CONFIG_FILE"] });
   const managerId = v7();
   const log = createLog(settings.LOG_LEVEL, { manager: managerId });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { newServiceId } from "@unacked/contracts";
-import { loadSettings, SettingsError } from "@unacked/settings";
+import { isAnswered, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
 import type { Tracing } from "@unacked/tracing";
 import { errorText } from "./error-text.ts";
 import { installIsolation } from "./isolation.ts";
@@ -29,7 +29,15 @@ const EXIT_CANNOT_START = 2;
 const MAX_FLUSH_MS = 2_000;
 const MIN_FLUSH_MS = 200;
 
+const PROGRAM: ProgramWords = {
+  program: "unacked-service",
+  does: "Runs observers and tasks of the files in OBSERVERS_DIR.",
+  settings: ServiceSettings,
+  version: ownVersion,
+};
+
 async function main(): Promise<void> {
+  if (isAnswered(process.argv.slice(2), PROGRAM)) return;
   const settings = loadSettings(ServiceSettings, { env: process.env, file: process.env.CONFIG_FILE });
   const serviceName = settings.SERVICE_NAME ?? hostname();
   const pools = servedPools(settings.POOL, serviceName);

@@ -1,0 +1,35 @@
+import { defineObserver, sleep } from "@unacked/sdk";
+import { z } from "zod";
+
+/** A JSON Feed (jsonfeed.org), as far as it is needed here. */
+export const Feed = z.object({
+  items: z.array(z.object({ id: z.string(), title: z.string().default(""), url: z.string().optional() })),
+});
+
+/** So many ids are remembered; a feed has fewer items. */
+const REMEMBERED = 500;
+
+/**
+ * Looks at a feed, forever, and emits each item that it has not seen. After a crash it goes on from what it saved: the item
+ * before the crash may come twice, and none is left out. What it throws ends this attempt, and it is started again.
+ */
+export default defineObserver({
+  type: "feed",
+  description: "Emits each new item of a JSON Feed.",
+  params: z.strictObject({ url: z.url(), everyMs: z.int().min(10).default(60_000) }),
+  checkpoint: z.object({ seen: z.array(z.string()) }),
+  async run(ctx) {
+    const { url, everyMs } = ctx.params;
+    let seen = ctx.checkpoint?.seen ?? [];
+    do {
+      const answer = await fetch(url, { signal: ctx.signal });
+      if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+      const { items } = Feed.parse(await answer.json());
+      for (const { id, title, url: link } of items.filter((item) => !seen.includes(item.id))) {
+        await ctx.emit({ id, title, link });
+        seen = [...seen, id].slice(-REMEMBERED);
+        await ctx.saveCheckpoint({ seen });
+      }
+    } while (await sleep(everyMs, ctx.signal));
+  },
+});

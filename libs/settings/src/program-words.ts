@@ -1,0 +1,51 @@
+import type { z } from "zod";
+import { describeSettings, type SettingDescription } from "./load-settings.ts";
+
+/** What a program that is told everything by settings says of itself. */
+export interface ProgramWords {
+  readonly program: string;
+  /** What it does, in one sentence. */
+  readonly does: string;
+  readonly settings: z.ZodObject;
+  readonly version: () => string;
+}
+
+/** Like a wrong setting, a wrong word is wrong again after a restart. */
+const EXIT_WRONG_WORD = 2;
+
+/**
+ * Answers `--help` and `--version`, and a word that means nothing, on standard output or standard error, with the exit code.
+ * False where there are no words: then the program goes on.
+ */
+export function isAnswered(words: readonly string[], program: ProgramWords): boolean {
+  const [word] = words;
+  if (word === undefined) return false;
+  if (word === "--help" || word === "-h") process.stdout.write(programHelp(program));
+  else if (word === "--version") process.stdout.write(`${program.version()}\n`);
+  else {
+    process.stderr.write(`${program.program} takes no ${word}: everything is a setting. See ${program.program} --help\n`);
+    process.exitCode = EXIT_WRONG_WORD;
+  }
+  return true;
+}
+
+/** What it does, and every setting with its default and meaning. */
+function programHelp({ program, does, settings }: ProgramWords): string {
+  return `Usage: ${program} [--help | --version]
+
+${does}
+
+Settings are read from the environment, or from a YAML or JSON file of NAME: value lines that CONFIG_FILE names; the
+environment wins.
+
+${describeSettings(settings).map(settingHelp).join("\n")}
+`;
+}
+
+function settingHelp({ name, description, defaultValue, required }: SettingDescription): string {
+  const fallback = required ? " (required)" : defaultValue === undefined ? "" : ` (default: ${defaultValue})`;
+  return `  ${name}${fallback}\n      ${plain(description)}`;
+}
+
+/** Descriptions are written for docs/settings.md. */
+const plain = (markdown: string): string => markdown.replaceAll("`", "").replace(/\[([^\]]+)\]\([^)]*\)/g, "$1");
