@@ -108,3 +108,6 @@ export function contentFlaws(files, { contents, kind }) {
     ...expected.filter(({ fits }) => !files.some((file) => fits.test(file))).map(({ line }) => `${line} is missing`),
   ];
 }
+
+/** The tarball's file name, as `npm pack` makes it. @param {string} name @param {string} version */
+export const tarballOf = (name, version) => `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;

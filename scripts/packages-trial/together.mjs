@@ -1,0 +1,112 @@
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sendSignal } from "../processes/pid-file.mjs";
+import { PlainError, say } from "../progress.mjs";
+import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
+import { startRabbitmq } from "../servers/rabbitmq.mjs";
+import { provideServerPrograms } from "../setup/server-programs.mjs";
+import { programOf } from "../start/program.mjs";
+
+const PATIENCE_MS = 120_000;
+/** So often the feed is looked at. */
+const EVERY_MS = 200;
+
+/**
+ * The programs out of the packages, on a broker and a database of their own: the project's observer runs, the service that runs
+ * it is killed, and it goes on with the other one from what it saved.
+ *
+ * @param {import("./stranger.mjs").Stranger} stranger
+ * @param {string} project
+ * @param {string} dir
+ */
+export async function tryTogether(stranger, project, dir) {
+  await provideServerPrograms();
+  const postgres = join(dir, "postgres");
+  const feed = await serveFeed();
+  const [database, broker] = await Promise.all([
+    startPostgres({ dir: postgres }),
+    startRabbitmq({ dir: join(dir, "rabbitmq") }),
+  ]);
+  const common = { ...stranger.env, AMQP_URL: broker.amqpUrl, PORT: "0" };
+  const program = (/** @type {string} */ name, /** @type {string} */ bin, /** @type {Record<string, string>} */ settings) =>
+    programOf({
+      name,
+      command: [join(project, "node_modules/.bin", bin)],
+      env: { ...common, ...settings },
+      cwd: project,
+      logFile: join(dir, `${name}.log`),
+      pidFile: join(dir, `${name}.pid.json`),
+      readyPath: "/readyz",
+    });
+  const manager = program("manager", "unacked-manager", { DATABASE_URL: database.databaseUrl });
+  const services = ["service-1", "service-2"].map((name) => program(name, "unacked-service", { SERVICE_NAME: name }));
+  try {
+    await Promise.all([manager, ...services].map((each) => each.start()));
+    await tryObserver({ stranger, project, url: manager.url, services, feed });
+  } finally {
+    await Promise.all([...services, manager].map((each) => each.stop()));
+    await Promise.all([broker.stop(), database.stop()]);
+    removePostgresData(postgres);
+    feed.close();
+  }
+}
+
+/**
+ * @param {object} parts
+ * @param {import("./stranger.mjs").Stranger} parts.stranger
+ * @param {string} parts.project
+ * @param {string} parts.url
+ * @param {import("../start/program.mjs").Program[]} parts.services
+ * @param {Awaited<ReturnType<typeof serveFeed>>} parts.feed
+ */
+async function tryObserver({ stranger, project, url, services, feed }) {
+  const page = await fetch(url);
+  if (!page.ok || !(await page.text()).includes("<title>")) throw new PlainError(`The page is not there: ${page.status}`);
+  const unacked = (/** @type {string[]} */ ...args) => stranger.run(project, "npx", ["unacked", ...args, "--url", url]);
+  await until("the types are known", async () => (await unacked("get", "types")).includes("feed"));
+  await unacked("create", "feed", "news", "--param", `url=${feed.url}`, "--param", `everyMs=${EVERY_MS}`, "--wait");
+  await unacked("schedule", "preview", "-f", "apply/schedules.yaml");
+  await unacked("apply", "-f", "apply/schedules.yaml");
+  await unacked("run", "feed-digest", `url=${feed.url}`, "--wait");
+  await until("it has saved", async () => (await read(url)).number > 0 && feed.looks() > 1);
+
+  const before = await observer(url);
+  const service = services.find((_, n) => before.service?.name === `service-${n + 1}`);
+  if (service === undefined) throw new PlainError(`It runs on nobody known: ${JSON.stringify(before)}`);
+  const killedAt = performance.now();
+  sendSignal(service.pid, "SIGKILL");
+  await until("it runs on the other service", async () => {
+    const { status, service: other } = await observer(url);
+    return status === "Processing" && other?.name !== before.service.name;
+  });
+  say(`  killed with -9, it ran again on the other service after ${Math.round(performance.now() - killedAt)} ms`);
+  const looks = feed.looks();
+  await until("it looks at its feed again", async () => feed.looks() > looks);
+}
+
+/** @param {string} url */
+const observer = async (url) => (await fetch(`${url}/api/v1/observers/news`)).json();
+/** @param {string} url */
+const read = async (url) => (await fetch(`${url}/api/v1/observers/news/checkpoint`)).json();
+
+/** @param {string} what @param {() => Promise<boolean>} isSo */
+async function until(what, isSo) {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new PlainError(`Waited ${PATIENCE_MS / 1000} s until ${what}.`);
+    await sleep(50);
+  }
+}
+
+/** A JSON Feed with one item. */
+async function serveFeed() {
+  let looks = 0;
+  const server = createServer((_, answer) => {
+    looks += 1;
+    answer.end(JSON.stringify({ items: [{ id: "1", title: "first" }] }));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return { url: `http://127.0.0.1:${port}/`, looks: () => looks, close: () => server.close() };
+}
