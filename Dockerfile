@@ -20,6 +20,7 @@ COPY services/status-page/package.json services/status-page/
 COPY observers/package.json observers/
 COPY demo/package.json demo/
 COPY cli/package.json cli/
+COPY create/package.json create/
 COPY test/generated-client/package.json test/generated-client/
 
 FROM manifests AS build

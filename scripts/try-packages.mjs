@@ -65,7 +65,7 @@ async function create({ run, refusal }, folder) {
   if (!again.includes("has files in it already")) throw new PlainError(`It should refuse a folder with files: ${again}`);
   const { name, dependencies, devDependencies } = readJson(join(folder, NAME, "package.json"));
   const wrong = Object.entries({ ...dependencies, ...devDependencies }).filter(([of, is]) =>
-    isOurs(of) ? is !== version : !/^\d+\.\d+\.\d+$/.test(is),
+    isOurs(of) ? is !== version : !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(is),
   );
   if (name !== NAME || wrong.length > 0) throw new PlainError(`Its package.json names ${name} and ${JSON.stringify(wrong)}`);
   return join(folder, NAME);

@@ -69,7 +69,7 @@ async function tryObserver({ stranger, project, url, services, feed }) {
   await unacked("schedule", "preview", "-f", "apply/schedules.yaml");
   await unacked("apply", "-f", "apply/schedules.yaml");
   await unacked("run", "feed-digest", `url=${feed.url}`, "--wait");
-  await until("it has saved", async () => (await read(url)).number > 0 && feed.looks() > 1);
+  await until("it has saved", async () => (await checkpoint(url)).number > 0 && feed.looks() > 1);
 
   const before = await observer(url);
   const service = services.find((_, n) => before.service?.name === `service-${n + 1}`);
@@ -78,17 +78,19 @@ async function tryObserver({ stranger, project, url, services, feed }) {
   sendSignal(service.pid, "SIGKILL");
   await until("it runs on the other service", async () => {
     const { status, service: other } = await observer(url);
-    return status === "Processing" && other?.name !== before.service.name;
+    return status === "Processing" && other?.name !== before.service?.name;
   });
   say(`  killed with -9, it ran again on the other service after ${Math.round(performance.now() - killedAt)} ms`);
   const looks = feed.looks();
   await until("it looks at its feed again", async () => feed.looks() > looks);
 }
 
-/** @param {string} url */
-const observer = async (url) => (await fetch(`${url}/api/v1/observers/news`)).json();
-/** @param {string} url */
-const read = async (url) => (await fetch(`${url}/api/v1/observers/news/checkpoint`)).json();
+/** @param {string} url @returns {Promise<{ status: string, service: { name: string } | null }>} */
+const observer = (url) => answerOf(`${url}/api/v1/observers/news`);
+/** @param {string} url @returns {Promise<{ number: number }>} */
+const checkpoint = (url) => answerOf(`${url}/api/v1/observers/news/checkpoint`);
+/** @param {string} url @returns {Promise<any>} */
+const answerOf = async (url) => (await fetch(url)).json();
 
 /** @param {string} what @param {() => Promise<boolean>} isSo */
 async function until(what, isSo) {
