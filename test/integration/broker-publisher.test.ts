@@ -116,6 +116,22 @@ describe("publish()", () => {
     await expect(started.publish(message("full"))).rejects.toMatchObject({ code: "nacked" });
   });
 
+  test("starts over where all that has to be taken is refused for long, and not where clients bound their queues", async () => {
+    const bounded = { "x-max-length": 1, "x-overflow": "reject-publish" };
+    const [ours, others] = [
+      await publisherTo("ours", { mustBeTaken: (exchange) => exchange === "test.direct" }, bounded),
+      await publisherTo("theirs", { mustBeTaken: (exchange) => exchange !== "test.direct" }, bounded),
+    ];
+    await Promise.all([ours.publish(message("ours")), others.publish(message("theirs"))]);
+    await eventually(async () => {
+      if (ours.status.up) await expect(ours.publish(message("ours"))).rejects.toThrow();
+      await expect(others.publish(message("theirs"))).rejects.toMatchObject({ code: "nacked" });
+      expect(ours.status.generation).toBe(2);
+    });
+    expect(ours.status.lastLoss?.detail).toMatch(/^the broker has refused all that it has to take for \d+ ms$/);
+    expect(others.status).toMatchObject({ up: true, generation: 1 });
+  });
+
   test("rejects what cannot be a message, and its neighbours pass", async () => {
     const started = await publisherTo("invalid");
     const circular: Record<string, unknown> = {};

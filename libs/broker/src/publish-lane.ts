@@ -1,6 +1,7 @@
 import type { AmqpSession } from "./amqp-session.ts";
 import type { ConfirmChannel, WireMessage } from "./confirm-channel.ts";
 import { PublishError, type PublishErrorCode } from "./publish-error.ts";
+import type { Refusals } from "./refusals.ts";
 import type { Session } from "./session.ts";
 import { Unconfirmed } from "./unconfirmed.ts";
 
@@ -16,14 +17,20 @@ export interface OpenPublish {
   reject(error: PublishError): void;
 }
 
+export interface LaneParts {
+  readonly confirmTimeoutMs: number;
+  readonly refusals: Refusals;
+  /** Called whenever nothing is open any more. */
+  readonly onIdle: () => void;
+}
+
 /**
  * What goes through one session's confirm channel. Comes in: publishes, in order. Guarantees: each is settled once, by its
  * confirm, by the time limit or by abandon(); none waits for room on a channel that is gone. Dies with its session.
  */
 export class PublishLane {
   readonly #session: Session;
-  readonly #confirmTimeoutMs: number;
-  readonly #onIdle: () => void;
+  readonly #parts: LaneParts;
   readonly #unconfirmed = new Unconfirmed<OpenPublish>();
   #channel: ConfirmChannel | undefined;
   #waiting: OpenPublish[] = [];
@@ -32,15 +39,13 @@ export class PublishLane {
   #unblockedAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(session: Session, confirmTimeoutMs: number, onIdle: () => void) {
+  private constructor(session: Session, parts: LaneParts) {
     this.#session = session;
-    this.#confirmTimeoutMs = confirmTimeoutMs;
-    this.#onIdle = onIdle;
+    this.#parts = parts;
   }
 
-  /** @param onIdle called whenever nothing is open any more */
-  static async open(session: Session, confirmTimeoutMs: number, onIdle: () => void): Promise<PublishLane> {
-    const lane = new PublishLane(session, confirmTimeoutMs, onIdle);
+  static async open(session: Session, parts: LaneParts): Promise<PublishLane> {
+    const lane = new PublishLane(session, parts);
     // The one use of what a Session does not show: every session of this library is an AmqpSession.
     lane.#channel = await (session as AmqpSession).openConfirmChannel({
       onConfirm: (tag, multiple, ok) => lane.#settle(tag, multiple, ok),
@@ -116,21 +121,24 @@ export class PublishLane {
 
   #settle(tag: number, multiple: boolean, ok: boolean): void {
     for (const { sent, returned } of this.#unconfirmed.settle(tag, multiple)) {
+      this.#parts.refusals.note(sent.wire.exchange, ok);
       if (!ok) sent.reject(new PublishError("nacked", sent.messageId, "The broker could not take the message"));
       else if (returned === undefined) sent.resolve();
       else sent.reject(new PublishError("returned", sent.messageId, `No queue took the message: ${returned}`));
     }
     if (this.size === 0) {
       this.#disarm();
-      this.#onIdle();
+      this.#parts.onIdle();
     }
+    const why = this.#parts.refusals.whyStartOver();
+    if (why !== undefined) this.#session.end(why);
   }
 
   /** One timer, for the oldest: the broker confirms in about the order of sending. */
   #armTimer(): void {
     const oldestMs = this.#unconfirmed.oldestSentAtMs;
     if (this.#timer !== undefined || this.#blocked || oldestMs === undefined) return;
-    const dueAtMs = Math.max(oldestMs, this.#unblockedAtMs) + this.#confirmTimeoutMs;
+    const dueAtMs = Math.max(oldestMs, this.#unblockedAtMs) + this.#parts.confirmTimeoutMs;
     this.#timer = setTimeout(() => this.#endIfTooLate(), Math.max(1, Math.ceil(dueAtMs - performance.now())));
   }
 
@@ -141,10 +149,10 @@ export class PublishLane {
 
   #endIfTooLate(): void {
     this.#timer = undefined;
-    const momentMs = performance.now() - this.#confirmTimeoutMs;
+    const momentMs = performance.now() - this.#parts.confirmTimeoutMs;
     const tooLate = momentMs < this.#unblockedAtMs ? [] : this.#unconfirmed.takeSentBefore(momentMs);
     if (tooLate.length === 0) return this.#armTimer();
-    const detail = `no confirm within ${this.#confirmTimeoutMs} ms`;
+    const detail = `no confirm within ${this.#parts.confirmTimeoutMs} ms`;
     rejectAll(tooLate, "too-late", `The outcome is unknown: ${detail}`);
     this.#session.end(detail);
   }

@@ -4,6 +4,7 @@ import { encodeOutgoing, type Outgoing } from "./outgoing.ts";
 import { untilAborted } from "./patience.ts";
 import { PublishError } from "./publish-error.ts";
 import { PublishLane } from "./publish-lane.ts";
+import { Refusals } from "./refusals.ts";
 import type { Session } from "./session.ts";
 import { type ConnectionStatus, SupervisedConnection } from "./supervised-connection.ts";
 
@@ -22,6 +23,11 @@ export interface PublisherOptions {
    * socket is full. One more is refused with `overflow`. Default 20,000. While there is no connection none waits.
    */
   maxWaiting?: number;
+  /**
+   * Whether whatever is published to this exchange has to be taken, since nobody bounds its queues: where all of it is refused for half a
+   * second, the connection is given up for another one, to the next node. Default: never.
+   */
+  mustBeTaken?: (exchange: string) => boolean;
 }
 
 /**
@@ -41,12 +47,17 @@ export class Publisher {
   /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, options: PublisherOptions = {}) {
     const { declare, confirmTimeoutMs = DEFAULT_CONFIRM_TIMEOUT_MS, maxWaiting = DEFAULT_MAX_WAITING } = options;
+    const refusals = new Refusals(options.mustBeTaken ?? (() => false));
     this.#declare = declare;
     this.#maxWaiting = maxWaiting;
     this.#connection = new SupervisedConnection(settings, {
       build: async (session) => {
         await declare?.(session);
-        this.#lane = await PublishLane.open(session, confirmTimeoutMs, () => this.#changes.notify());
+        this.#lane = await PublishLane.open(session, {
+          confirmTimeoutMs,
+          refusals,
+          onIdle: () => this.#changes.notify(),
+        });
       },
       onUp: () => this.#changes.notify(),
       onLost: (_generation, { detail }) => {

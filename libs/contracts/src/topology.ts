@@ -18,6 +18,12 @@ export const EXCHANGES = {
   timers: { name: "unacked.timers", type: "topic" },
 } as const;
 
+const OF_CLIENTS: ReadonlySet<string> = new Set(
+  [EXCHANGES.output, EXCHANGES.requestReplies, EXCHANGES.timers].map(({ name }) => name),
+);
+/** Whether its queues are this system's own, which nobody bounds: a broker that is well takes what is published to them. */
+export const isOwnExchange = (exchange: string): boolean => !OF_CLIENTS.has(exchange);
+
 export type ExchangeDeclaration = (typeof EXCHANGES)[keyof typeof EXCHANGES];
 
 export interface QueueDeclaration {

@@ -6,7 +6,7 @@ import {
   SupervisedConnection,
   untilAborted,
 } from "@unacked/broker";
-import { type QueueType, type ServiceBorn, workQueueName } from "@unacked/contracts";
+import { isOwnExchange, type QueueType, type ServiceBorn, workQueueName } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
 import { errorText, stackOf } from "../error-text.ts";
 import { ControlIntake } from "../keeper/control/control-intake.ts";
@@ -134,7 +134,10 @@ export class ObserverService {
     });
 
     this.#workers = workerCount;
-    this.#publisher = new Publisher(settings("publishes"), { declare: this.#topology.forPublishing });
+    this.#publisher = new Publisher(settings("publishes"), {
+      declare: this.#topology.forPublishing,
+      mustBeTaken: isOwnExchange,
+    });
     this.#events = new EventSender(
       () => ({ ...identity, workerCount: this.#workers }),
       { publisher: this.#publisher, log },

@@ -2,6 +2,7 @@ import { type BrokerSettings, type ConnectionStatus, Publisher, SupervisedConnec
 import {
   ERROR_QUEUE,
   EXCHANGES,
+  isOwnExchange,
   newMessageId,
   type QueueMarker,
   type QueueType,
@@ -83,7 +84,7 @@ export class BrokerSide implements QueueLook, MarkerSender {
     this.catchUp = new CatchUp(() => this.#states.isIdle);
     this.#publisher = new Publisher(
       { ...broker, connectionName: "unacked-manager-publish" },
-      { declare, confirmTimeoutMs: CONFIRM_TIMEOUT_MS },
+      { declare, confirmTimeoutMs: CONFIRM_TIMEOUT_MS, mustBeTaken: isOwnExchange },
     );
     this.#questions = new Publisher(
       { ...broker, connectionName: "unacked-manager-logs" },

@@ -5,6 +5,8 @@ import { errorText } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 
 const PAUSES = { firstMs: 100, maxMs: 5_000 };
+/** A queue without a leader has one again in a moment, and whoever starts waits for this. */
+const REFUSED_PAUSES = { firstMs: 100, maxMs: 500 };
 
 export type PublishTools = {
   readonly publisher: Pick<Publisher, "publish" | "writable" | "declareAgain">;
@@ -31,7 +33,8 @@ export async function publishUntilConfirmed(
       signal.throwIfAborted();
       logRarely(log, failures, message, error);
       if (error instanceof PublishError && error.code === "returned") await publisher.declareAgain();
-      await sleep(backoffMs(PAUSES, failures), undefined, { signal });
+      const isRefused = error instanceof PublishError && error.code === "nacked";
+      await sleep(backoffMs(isRefused ? REFUSED_PAUSES : PAUSES, failures), undefined, { signal });
     }
   }
 }

@@ -11,6 +11,7 @@ import {
 import {
   EXCHANGES,
   generationKey,
+  isOwnExchange,
   newMessageId,
   type QueueType,
   type ReportTasks,
@@ -70,6 +71,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
       {
         confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
         maxWaiting: MAX_WAITING,
+        mustBeTaken: isOwnExchange,
         declare: async (session) => {
           await declare(session);
           this.#session = session;
