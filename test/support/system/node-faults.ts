@@ -12,6 +12,8 @@ export interface NodeFault {
   readonly what: string;
   /** How often `npm run prove -- cluster` has it happen; otherwise once. */
   readonly rounds: number;
+  /** Whether `npm test -- --all` has it happen, too. */
+  readonly isShort: boolean;
   /** Whether another node is there for whoever lost its own. */
   readonly leavesMajority: boolean;
   befall(at: ClusterSystem): Promise<void>;
@@ -21,6 +23,7 @@ export const NODE_FAULTS: NodeFault[] = [
   {
     what: "kill -9 of a node with services on it, which leads nothing",
     rounds: 3,
+    isShort: false,
     leavesMajority: true,
     befall: async (at) => {
       const node = await at.nodeOfAService();
@@ -31,6 +34,7 @@ export const NODE_FAULTS: NodeFault[] = [
   {
     what: "kill -9 of the node that leads the work queue, with services on it",
     rounds: 3,
+    isShort: true,
     leavesMajority: true,
     befall: async (at) => {
       const node = await at.nodeOfAService();
@@ -41,6 +45,7 @@ export const NODE_FAULTS: NodeFault[] = [
   {
     what: "kill -9 of two nodes, which are back 10 s later",
     rounds: 1,
+    isShort: false,
     leavesMajority: false,
     befall: async (at) => {
       const { cluster } = at;
@@ -57,6 +62,7 @@ export const NODE_FAULTS: NodeFault[] = [
   {
     what: "a rolling restart of all three",
     rounds: 1,
+    isShort: false,
     leavesMajority: true,
     befall: async (at) => {
       at.strikes();
