@@ -1,4 +1,3 @@
-import { say } from "../progress.mjs";
 import { expectIn } from "./stranger.mjs";
 
 /**
@@ -18,7 +17,4 @@ export async function tryPrograms({ run, refusal }, project, version) {
     expectIn(await refusal(project, "npx", [program]), "AMQP_URL: is required", `${program} without settings`);
     expectIn(await refusal(project, "npx", [program, "--nonsense"]), "takes no --nonsense", `${program} --nonsense`);
   }
-  const isThere = /^ {2}dev\b/m.test(help);
-  if (!isThere) say("  npm run dev is left out: this release's command line has no `unacked dev`");
-  return { hasDev: isThere };
 }

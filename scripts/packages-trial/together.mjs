@@ -1,14 +1,13 @@
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sendSignal } from "../processes/pid-file.mjs";
 import { PlainError, say } from "../progress.mjs";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
 import { startRabbitmq } from "../servers/rabbitmq.mjs";
 import { provideServerPrograms } from "../setup/server-programs.mjs";
 import { programOf } from "../start/program.mjs";
+import { serveFeed } from "./feed.mjs";
+import { until } from "./waiting.mjs";
 
-const PATIENCE_MS = 120_000;
 /** So often the feed is looked at. */
 const EVERY_MS = 200;
 
@@ -91,24 +90,3 @@ const observer = (url) => answerOf(`${url}/api/v1/observers/news`);
 const checkpoint = (url) => answerOf(`${url}/api/v1/observers/news/checkpoint`);
 /** @param {string} url @returns {Promise<any>} */
 const answerOf = async (url) => (await fetch(url)).json();
-
-/** @param {string} what @param {() => Promise<boolean>} isSo */
-async function until(what, isSo) {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new PlainError(`Waited ${PATIENCE_MS / 1000} s until ${what}.`);
-    await sleep(50);
-  }
-}
-
-/** A JSON Feed with one item. */
-async function serveFeed() {
-  let looks = 0;
-  const server = createServer((_, answer) => {
-    looks += 1;
-    answer.end(JSON.stringify({ items: [{ id: "1", title: "first" }] }));
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  return { url: `http://127.0.0.1:${port}/`, looks: () => looks, close: () => server.close() };
-}
