@@ -8,7 +8,7 @@ import {
   type TaskDefinition,
 } from "@unacked/sdk";
 import { sendableText } from "./error-text.ts";
-import type { HandledRun, HandlerHost, Handlers } from "./keeper/runs/handlers.ts";
+import type { HandledRun, HandlerHost, Handlers, Reload } from "./keeper/runs/handlers.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "./keeper/slots/slot-history.ts";
 import { checkpointFlaw, startAttempt, stopReason } from "./slot/attempt.ts";
 import { BatchHandler } from "./slot/batch-handler.ts";
@@ -29,7 +29,7 @@ export class LocalHandlers implements Handlers, SlotsView {
   /** Of the first attempt, checked when its turn came. */
   readonly #checked = new WeakMap<HandledRun, ParamsResult<unknown>>();
 
-  constructor({ types, tasks, notOffered, broken }: LoadedObservers) {
+  constructor({ types, tasks, notOffered, broken }: Omit<LoadedObservers, "prints">) {
     this.#types = new Map<string, ObserverDefinition | TaskDefinition>([...types, ...tasks]);
     const { infos, unannounced } = describeTypes(types);
     const ofTasks = describeTasks(tasks);
@@ -102,6 +102,18 @@ export class LocalHandlers implements Handlers, SlotsView {
   memory(): SlotsMemory {
     const grownBytes = Math.max(0, process.memoryUsage.rss() - this.#emptyBytes);
     return { usedBytes: grownBytes, limitBytes: Number.POSITIVE_INFINITY, grownBytes };
+  }
+
+  async reload(): Promise<Reload> {
+    return {
+      kind: "refused",
+      why: "with SLOTS=0 observers run in the service's own process, which cannot take code out again: restart it",
+      broken: [],
+    };
+  }
+
+  outdated(): [] {
+    return [];
   }
 
   collect(): void {

@@ -38,6 +38,7 @@ const PROGRAM: ProgramWords = {
 
 async function main(): Promise<void> {
   if (isAnswered(process.argv.slice(2), PROGRAM)) return;
+  const reloads = reloadOnSignal();
   const settings = loadSettings(ServiceSettings, { env: process.env, file: process.env.CONFIG_FILE });
   const serviceName = settings.SERVICE_NAME ?? hostname();
   const pools = servedPools(settings.POOL, serviceName);
@@ -75,6 +76,25 @@ async function main(): Promise<void> {
   drainOnSignals({ services: all, health, tracing, log, stopTimeoutMs: settings.STOP_TIMEOUT_MS });
   await health.listen(settings.HOST, settings.PORT);
   for (const service of all) service.start();
+  reloads.of(all, log);
+}
+
+/** SIGHUP loads the folder again; one that comes before there is a service is remembered, as the folder may have been read by then. */
+function reloadOnSignal(): { of(services: readonly ObserverService[], log: Log): void } {
+  let onSignal = (): void => {
+    isWanted = true;
+  };
+  let isWanted = false;
+  process.on("SIGHUP", () => onSignal());
+  return {
+    of(services, log) {
+      onSignal = () => {
+        log.info({ event: "reloading", signal: "SIGHUP" }, "the folder is loaded again");
+        for (const service of services) void service.reload();
+      };
+      if (isWanted) onSignal();
+    },
+  };
 }
 
 const identityOf = ({ serviceName, pool, workers }: ServedPool, workerCount: number): ServiceIdentity => ({

@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tlsFilesOf } from "@unacked/settings";
 import type { Tracing } from "@unacked/tracing";
+import { logCatalogue, logReload } from "./catalogue-log.ts";
 import type { ServiceIdentity } from "./keeper/identity.ts";
 import { SlotHandlers } from "./keeper/slots/slot-handlers.ts";
 import { slotSettingsOf } from "./keeper/slots/slot-settings.ts";
@@ -12,7 +13,6 @@ import type { RunCost } from "./machine/run-cost.ts";
 import { permissionsOf } from "./permissions.ts";
 import { ObserverService, type ServiceParts } from "./service/observer-service.ts";
 import type { ServiceSettings } from "./settings.ts";
-import { brokenFileText } from "./slot/load-failure.ts";
 import { loadObservers } from "./slot/load-observers.ts";
 
 const SLOT_PROGRAM = fileURLToPath(new URL(`./slot/main${extname(import.meta.url)}`, import.meta.url));
@@ -49,6 +49,7 @@ export async function openService(parts: OpenServiceParts): Promise<ObserverServ
     log,
     tracing,
     exit: (code) => process.exit(code),
+    onReload: (reload) => logReload(reload, handlers.catalogue, log),
     ...parts.failing,
   });
 }
@@ -68,18 +69,11 @@ async function handlersOf(parts: OpenServiceParts): Promise<ServiceParts["handle
 }
 
 function tellCatalogue(catalogue: ServiceParts["handlers"]["catalogue"], identity: ServiceIdentity, log: Log): void {
-  const { types, tasks, unannounced, notOffered, broken } = catalogue;
+  const { types, tasks } = catalogue;
   const { pool, workerCount } = identity;
   log.info(
     { event: "starting", pool, workerCount, types: [...types, ...tasks].map(({ type }) => type), pid: process.pid },
     "observer-service starts",
   );
-  for (const { type, reason } of unannounced)
-    log.warn({ event: "no-json-schema", type, reason }, "the params of a type cannot be announced");
-  for (const { file, problem } of notOffered) log.info({ event: "type-not-offered", file }, `not offered here: ${problem}`);
-  for (const file of broken)
-    log.error(
-      { event: "file-not-loaded", ...file, excerpt: undefined },
-      `only its types are missing here: ${brokenFileText(file)}`,
-    );
+  logCatalogue(catalogue, log);
 }

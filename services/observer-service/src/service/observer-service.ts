@@ -6,7 +6,7 @@ import {
   SupervisedConnection,
   untilAborted,
 } from "@unacked/broker";
-import { isOwnExchange, type QueueType, type ServiceBorn, workQueueName } from "@unacked/contracts";
+import { isOwnExchange, type ObserverTypeInfo, type QueueType, type ServiceBorn, workQueueName } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
 import { errorText, stackOf } from "../error-text.ts";
 import { ControlIntake } from "../keeper/control/control-intake.ts";
@@ -23,7 +23,7 @@ import { fencedTogether, LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
 import { ErrorReporter } from "../keeper/outbox/error-reporter.ts";
 import { EventSender } from "../keeper/outbox/event-sender.ts";
 import { createOutput } from "../keeper/outbox/output.ts";
-import type { Handlers } from "../keeper/runs/handlers.ts";
+import type { Handlers, Reload } from "../keeper/runs/handlers.ts";
 import { quietForMs } from "../keeper/runs/live-run.ts";
 import { tailBytesOf } from "../keeper/runs/run-tail.ts";
 import { RunTracing } from "../keeper/runs/run-tracing.ts";
@@ -35,6 +35,7 @@ import type { RunCost } from "../machine/run-cost.ts";
 import { within } from "../within.ts";
 import type { HealthView } from "./health-server.ts";
 import { MemoryOutlook } from "./memory-outlook.ts";
+import { Reloading } from "./reloading.ts";
 import { ServiceMetrics } from "./service-metrics.ts";
 import { ALIVE_INTERVAL_MS, EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
 
@@ -60,6 +61,8 @@ export interface ServiceParts {
   readonly tracing?: Tracing | undefined;
   /** At once: what cannot be stopped otherwise must not act any more. */
   readonly exit: (code: number) => void;
+  /** What became of loading the folder again, for the log. */
+  readonly onReload: (reload: Reload) => void;
   /** This service fails, for a reason that is its process's. */
   readonly onFail: (error: unknown) => void;
   /** It has failed, is fenced and has said so: nothing of it is left but its process. */
@@ -95,6 +98,9 @@ export class ObserverService {
   readonly #drain: Drain;
   readonly #shed: Shed;
   readonly #tasks: TaskSide;
+  /** As the folder was loaded last. */
+  readonly #types = new Map<string, ObserverTypeInfo>();
+  readonly #reloading = new Reloading(() => this.#reload());
   /** By type, since the boot. */
   readonly #emits = new Map<string, number>();
   readonly #lag = new EventLoopLag();
@@ -125,7 +131,8 @@ export class ObserverService {
     });
     this.metrics = metrics;
     const { queueType, declaresTopology: declaresAll } = parts;
-    const hasTasks = handlers.catalogue.tasks.length > 0 && parts.taskWorkers > 0;
+    const hasTasks = () => handlers.catalogue.tasks.length > 0 && parts.taskWorkers > 0;
+    this.#learnTypes();
     this.#topology = new Topology({ serviceId, pool: identity.pool, queueType, declaresAll, hasTasks });
     const settings = (role: string): BrokerSettings => ({
       ...parts.broker,
@@ -160,6 +167,7 @@ export class ObserverService {
       tailBytes,
       saving: parts.saving,
       updateTimeoutMs: parts.updateTimeoutMs,
+      traitsOf: (type) => ({ isAdmitted: this.#asksFirst(type), hasCheckpoint: this.#saves(type) }),
     });
     this.#heartbeatMs = parts.broker.heartbeatS * 1_000;
     this.#tasks = new TaskSide({
@@ -190,12 +198,11 @@ export class ObserverService {
       tracing,
       closing: this.#closing.signal,
     };
-    const types = new Map(handlers.catalogue.types.map((info) => [info.type, info]));
     this.#intake = new Intake({
       ...shared,
-      knowsType: (type) => types.has(type),
-      asksFirst: (type) => types.get(type)?.start === "admitted",
-      saves: (type) => types.get(type)?.checkpointSchema !== undefined,
+      knowsType: (type) => this.#types.has(type),
+      asksFirst: (type) => this.#asksFirst(type),
+      saves: (type) => this.#saves(type),
       isTraced: tracing !== undefined,
     });
     this.#control = new ControlIntake({
@@ -318,6 +325,38 @@ export class ObserverService {
     await within(0.4 * this.#heartbeatMs, this.#lease.processFailed());
     await this.#sayFarewell("an error that belongs to no observer", 1_000);
     onFailed();
+  }
+
+  /** SIGHUP. Loads the folder again; what runs by older code goes over to the new one. Never rejects. */
+  async reload(): Promise<void> {
+    await this.#reloading.ask().catch((error: unknown) => this.fail(error));
+  }
+
+  async #reload(): Promise<void> {
+    const { handlers, onReload } = this.#parts;
+    if (this.#ending || this.#drain.begun) return onReload({ kind: "refused", why: "this service drains", broken: [] });
+    const reload = await handlers.reload();
+    if (this.#ending) return;
+    onReload(reload);
+    if (reload.kind === "refused") return;
+    this.#learnTypes();
+    // Who has no session now is born with them in the next.
+    if (this.#lease.held) this.#events.tell(this.#introduction());
+    this.#tasks.learnTypes(this.#consumer.session);
+    if (reload.kind === "loaded") this.#runner.renew(reload);
+  }
+
+  #learnTypes(): void {
+    this.#types.clear();
+    for (const info of this.#parts.handlers.catalogue.types) this.#types.set(info.type, info);
+  }
+
+  #asksFirst(type: string): boolean {
+    return this.#types.get(type)?.start === "admitted";
+  }
+
+  #saves(type: string): boolean {
+    return this.#types.get(type)?.checkpointSchema !== undefined;
   }
 
   /** The manager's order, which it repeats until it has heard that it is followed. Nothing is said after the farewell. */

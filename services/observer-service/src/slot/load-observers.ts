@@ -13,6 +13,7 @@ import {
   type TaskDefinition,
 } from "@unacked/sdk";
 import { errorText } from "../error-text.ts";
+import { codePrint } from "./code-print.ts";
 import { brokenFile, brokenFileText, describeLoadFailure } from "./load-failure.ts";
 
 /** Nothing in the folder can be run; every file at fault is named. The service does not start. */
@@ -35,6 +36,8 @@ export interface LoadedObservers {
   readonly notOffered: readonly { file: string; problem: string }[];
   /** Files that cost their own types, and nothing else. */
   readonly broken: readonly BrokenFile[];
+  /** By type: the print of its code. */
+  readonly prints: ReadonlyMap<string, string>;
 }
 
 const isObserverFile = (name: string): boolean =>
@@ -53,12 +56,14 @@ export async function loadObservers(dir: string, permissions: Permissions): Prom
   if (files.some((file) => file.endsWith(".ts"))) (await import("tsx/esm/api")).register();
   if (!files.every(findsPackages)) registerHooks(new URL(`./resolve-sdk${extname(import.meta.url)}`, import.meta.url));
 
+  const prints = new Map<string, string>();
   const broken: BrokenFile[] = [];
   const notOffered: { file: string; problem: string }[] = [];
   const types = new Map<string, ObserverDefinition>();
   const tasks = new Map<string, TaskDefinition>();
   const fileOfType = new Map<string, string>();
   for (const file of files) {
+    const print = codePrint(file);
     const loaded = await loadOne(file, permissions);
     if ("problem" in loaded) broken.push(loaded);
     else if (isNotOffered(loaded)) notOffered.push({ file, problem: loaded.notOffered });
@@ -69,6 +74,7 @@ export async function loadObservers(dir: string, permissions: Permissions): Prom
         if (isTaskDefinition(loaded)) tasks.set(loaded.type, loaded);
         else types.set(loaded.type, loaded);
         fileOfType.set(loaded.type, file);
+        prints.set(loaded.type, print);
       }
     }
   }
@@ -78,7 +84,7 @@ export async function loadObservers(dir: string, permissions: Permissions): Prom
       ...broken,
       ...notOffered,
     ]);
-  return { types, tasks, notOffered, broken };
+  return { types, tasks, notOffered, broken, prints };
 }
 
 /** It is JavaScript, and what every observer imports is installed where it lies: no hook, for which Node starts a thread. */

@@ -7,7 +7,8 @@ import type { StopCode } from "@unacked/sdk";
  */
 export type StopCause =
   | { kind: "uncaught"; error: ErrorText }
-  | { kind: "restarted" }
+  /** Somebody asked for it, or its code is newer (`why`). */
+  | { kind: "restarted"; why?: string }
   /** It begins again elsewhere in this service, through no fault of its own. */
   | { kind: "moved"; why: string }
   | { kind: "draining" }

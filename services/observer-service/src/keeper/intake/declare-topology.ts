@@ -24,7 +24,7 @@ export interface TopologyParts {
    */
   readonly declaresAll: boolean;
   /** Whether it runs tasks, and so tells of them. */
-  readonly hasTasks: boolean;
+  readonly hasTasks: () => boolean;
 }
 
 /** What a service needs on the broker, and declares there itself or finds declared. */
@@ -41,7 +41,7 @@ export class Topology {
     if (!declaresAll) return undefined;
     return async (session) => {
       await declareForPublishing(session, queueType);
-      if (hasTasks) await session.declare(taskStateQueue(queueType));
+      if (hasTasks()) await session.declare(taskStateQueue(queueType));
     };
   }
 

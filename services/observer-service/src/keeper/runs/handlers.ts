@@ -1,4 +1,4 @@
-import type { ErrorText, TaskInput } from "@unacked/contracts";
+import type { BrokenFile, ErrorText, TaskInput } from "@unacked/contracts";
 import type { Attempt, AttemptedRun, AttemptHost, BatchMember } from "../../wire/attempt.ts";
 import type { Catalogue } from "../../wire/messages.ts";
 
@@ -21,6 +21,26 @@ export interface HandlerHost<Run extends HandledRun = HandledRun> extends Attemp
   onInterrupted(run: Run, why: Interruption): void;
   /** The handler is to end, and to begin again elsewhere, through no fault of its own. */
   onMoved(run: Run, why: Interruption): void;
+  /** There is newer code than what it runs by: it is to end, and to begin again by that. Absent: it ends as it is. */
+  onRenewed?(run: Run): void;
+}
+
+/** What has become of loading the folder again. */
+export type Reload =
+  /** The old code stays in use. `broken`: the files at fault, where these are known. */
+  | { readonly kind: "refused"; readonly why: string; readonly broken: readonly BrokenFile[] }
+  | { readonly kind: "unchanged" }
+  /** Types by what has become of their code. */
+  | { readonly kind: "loaded"; readonly changed: string[]; readonly added: string[]; readonly gone: string[] };
+
+/** An observer that runs by older code than there is. */
+export interface Outdated {
+  /** A slot waits for it. */
+  readonly isReady: boolean;
+  /** It needs one that is not everybody's. */
+  readonly isApart: boolean;
+  /** Has it begin again. */
+  begin(): void;
 }
 
 /** Why a run has to begin again. */
@@ -46,6 +66,10 @@ export interface Handlers {
   leaseHeldUntil(deadlineMs: number | undefined, graceMs: number): void;
   /** Whether silence counts for nobody now: the broker takes nothing. */
   holdSilence(isHeld: boolean): void;
+  /** Loads the folder again; what starts from then on runs by what it holds. Never two at a time. */
+  reload(): Promise<Reload>;
+  /** Who still runs by older code. @param isPatient whether all new slots are still waited for */
+  outdated(isPatient: boolean): Outdated[];
   /** Ends what still runs; resolves when what it traced is sent, after `limitMs` at the latest. */
   close(limitMs: number): Promise<void>;
 }

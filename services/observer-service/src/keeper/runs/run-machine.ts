@@ -262,7 +262,10 @@ function finished(cause: StopCause, failures: number, chance: RetryChance | unde
     case "uncaught":
       return chance === undefined ? ignored(OVER) : failedAttempt(failures + 1, cause.error, chance.random, chance.policy);
     case "restarted":
-      return { state: OVER, effects: [{ kind: "restart", failures: 0 }] };
+      return {
+        state: OVER,
+        effects: [{ kind: "restart", failures: 0, ...(cause.why !== undefined && { interruption: cause.why }) }],
+      };
     case "moved":
       return { state: OVER, effects: [{ kind: "restart", failures, interruption: cause.why }] };
     case "draining":

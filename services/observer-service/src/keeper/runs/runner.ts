@@ -8,6 +8,7 @@ import { EndedTails } from "./ended-tails.ts";
 import type { HandlerHost, Handlers } from "./handlers.ts";
 import { type AcceptedStart, admissionOfNext, attemptOf, type LiveRun, newLiveRun } from "./live-run.ts";
 import { Pacer } from "./pacer.ts";
+import { Renewal } from "./renewal.ts";
 import { type RunEffect, type RunFact, type RunInput, type Settled, type Settlement, stepRun } from "./run-machine.ts";
 import { RunSlots } from "./run-slots.ts";
 import { RunTail } from "./run-tail.ts";
@@ -26,6 +27,8 @@ export interface RunnerParts extends RunTellerParts {
   readonly onStart?: (attempt: number) => void;
   /** How long a handler may think about what is wanted of it. */
   readonly updateTimeoutMs?: number;
+  /** What a run of that type is to do by now; undefined: as it was accepted. */
+  readonly traitsOf?: (type: string) => { isAdmitted: boolean; hasCheckpoint: boolean };
   /** What the tail of one run may take. */
   readonly tailBytes: number;
   /** Undefined: nothing is traced. */
@@ -51,6 +54,7 @@ export class Runner {
   readonly #checkpoints: Checkpoints;
   readonly #host: HandlerHost<LiveRun>;
   readonly #updates: Updates;
+  readonly #renewal: Renewal;
   readonly #silences = new Silences((run) => this.#teller.tellSilence(run));
 
   constructor(parts: RunnerParts) {
@@ -58,6 +62,10 @@ export class Runner {
     this.#teller = new RunTeller(parts);
     this.#checkpoints = new Checkpoints({ ...parts, bytesPerS: parts.saving?.bytesPerS ?? Number.MAX_SAFE_INTEGER });
     this.#host = this.#hostOfAttempts(parts);
+    this.#renewal = new Renewal({
+      outdated: (isPatient) => parts.handlers.outdated(isPatient),
+      onDone: (count) => parts.log.info({ event: "types-renewed", observers: count }, "all runs by the newest code"),
+    });
     this.#updates = new Updates({
       events: parts.events,
       limitMs: parts.updateTimeoutMs ?? DEFAULT_UPDATE_TIMEOUT_MS,
@@ -89,6 +97,18 @@ export class Runner {
   /** What it has saved last, or was given, is told once more. */
   tellCheckpoint(run: LiveRun): void {
     this.#checkpoints.tellAgain(run);
+  }
+
+  /**
+   * The folder was loaded again. Who runs by older code begins again, a few at a time; who waits for its next attempt does now; who is
+   * of a type that is gone gives its message back.
+   */
+  renew({ changed, gone }: { changed: readonly string[]; gone: readonly string[] }): void {
+    for (const run of this.slots.all()) {
+      if (gone.includes(run.start.type)) this.stop(run, { kind: "shed" });
+      else if (run.state.phase === "backing-off" && changed.includes(run.start.type)) this.stop(run, NEWER_CODE);
+    }
+    this.#renewal.begin();
   }
 
   stopAll(cause: StopCause): void {
@@ -256,6 +276,7 @@ export class Runner {
         this.#apply(run, { kind: "interrupted", why: why.detail });
       },
       onMoved: (run, { detail: why }) => this.stop(run, { kind: "moved", why }),
+      onRenewed: (run) => this.stop(run, NEWER_CODE),
     };
   }
 
@@ -273,7 +294,7 @@ export class Runner {
     const why = interruption === undefined ? {} : { interruption: sendableText(interruption, MAX_INTERRUPTION) };
     this.#teller.tell(run, { kind: "RunStopped", reason: "restarted", ...why });
     if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
-    const successor = newLiveRun(run, this.#parts.log);
+    const successor = newLiveRun(this.#asItIsNow(run), this.#parts.log);
     successor.state = { phase: "waiting", failures };
     const admission = admissionOfNext(run);
     if (admission !== undefined) successor.admission = admission;
@@ -281,7 +302,20 @@ export class Runner {
     this.slots.replace(run, successor);
     this.#takeTurn(successor);
   }
+
+  /** Newer code may ask first, or save, where older did not. */
+  #asItIsNow({ start, delivery, isAdmitted, hasCheckpoint }: LiveRun): AcceptedStart {
+    const traits = this.#parts.traitsOf?.(start.type);
+    return {
+      start,
+      delivery,
+      isAdmitted: isAdmitted || traits?.isAdmitted === true,
+      hasCheckpoint: hasCheckpoint || traits?.hasCheckpoint === true,
+    };
+  }
 }
+
+const NEWER_CODE: StopCause = { kind: "restarted", why: "its code was loaded again" };
 
 /** Another handler follows, of the same run or of the next. */
 const followsOn = (state: LiveRun["state"]): boolean =>

@@ -36,6 +36,7 @@ export class Placement {
 
   /** What the types ask for. */
   isolate(wishes: readonly ({ type: string } & Isolation)[]): void {
+    this.#isolation.clear();
     for (const { type, ...wish } of wishes) this.#isolation.set(type, wish);
   }
 
@@ -65,6 +66,15 @@ export class Placement {
     const inSlot = this.#placedIn.get(slot) ?? new Map<number, Placed>();
     this.#placedIn.set(slot, inSlot.set(placed.id, placed));
     return slot;
+  }
+
+  /** Whether one of this observer would begin at once; and whether it needs a slot that is not everybody's. */
+  readinessFor(start: StartedAs): { isReady: boolean; isApart: boolean } {
+    const { pool } = this.#parts;
+    const purpose = this.#purposeOf(start);
+    if (purpose === undefined) return { isReady: pool.shared.some((slot) => mayTake(slot, start)), isApart: false };
+    const existing = pool.existing(purpose, (slot) => this.#isFull(slot));
+    return { isReady: existing?.isLoaded ?? pool.hasWarmSpare, isApart: true };
   }
 
   /** Starts the slots that these will need. @returns whether they have all loaded */
@@ -114,16 +124,25 @@ export class Placement {
     const purpose = this.#purposeOf(start);
     if (purpose !== undefined) {
       const own = pool.slotFor(purpose, (slot) => this.#isFull(slot));
+      const lacksIt = own?.isLoaded === true && !mayTake(own, start);
+      if (lacksIt && purpose.kind !== "suspects") return undefined;
+      if (lacksIt) return this.#leastLoaded(start);
       if (own !== undefined || purpose.kind !== "suspects") return own;
       // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until those who were calm have gone.
       this.#dissolveCalm();
       const others = pool.suspected.at(-1);
-      if (others !== undefined) return others;
+      if (others !== undefined && (!others.isLoaded || mayTake(others, start))) return others;
     }
+    return this.#leastLoaded(start);
+  }
+
+  /** Of those that all share. */
+  #leastLoaded(start: StartedAs): Slot | undefined {
+    const { pool } = this.#parts;
     let best: Slot | undefined;
     let leastLoad = Number.POSITIVE_INFINITY;
     for (const slot of pool.slots) {
-      if (!isShared(slot)) continue;
+      if (!isShared(slot) || !mayTake(slot, start)) continue;
       const load = this.loadOf(slot);
       if (load >= leastLoad) continue;
       best = slot;
@@ -164,3 +183,6 @@ export class Placement {
     recycler.dissolve(calm, this.in(calm));
   }
 }
+
+/** Its folder had that type when it was loaded. */
+const mayTake = ({ prints }: Slot, { type }: StartedAs): boolean => prints.has(type);

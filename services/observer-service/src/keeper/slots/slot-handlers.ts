@@ -3,7 +3,7 @@ import type { Log } from "../../log.ts";
 import type { Attempt } from "../../wire/attempt.ts";
 import type { Catalogue, Stuck } from "../../wire/messages.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
-import type { HandledRun, HandlerHost, Handlers } from "../runs/handlers.ts";
+import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../runs/handlers.ts";
 import { AttemptMessages } from "./attempt-messages.ts";
 import { Blame } from "./blame.ts";
 import { clearTimers, type Placed } from "./placed.ts";
@@ -16,6 +16,9 @@ import type { OverLimit } from "./slot-memory.ts";
 import { type LoadedMessage, SlotPool, type SlotSettings } from "./slot-pool.ts";
 import type { SlotEnd } from "./slot-process.ts";
 import type { SuspectGroup } from "./suspicion.ts";
+
+/** New slots are still waited for. */
+const NOT_YET: Outdated = { isReady: false, isApart: false, begin: () => undefined };
 
 /**
  * Runs handlers in slots. Comes in: starts and aborts of the runner; what slots say, and how they end. Guarantees: every start is
@@ -77,9 +80,67 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   /** Resolves when the slots have loaded the folder. @throws SlotsNotLoadedError */
   async open(): Promise<void> {
-    const { isolation, ...catalogue } = await this.#pool.open();
+    const { isolation, code: _code, ...catalogue } = await this.#pool.open();
     this.#catalogue = catalogue;
     this.#placement.isolate(isolation);
+  }
+
+  async reload(): Promise<Reload> {
+    const look = await this.#pool.look();
+    if ("problem" in look) return { kind: "refused", why: look.problem, broken: [] };
+    const { slot, folder } = look;
+    const { isolation, code: _code, ...catalogue } = folder;
+    const brokenBefore = new Set(this.catalogue.broken.map(({ file }) => file));
+    const broken = folder.broken.filter(({ file }) => !brokenBefore.has(file));
+    const before = this.#pool.prints;
+    if (broken.length > 0 || (this.#pool.hasAll(folder.code) && folder.code.length === before.size)) {
+      slot.process.kill();
+      if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
+      this.#catalogue = catalogue; // a file that is broken may be so otherwise
+      return { kind: "unchanged" };
+    }
+    this.#catalogue = catalogue;
+    this.#placement.isolate(isolation);
+    this.#pool.adopt(slot, folder, (one) => this.#placement.loadOf(one) === 0);
+    this.#letGoOfUnknown();
+    const now = this.#pool.prints;
+    return {
+      kind: "loaded",
+      changed: [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type),
+      added: [...now.keys()].filter((type) => !before.has(type)),
+      gone: [...before.keys()].filter((type) => !now.has(type)),
+    };
+  }
+
+  outdated(isPatient: boolean): Outdated[] {
+    if (isPatient && !this.#pool.isStaffed) return this.#outdated().map(() => NOT_YET);
+    return this.#outdated().map(({ run, host }) => {
+      const { isReady, isApart } = this.#placement.readinessFor(run.start);
+      // For one of its own there may never be a slot that is warm: then it waits for one without its run.
+      return { isReady: isReady || (isApart && !isPatient), isApart, begin: () => host.onRenewed?.(run) };
+    });
+  }
+
+  #outdated(): Placed[] {
+    const now = this.#pool.prints;
+    return [...this.#pool.slots]
+      .filter(({ isOld, process }) => isOld && !process.isKilled)
+      .flatMap((slot) =>
+        this.#placement.in(slot).filter(({ cause, host, run: { start } }) => {
+          const print = now.get(start.type);
+          const mayBegin = cause === undefined && host.onRenewed !== undefined;
+          return mayBegin && print !== undefined && print !== slot.prints.get(start.type);
+        }),
+      );
+  }
+
+  /** Of a type that is gone no slot will ever come. */
+  #letGoOfUnknown(): void {
+    for (const placed of this.#placement.takeWaiting()) {
+      const isKnown = this.#pool.prints.has(placed.run.start.type);
+      if (isKnown || placed.host.onRenewed !== undefined) this.#place(placed);
+      else placed.host.onInterrupted(placed.run, { detail: "its type is gone from the folder" });
+    }
   }
 
   get catalogue(): Catalogue {
@@ -250,7 +311,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     this.#placement.remove(slot, placed);
     if (this.#placement.loadOf(slot) > 0) return;
     // The next one of a type that asks for its own gets a fresh process.
-    if (slot.isRetired || slot.purpose.kind === "own") return slot.process.kill();
+    if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();
     const { cause, run } = placed;
     if (slot.purpose.kind === "alone" && run.taskAttempt !== undefined) return this.#pool.release(slot, true); // its next attempt may be elsewhere
     if (slot.purpose.kind !== "alone" || cause === undefined || cause.kind === "uncaught") return;

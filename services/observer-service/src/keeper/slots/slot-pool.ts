@@ -25,6 +25,9 @@ export interface SlotPoolHooks extends Pick<SlotWatchParts, "onOverLimit" | "onF
   onRoom(): void;
 }
 
+/** What a slot has made of the folder as it is now. */
+export type Look = { readonly slot: Slot; readonly folder: LoadedFolder } | { readonly problem: string };
+
 export type LoadedMessage = Exclude<FromSlot, { kind: "loaded" | "not-loaded" | "lag" }>;
 
 /** No slot could load the folder: what the terminal should say. */
@@ -41,6 +44,8 @@ const MAX_PAUSE_MS = 10_000;
 const EMPTIED_AT_ONCE = 0.125;
 /** Who has not by then may never. */
 const LOADS_WITHIN_MS = 10_000;
+/** Code that waits for something at its top level never has loaded. */
+const LOOK_LIMIT_MS = 60_000;
 
 /**
  * Keeps as many slots up as there should be, and one spare that is warm. A slot that dies is replaced at once; one that dies
@@ -56,6 +61,9 @@ export class SlotPool {
   #pauseMs = FIRST_PAUSE_MS;
   #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
   #isClosed = false;
+  #look: { slot: Slot; answer(look: Look): void } | undefined;
+  /** By type: the print of the newest code. */
+  #prints: ReadonlyMap<string, string> = new Map();
 
   constructor(settings: SlotSettings, hooks: SlotPoolHooks, log: Log) {
     this.#settings = settings;
@@ -77,6 +85,58 @@ export class SlotPool {
       for (let i = 0; i < this.#settings.count; i += 1) this.#spawn({ kind: "shared" });
       this.#watch.start();
     });
+  }
+
+  /**
+   * Has one slot more load the folder as it is now, beside all others. Nothing is placed in it: it is to be adopted, or killed. One at a time.
+   */
+  look(): Promise<Look> {
+    return new Promise((resolve) => {
+      const slot = this.#spawn({ kind: "spare" });
+      slot.isOnTrial = true;
+      const answer = (look: Look): void => {
+        clearTimeout(limit);
+        this.#look = undefined;
+        if ("problem" in look) slot.process.kill();
+        resolve(look);
+      };
+      const problem = `the files have not come to the end of loading within ${LOOK_LIMIT_MS / 1_000} s`;
+      const limit = setTimeout(() => answer({ problem }), LOOK_LIMIT_MS);
+      this.#look = { slot, answer };
+    });
+  }
+
+  /** Whether every slot that takes starts has this code. */
+  hasAll(code: LoadedFolder["code"]): boolean {
+    return [...this.slots].filter(isOfUse).every((slot) => hasCode(slot, code));
+  }
+
+  /** Its code is the newest: it is the first of the slots that take starts, and who has other code takes none any more. */
+  adopt(slot: Slot, { code }: LoadedFolder, isEmpty: (slot: Slot) => boolean): void {
+    this.#prints = printsOf(code);
+    for (const other of [...this.slots].filter((one) => one !== slot && !hasCode(one, code))) {
+      other.isOld = true;
+      if (!other.isLoaded || isEmpty(other)) other.process.kill();
+    }
+    slot.isOnTrial = false;
+    slot.sinceMs = performance.now();
+    this.#fill();
+    this.#hooks.onRoom();
+  }
+
+  /** By type: the print of the newest code. */
+  get prints(): ReadonlyMap<string, string> {
+    return this.#prints;
+  }
+
+  /** As many take anybody's starts as should, or as may now. */
+  get isStaffed(): boolean {
+    return this.shared.length >= this.#settings.count || this.slots.size >= this.#settings.max;
+  }
+
+  /** One that is warm, and nobody's yet. */
+  get hasWarmSpare(): boolean {
+    return this.#spare?.isLoaded === true;
   }
 
   /** Whether one more slot could be had for a guilty observer. */
@@ -222,7 +282,7 @@ export class SlotPool {
       case "not-loaded":
         return this.#notLoaded(slot, message.problem);
       case "unattributed":
-        if (this.#opening === undefined) return this.#hooks.onMessage(slot, message);
+        if (this.#opening === undefined && !slot.isOnTrial) return this.#hooks.onMessage(slot, message);
         slot.lastWord = message.error;
         return;
       default:
@@ -232,19 +292,34 @@ export class SlotPool {
 
   #loaded(slot: Slot, { kind: _kind, ...folder }: LoadedFolder & { kind: "loaded" }): void {
     slot.isLoaded = true;
+    slot.prints = printsOf(folder.code);
+    if (slot === this.#look?.slot) return this.#look.answer({ slot, folder });
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#log.debug({ event: "slot-loaded", slot: slot.process.pid, purpose: slot.purpose.kind }, "a slot is ready");
     if (this.#opening !== undefined) {
       if (this.shared.length < this.#settings.count) return;
+      this.#prints = printsOf(folder.code);
       this.#opening.resolve(folder);
       this.#opening = undefined;
-    }
+    } else this.#tellLacking(slot, folder);
     this.#fill();
     this.#hooks.onRoom();
   }
 
+  /** A slot that was started since loads the folder as it is by then. */
+  #tellLacking({ process, prints }: Slot, { broken }: LoadedFolder): void {
+    const lacks = [...this.#prints.keys()].filter((type) => !prints.has(type));
+    if (lacks.length === 0) return;
+    const why = broken.map(({ file, place, problem }) => `${place?.file ?? file}:${place?.line ?? 1}: ${problem}`);
+    this.#log.error(
+      { event: "slot-lacks-types", slot: process.pid, lacks },
+      `the folder does not load as it did: observers of ${lacks.join(", ")} are not placed in this slot. Mend it, and send SIGHUP. ${why.join("; ")}`,
+    );
+  }
+
   #notLoaded(slot: Slot, problem: string): void {
     if (this.#isClosed) return;
+    if (slot === this.#look?.slot) return this.#look.answer({ problem });
     if (this.#opening !== undefined) return this.#giveUp(problem);
     this.#log.error({ event: "slot-not-loaded", problem }, "a new slot has nothing to run");
     slot.process.kill();
@@ -259,14 +334,22 @@ export class SlotPool {
     this.slots.delete(slot);
     slot.living.abort();
     if (this.#isClosed) return;
+    if (slot === this.#look?.slot)
+      this.#look.answer({ problem: `it ended while it loaded the files: ${lastWordsOf(slot, end)}` });
     if (!slot.isLoaded && this.#opening !== undefined)
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
     this.#hooks.onGone(slot, end);
-    if (slot.isLoaded) return this.#fill();
+    if (slot.isLoaded || slot.isOld || slot.isOnTrial) return this.#fill();
     setTimeout(() => this.#fill(), this.#pauseMs);
     this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
   }
 }
+
+const printsOf = (code: LoadedFolder["code"]): ReadonlyMap<string, string> =>
+  new Map(code.map(({ type, print }) => [type, print]));
+
+const hasCode = ({ prints }: Slot, code: LoadedFolder["code"]): boolean =>
+  code.every(({ type, print }) => prints.get(type) === print);
 
 const lastWordsOf = ({ lastWord }: Slot, end: SlotEnd): string =>
   lastWord === undefined ? endText(end) : `${lastWord.name}: ${lastWord.message}`;

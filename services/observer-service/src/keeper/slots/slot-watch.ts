@@ -58,7 +58,7 @@ export class SlotWatch {
       }
       const isNear = boundBytes > this.#parts.memoryBytes / 2;
       usedBytes += isNear && !process.isKilled ? memoryOf(slot) : boundBytes;
-      limitBytes += this.#parts.memoryBytes;
+      if (!slot.isOld) limitBytes += this.#parts.memoryBytes; // what is going has no room
       grownBytes += Math.max(0, boundBytes - this.#emptyBytes);
     }
     return { usedBytes, limitBytes, grownBytes };

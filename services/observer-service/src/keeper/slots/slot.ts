@@ -22,8 +22,14 @@ export interface Slot {
   sinceMs: number;
   /** Its observers' files are loaded: it takes starts. */
   isLoaded: boolean;
+  /** By type, when it has loaded: the print of its code. */
+  prints: ReadonlyMap<string, string>;
   /** It takes no more, and goes when what runs in it has. */
   isRetired: boolean;
+  /** There is newer code than its own: the same, but what may stay in it does. */
+  isOld: boolean;
+  /** It looks whether the folder loads; nothing is placed in it meanwhile. */
+  isOnTrial: boolean;
   /** What ended it, where it is known, and known of nobody. */
   lastWord?: ErrorText;
   /** Aborted when it is gone. */
@@ -41,7 +47,10 @@ export const newSlot = (process: SlotProcess, purpose: Purpose): Slot => ({
   process,
   purpose,
   isLoaded: false,
+  prints: new Map(),
   isRetired: false,
+  isOld: false,
+  isOnTrial: false,
   living: new AbortController(),
   lag: new SlotLag(),
   logCredit: new LogCredit((lines) => process.send({ kind: "logged", lines })),
@@ -52,7 +61,8 @@ export const newSlot = (process: SlotProcess, purpose: Purpose): Slot => ({
 });
 
 /** It may be given handlers, now or when it has loaded. */
-export const isOfUse = ({ process, isRetired }: Slot): boolean => !process.isKilled && !isRetired;
+export const isOfUse = ({ process, isRetired, isOld, isOnTrial }: Slot): boolean =>
+  !process.isKilled && !isRetired && !isOld && !isOnTrial;
 
 /** It takes anybody's starts now. */
 export const isShared = (slot: Slot): boolean => slot.purpose.kind === "shared" && slot.isLoaded && isOfUse(slot);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Consumer, Publisher, Session } from "@unacked/broker";
-import { type CancelTasks, type QueueType, type ReportTasks, taskQueue } from "@unacked/contracts";
+import { type CancelTasks, type QueueType, type ReportTasks, taskQueue, taskStateQueue } from "@unacked/contracts";
+import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
 import type { ServiceIdentity } from "../identity.ts";
 import { Paces } from "./paces.ts";
@@ -28,10 +29,11 @@ const LAST_WORK_MS = 2_000;
 export class TaskSide {
   readonly runner: TaskRunner;
   readonly sender: TaskSender;
-  readonly workers: number;
   readonly #parts: TaskSideParts;
+  readonly #types = new Map<string, TaskTypeEntry>();
   readonly #intake: TaskIntake;
   #session: { session: Session; queue: string } | undefined;
+  #beganIn: Session | undefined;
   #consuming: Promise<Consumer> | undefined;
   /** How long tasks take decides how many travel together: that a type is short is told at once. */
   readonly #paces = new Paces(() => this.tellAlive());
@@ -42,11 +44,29 @@ export class TaskSide {
 
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
-    const types = new Map(parts.handlers.catalogue.tasks.map((entry) => [entry.type, entry]));
-    this.workers = types.size === 0 ? 0 : parts.workers;
+    this.#readTypes();
     this.sender = new TaskSender(parts.identity, parts);
-    this.runner = new TaskRunner({ ...parts, types, events: this.sender, paces: this.#paces });
+    this.runner = new TaskRunner({ ...parts, types: this.#types, events: this.sender, paces: this.#paces });
     this.#intake = new TaskIntake({ ...parts, runner: this.runner, events: this.sender });
+  }
+
+  /** How many tasks run at once. */
+  get workers(): number {
+    return this.#types.size === 0 ? 0 : this.#parts.workers;
+  }
+
+  /** The folder was loaded again. @param session to consume on, where these are the first types of tasks */
+  learnTypes(session: Session | undefined): void {
+    this.#readTypes();
+    if (session === undefined || session === this.#beganIn) return this.tellAlive();
+    this.begin(session).catch((error: unknown) =>
+      this.#parts.log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
+    );
+  }
+
+  #readTypes(): void {
+    this.#types.clear();
+    for (const entry of this.#parts.handlers.catalogue.tasks) this.#types.set(entry.type, entry);
   }
 
   /**
@@ -55,7 +75,10 @@ export class TaskSide {
    */
   async begin(session: Session): Promise<void> {
     if (this.workers === 0) return;
+    this.#beganIn = session;
     const { identity, queueType, declaresTopology, publisher, log } = this.#parts;
+    // Where the folder had no task type before, nobody has declared it.
+    if (declaresTopology) await session.declare(taskStateQueue(queueType));
     this.sender.enterGeneration(session.generation);
     this.#hasBegun = true;
     const told = new Promise<void>((resolve) => this.#tellWorkers(resolve));
@@ -108,7 +131,7 @@ export class TaskSide {
 
   /** Every few seconds: by it the manager knows how many tasks to send. */
   tellAlive(): void {
-    if (this.workers > 0 && this.#hasBegun) this.#tellWorkers();
+    if (this.#hasBegun) this.#tellWorkers();
   }
 
   cancel({ targets }: CancelTasks): void {
