@@ -164,6 +164,11 @@ const PLACES = [
     in: "cli/src/client/",
     may: ["@unacked/client", "@unacked/contracts", "undici", "node:", "cli/src/client/", "cli/src/failure.ts"],
   },
+  // What it has in common with `npm start`; bundled with it.
+  {
+    in: "cli/dev/",
+    may: ["node:", "cli/dev/", "scripts/progress.mjs", "scripts/processes/", "scripts/servers/", "scripts/start/"],
+  },
   { in: "cli/", may: ["@unacked/contracts", "commander", "yaml", "zod", "undici", "node:", "cli/"] },
 ];
 

@@ -10,6 +10,7 @@ import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addCreate } from "./commands/create.ts";
 import { addDelete } from "./commands/delete.ts";
 import { addDescribe } from "./commands/describe.ts";
+import { addDev } from "./commands/dev.ts";
 import { addDrain } from "./commands/drain.ts";
 import { addEdit } from "./commands/edit.ts";
 import { addFigures } from "./commands/figures.ts";
@@ -93,6 +94,7 @@ export function buildProgram(io: Io): Command {
     addConfig,
     addToken,
     addWhoami,
+    addDev,
     addCompletion,
   ];
   for (const add of adders) add(program, io);

@@ -6,6 +6,8 @@ import { runTool } from "./run-tool.mjs";
 
 // Never sources: what is installed, what is made, what is run.
 const PASSED_OVER = new Set(["node_modules", "dist", "bundle", ".git", ".unacked", "docs", "test", "scripts", "bench"]);
+/** What `unacked dev` has in common with `npm start`. */
+const WITH_THE_COMMAND_LINE = ["scripts/processes", "scripts/servers", "scripts/start"];
 
 /**
  * Builds when a source is not the one that was built last.
@@ -34,6 +36,7 @@ function sourcesDigest(root) {
   const digest = createHash("sha256");
   for (const path of [
     ...sourceFiles(root),
+    ...WITH_THE_COMMAND_LINE.flatMap((folder) => sourceFiles(join(root, folder))),
     ...["bundle.mjs", "bundles/program-bundles.mjs"].map((file) => join(root, "scripts", file)),
   ]) {
     const { size, mtimeMs } = statSync(path);
@@ -51,7 +54,7 @@ function sourceFiles(folder) {
     if (PASSED_OVER.has(entry.name)) return [];
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sourceFiles(path);
-    return /\.(ts|tsx|js|css|html|svg)$|^(package|tsconfig.*)\.json$/.test(entry.name) ? [path] : [];
+    return /\.(ts|tsx|m?js|css|html|svg)$|^(package|tsconfig.*)\.json$/.test(entry.name) ? [path] : [];
   });
 }
 

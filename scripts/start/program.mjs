@@ -25,10 +25,12 @@ const STOP_GRACE_MS = 30_000;
 
 /**
  * @param {{ name: string, command: string[], env: NodeJS.ProcessEnv, cwd: string, logFile: string, pidFile: string,
- *           readyPath?: string }} options `readyPath` answers 200 when it is ready; without one, listening is enough.
+ *           readyPath?: string, onLine?: (line: string) => void, freshCommand?: string }} options `readyPath` answers 200 when it
+ *   is ready; without one, listening is enough. `freshCommand` is what begins with empty data.
  * @returns {Program}
  */
-export function programOf({ name, command, env, cwd, logFile, pidFile, readyPath }) {
+export function programOf(options) {
+  const { name, command, env, cwd, logFile, pidFile, readyPath, onLine, freshCommand = "npm start -- --fresh" } = options;
   const log = openRotatingLog(logFile);
   let pid = -1;
   let url = "";
@@ -58,6 +60,7 @@ export function programOf({ name, command, env, cwd, logFile, pidFile, readyPath
       createInterface({ input: stream }).on("line", (line) => {
         lastLines.push(line);
         if (lastLines.length > 50) lastLines.shift();
+        onLine?.(line);
         const entry = decodeLogLine(line);
         if (entry?.event === "listening" && typeof entry.url === "string") url = entry.url;
       });
@@ -87,7 +90,7 @@ export function programOf({ name, command, env, cwd, logFile, pidFile, readyPath
     const said = meaningfulLines(lines);
     const quoted = said.length === 0 ? "It said nothing." : `It said:\n  ${said.join("\n  ")}`;
     // Exit code 2 says that a setting or an observer file is wrong: other data would not help.
-    const advice = outcome?.includes("code 2") ? "" : " To begin with empty data instead: npm start -- --fresh";
+    const advice = outcome?.includes("code 2") ? "" : ` To begin with empty data instead: ${freshCommand}`;
     return new PlainError(`${what}. ${quoted}\nAll it wrote is in ${log.path}.${advice}`);
   }
 

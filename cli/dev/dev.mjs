@@ -1,0 +1,208 @@
+import { existsSync, rmSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { killHeld } from "../../scripts/processes/leash.mjs";
+import { takeLock } from "../../scripts/processes/lock.mjs";
+import { PlainError } from "../../scripts/progress.mjs";
+import { freePort, whyPortIsTaken } from "../../scripts/servers/free-port.mjs";
+import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
+import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
+import { endLeftovers } from "../../scripts/start/leftovers.mjs";
+import { programOf } from "../../scripts/start/program.mjs";
+import { watchedFolder, watchFolder } from "./folder-watch.mjs";
+import { openPage, readKeys } from "./keys.mjs";
+import { logStream } from "./log-stream.mjs";
+import { findPrograms } from "./programs.mjs";
+import { whatIsMissing } from "./servers-missing.mjs";
+import { serviceLife } from "./service-life.mjs";
+
+export { PlainError as DevError };
+
+const FOLDERS = ["observers", "src/observers"];
+/** A signal may come twice, from the terminal and from npm. */
+const SAME_SIGNAL_MS = 1_000;
+
+/**
+ * `unacked dev`: everything on one folder of observers. Whatever happens, nothing that it started stays behind: in order at `q`, at a
+ * signal and when the start fails, by the watchdog (scripts/processes/leash.mjs) when it is killed itself.
+ *
+ * @param {import("./dev.d.mts").DevOptions} options
+ */
+export async function dev({ dir, port, fresh, only }) {
+  const projectDir = process.cwd();
+  const dataDir = join(projectDir, ".unacked", "dev");
+  const observersDir = folderOf(projectDir, dir);
+  const programs = findPrograms(projectDir);
+  const missing = await whatIsMissing(process.env);
+  if (missing !== null) throw new PlainError(missing);
+  await checkPort(port);
+  const lock = takeLock(join(dataDir, "run", "dev.lock"));
+  if ("ownerPid" in lock)
+    throw new PlainError(
+      `unacked dev runs in this folder already (process ${lock.ownerPid}). Stop it with: kill ${lock.ownerPid}`,
+    );
+
+  const log = logStream({ only, write: (text) => void process.stdout.write(text) });
+  const stopping = new AbortController();
+  const unlisten = stopOnSignals(stopping, log.say);
+  /** In the order in which they were started. @type {{ name: string, stop: () => Promise<void> }[][]} */
+  const ranks = [];
+  try {
+    await endLeftovers(dataDir);
+    if (fresh) emptyData(dataDir);
+    await run();
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error; // else it is only the start that was cut short
+  } finally {
+    stopping.abort();
+    for (const rank of ranks.toReversed()) await Promise.all(rank.map((part) => part.stop()));
+    unlisten();
+    lock.release();
+  }
+  log.say("Stopped. The next one goes on where this one was.");
+
+  async function run() {
+    const { signal } = stopping;
+    const [databaseUrl, amqpUrl] = await startServers();
+    signal.throwIfAborted();
+    const managerPort = port === 0 ? await freePort() : port;
+    const url = `http://127.0.0.1:${managerPort}`;
+    const manager = program("manager", programs.manager, {
+      AMQP_URL: amqpUrl,
+      DATABASE_URL: databaseUrl,
+      HOST: "127.0.0.1",
+      PORT: String(managerPort),
+    });
+    const service = program("service", programs.service, {
+      AMQP_URL: amqpUrl,
+      SERVICE_NAME: "dev",
+      OBSERVERS_DIR: observersDir,
+      HOST: "127.0.0.1",
+      PORT: "0",
+      WORKER_COUNT: process.env["WORKER_COUNT"] ?? "100",
+      SLOTS: process.env["SLOTS"] ?? "1",
+      ALLOW_PRIVATE_ADDRESSES: process.env["ALLOW_PRIVATE_ADDRESSES"] ?? "true",
+    });
+    ranks.push([manager]);
+    await manager.start();
+    signal.throwIfAborted();
+    ranks.push([service]);
+    const life = serviceLife(service, { signal, say: log.say });
+    const unwatch = watchFolder(watchedFolder(observersDir), life.saved, (why) =>
+      log.say(`Saved files are not seen any more: ${why}`),
+    );
+    const unread = readKeys(process.stdin, {
+      r: () => void life.restart(),
+      o: () => openPage(url, log.say),
+      q: () => stopping.abort(),
+    });
+    for (const line of greeting(url, observersDir, dataDir)) log.say(line);
+    void manager.exited.then((outcome) => {
+      if (signal.aborted) return;
+      log.say(`The manager ended (${outcome}); its last lines are above.`);
+      stopping.abort();
+    });
+    try {
+      await life.live();
+    } finally {
+      unwatch();
+      unread();
+    }
+  }
+
+  async function startServers() {
+    log.say("Starting PostgreSQL and RabbitMQ ...");
+    /** @type {{ name: string, stop: () => Promise<void> }[]} */
+    const rank = [];
+    ranks.push(rank);
+    const database = givenOr("DATABASE_URL", async () => {
+      const server = await startPostgres({ dir: join(dataDir, "postgres") });
+      rank.push({ name: "PostgreSQL", stop: () => server.stop() });
+      return server.databaseUrl;
+    });
+    const broker = givenOr("AMQP_URL", async () => {
+      const server = await startRabbitmq({ dir: join(dataDir, "rabbitmq") });
+      rank.push({ name: "RabbitMQ", stop: () => server.stop() });
+      return server.amqpUrl;
+    });
+    await Promise.allSettled([database, broker]); // one that still starts could not be stopped
+    return Promise.all([database, broker]);
+  }
+
+  /** @param {string} name @param {string} file @param {Record<string, string>} env */
+  function program(name, file, env) {
+    return programOf({
+      name: `the ${name}`,
+      command: [process.execPath, file],
+      cwd: projectDir,
+      env: { ...process.env, ...env },
+      logFile: join(dataDir, "logs", `${name}.log`),
+      pidFile: join(dataDir, "run", `${name}.pid.json`),
+      readyPath: "/readyz",
+      onLine: (line) => log.take(name, line),
+      freshCommand: "unacked dev --fresh",
+    });
+  }
+}
+
+/** @param {string} projectDir @param {string | undefined} given */
+function folderOf(projectDir, given) {
+  const folder = (given === undefined ? FOLDERS : [given])
+    .map((one) => resolve(projectDir, one))
+    .find((one) => existsSync(one));
+  if (folder !== undefined) return folder;
+  if (given !== undefined) throw new PlainError(`There is no folder ${resolve(projectDir, given)}.`);
+  throw new PlainError(
+    `There is neither ./${FOLDERS.join(" nor ./")} here. Name the folder of your observers: unacked dev DIR`,
+  );
+}
+
+/** @param {number} port */
+async function checkPort(port) {
+  const taken = port === 0 ? null : await whyPortIsTaken(port);
+  if (taken === null) return;
+  const why = taken === "EACCES" ? "needs root" : "is in use";
+  throw new PlainError(`Port ${port} on 127.0.0.1 ${why}. Choose another: unacked dev --port 0 takes any free one.`);
+}
+
+/** @param {"DATABASE_URL" | "AMQP_URL"} variable @param {() => Promise<string>} start */
+const givenOr = (variable, start) =>
+  process.env[variable] === undefined ? start() : Promise.resolve(/** @type {string} */ (process.env[variable]));
+
+/** @param {string} dataDir */
+function emptyData(dataDir) {
+  removePostgresData(join(dataDir, "postgres"));
+  for (const folder of ["rabbitmq", "logs"]) rmSync(join(dataDir, folder), { recursive: true, force: true });
+}
+
+/** @param {string} url @param {string} observersDir @param {string} dataDir */
+function greeting(url, observersDir, dataDir) {
+  const here = (/** @type {string} */ path) => relative(process.cwd(), path) || ".";
+  return [
+    `Unacked runs: ${url}`,
+    `Types are those of ${here(observersDir)}. Save a file, and its observers go over to the new code.`,
+    `Create one:  npx unacked create TYPE NAME --url ${url}`,
+    `Data and logs are in ${here(dataDir)}.  Keys: r restarts the service, o opens the page, q ends it all.`,
+  ];
+}
+
+/**
+ * @param {AbortController} stopping
+ * @param {(text: string) => void} say
+ */
+function stopOnSignals(stopping, say) {
+  let firstAtMs = 0;
+  const onSignal = () => {
+    if (!stopping.signal.aborted) {
+      firstAtMs = performance.now();
+      say("Stopping everything; once more to hurry.");
+      stopping.abort();
+    } else if (performance.now() - firstAtMs > SAME_SIGNAL_MS) {
+      killHeld();
+    }
+  };
+  const names = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+  for (const name of names) process.on(name, onSignal);
+  return () => {
+    for (const name of names) process.off(name, onSignal);
+  };
+}

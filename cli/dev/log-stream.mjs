@@ -1,0 +1,64 @@
+import { decodeLogLine } from "../../scripts/start/log-lines.mjs";
+
+/** pino's names, or its numbers. @type {Record<string, string>} */
+const SHOUTED = { warn: "WARN  ", error: "ERROR ", fatal: "ERROR ", 40: "WARN  ", 50: "ERROR ", 60: "ERROR " };
+const ALWAYS = "dev";
+
+/**
+ * Makes one stream of the lines of all programs: each with its source, which is the program, or of what an observer says its type
+ * and name.
+ *
+ * @param {{ only: readonly string[], write: (text: string) => void }} options `only`: sources (`manager`, `service`) and types;
+ *   none: everything but the requests that the manager has answered well
+ */
+export function logStream({ only, write }) {
+  return {
+    /** @param {string} program @param {string} line */
+    take(program, line) {
+      const shown = shownLine(program, line, only);
+      if (shown !== null) write(shown);
+    },
+    /** What `unacked dev` itself says. @param {string} text */
+    say(text) {
+      write(prefixed(ALWAYS, text));
+    },
+  };
+}
+
+/**
+ * @param {string} program
+ * @param {string} line
+ * @param {readonly string[]} only
+ * @returns {string | null} null: it is not asked for
+ */
+export function shownLine(program, line, only) {
+  const entry = decodeLogLine(line);
+  const type = typeof entry?.type === "string" ? entry.type : null;
+  const isAsked = only.length === 0 ? !isRoutine(entry) : only.includes(program) || (type !== null && only.includes(type));
+  if (!isAsked || line.trim() === "") return null;
+  if (entry === null) return prefixed(program, line);
+  const name = entry.observer ?? entry.name;
+  const source = type === null || typeof name !== "string" ? program : `${type}/${name}`;
+  return prefixed(source, `${SHOUTED[String(entry.level)] ?? ""}${textOf(entry)}`);
+}
+
+/** @param {Record<string, any> | null} entry */
+const isRoutine = (entry) => entry?.msg === "Answered" && Number(entry.status) < 400;
+
+/** The message, and what an author has logged beside it. @param {Record<string, any>} entry */
+function textOf({ msg, fields, error, stack, err }) {
+  const message = String(msg ?? "");
+  const said = fields !== undefined && Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : "";
+  const thrown = error ?? err;
+  const wrong =
+    typeof thrown === "object" && thrown !== null ? `${thrown.name ?? thrown.type ?? "Error"}: ${thrown.message}` : thrown;
+  const isNew = typeof wrong === "string" && !message.includes(wrong);
+  return `${message}${said}${isNew ? `: ${wrong}` : ""}${typeof stack === "string" ? `\n${stack}` : ""}`;
+}
+
+/** Each line of it. @param {string} source @param {string} text */
+const prefixed = (source, text) =>
+  text
+    .split("\n")
+    .map((line) => `${source.padEnd(9)} | ${line}\n`)
+    .join("");

@@ -1,0 +1,100 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { holdOnLeash } from "../../scripts/processes/leash.mjs";
+import { eventually } from "../support/eventually.ts";
+import { childrenOf, isAlive } from "../support/processes/process-tree.ts";
+import { CLI_FILE } from "../support/processes/unacked-cli.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
+
+const clock = (version: number) => `
+import { defineObserver, sleep } from "@unacked/sdk";
+import { z } from "zod";
+export default defineObserver({
+  type: "clock",
+  params: z.object({}),
+  async run({ signal, log }) {
+    do log.info("tick of version ${version}");
+    while (await sleep(100, signal));
+  },
+});
+`;
+const broken = (version: number) => clock(version).replace("signal, log }) {", "signal, log ) {");
+
+describe("unacked dev, on a folder of its own", { timeout: 480_000 }, () => {
+  const project = temporaryFolder("project");
+  const lines: string[] = [];
+  let dev: ChildProcessByStdio<Writable, Readable, Readable>;
+  let exit: Promise<number | null>;
+  let url = "";
+
+  const save = (text: string) => writeFileSync(join(project, "src", "observers", "clock.ts"), text);
+  /** A line from now on. */
+  const nextLine = (part: string) => {
+    const from = lines.length;
+    return eventually(() => expect(lines.slice(from).join("\n")).toContain(part), { timeoutMs: 120_000, what: part });
+  };
+
+  beforeAll(async () => {
+    mkdirSync(join(project, "src", "observers"), { recursive: true });
+    save(broken(1));
+    const { AMQP_URL: _broker, DATABASE_URL: _database, ...env } = process.env;
+    dev = spawn(process.execPath, [CLI_FILE, "dev", "--port", "0"], {
+      cwd: project,
+      env: { ...env, NO_COLOR: "1" },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true,
+    });
+    holdOnLeash(dev);
+    exit = new Promise((resolve) => dev.once("exit", resolve));
+    for (const output of [dev.stdout, dev.stderr]) createInterface({ input: output }).on("line", (line) => lines.push(line));
+    await nextLine("The service starts again when a file is saved.");
+    url = /Unacked runs: (\S+)/.exec(lines.join("\n"))?.[1] ?? "";
+  }, 240_000);
+  afterAll(() => {
+    if (dev.exitCode === null) console.error(`unacked dev wrote last:\n  ${lines.slice(-30).join("\n  ")}`);
+    dev.kill("SIGKILL");
+  });
+
+  it("shows why nothing loads, and starts the service once it does", async () => {
+    expect(lines.join("\n")).toMatch(/clock\.ts:7:\d+/);
+    expect(lines.join("\n")).toContain("async run({ signal, log ) {");
+    save(clock(1));
+    await eventually(async () => expect(await (await fetch(`${url}/api/v1/types`)).text()).toContain('"clock"'), {
+      timeoutMs: 120_000,
+    });
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ name: "big-ben", type: "clock", whenFull: "queue" });
+    await eventually(async () =>
+      expect((await fetch(`${url}/api/v1/observers`, { method: "POST", headers, body })).status).toBe(201),
+    );
+    await nextLine("clock/big-ben | tick of version 1");
+  });
+
+  it("has a running observer go over when its file is saved, and keeps the old code where that is wrong", async () => {
+    save(clock(2));
+    await nextLine("tick of version 2");
+    save(broken(3));
+    await nextLine("the old code stays in use");
+    await nextLine("tick of version 2");
+    save(clock(4));
+    await nextLine("tick of version 4");
+  });
+
+  it("restarts the service at r, and ends all that it has started at q", async () => {
+    dev.stdin.write("r");
+    await nextLine("Restarting the service.");
+    await nextLine("tick of version 4");
+    const started = descendantsOf(dev.pid ?? 0);
+    expect(started.length).toBeGreaterThan(4);
+    dev.stdin.write("q");
+    expect(await exit).toBe(0);
+    const left = () => started.filter(isAlive);
+    await eventually(() => expect(left()).toEqual([]), { timeoutMs: 30_000 });
+  });
+});
+
+const descendantsOf = (pid: number): number[] => childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { isCode, watchedFolder } from "../../../cli/dev/folder-watch.mjs";
+import { shownLine } from "../../../cli/dev/log-stream.mjs";
+import { RABBITMQ_MISSING } from "../../../cli/dev/servers-missing.mjs";
+
+const line = (entry: object): string => JSON.stringify({ level: "info", msg: "hello", ...entry });
+
+it("a line is shown with its source: the program, or the type and name of the observer that says it", () => {
+  expect(shownLine("manager", line({}), [])).toBe("manager   | hello\n");
+  const said = line({ type: "feed", observer: "btc", level: "warn", fields: { price: 1 } });
+  expect(shownLine("service", said, [])).toBe('feed/btc  | WARN  hello {"price":1}\n');
+  const failed = line({ level: "error", error: { name: "TypeError", message: "no" }, msg: "one\ntwo" });
+  expect(shownLine("service", failed, [])).toBe("service   | ERROR one\nservice   | two: TypeError: no\n");
+  expect(shownLine("service", "no JSON", [])).toBe("service   | no JSON\n");
+});
+
+it("only those are shown that are asked for, by program or by type", () => {
+  const ofFeed = line({ type: "feed", observer: "btc" });
+  expect(shownLine("service", ofFeed, ["feed"])).not.toBeNull();
+  expect(shownLine("service", ofFeed, ["service"])).not.toBeNull();
+  expect(shownLine("service", ofFeed, ["manager", "other"])).toBeNull();
+  expect(shownLine("manager", line({}), ["feed"])).toBeNull();
+});
+
+it("requests that the manager has answered well are shown where the manager is asked for", () => {
+  const answered = (status: number) => line({ msg: "Answered", status });
+  expect(shownLine("manager", answered(200), [])).toBeNull();
+  expect(shownLine("manager", answered(200), ["manager"])).not.toBeNull();
+  expect(shownLine("manager", answered(503), [])).not.toBeNull();
+});
+
+it("saved code counts, below src too, and what editors, tools and packages write does not", () => {
+  expect(["feed.ts", "lib/price.js", "lib/pairs.json", "feed.mts"].filter((name) => !isCode(name))).toEqual([]);
+  const others = ["feed.ts~", ".feed.ts.swp", ".git/index.js", "node_modules/a/index.js", "notes.md", "4913"];
+  expect(others.filter(isCode)).toEqual([]);
+  expect(watchedFolder("/project/src/observers")).toBe("/project/src");
+  expect(watchedFolder("/project/observers")).toBe("/project/observers");
+});
+
+it("what to do without RabbitMQ is told for each system", () => {
+  for (const word of [
+    "apt-get install rabbitmq-server",
+    "dnf install rabbitmq-server",
+    "brew install rabbitmq",
+    "WSL",
+    "docker run",
+  ])
+    expect(RABBITMQ_MISSING).toContain(word);
+});
