@@ -96,11 +96,7 @@ export async function dev({ dir, port, fresh, only }) {
       q: () => stopping.abort(),
     });
     for (const line of greeting(url, observersDir, dataDir)) log.say(line);
-    void manager.exited.then((outcome) => {
-      if (signal.aborted) return;
-      log.say(`The manager ended (${outcome}); its last lines are above.`);
-      stopping.abort();
-    });
+    endWith("The manager", manager.exited);
     try {
       await life.live();
     } finally {
@@ -117,15 +113,28 @@ export async function dev({ dir, port, fresh, only }) {
     const database = givenOr("DATABASE_URL", async () => {
       const server = await startPostgres({ dir: join(dataDir, "postgres") });
       rank.push({ name: "PostgreSQL", stop: () => server.stop() });
+      endWith("PostgreSQL", server.exited);
       return server.databaseUrl;
     });
     const broker = givenOr("AMQP_URL", async () => {
       const server = await startRabbitmq({ dir: join(dataDir, "rabbitmq") });
       rank.push({ name: "RabbitMQ", stop: () => server.stop() });
+      endWith("RabbitMQ", server.exited);
       return server.amqpUrl;
     });
     await Promise.allSettled([database, broker]); // one that still starts could not be stopped
     return Promise.all([database, broker]);
+  }
+
+  /** Without it nothing of this is of use. @param {string} name @param {Promise<string>} exited */
+  function endWith(name, exited) {
+    void exited.then((outcome) => {
+      if (stopping.signal.aborted) return;
+      log.say(
+        `${name} ended (${outcome}), and so does all of this. Logs are in ${join(dataDir, "logs")} and beside the data.`,
+      );
+      stopping.abort();
+    });
   }
 
   /** @param {string} name @param {string} file @param {Record<string, string>} env */
