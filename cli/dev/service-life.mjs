@@ -16,6 +16,9 @@ export function serviceLife(program, { signal, say }) {
   /** Ends whatever is waited for. */
   let wake = new AbortController();
 
+  /** @type {Promise<string>} */
+  const isOver = new Promise((resolve) => signal.addEventListener("abort", () => resolve("it was told to"), { once: true }));
+
   async function live() {
     while (!signal.aborted) {
       isSaved = false;
@@ -47,7 +50,8 @@ export function serviceLife(program, { signal, say }) {
   async function untilItEnds() {
     isUp = true;
     if (isSaved) hangUp(); // while it started
-    const outcome = await program.exited;
+    // At the end of it all others end it, in their order.
+    const outcome = await Promise.race([program.exited, isOver]);
     isUp = false;
     return outcome;
   }
