@@ -20,6 +20,7 @@ export function readKeys(input, actions) {
     input.off("data", onData);
     if (input.isTTY) input.setRawMode(false);
     input.pause();
+    input.unref?.(); // what is piped in may never end
   };
 }
 
