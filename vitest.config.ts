@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { findKubectl } from "./scripts/setup/kubectl-program.mjs";
+import { findNginx } from "./scripts/setup/nginx-program.mjs";
 import { MAIN_PATH } from "./test/support/runs/main-path.ts";
 import { SlowFirst } from "./test/support/runs/slow-first.ts";
 
@@ -31,7 +32,14 @@ const cluster = {
 
 /** They look at what `kubectl kustomize` makes of k8s/; the last line of `npm test` says where they were left out. */
 const ofManifests = ["test/**/deploy-{kubernetes,dev-overlay,production,network-policies,paths}.test.ts"];
-const exclude = [...configDefaults.exclude, ...(findKubectl() === null ? ofManifests : [])];
+/** Likewise, of a manager behind somebody's proxy. */
+const behindNginx = ["test/browser/behind-nginx.test.ts"];
+
+const exclude = [
+  ...configDefaults.exclude,
+  ...(findKubectl() === null ? ofManifests : []),
+  ...(findNginx() === null ? behindNginx : []),
+];
 
 /**
  * Two projects, so that the pure tests need not wait for a broker and a database. Real servers and processes that are

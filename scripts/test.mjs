@@ -7,6 +7,7 @@ import { say } from "./progress.mjs";
 import { whyNoCluster } from "./servers/cluster/cluster.mjs";
 import { findKubectl, provideKubectl, WHY_NO_KUBECTL } from "./setup/kubectl-program.mjs";
 import { provideNetworkPrograms } from "./setup/network-programs.mjs";
+import { findNginx, provideNginx, WHY_NO_NGINX } from "./setup/nginx-program.mjs";
 import { failuresOf } from "./test/failures.mjs";
 import { runShown } from "./test/run-shown.mjs";
 import { runVitest } from "./test/run-vitest.mjs";
@@ -65,6 +66,8 @@ let isInterrupted = false; // Ctrl-C means all of them
 const tallies = [await runCheck()];
 const ofManifests = words.length === 0 || words.some((word) => word.includes("deploy"));
 if (ofManifests) await provideKubectl();
+const ofProxy = isAll || words.some((word) => "test/browser/behind-nginx.test.ts".includes(word));
+if (ofProxy) await provideNginx();
 if (!isInterrupted && (ofOthers.length > 0 || ofCluster.length === 0)) tallies.push(await runTests(ofOthers));
 const whyNot = withCluster && !isInterrupted ? await whyNoClusterHere() : "";
 if (withCluster && !isInterrupted && whyNot === "") {
@@ -82,12 +85,14 @@ for (const failure of failures) say(failure);
 if (isMainPath) say("That was the main path of each promise; npm test -- --all runs every test, which takes about an hour.");
 const ofWorkers = isAll || words.some((word) => word.includes("process-worker"));
 const noPython = ofWorkers && spawnSync("python3", ["--version"]).status !== 0 ? "there is no python3" : "";
+const noNginx = ofProxy && findNginx() === null ? WHY_NO_NGINX : "";
 const noKubectl = ofManifests && findKubectl() === null ? WHY_NO_KUBECTL : "";
 say(
   lastLineOf(total, {
     "the tests of test/cluster": whyNot,
     "those of k8s/": noKubectl,
     "those with a worker in Python": noPython,
+    "those behind nginx": noNginx,
   }),
 );
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -9,10 +9,8 @@ import { runTool } from "./run-tool.mjs";
  *
  * @param {{ name: string, suite: string, mirror: string, folder: string }} wish
  */
-export async function unpackForeignPackage({ name, suite, mirror, folder }) {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
-  const work = mkdtempSync(`${folder}-`); // half of it is never taken for the whole
-  try {
+export function unpackForeignPackage({ name, suite, mirror, folder }) {
+  return unpackInto(folder, async (work) => {
     const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
     writeFileSync(join(work, "sources.list"), `deb [signed-by=${keyring}] ${mirror} ${suite} main\n`);
     for (const place of ["lists", "cache/archives"]) mkdirSync(join(work, place, "partial"), { recursive: true });
@@ -29,6 +27,29 @@ export async function unpackForeignPackage({ name, suite, mirror, folder }) {
     const options = Object.entries(settings).flatMap(([key, value]) => ["-o", `${key}=${value}`]);
     await runTool("apt-get", ["-qq", ...options, "update"]);
     await runTool("apt-get", ["-qq", ...options, "download", name], { cwd: work });
+  });
+}
+
+/**
+ * A package of the system's own release, likewise laid into a folder of ours and not installed: for a server that Debian would
+ * start. What it depends on has to be there.
+ *
+ * @param {{ name: string, folder: string }} wish
+ */
+export function unpackPackage({ name, folder }) {
+  return unpackInto(folder, async (work) => {
+    const download = () => runTool("apt-get", ["-qq", "-o", "APT::Sandbox::User=root", "download", name], { cwd: work });
+    // The package lists of a fresh image are missing, those of an old one out of date.
+    await download().catch(() => runTool("apt-get", ["-qq", "update"]).then(download));
+  });
+}
+
+/** @param {string} folder @param {(work: string) => Promise<void>} download lays the archive into that folder */
+async function unpackInto(folder, download) {
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  const work = mkdtempSync(`${folder}-`); // half of it is never taken for the whole
+  try {
+    await download(work);
     const [archive = ""] = readdirSync(work).filter((file) => file.endsWith(".deb"));
     await runTool("dpkg-deb", ["-x", join(work, archive), join(work, "root")]);
     renameSync(join(work, "root"), folder);

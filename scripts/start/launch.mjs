@@ -73,7 +73,7 @@ export function launchOf({ root, dataDir, options, signal }) {
     const env = { AMQP_URL: amqpUrl, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: String(port) };
     const manager = program("observer-manager", "services/observer-manager/bundle/main.js", { env, readyPath: "/readyz" });
     await startRank("Starting the manager", [manager]);
-    return `http://127.0.0.1:${port}`;
+    return manager.url;
   }
 
   /** @param {string} amqpUrl */

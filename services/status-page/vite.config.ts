@@ -8,6 +8,8 @@ const FIRST_LOAD_LIMIT_BYTES = 200_000;
 
 export default defineConfig({
   plugins: [compressed(), firstLoad()],
+  // All is named relative to where it lies; in a document the manager puts its base path for the dot.
+  base: "./",
   logLevel: "warn",
   build: {
     // Mantine's files begin with a word for React's server components, which nobody needs here.

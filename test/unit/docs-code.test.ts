@@ -17,7 +17,7 @@ const blocks = pages.flatMap((page) => codeBlocksOf(page, readFileSync(page, "ut
 /** What of each language is held to something. What is only shown: pictures, terminals, settings of others. */
 const COMPILED = ["ts", "js"];
 const PARSED = ["json", "yaml", "sh", "python"];
-const SHOWN = ["text", "mermaid", "ini", "sql"];
+const SHOWN = ["text", "mermaid", "ini", "nginx", "sql"];
 
 const whole = (...languages: string[]) =>
   blocks.filter(({ language, fragment }) => languages.includes(language) && fragment === undefined);

@@ -291,6 +291,7 @@ export class ObserverManager {
       pageFolder,
       describeError: describeDatabaseError,
       access: this.#access,
+      basePath: settings.BASE_PATH,
       tracing,
     });
     sayWhoMayComeIn(this.#access, settings, log);

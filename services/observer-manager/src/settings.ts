@@ -14,6 +14,7 @@ import { z } from "zod";
 import { AccessSettings, accessFlaws } from "./access-settings.ts";
 import { databaseUrls, flawOfDatabaseUrls } from "./adapters/postgres/connection/database-urls.ts";
 import { sslModeOf } from "./adapters/postgres/connection/ssl-mode.ts";
+import { basePath } from "./base-path.ts";
 import { RequestSettings } from "./request-settings.ts";
 
 const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
@@ -29,6 +30,9 @@ const SETTINGS = z.object({
   ...tlsSettings("DATABASE", "PostgreSQL"),
   HOST: text().default("127.0.0.1").describe("The address that REST and the page listen on."),
   PORT: wholeNumber(0, 65_535).default(8080).describe("Their port; 0: any free one."),
+  BASE_PATH: basePath().describe(
+    "The path below which REST and the page are, such as `/unacked`, for a proxy that passes it on as it is; /healthz, /readyz and /metrics answer at the root, too. The same for all managers.",
+  ),
   ...AccessSettings.shape,
   HEARTBEAT_S: wholeNumber(1, 600).default(10).describe("The broker's heartbeat in seconds."),
   DATABASE_POOL_SIZE: wholeNumber(3, 1_000)

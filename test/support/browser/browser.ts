@@ -20,14 +20,15 @@ export interface WatchedPage {
 /**
  * One browser for the file, closed with its system.
  * @param keepsLeftPages as people's browsers do, for Back; a driven one does not by itself
+ * @param trustsAnybody takes every certificate, also for the workers of a page
  */
-export async function launchBrowser({ keepsLeftPages = false } = {}): Promise<Browser> {
+export async function launchBrowser({ keepsLeftPages = false, trustsAnybody = false } = {}): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === null) throw new Error(HOW_TO_GET_A_BROWSER);
   // No sandbox: it cannot be made by root, nor in most containers. The pages are our own.
   const browser = await chromium.launch({
     executablePath,
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    args: ["--no-sandbox", "--disable-dev-shm-usage", ...(trustsAnybody ? ["--ignore-certificate-errors"] : [])],
     ignoreDefaultArgs: keepsLeftPages ? ["--disable-back-forward-cache"] : [],
   });
   keepOpen(() => browser.close());

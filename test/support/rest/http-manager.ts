@@ -74,11 +74,15 @@ export interface HttpManager {
   close(): Promise<void>;
 }
 
-/** Closed at the end of the test that opened it. `change` replaces parts of what HTTP is given, `access` of who may come in. */
+/**
+ * Closed at the end of the test that opened it. `change` replaces parts of what HTTP is given, `access` of who may come in. With a
+ * `basePath` its url and what it is called by are below that.
+ */
 export async function startHttpManager(
   databaseUrl: string,
   change: (api: ManagerApi) => ManagerApi = (api) => api,
   access: Partial<HttpAccess> = {},
+  basePath = "",
 ): Promise<HttpManager> {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();
@@ -189,6 +193,7 @@ export async function startHttpManager(
     describeError: describeDatabaseError,
     metrics,
     access: { ...accessOfAnybody(log), ...access },
+    basePath,
   });
   expectAnswers();
   notifications.start();

@@ -7,8 +7,13 @@ import "./api-docs.css";
 const root = document.documentElement;
 root.classList.toggle("dark-mode", root.dataset["mantineColorScheme"] === "dark");
 
+// The manager has put its base path there. No module is shared with the page for it: a chunk of both would bring the tokens before
+// the styles that they are to outdo.
+const file = document.querySelector<HTMLAnchorElement>(".docs-file");
+if (file === null) throw new Error("api-docs.html does not name the document");
+
 SwaggerUI({
-  url: "/api/openapi.json",
+  url: file.href,
   dom_id: "#docs",
   deepLinking: true,
   docExpansion: "list",

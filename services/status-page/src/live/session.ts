@@ -1,4 +1,5 @@
 import type { SessionView } from "@unacked/contracts";
+import { BASE_PATH } from "../wire/base-path.ts";
 import { CallError, onUnauthorized } from "../wire/call.ts";
 import { readSession, signIn, signOut } from "../wire/session.ts";
 import { Signal } from "./signal.ts";
@@ -11,7 +12,7 @@ export type SessionState =
 
 const AGAIN_MS = 2_000;
 /** By which the tabs of a browser, which share the cookie, tell each other that somebody came or went. */
-const TABS = "unacked-session";
+const TABS = `unacked-session ${BASE_PATH}`;
 
 /** Who looks at the page. The token itself is never kept here: it is in a cookie that only the browser and the manager see. */
 export class Session {

@@ -4,7 +4,7 @@ import { useLive, useSignal } from "../live/use-live.ts";
 import { useSession, useWhyNot } from "../live/use-session.ts";
 import { sayCount } from "../parts/say.ts";
 import css from "./masthead.module.css";
-import { Link } from "./navigation.tsx";
+import { Link, toBrowser } from "./navigation.tsx";
 import { sayFailure, useNotices } from "./notices.tsx";
 import type { Route } from "./route.ts";
 
@@ -42,7 +42,7 @@ export function Masthead({ route }: { route: Route }) {
         ))}
       </nav>
       <LinkState />
-      <a href="/api/docs" className={css.api}>
+      <a href={toBrowser("/api/docs")} className={css.api}>
         API
       </a>
       <Who />
@@ -64,7 +64,7 @@ export function PlainMasthead() {
 function Name() {
   return (
     <Link href="/" className={css.name}>
-      <img src="/icon.svg" alt="" width={20} height={20} />
+      <img src={toBrowser("/icon.svg")} alt="" width={20} height={20} />
       Unacked
     </Link>
   );

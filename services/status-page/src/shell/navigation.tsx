@@ -1,12 +1,18 @@
 import { type AnchorHTMLAttributes, type MouseEvent, useSyncExternalStore } from "react";
+import { BASE_PATH } from "../wire/base-path.ts";
 
 const MOVED = "unacked:moved";
 
+/** What the page calls `/observers` is below the base path to the browser. */
+export const toBrowser = (address: string): string => `${BASE_PATH}${address}`;
+
+const pathHere = (): string => location.pathname.slice(BASE_PATH.length);
+
 /** Goes to an address of this page. `replace`: it does not become a step of the browser's Back. */
 export function navigate(address: string, { replace = false } = {}): void {
-  if (address === location.pathname + location.search) return;
-  if (replace) history.replaceState(null, "", address);
-  else history.pushState(null, "", address);
+  if (address === pathHere() + location.search) return;
+  if (replace) history.replaceState(null, "", toBrowser(address));
+  else history.pushState(null, "", toBrowser(address));
   window.dispatchEvent(new Event(MOVED));
 }
 
@@ -17,7 +23,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-export const usePath = (): string => useSyncExternalStore(subscribe, () => location.pathname);
+export const usePath = (): string => useSyncExternalStore(subscribe, pathHere);
 export const useSearch = (): string => useSyncExternalStore(subscribe, () => location.search);
 
 /** A link within the page. With a modifier key, the browser's own: a new tab. */
@@ -31,7 +37,7 @@ export function Link({ href = "/", onClick, children, ...rest }: AnchorHTMLAttri
     window.scrollTo(0, 0);
   };
   return (
-    <a {...rest} href={href} onClick={follow}>
+    <a {...rest} href={toBrowser(href)} onClick={follow}>
       {children}
     </a>
   );

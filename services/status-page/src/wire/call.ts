@@ -1,5 +1,6 @@
 import { Client, trustingDecoder, Wire, CallError as WireError } from "@unacked/client";
 import type { AnswerOf, CallInput, CallName, PagedCallName, ProblemDetails, QueryOf } from "@unacked/contracts";
+import { BASE_PATH } from "./base-path.ts";
 
 /** What the manager answered instead of what was asked for, or that nobody answered. `code` is stable. */
 export class CallError extends Error {
@@ -20,7 +21,7 @@ export class CallError extends Error {
 }
 
 /** Of where the page came from. Nothing is tried again in secret: what fails is shown, and who shows it asks again. */
-const client = new Client({ wire: new Wire({ url: "" }), decoder: trustingDecoder, retries: 0 });
+const client = new Client({ wire: new Wire({ url: BASE_PATH }), decoder: trustingDecoder, retries: 0 });
 
 let unauthorized = (): void => undefined;
 

@@ -1,5 +1,6 @@
 import { CallError, type EventBlock, openStream, trustingDecoder, Wire } from "@unacked/client";
 import { placeOf } from "@unacked/contracts";
+import { BASE_PATH } from "./base-path.ts";
 
 export interface ChangeStreamSink {
   /** Events that came together, in order. */
@@ -10,7 +11,7 @@ export interface ChangeStreamSink {
 
 const REOPEN_MS = 1_000;
 
-const wire = new Wire({ url: "" });
+const wire = new Wire({ url: BASE_PATH });
 
 /**
  * Follows `GET /events` until it is closed. A stream that breaks off goes on where it was (Last-Event-ID): the manager sends what

@@ -25,7 +25,7 @@ import type { Route, RouteRequest } from "./route.ts";
 export function readInput(
   route: Route,
   request: Request,
-): Omit<RouteRequest, "requestId" | "by" | "isSecure" | "untilGone"> {
+): Omit<RouteRequest, "requestId" | "by" | "isSecure" | "basePath" | "untilGone"> {
   return {
     ref: pathRefOf(request.params["ref"]),
     errorId: errorIdOf(request.params["errorId"]),

@@ -54,6 +54,8 @@ interface Asked {
   untilGone(): AbortSignal;
   /** Whether it came over TLS, as far as the proxies that are trusted say. */
   isSecure: boolean;
+  /** The path below which this manager is, as `/unacked`; "": it is at the root. What a route answers as `Location` is put below it. */
+  basePath: string;
 }
 
 export interface RouteRequest extends PathValues, Asked {

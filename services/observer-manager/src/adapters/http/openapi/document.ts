@@ -9,8 +9,11 @@ import { PLAIN_CALLS } from "./plain-calls.ts";
 import { inWords, problemAnswers, REQUEST_ID_HEADER, RETRY_AFTER_HEADER } from "./problem-answers.ts";
 import { nameRequestBodies } from "./request-bodies.ts";
 
-/** The OpenAPI 3.1 document, made from the very schemas that requests and answers go through. */
-export function openApiDocument(routes: readonly CallDescription[], version: string): object {
+/**
+ * The OpenAPI 3.1 document, made from the very schemas that requests and answers go through.
+ * @param basePath of the manager that serves it
+ */
+export function openApiDocument(routes: readonly CallDescription[], version: string, basePath = ""): object {
   const registry = new OpenAPIRegistry();
   const calls = [...routes.map(withCommonProblems), ...PLAIN_CALLS].map(withGate);
   for (const call of calls) registry.registerPath(toRouteConfig(call));
@@ -30,7 +33,7 @@ export function openApiDocument(routes: readonly CallDescription[], version: str
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
-    servers: [{ url: "/", description: "the manager that serves this document" }],
+    servers: [{ url: basePath || "/", description: "the manager that serves this document" }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   });
   nameRequestBodies(document);
@@ -57,7 +60,9 @@ const SECURITY_SCHEMES = {
     type: "apiKey",
     in: "cookie",
     name: "unacked-session",
-    description: "The page's session, by POST /api/v1/session. Over TLS the cookie's name is `__Host-unacked-session`.",
+    description:
+      "The page's session, by POST /api/v1/session. Over TLS the cookie's name is `__Host-unacked-session`, " +
+      "and `__Secure-unacked-session` where the manager has a BASE_PATH.",
   },
 } as const;
 

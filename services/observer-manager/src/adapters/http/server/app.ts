@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { type Access, Readiness } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
-import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from "express";
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type IRouter,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from "express";
 import type { CallerCheck } from "../../../domain/access/identity.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { ManagerApi } from "../../../operations/manager-api.ts";
@@ -36,6 +43,8 @@ export interface HttpParts {
   /** What Prometheus scrapes. */
   metrics: RequestMeter & { contentType: string; render(): Promise<string> };
   access: HttpAccess;
+  /** Below which all is, as `/unacked`; "": it is at the root. */
+  basePath: string;
   /** Undefined: nothing is traced. */
   tracing?: Tracing | undefined;
 }
@@ -66,30 +75,51 @@ export function createApp(parts: HttpParts): RequestListener {
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
 
 function createRouter(parts: HttpParts): Express {
-  const { api, log, version, pageFolder, describeError, metrics, access, tracing } = parts;
+  const { api, log, version, pageFolder, describeError, metrics, access, basePath, tracing } = parts;
   const gate = new Gate(access.callers, new RateLimits(access), log);
   const routes = apiRoutes({ ...api, desk: gate });
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing");
   app.set("trust proxy", [...access.trustedProxies]);
-  if (tracing) app.use("/api/v1", requestTracing(tracing));
+  if (tracing) app.use(`${basePath}/api/v1`, requestTracing(tracing));
   app.use(requestContext(log), requestMetrics(metrics), securityHeaders({ isTls: access.tls !== undefined }));
-  registerPath(app, gate, { path: "/healthz", access: "open", handlers: { get: [sayAlive] } });
-  registerPath(app, gate, { path: "/readyz", access: "open", handlers: { get: [sayReadiness(api)] } });
-  registerPath(app, gate, { path: "/metrics", access: access.metricsAccess, handlers: { get: [sendMetrics(metrics)] } });
-  if (!access.callers.isConfigured) app.use(refuseForeignHosts(access.allowedHosts));
-  app.use(allowOrigins(access.corsOrigins), refuseForeignPages(access.corsOrigins));
-  const document = sendDocument(openApiDocument(routes, version));
-  registerPath(app, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
-  registerPath(app, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
-  registerRoutes(app, gate, routes);
-  registerStatusPage(app, gate, pageFolder);
-  app.use(() => {
+  // What probes and scrapes comes past the proxy, and need not know of its paths.
+  registerProbes(app, gate, parts);
+  const site = express.Router({ caseSensitive: true });
+  if (basePath !== "") registerProbes(site, gate, parts);
+  if (!access.callers.isConfigured) site.use(refuseForeignHosts(access.allowedHosts));
+  site.use(allowOrigins(access.corsOrigins), refuseForeignPages(access.corsOrigins));
+  const document = sendDocument(openApiDocument(routes, version, basePath));
+  registerPath(site, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
+  registerPath(site, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
+  registerRoutes(site, gate, routes);
+  registerStatusPage(site, gate, { folder: pageFolder, basePath });
+  site.use(() => {
     throw new HttpProblem({ code: "not-found" });
   });
+  app.use(basePath || "/", site);
+  app.use(refuseOutside(basePath));
   app.use(answerError(log, describeError));
   return app;
 }
+
+function registerProbes(router: IRouter, gate: Gate, { api, metrics, access }: HttpParts): void {
+  registerPath(router, gate, { path: "/healthz", access: "open", handlers: { get: [sayAlive] } });
+  registerPath(router, gate, { path: "/readyz", access: "open", handlers: { get: [sayReadiness(api)] } });
+  registerPath(router, gate, {
+    path: "/metrics",
+    access: access.metricsAccess,
+    handlers: { get: [sendMetrics(metrics)] },
+  });
+}
+
+/** Most often it is a proxy that takes the path away before it passes a request on. */
+const refuseOutside = (basePath: string) => (): never => {
+  throw new HttpProblem({
+    code: "not-found",
+    detail: `This manager answers below ${basePath} (BASE_PATH): a proxy before it has to pass that on`,
+  });
+};
 
 const sayAlive: RequestHandler = (_request, response) => {
   response.setHeader("Cache-Control", "no-store");

@@ -12,7 +12,7 @@ export interface HttpServerSettings extends HttpParts {
 }
 
 export interface HttpServer {
-  /** http://host:port (https:// with TLS), with the port it really has. */
+  /** http://host:port (https:// with TLS), with the port it really has, and the base path. */
   url: string;
   /** Takes no more connections, ends the streams, lets running requests finish for up to 5 s. Idempotent. */
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export async function startHttpServer(settings: HttpServerSettings): Promise<Htt
     stopFollowing();
     return closeServer(server, connections);
   };
-  return { url: urlOf(scheme, server, host), close: () => (closed ??= close()) };
+  return { url: `${urlOf(scheme, server, host)}${settings.basePath}`, close: () => (closed ??= close()) };
 }
 
 function createListener(settings: HttpServerSettings): { server: Server; stopFollowing: () => void } {

@@ -1,5 +1,5 @@
 import { type Access, MAX_REQUEST_BODY_BYTES, type Role } from "@unacked/contracts";
-import type { Express, Request, RequestHandler, Response } from "express";
+import type { IRouter, Request, RequestHandler, Response } from "express";
 import type { Actor } from "../../../domain/access/identity.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { readInput } from "../api/request-input.ts";
@@ -25,20 +25,20 @@ export interface RegisteredPath {
  * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word has its own methods
  * first, the others are those of the name. Hence all methods are registered before any path refuses those that it has not.
  */
-export function registerRoutes(app: Express, gate: Gate, routes: Route[]): void {
+export function registerRoutes(router: IRouter, gate: Gate, routes: Route[]): void {
   const paths = [...new Set(routes.map((route) => route.path))].toSorted(
     (a, b) => countOfParameters(a) - countOfParameters(b),
   );
   for (const path of paths)
     for (const route of routes.filter((one) => one.path === path))
-      app[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route));
-  for (const path of paths) refuseOtherMethods(app, expressPathOf(path), methodsAt(path, routes));
+      router[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route));
+  for (const path of paths) refuseOtherMethods(router, expressPathOf(path), methodsAt(path, routes));
 }
 
-export function registerPath(app: Express, gate: Gate, { path, access, handlers }: RegisteredPath): void {
+export function registerPath(router: IRouter, gate: Gate, { path, access, handlers }: RegisteredPath): void {
   const methods = Object.keys(handlers) as Route["method"][];
-  for (const method of methods) app[method](path, ...gate.guard(access), ...(handlers[method] ?? []));
-  refuseOtherMethods(app, path, methods);
+  for (const method of methods) router[method](path, ...gate.guard(access), ...(handlers[method] ?? []));
+  refuseOtherMethods(router, path, methods);
 }
 
 const countOfParameters = (path: string): number => path.split("{").length;
@@ -51,9 +51,9 @@ function methodsAt(path: string, routes: Route[]): Route["method"][] {
 }
 
 /** Any other method is answered 405 with Allow; OPTIONS with Allow alone. */
-function refuseOtherMethods(app: Express, path: string, methods: Route["method"][]): void {
+function refuseOtherMethods(router: IRouter, path: string, methods: Route["method"][]): void {
   const allow = methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])).join(", ");
-  app.all(path, (request, response) => {
+  router.all(path, (request, response) => {
     response.setHeader("Allow", allow);
     if (request.method === "OPTIONS") response.status(204).end();
     else throw new HttpProblem({ code: "method-not-allowed", detail: `${request.method} is not one of ${allow}` });
@@ -78,6 +78,7 @@ async function answerRoute(route: Route, request: Request, response: Response): 
     requestId,
     by,
     isSecure: request.secure,
+    basePath: request.baseUrl,
     untilGone: () => untilGone(response),
   };
   const outcome = await route.handle(input);
@@ -89,7 +90,8 @@ async function answerRoute(route: Route, request: Request, response: Response): 
   if (described === undefined)
     throw new Error(`${route.operationId} answers ${outcome.status}, which its description does not know`);
   const body = described.schema && seenBy(by.role, described.schema).parse(outcome.body);
-  for (const [name, value] of Object.entries(outcome.headers ?? {})) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(outcome.headers ?? {}))
+    response.setHeader(name, name === "Location" ? `${request.baseUrl}${value}` : value);
   if (described.schema) sendJson(response, outcome.status, body);
   else response.status(outcome.status).end();
 }

@@ -31,7 +31,7 @@ export function requestContext(log: Log): RequestHandler {
         requestId,
         ...traceIdsOf(response),
         method: request.method,
-        path: request.path.slice(0, MAX_LOGGED_PATH_LENGTH),
+        path: `${request.baseUrl}${request.path}`.slice(0, MAX_LOGGED_PATH_LENGTH),
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
       };

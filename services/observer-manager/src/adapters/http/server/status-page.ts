@@ -1,5 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import express, { type Express, type RequestHandler } from "express";
+import express, { type IRouter, type RequestHandler } from "express";
 import { HttpProblem } from "../api/http-problem.ts";
 import type { Gate } from "./gate.ts";
 import { registerPath } from "./register-routes.ts";
@@ -28,30 +29,37 @@ const PAGES = [
  * Serves the status page and the API's documentation: to everybody, as they hold nothing; what the page shows it asks of REST.
  * The browser asks for a document each time; what it names has a digest in its name and never changes.
  */
-export function registerStatusPage(app: Express, gate: Gate, folder: string): void {
+export function registerStatusPage(router: IRouter, gate: Gate, { folder, basePath }: BuiltPage): void {
   const open = (path: string, handlers: RequestHandler[]) =>
-    registerPath(app, gate, { path, access: "open", handlers: { get: handlers } });
-  for (const path of PAGES) open(path, [sendDocument(folder, "index.html")]);
-  open("/api/docs", [allowPicturesInStyles(), sendDocument(folder, "api-docs.html")]);
+    registerPath(router, gate, { path, access: "open", handlers: { get: handlers } });
+  for (const path of PAGES) open(path, [sendDocument(join(folder, "index.html"), basePath)]);
+  open("/api/docs", [allowPicturesInStyles(), sendDocument(join(folder, "api-docs.html"), basePath)]);
   const once = { index: false, redirect: false } as const;
-  app.use(
+  router.use(
     "/assets",
     preferCompressed,
     express.static(join(folder, "assets"), { ...once, ...FOR_EVER, setHeaders: describe }),
   );
-  app.use(express.static(folder, { ...once, setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
+  router.use(express.static(folder, { ...once, setHeaders: (response) => response.setHeader("Cache-Control", "no-cache") }));
+}
+
+interface BuiltPage {
+  folder: string;
+  /** Below which it is served; "": at the root. */
+  basePath: string;
 }
 
 const FOR_EVER = { immutable: true, maxAge: "365d" };
 
+/** What it names is relative to the page's root (`./assets/…`) as it was built: the same build serves below any path. */
 const sendDocument =
-  (folder: string, file: string): RequestHandler =>
-  (_request, response, next) => {
-    response.setHeader("Cache-Control", "no-cache");
-    response.sendFile(file, { root: folder, cacheControl: false }, (error) => {
-      if (error === undefined || response.headersSent) return;
-      next(new HttpProblem({ code: "not-found", detail: "The status page is not built: npm run build" }));
+  (file: string, basePath: string): RequestHandler =>
+  async (_request, response) => {
+    const document = await readFile(file, "utf8").catch(() => {
+      throw new HttpProblem({ code: "not-found", detail: "The status page is not built: npm run build" });
     });
+    response.setHeader("Cache-Control", "no-cache");
+    response.type("html").send(document.replaceAll(/(?<= (?:href|src)=")\.(?=\/)/g, basePath));
   };
 
 /** The build has put a `.gz` beside each. */

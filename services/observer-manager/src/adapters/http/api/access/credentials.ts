@@ -27,18 +27,28 @@ export const SESSION_S = 12 * 3_600;
 /**
  * The page's session: the token itself, in a cookie that no script can read and that no foreign page can make a browser send.
  * So any manager accepts it, without a key or a table that they would have to share, and it ends with the token. Over TLS its name
- * begins with `__Host-`, which keeps browsers from taking it from another host or over a plain connection.
+ * begins with `__Host-`, which keeps browsers from taking it from another host or over a plain connection. Below a base path it goes
+ * there alone, so that no other program of the host is sent it; browsers then know only `__Secure-`, against plain connections.
  */
-export function sessionCookie(token: string, { isSecure, maxAgeS }: { isSecure: boolean; maxAgeS: number }): string {
-  const rules = { httpOnly: true, sameSite: "strict", path: "/", secure: isSecure, maxAge: maxAgeS } as const;
-  return serialize(nameOf(isSecure), token, rules);
+export function sessionCookie(token: string, { isSecure, basePath, maxAgeS }: CookiePlace & { maxAgeS: number }): string {
+  const path = basePath || "/";
+  const rules = { httpOnly: true, sameSite: "strict", path, secure: isSecure, maxAge: maxAgeS } as const;
+  return serialize(nameOf({ isSecure, basePath }), token, rules);
 }
 
-export const endedSessionCookie = (isSecure: boolean): string => sessionCookie("", { isSecure, maxAgeS: 0 });
+export const endedSessionCookie = ({ isSecure, basePath }: CookiePlace): string =>
+  sessionCookie("", { isSecure, basePath, maxAgeS: 0 });
+
+/** Of the request that it comes with. */
+interface CookiePlace {
+  isSecure: boolean;
+  basePath: string;
+}
 
 export function readSessionCookie(request: Request): string | undefined {
-  const token = parse(request.get("cookie") ?? "")[nameOf(request.secure)];
+  const token = parse(request.get("cookie") ?? "")[nameOf({ isSecure: request.secure, basePath: request.baseUrl })];
   return token === "" ? undefined : token;
 }
 
-const nameOf = (isSecure: boolean): string => (isSecure ? "__Host-unacked-session" : "unacked-session");
+const nameOf = ({ isSecure, basePath }: CookiePlace): string =>
+  !isSecure ? "unacked-session" : basePath === "" ? "__Host-unacked-session" : "__Secure-unacked-session";

@@ -34,13 +34,14 @@ const signIn = (desk: SignInDesk, needs: () => Record<string, Role>) =>
     answers: {
       200: { description: "Who signed in; the cookie is set", examples: { "By a listed token": SESSION_EXAMPLE } },
     },
-    async handle({ body: { token }, by, isSecure }) {
+    async handle({ body: { token }, by, isSecure, basePath }) {
       const identity = await desk.judge(token, by.address);
       if ("kind" in identity) return identity;
       const body = viewOf(identity, needs());
       if (identity.authentication === "anonymous") return { status: 200, body };
       if (token.length > MAX_SESSION_TOKEN_LENGTH) return TOO_LONG;
-      return { status: 200, body, headers: { "Set-Cookie": sessionCookie(token, { isSecure, maxAgeS: SESSION_S }) } };
+      const cookie = sessionCookie(token, { isSecure, basePath, maxAgeS: SESSION_S });
+      return { status: 200, body, headers: { "Set-Cookie": cookie } };
     },
   });
 
@@ -56,7 +57,7 @@ const signOut = () =>
     tag: "Session",
     summary: "End the page's session",
     answers: { 204: { description: "The cookie is gone" } },
-    handle: async ({ isSecure }) => ({ status: 204, headers: { "Set-Cookie": endedSessionCookie(isSecure) } }),
+    handle: async (request) => ({ status: 204, headers: { "Set-Cookie": endedSessionCookie(request) } }),
   });
 
 function viewOf({ name, role, authentication, expiresAtMs }: Identity, needs: Record<string, Role>): SessionView {
