@@ -111,11 +111,14 @@ function restCallsOf(page: string) {
   const inTables = [
     ...text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/(?:api\/v1|api\/openapi|healthz|readyz|metrics)[\w/{}.-]*)/g),
   ].map(([, method = "", path = ""]) => ({ page, method, path }));
-  const inCurl = [...text.matchAll(/\bcurl .*?https?:\/\/[\w.:]+(\/[\w/{}.-]+)/g)].map(([call, path = ""]) => ({
-    page,
-    method: /-X ([A-Z]+)/.exec(call)?.[1] ?? "GET",
-    path,
-  }));
+  // Port 3000 is that of the reader's own app (docs/ways-in.md).
+  const inCurl = [...text.matchAll(/\bcurl .*?https?:\/\/(?!127\.0\.0\.1:3000)[\w.:]+(\/[\w/{}.-]+)/g)].map(
+    ([call, path = ""]) => ({
+      page,
+      method: /-X ([A-Z]+)/.exec(call)?.[1] ?? "GET",
+      path,
+    }),
+  );
   return [...inTables, ...inCurl];
 }
 
