@@ -12,9 +12,6 @@ import { until } from "./waiting.mjs";
 const PLACE = "const answer = await fetch(";
 const NEW_CODE = "the new code looks at the feed";
 
-/** @param {import("./stranger.mjs").Stranger} stranger @param {string} project */
-export const hasDev = async ({ run }, project) => /^ {2}dev\b/m.test(await run(project, "npx", ["unacked", "--help"]));
-
 /**
  * `npm run dev` as its user has it: everything starts, an observer runs, its file is saved and it goes over to the new code, and
  * the key q ends it all.
