@@ -120,18 +120,21 @@ export class PublishLane {
   }
 
   #settle(tag: number, multiple: boolean, ok: boolean): void {
+    const { refusals, onIdle } = this.#parts;
+    let startOver: string | undefined;
     for (const { sent, returned } of this.#unconfirmed.settle(tag, multiple)) {
-      this.#parts.refusals.note(sent.wire.exchange, ok);
+      const { exchange } = sent.wire;
+      if (ok) refusals.taken(exchange);
+      else startOver ??= refusals.refused(exchange);
       if (!ok) sent.reject(new PublishError("nacked", sent.messageId, "The broker could not take the message"));
       else if (returned === undefined) sent.resolve();
       else sent.reject(new PublishError("returned", sent.messageId, `No queue took the message: ${returned}`));
     }
     if (this.size === 0) {
       this.#disarm();
-      this.#parts.onIdle();
+      onIdle();
     }
-    const why = this.#parts.refusals.whyStartOver();
-    if (why !== undefined) this.#session.end(why);
+    if (startOver !== undefined) this.#session.end(startOver);
   }
 
   /** One timer, for the oldest: the broker confirms in about the order of sending. */

@@ -451,12 +451,12 @@ export class ObserverService {
     const confirmed = new Promise<void>((resolve) => this.#events.tell(this.#introduction(), resolve));
     const enough = new AbortController();
     const known = Promise.race([confirmed, this.#publisher.blocked(enough.signal), untilAborted(lost)]);
-    for (let sinceMs = BIRTH_LIMIT_MS; !(await within(BIRTH_LIMIT_MS, known)); sinceMs += BIRTH_LIMIT_MS) {
+    for (let waitedMs = BIRTH_LIMIT_MS; !(await within(waitedMs, known)); waitedMs *= 2) {
       this.#parts.log.warn(
-        { event: "birth-not-confirmed", sinceMs, publisher: this.#publisher.status },
+        { event: "birth-not-confirmed", waitedMs, publisher: this.#publisher.status },
         "takes no work yet: the broker has not confirmed that the manager is told of this service; it is told again",
       );
-      this.#publisher.startOver(`a birth was not confirmed within ${BIRTH_LIMIT_MS} ms`);
+      this.#publisher.startOver(`a birth was not confirmed within ${waitedMs} ms`);
     }
     enough.abort();
   }
