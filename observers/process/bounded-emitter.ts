@@ -10,6 +10,8 @@ export type BoundedEmitter = {
   dropped(): number;
   /** Whether one was handed on, and nobody was told. */
   hasLost(): boolean;
+  /** Resolves when what was handed on is confirmed or refused. */
+  settled(): Promise<void>;
 };
 
 /**
@@ -24,10 +26,11 @@ export function createBoundedEmitter(
   let inFlight = 0;
   let drops = 0;
   let hasLost = false;
+  const open = new Set<Promise<void>>();
   let wake = () => {};
   void untilAborted(signal).then(() => wake());
 
-  const settled = () => {
+  const closed = () => {
     inFlight--;
     wake();
   };
@@ -44,12 +47,20 @@ export function createBoundedEmitter(
         return;
       }
       inFlight++;
-      void emit(event).then(settled, () => {
-        hasLost = true;
-        settled();
-      });
+      const handedOn = emit(event)
+        .catch(() => {
+          hasLost = true;
+        })
+        .then(() => {
+          open.delete(handedOn);
+          closed();
+        });
+      open.add(handedOn);
     },
     dropped: () => drops,
     hasLost: () => hasLost,
+    async settled() {
+      await Promise.all(open);
+    },
   };
 }

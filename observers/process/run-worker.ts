@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { isObserverStopped } from "@unacked/sdk";
+import { isObserverStopped, untilAborted } from "@unacked/sdk";
 import { createBoundedEmitter } from "./bounded-emitter.ts";
 import { environmentOf } from "./command-environment.ts";
 import { printable, readComplaints } from "./complaints.ts";
@@ -47,7 +47,7 @@ export async function runWorker(context: ProcessContext): Promise<void> {
     readLines(guarded.stdout, MAX_WORKER_LINE, hear, { onRest: hearRest }),
     readComplaints(guarded, log, until),
   ]);
-  dialogue.end();
+  await dialogue.end();
   const failure = signal.aborted ? undefined : (dialogue.failure ?? failureOf(exit, stderrTail));
   if (failure !== undefined) throw failure;
 }
@@ -77,7 +77,6 @@ class Dialogue {
       try {
         await emit(event);
       } catch (error) {
-        this.#saves.discard(); // what waits may be behind it
         this.#fail("event-lost", `an event of it was not published: ${String(error)}`);
         throw error;
       }
@@ -106,7 +105,7 @@ class Dialogue {
 
   /** Whether it was logged. */
   async hear(line: OutputLine, message: WorkerMessage): Promise<boolean> {
-    const { log, alive } = this.#context;
+    const { log, alive, signal } = this.#context;
     if (this.failure !== undefined) return false;
     switch (message.kind) {
       case "emit":
@@ -126,6 +125,7 @@ class Dialogue {
         log.warn(`a line of its standard output is passed over: ${message.why}`, quoted(line));
         return true;
       case "broken":
+        if (signal.aborted) log.warn(`nothing said from here on is saved: ${message.why}`, quoted(line));
         this.#fail("line-unreadable", `a line of its standard output cannot be read: ${message.why}: ${quoted(line).line}`);
         return true;
       default:
@@ -133,14 +133,20 @@ class Dialogue {
     }
   }
 
-  /** The worker is over, and all its lines have been heard. */
-  end(): void {
+  /**
+   * The worker is over, and all its lines have been heard. Unless it was stopped, resolves when all that it said is published and saved, or
+   * refused: what is lost of it is a failure, although it ended well.
+   */
+  async end(): Promise<void> {
     const { signal, log } = this.#context;
     clearTimeout(this.#stopTimer);
+    const stopped = untilAborted(signal);
+    if (this.failure === undefined) await Promise.race([this.#output.settled(), stopped]);
     signal.removeEventListener("abort", this.#onAbort);
     const events = this.#output.dropped();
     if (events > 0) log.warn("events said after the stop were dropped", { events });
     this.#saves.finish();
+    if (this.failure === undefined) await Promise.race([this.#saves.settled(), stopped]);
   }
 
   #stop(reason: string): void {
@@ -151,9 +157,9 @@ class Dialogue {
   }
 
   #fail(code: ProcessFailed["code"], message: string): void {
+    this.#saves.discard(); // it would pass over what is lost, also after a stop
     if (this.failure !== undefined || this.#context.signal.aborted) return;
     this.failure = new ProcessFailed(code, printable(message));
-    this.#saves.discard();
     this.#stop("failed");
   }
 

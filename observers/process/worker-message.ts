@@ -22,6 +22,17 @@ const KNOWN = ["emit", "checkpoint", "alive", "log"];
 /** A line that holds several of these, or of them and others, loses an event or a checkpoint if it is passed over. */
 const KEPT = new Set(["emit", "checkpoint"]);
 
+const TEXTS = /"(?:[^"\\]|\\.)*"/g;
+const LONG_WHOLE_NUMBERS = /(?<![\d.eE])\d{16,}(?![\d.eE])/g;
+/** The first whole number that JSON.parse rounds, as it is beyond 2^53: an id of 19 digits, a time in nanoseconds. */
+const roundedNumberOf = (line: string): string | undefined =>
+  /\d{16}/.test(line)
+    ? line
+        .replace(TEXTS, "")
+        .match(LONG_WHOLE_NUMBERS)
+        ?.find((digits) => !Number.isSafeInteger(Number(digits)))
+    : undefined;
+
 const LogMessage = z.union([
   z.string().transform((message) => ({ level: "info" as const, message, fields: undefined })),
   z.strictObject({
@@ -42,6 +53,9 @@ export function readWorkerMessage({ line, truncated }: OutputLine): WorkerMessag
   }
   const keys = Object.keys(message);
   const [key = ""] = keys;
+  const rounded = roundedNumberOf(line);
+  if (rounded !== undefined && keys.some((one) => KEPT.has(one)))
+    return { kind: "broken", why: `the number ${rounded} would be rounded, as it is beyond 2^53: say it as a text` };
   if (keys.length !== 1) {
     const why = `it has ${keys.length} keys, and a message has one of ${KNOWN.join(", ")}`;
     return { kind: keys.some((one) => KEPT.has(one)) ? "broken" : "stray", why };

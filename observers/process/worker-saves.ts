@@ -10,6 +10,7 @@ export class WorkerSaves {
   #waiting: { readonly number: number; readonly value: unknown } | undefined;
   #isSaving = false;
   #isOver = false;
+  readonly #open = new Set<Promise<void>>();
 
   /**
    * @param save rejects where it could not be saved
@@ -39,6 +40,11 @@ export class WorkerSaves {
     this.#isOver = true;
   }
 
+  /** Resolves when what was handed over is saved or refused. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#open);
+  }
+
   /** What waits, and what comes, is not saved. */
   discard(): void {
     this.#isOver = true;
@@ -50,15 +56,18 @@ export class WorkerSaves {
     this.#waiting = undefined;
     this.#isSaving = next !== undefined;
     if (next === undefined) return;
-    this.#save(next.value).then(
-      () => {
-        this.#onSaved(next.number);
-        this.#next();
-      },
-      (error: unknown) => {
-        this.discard();
-        this.#onRefused(error);
-      },
-    );
+    const saving = this.#save(next.value)
+      .then(
+        () => {
+          this.#onSaved(next.number);
+          this.#next();
+        },
+        (error: unknown) => {
+          this.discard();
+          this.#onRefused(error);
+        },
+      )
+      .finally(() => this.#open.delete(saving));
+    this.#open.add(saving);
   }
 }

@@ -126,7 +126,31 @@ test.each([
   expect(run.checkpoints).toEqual([]);
 });
 
+test("who ends well right behind a checkpoint that is not saved has failed all the same", async () => {
+  const run = runObserver(observer, {
+    params: worker(started('say({ checkpoint: 1 }); say({ checkpoint: "x".repeat(65_536) }); process.exit(0);')),
+  });
+  expect(await run.finished).toMatchObject({ outcome: "failed", error: { code: "checkpoint-lost" } });
+});
+
 describe("a stop", () => {
+  test("does not let a checkpoint pass over a line that cannot be read", async () => {
+    const run = runObserver(observer, {
+      params: worker(
+        `on = (message) => {
+           if (message.start) say({ emit: "ready" });
+           if (message.stop) { print('{"emit": NaN}\\n'); say({ checkpoint: 42 }); say({ emit: "last" }); process.exit(0); }
+         };`,
+        { stopTimeoutMs: 60_000 },
+      ),
+    });
+    await run.waitForEvent();
+    expect(await run.stop("draining")).toEqual({ outcome: "stopped" });
+    expect(run.events).toEqual(["ready", "last"]);
+    expect(run.checkpoints).toEqual([]);
+    expect(run.logs.map(({ message }) => message)).toEqual([expect.stringContaining("nothing said from here on is saved")]);
+  });
+
   test("is told with its reason and its time, and who ends by itself gets no signal", async () => {
     const run = runObserver(observer, {
       params: worker(

@@ -29,6 +29,18 @@ test.each(['{"emit":', '{"emit":NaN}', '{"emit":1,"alive":true}', '{"checkpoint"
   },
 );
 
+test.each(['{"emit":9007199254740993}', '{"checkpoint":{"at":[-1764000000123456789]}}'])(
+  "%j has a number that would be rounded: it is broken",
+  (line) => expect(read(line)).toEqual({ kind: "broken", why: expect.stringContaining("say it as a text") }),
+);
+
+test.each([
+  '{"emit":9007199254740991}',
+  '{"emit":"9007199254740993"}',
+  '{"emit":{"\\"9007199254740993":0.12345678901234567}}',
+  '{"emit":12345678901234567e-3}',
+])("%s has none", (line) => expect(read(line)).toMatchObject({ kind: "emit" }));
+
 test("a line that was cut is broken, whatever it begins with", () => {
   expect(readWorkerMessage({ line: "x".repeat(MAX_WORKER_LINE), truncated: true })).toMatchObject({ kind: "broken" });
 });
