@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 /**
@@ -17,7 +17,7 @@ export function copyModules(root, { of, copied = {} }, target) {
     ...Object.entries(copied).map(([name, folder]) => ({ folder, below: places.get(name) ?? "" })),
   ];
   for (const { folder, below } of sources) {
-    for (const file of modulesOf(join(root, folder, "dist"))) {
+    for (const file of modulesOf(join(root, folder))) {
       const place = posix.join(below, file);
       const text = readFileSync(join(root, folder, "dist", file), "utf8");
       mkdirSync(dirname(join(target, "dist", place)), { recursive: true });
@@ -26,11 +26,13 @@ export function copyModules(root, { of, copied = {} }, target) {
   }
 }
 
-/** Modules and their types; maps lead to sources that are not there. @param {string} dist */
-const modulesOf = (dist) =>
-  readdirSync(dist, { recursive: true, encoding: "utf8" })
+/** Modules that have a source, and their types; maps lead to sources that are not there. @param {string} workspace */
+const modulesOf = (workspace) =>
+  readdirSync(join(workspace, "dist"), { recursive: true, encoding: "utf8" })
     .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => /\.js$|\.d\.ts$/.test(file));
+    .filter((file) => /\.js$|\.d\.ts$/.test(file))
+    // The compiler leaves what it made of a source that is gone.
+    .filter((file) => existsSync(join(workspace, "src", file.replace(/\.js$|\.d\.ts$/, ".ts"))));
 
 /** `from "…"`, `import "…"`, `import("…")`. */
 const IMPORTED = /(?<=\b(?:from|import)\s*\(?\s*")[^"\n]+(?=")/g;

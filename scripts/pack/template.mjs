@@ -2,6 +2,9 @@ import { cpSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isOurs, readJson } from "./manifest.mjs";
 
+/** What a project has once somebody has worked in it. */
+const LEFT_BY_A_TRY = /(^|\/)(node_modules|dist|\.unacked|package-lock\.json|[^/]*\.tsbuildinfo)$/;
+
 /**
  * `create-unacked`: its program, and the project that it copies, whose package.json gets the exact versions of all that it
  * names: ours that of the release, the others those that the release was tested with.
@@ -14,7 +17,7 @@ export function copyTemplate(root, { of }, target) {
   for (const folder of ["bin", "template"])
     cpSync(join(root, of, folder), join(target, folder), {
       recursive: true,
-      filter: (file) => !/node_modules$|\.tsbuildinfo$/.test(file),
+      filter: (file) => !LEFT_BY_A_TRY.test(file),
     });
   const file = join(target, "template/package.json");
   const project = readJson(file);

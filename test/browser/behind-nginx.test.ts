@@ -146,7 +146,7 @@ test("the client library works likewise: calls, changes and logs as they happen"
 
 test("nginx keeps metrics for itself, sends those to the page who leave its last slash out, and passes answers on as they are", async () => {
   const plain = `${nginx.plainUrl}${TEST_BASE_PATH}`;
-  expect((await fetch(`${plain}/metrics`)).status).toBe(404);
+  for (const path of ["/metrics", "/metrics/"]) expect((await fetch(`${plain}${path}`)).status).toBe(404);
   const redirected = await fetch(plain, { redirect: "manual" });
   expect([redirected.status, redirected.headers.get("location")]).toEqual([301, "/unacked/"]);
   const json = { name: "by-rest", type: "stamp" };
