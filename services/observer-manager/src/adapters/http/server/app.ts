@@ -89,7 +89,7 @@ function createRouter(parts: HttpParts): Express {
   if (basePath !== "") registerProbes(site, gate, parts);
   if (!access.callers.isConfigured) site.use(refuseForeignHosts(access.allowedHosts));
   site.use(allowOrigins(access.corsOrigins), refuseForeignPages(access.corsOrigins));
-  const document = sendDocument(openApiDocument(routes, version, basePath));
+  const document = sendDocument(() => openApiDocument(routes, version, basePath));
   registerPath(site, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
   registerPath(site, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
   registerRoutes(site, gate, routes);
@@ -140,11 +140,14 @@ const sendMetrics =
     response.type(metrics.contentType).send(await metrics.render());
   };
 
-const sendDocument =
-  (document: object): RequestHandler =>
-  (_request, response) => {
+/** Made when it is asked for: that takes a good part of what a manager's start would cost. */
+function sendDocument(make: () => object): RequestHandler {
+  let document: object | undefined;
+  return (_request, response) => {
+    document ??= make();
     sendJson(response, 200, document);
   };
+}
 
 /** express knows an error handler by its four parameters. */
 const answerError =
