@@ -54,7 +54,7 @@ export default defineConfig({
     chaiConfig: { truncateThreshold: 4_000 }, // the summary at a run's end has no more than the message
     projects: [
       // They take milliseconds; the limit is for a machine that does much else.
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], exclude, testTimeout: 30_000, isolate: false } },
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], exclude, testTimeout: 120_000, isolate: false } },
       {
         test: {
           ...servers,

@@ -75,7 +75,7 @@ describe("an example in the document", () => {
     );
     expect(flaws).toEqual([]);
     // Hundreds of schemas are compiled: seconds, and much more on a machine that runs everything at once.
-  }, 120_000);
+  }, 300_000);
 });
 
 /** Whatever has a schema and examples beside it. */
