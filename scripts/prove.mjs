@@ -35,6 +35,7 @@ Proves a promise on all its cases and with full counts, which takes too long for
                          service that flaps each 30 s. Fifteen minutes
   standby                five times a primary of PostgreSQL is killed under load and its standby promoted, asynchronous and synchronous; a
                          database that takes 2 s more for each statement, and one whose disk is full; backup and restore. Fifteen minutes
+  pages                  twelve tabs beside bulk work on thousands, and beside the figures of tasks. Five minutes
   --release RELEASE      of partitions and cluster, the RabbitMQ of this Debian: bookworm (3.10), trixie (4.0), sid (4.3 or later).
                          Default: the installed one
   --node MAJOR           with this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
@@ -76,6 +77,7 @@ const SUBJECTS = {
   },
   silence: { project: "servers", files: ["test/e2e/silence"] },
   balance: { project: "servers", files: ["test/e2e/balance-rolling"] },
+  pages: { project: "servers", files: ["test/browser/status-page-bulk", "test/browser/status-page-task-figures"] },
   standby: { project: "servers", files: ["test/e2e/standby", "test/e2e/database-slow-or-full", "test/e2e/backup"] },
 };
 
@@ -91,6 +93,7 @@ async function main() {
     return values.help ? 0 : 1;
   }
   if (known.project === "cluster") await prepareCluster(values.release);
+  if (subject === "pages") await runShown(process.execPath, [join(root, "scripts/setup.mjs"), "--with-browser"], root);
   process.env.PROVE = subject;
   const node = values.node === undefined ? process.execPath : await otherNode(values.node);
   const vitest = [

@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { proves } from "../support/runs/counts.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -173,7 +174,7 @@ test("ten thousand rows stay usable: each page of a thousand is there at once, a
   expect((await system.call<TaskPage>("GET", "/api/v1/tasks?type=archive")).body.total).toBe(10_000);
 });
 
-test("twelve tabs look at once, and the manager answers as before", async () => {
+test.runIf(proves("pages"))("twelve tabs look at once, and the manager answers as before", async () => {
   const context = page.context();
   const tabs = await Promise.all(
     Array.from({ length: 11 }, async () => {

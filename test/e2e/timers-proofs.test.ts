@@ -45,7 +45,8 @@ const statements = async () =>
     )[0]?.count,
   );
 
-test("All that are due in one second fire, though one of two managers is killed in the middle", async () => {
+// In short forms these two stand in timers.test.ts.
+test.runIf(FULL)("All that are due in one second fire, though one of two managers is killed in the middle", async () => {
   const count = shortOrFull(4_000, 100_000);
   const doomed = await system.startManager({ speakTo: false });
   await system.startManager();
@@ -170,7 +171,7 @@ test("They are set, cancelled, fired and gone as fast as is promised", async () 
   expect(gone).toBeGreaterThanOrEqual(10_000);
 }, 600_000);
 
-test("While cancels race the firing, cancelled ones never fire, and already-fired ones always did", async () => {
+test.runIf(FULL)("While cancels race the firing, cancelled ones never fire, and already-fired ones always did", async () => {
   const count = shortOrFull(500, 10_000);
   await system.startManager();
   await system.startManager({ speakTo: false });
