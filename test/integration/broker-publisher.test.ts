@@ -128,7 +128,9 @@ describe("publish()", () => {
       await expect(others.publish(message("theirs"))).rejects.toMatchObject({ code: "nacked" });
       expect(ours.status.generation).toBe(2);
     });
-    expect(ours.status.lastLoss?.detail).toMatch(/^the broker has refused all that was published to test.direct for \d+ ms$/);
+    expect(ours.status.lastLoss?.detail).toMatch(
+      /^the broker has refused all that was published to test.direct for \d+ ms$/,
+    );
     expect(others.status).toMatchObject({ up: true, generation: 1 });
   });
 
