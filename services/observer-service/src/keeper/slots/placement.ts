@@ -119,6 +119,25 @@ export class Placement {
     return `no slot is free, ${what}: there may be ${pool.max} (MAX_SLOTS), two of them kept for suspects`;
   }
 
+  /** What is unchanged may stay in a slot of older code, but not where that takes the room of others: then the least loaded one is emptied. */
+  makeRoomOfOld(): void {
+    const { pool, recycler } = this.#parts;
+    if (!pool.isCrowded || pool.isOneGoing) return;
+    const [least] = pool.oldShared
+      .filter((slot) => this.#mayEmpty(slot))
+      .toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
+    if (least !== undefined) recycler.dissolve(least, this.in(least), "its slot has older code, and makes room for newer");
+  }
+
+  /** Only observers are in it, whose code has not changed, and others take them. */
+  #mayEmpty(slot: Slot): boolean {
+    const { prints } = this.#parts.pool;
+    return this.in(slot).every(({ cause, host, run: { start } }) => {
+      const isUnchanged = prints.get(start.type) === slot.prints.get(start.type);
+      return cause === undefined && host.onRenewed !== undefined && isUnchanged && this.readinessFor(start).isReady;
+    });
+  }
+
   #slotFor(start: StartedAs): Slot | undefined {
     const { pool } = this.#parts;
     const purpose = this.#purposeOf(start);

@@ -62,9 +62,8 @@ export class Recycler {
     moveWhen(isPrepared, [...placed], why);
   }
 
-  /** There is one more than there should be, and it is needed for somebody who has to be alone. */
-  dissolve(slot: Slot, placed: readonly Placed[]): void {
-    const why = "its slot makes room for one that has to be alone";
+  /** There is one more than there should be, and its place is needed. */
+  dissolve(slot: Slot, placed: readonly Placed[], why = "its slot makes room for one that has to be alone"): void {
     this.#parts.log.info({ event: "slot-dissolved", slot: slot.process.pid, handlers: placed.length }, why);
     this.#parts.retire(slot, { kind: "dissolved", why });
     if (placed.length === 0) this.#parts.endSlot(slot, { kind: "dissolved", why });

@@ -114,11 +114,19 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   outdated(isPatient: boolean): Outdated[] {
     if (isPatient && !this.#pool.isStaffed) return this.#outdated().map(() => NOT_YET);
-    return this.#outdated().map(({ run, host }) => {
+    return this.#outdated().map((placed) => {
+      const { run, host } = placed;
       const { isReady, isApart } = this.#placement.readinessFor(run.start);
       // For one of its own there may never be a slot that is warm: then it waits for one without its run.
-      return { isReady: isReady || (isApart && !isPatient), isApart, begin: () => host.onRenewed?.(run) };
+      const mayWait = isApart && !isPatient && !isReady && this.#willHaveRoom(placed);
+      return { isReady: isReady || mayWait, isApart, begin: () => host.onRenewed?.(run) };
     });
+  }
+
+  /** Who is stopped where there is none, would wait for as long as all others stay: it goes on by its old code. */
+  #willHaveRoom({ run, slot }: Placed): boolean {
+    if (this.noRoomFor(run) === undefined) return true;
+    return slot !== undefined && this.#placement.loadOf(slot) === 1 && this.#pool.willHaveRoomForOne;
   }
 
   #outdated(): Placed[] {
@@ -259,6 +267,7 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   #placeWaiting(): void {
     for (const placed of this.#placement.takeWaiting()) this.#place(placed);
+    this.#placement.makeRoomOfOld();
   }
 
   #abort(placed: Placed, cause: StopCause): void {
@@ -309,7 +318,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   #over(slot: Slot, placed: Placed): void {
     clearTimers(placed);
     this.#placement.remove(slot, placed);
-    if (this.#placement.loadOf(slot) > 0) return;
+    if (this.#placement.loadOf(slot) > 0) return slot.isOld ? this.#placement.makeRoomOfOld() : undefined;
     // The next one of a type that asks for its own gets a fresh process.
     if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();
     const { cause, run } = placed;

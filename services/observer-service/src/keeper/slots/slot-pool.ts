@@ -131,7 +131,18 @@ export class SlotPool {
 
   /** As many take anybody's starts as should, or as may now. */
   get isStaffed(): boolean {
-    return this.shared.length >= this.#settings.count || this.slots.size >= this.#settings.max;
+    return this.shared.length >= this.#settings.count || this.slots.size >= this.#sharedLimit;
+  }
+
+  /** Old slots have taken the places that are kept for others. */
+  get isCrowded(): boolean {
+    const living = [...this.slots].filter(({ process }) => !process.isKilled);
+    return living.some(({ isOld }) => isOld) && living.length >= this.#settings.max - KEPT_FOR_SUSPECTS;
+  }
+
+  /** Slots of older code that all shared. */
+  get oldShared(): Slot[] {
+    return [...this.slots].filter(({ isOld, purpose, process }) => isOld && purpose.kind === "shared" && !process.isKilled);
   }
 
   /** One that is warm, and nobody's yet. */
@@ -142,6 +153,11 @@ export class SlotPool {
   /** Whether one more slot could be had for a guilty observer. */
   get hasRoomForOne(): boolean {
     return this.#spare !== undefined || this.slots.size < this.#settings.max - KEPT_FOR_SUSPECTS;
+  }
+
+  /** Whether there will be when one that lives now is gone: it is made a spare. */
+  get willHaveRoomForOne(): boolean {
+    return this.shared.length >= this.#settings.count && this.slots.size <= this.#settings.max;
   }
 
   /**
@@ -246,6 +262,17 @@ export class SlotPool {
     return [...this.slots].find((slot) => slot.purpose.kind === "spare" && isOfUse(slot));
   }
 
+  /**
+   * How many slots there may be with one more that all share. Old ones may stay for days: they are not to cost others their places.
+   */
+  get #sharedLimit(): number {
+    const { max } = this.#settings;
+    const living = [...this.slots].filter(({ process }) => !process.isKilled);
+    if (!living.some(({ isOld }) => isOld)) return max;
+    const isOneNew = living.some((slot) => slot.purpose.kind === "shared" && isOfUse(slot));
+    return isOneNew ? max - KEPT_FOR_SUSPECTS - 1 : max;
+  }
+
   /** As many shared ones as there should be, the spare taken first, and a spare again. */
   #fill(): void {
     if (this.#isClosed) return;
@@ -253,13 +280,13 @@ export class SlotPool {
     const living = [...this.slots].filter(isOfUse);
     let missing = count - living.filter(({ purpose }) => purpose.kind === "shared").length;
     const spare = this.#spare;
-    if (missing > 0 && spare !== undefined) {
+    if (missing > 0 && spare !== undefined && this.slots.size <= this.#sharedLimit) {
       spare.purpose = { kind: "shared" };
       missing -= 1;
       if (spare.isLoaded) this.#hooks.onRoom();
     }
     // One that has been killed counts until it is reaped: then this is asked again.
-    for (; missing > 0 && this.slots.size < max; missing -= 1) this.#spawn({ kind: "shared" });
+    for (; missing > 0 && this.slots.size < this.#sharedLimit; missing -= 1) this.#spawn({ kind: "shared" });
     // A start takes a core for a moment: those that are waited for come first. When they have loaded, this is asked again.
     const isWaitedFor = [...this.slots].some((slot) => !slot.isLoaded && Date.now() - slot.startedAtMs < LOADS_WITHIN_MS);
     if (this.#spare === undefined && !isWaitedFor && this.slots.size < max) this.#spawn({ kind: "spare" });

@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/**
+ * A slot without any author's code, which starts in no time: it has loaded what `folder.json` says, and its handlers run until they
+ * are told to end.
+ */
+const wire = new Socket({ fd: 3 });
+const send = (message) => wire.write(`${JSON.stringify(message)}\n`);
+createInterface({ input: wire }).on("line", (line) => {
+  const message = JSON.parse(line);
+  if (message.kind === "load")
+    send({ kind: "loaded", ...JSON.parse(readFileSync(join(message.dir, "folder.json"), "utf8")) });
+  if (message.kind === "abort") send({ kind: "settled", attempt: message.attempt, outcome: "stopped" });
+  if (message.kind === "end") process.exit(0);
+});
+wire.on("close", () => process.exit(1));

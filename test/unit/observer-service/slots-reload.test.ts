@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_RETRY, newMessageId, newObserverId } from "@unacked/contracts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import type { LoadedFolder } from "../../../services/observer-service/src/wire/messages.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ROOT } from "../../support/processes/processes.ts";
+
+const log = createLog("silent");
+
+describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
+  let dir: string;
+  let handlers: SlotHandlers;
+  let runner: Runner;
+  let observers = 0;
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
+    observers = 0;
+  });
+  afterEach(async () => {
+    await handlers.close(0);
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /** By type: the print of its code. Those of `own…` ask for a slot of their own. */
+  const save = (prints: Record<string, string>) => {
+    const code = Object.entries(prints).map(([type, print]) => ({ type, print }));
+    const isolation = code.flatMap(({ type }) => (type.startsWith("own") ? [{ type, runsPerSlot: 1 }] : []));
+    const nothing = { types: [], unannounced: [], notOffered: [], tasks: [] };
+    const folder: LoadedFolder = { ...nothing, isolation, broken: [], code };
+    writeFileSync(join(dir, "folder.json"), JSON.stringify(folder));
+  };
+  const open = async (count: number, max: number, prints: Record<string, string>) => {
+    save(prints);
+    handlers = new SlotHandlers(
+      {
+        ...{ count, max, memoryBytes: 2 ** 40, dir, stuckMs: 0, stopTimeoutMs: 60_000, saveEveryMs: 1_000 },
+        ...{ args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
+        permissions: {} as never,
+        service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
+      },
+      log,
+    );
+    await handlers.open();
+    runner = new Runner({
+      ...{ handlers, log, stopTimeoutMs: 60_000, tailBytes: 8_192 },
+      events: { tell: () => undefined },
+      errors: { report: () => Promise.resolve() },
+      holds: () => true,
+      output: () => Promise.resolve(),
+    });
+  };
+  const observe = (type: string, count = 1) => {
+    for (let i = 0; i < count; i += 1) {
+      const ids = { observerId: newObserverId(), messageId: newMessageId(), revision: 1, name: `${type}-${i}` };
+      const start = { ...ids, type, params: {}, labels: {}, retry: DEFAULT_RETRY, pool: "default" };
+      const delivery = { generation: 1, deliveryCount: 0, settle: () => true, queue: "q" };
+      runner.accept({ start: { ...start, createdAt: new Date().toISOString() }, delivery: delivery as never });
+    }
+    observers += count;
+    return untilAllRun();
+  };
+  /** In slots, and by the newest code. */
+  const untilAllRun = () =>
+    eventually(() => {
+      expect(handlers.slots().reduce((sum, { runs }) => sum + runs, 0)).toBe(observers);
+      expect(handlers.outdated(false)).toEqual([]);
+    });
+  const reload = async (prints: Record<string, string>) => {
+    save(prints);
+    const word = await handlers.reload();
+    if (word.kind === "loaded") runner.renew(word);
+    return word;
+  };
+
+  test("those that have a slot of their own go over, though every slot that all share has somebody who stays", async () => {
+    await open(4, 8, { steady: "1", changed: "1", own: "1" });
+    await observe("steady", 8);
+    await observe("changed", 8);
+    await observe("own");
+    await reload({ steady: "1", changed: "2", own: "2" });
+    await untilAllRun();
+    await observe("own");
+  });
+});
