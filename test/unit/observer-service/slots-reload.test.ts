@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_RETRY, newMessageId, newObserverId } from "@unacked/contracts";
+import { DEFAULT_RETRY, newMessageId, newObserverId, newRunId } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
@@ -65,6 +65,13 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     observers += count;
     return untilAllRun();
   };
+  /** Stays where it is, whatever is loaded. */
+  const work = (type: string) => {
+    const task = { ...{ observerId: newObserverId(), name: type, type, labels: {}, params: {} }, retry: DEFAULT_RETRY };
+    handlers.start({} as never, { start: task, runId: newRunId(), log, taskAttempt: 1 });
+    observers += 1;
+    return untilAllRun();
+  };
   /** In slots, and by the newest code. */
   const untilAllRun = () =>
     eventually(() => {
@@ -86,5 +93,18 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     await reload({ steady: "1", changed: "2", own: "2" });
     await untilAllRun();
     await observe("own");
+  });
+
+  test("the only new one is replaced when it dies, though old ones have taken all places", async () => {
+    await open(1, 2, { steady: "1", changed: "1" });
+    for (const version of ["2", "3"]) {
+      await work("steady");
+      await reload({ steady: "1", changed: version });
+    }
+    const pidOfFree = () => handlers.slots().find(({ purpose, runs }) => purpose === "shared" && runs === 0)?.pid;
+    const only = pidOfFree() ?? 0;
+    process.kill(only, "SIGKILL");
+    await eventually(() => expect(pidOfFree()).not.toBe(only));
+    await observe("changed");
   });
 });

@@ -263,14 +263,15 @@ export class SlotPool {
   }
 
   /**
-   * How many slots there may be with one more that all share. Old ones may stay for days: they are not to cost others their places.
+   * How many slots there may be with one more that all share. Old ones may stay for days: they are not to cost others their places. Nor
+   * are they to leave all new starts without a slot: the first one may be more than there should be.
    */
   get #sharedLimit(): number {
     const { max } = this.#settings;
     const living = [...this.slots].filter(({ process }) => !process.isKilled);
     if (!living.some(({ isOld }) => isOld)) return max;
     const isOneNew = living.some((slot) => slot.purpose.kind === "shared" && isOfUse(slot));
-    return isOneNew ? max - KEPT_FOR_SUSPECTS - 1 : max;
+    return isOneNew ? max - KEPT_FOR_SUSPECTS - 1 : Number.POSITIVE_INFINITY;
   }
 
   /** As many shared ones as there should be, the spare taken first, and a spare again. */
