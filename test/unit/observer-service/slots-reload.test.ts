@@ -107,4 +107,12 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     await eventually(() => expect(pidOfFree()).not.toBe(only));
     await observe("changed");
   });
+
+  test("a load that only takes types away leaves no more slots than there were", async () => {
+    await open(1, 9, { steady: "1", changed: "1", gone: "1" });
+    await observe("steady");
+    await reload({ steady: "1", changed: "1" });
+    await reload({ steady: "1" });
+    await eventually(() => expect(handlers.slots().map(({ purpose }) => purpose)).toEqual(["shared", "spare"]));
+  });
 });

@@ -111,10 +111,14 @@ export class SlotPool {
     return [...this.slots].filter(isOfUse).every((slot) => hasCode(slot, code));
   }
 
-  /** Its code is the newest: it is the first of the slots that take starts, and who has other code takes none any more. */
+  /**
+   * Its code is the newest: it is the first of the slots that take starts, and who has other code takes none any more. It is the spare
+   * until it is needed, so no other is.
+   */
   adopt(slot: Slot, { code }: LoadedFolder, isEmpty: (slot: Slot) => boolean): void {
     this.#prints = printsOf(code);
-    for (const other of [...this.slots].filter((one) => one !== slot && !hasCode(one, code))) {
+    for (const other of [...this.slots].filter((one) => one !== slot)) {
+      if (other.purpose.kind !== "spare" && hasCode(other, code)) continue;
       other.isOld = true;
       if (!other.isLoaded || isEmpty(other)) other.process.kill();
     }
