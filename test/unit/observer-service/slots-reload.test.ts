@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_RETRY, newMessageId, newObserverId, newRunId } from "@unacked/contracts";
+import { DEFAULT_RETRY, newMessageId, newObserverId, newRunId, type TaskEvent } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { TaskRunner } from "../../../services/observer-service/src/keeper/tasks/task-runner.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { LoadedFolder } from "../../../services/observer-service/src/wire/messages.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -114,5 +115,25 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     await reload({ steady: "1", changed: "1" });
     await reload({ steady: "1" });
     await eventually(() => expect(handlers.slots().map(({ purpose }) => purpose)).toEqual(["shared", "spare"]));
+  });
+
+  test("a task that waits for a slot ends as unknown when its type is gone", async () => {
+    await open(1, 3, { steady: "1", own: "1" });
+    const types = new Map([["own", { type: "own" } as never]]);
+    const told: TaskEvent[] = [];
+    const tasks = new TaskRunner({
+      ...{ handlers, types, workers: 10, stopTimeoutMs: 60_000, log, holds: () => true, takenBack: () => undefined },
+      paces: { note: () => undefined },
+      events: { tell: (event) => void told.push(event) },
+    });
+    const message = { generation: 1, deliveryCount: 0, isShared: false, settle: () => true };
+    for (const taskId of ["a", "b", "c"])
+      tasks.accept({ taskId, sendId: taskId, type: "own", params: {}, pool: "default", failures: 0 } as never, message);
+    observers = 2; // there may be three slots, and one is everybody's
+    await untilAllRun();
+    await reload({ steady: "1" });
+    types.clear();
+    await eventually(() => expect(told.at(-1)).toMatchObject({ kind: "TaskEnded", taskId: "c", outcome: "unknown-type" }));
+    expect(tasks.size).toBe(2);
   });
 });

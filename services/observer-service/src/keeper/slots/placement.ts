@@ -140,6 +140,7 @@ export class Placement {
 
   #slotFor(start: StartedAs): Slot | undefined {
     const { pool } = this.#parts;
+    if (!pool.prints.has(start.type)) return undefined; // it is gone from the folder, though a slot may still have it
     const purpose = this.#purposeOf(start);
     if (purpose !== undefined) {
       const own = pool.slotFor(purpose, (slot) => this.#isFull(slot));

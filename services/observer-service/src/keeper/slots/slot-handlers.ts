@@ -102,7 +102,8 @@ export class SlotHandlers implements Handlers, SlotsView {
     this.#catalogue = catalogue;
     this.#placement.isolate(isolation);
     this.#pool.adopt(slot, folder, (one) => this.#placement.loadOf(one) === 0);
-    this.#letGoOfUnknown();
+    // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
+    setImmediate(() => this.#letGoOfUnknown());
     const now = this.#pool.prints;
     return {
       kind: "loaded",

@@ -218,14 +218,16 @@ export class TaskRunner {
 
   #beginBatch(batch: TaskBatch): void {
     const { handlers, types, holds } = this.#parts;
+    const type = types.get(batch.start.type);
     for (const run of [...batch.left]) {
       if (!holds(run.message.generation)) this.#end(run, { kind: "release", isOurs: false });
+      else if (type === undefined) this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
       else this.#teller.started(run);
     }
     if (batch.left.size === 0) return;
     handlers.noRoomFor(batch);
     batch.attempt = handlers.start(this.#batchHost, batch);
-    const timeoutMs = types.get(batch.start.type)?.timeoutMs;
+    const timeoutMs = type?.timeoutMs;
     if (timeoutMs === undefined) return;
     batch.timer = setTimeout(() => this.#stopBatch(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }
