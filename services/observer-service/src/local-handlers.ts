@@ -29,7 +29,7 @@ export class LocalHandlers implements Handlers, SlotsView {
   /** Of the first attempt, checked when its turn came. */
   readonly #checked = new WeakMap<HandledRun, ParamsResult<unknown>>();
 
-  constructor({ types, tasks, notOffered, broken }: Omit<LoadedObservers, "prints">) {
+  constructor({ types, tasks, notOffered, broken }: Omit<LoadedObservers, "code">) {
     this.#types = new Map<string, ObserverDefinition | TaskDefinition>([...types, ...tasks]);
     const { infos, unannounced } = describeTypes(types);
     const ofTasks = describeTasks(tasks);

@@ -29,11 +29,12 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
   });
 
   /** By type: the print of its code. Those of `own…` ask for a slot of their own. */
-  const save = (prints: Record<string, string>) => {
-    const code = Object.entries(prints).map(([type, print]) => ({ type, print }));
+  const save = (prints: Record<string, string>, brokenFiles: string[] = []) => {
+    const code = Object.entries(prints).map(([type, print]) => ({ type, file: `${type}.ts`, print }));
+    const broken = brokenFiles.map((file) => ({ file, problem: "it does not load" }));
     const isolation = code.flatMap(({ type }) => (type.startsWith("own") ? [{ type, runsPerSlot: 1 }] : []));
     const nothing = { types: [], unannounced: [], notOffered: [], tasks: [] };
-    const folder: LoadedFolder = { ...nothing, isolation, broken: [], code };
+    const folder: LoadedFolder = { ...nothing, isolation, broken, code };
     writeFileSync(join(dir, "folder.json"), JSON.stringify(folder));
   };
   const open = async (count: number, max: number, prints: Record<string, string>) => {
@@ -79,8 +80,8 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
       expect(handlers.slots().reduce((sum, { runs }) => sum + runs, 0)).toBe(observers);
       expect(handlers.outdated(false)).toEqual([]);
     });
-  const reload = async (prints: Record<string, string>) => {
-    save(prints);
+  const reload = async (prints: Record<string, string>, brokenFiles: string[] = []) => {
+    save(prints, brokenFiles);
     const word = await handlers.reload();
     if (word.kind === "loaded") runner.renew(word);
     return word;
@@ -135,5 +136,18 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     types.clear();
     await eventually(() => expect(told.at(-1)).toMatchObject({ kind: "TaskEnded", taskId: "c", outcome: "unknown-type" }));
     expect(tasks.size).toBe(2);
+  });
+
+  test("a file that loaded before refuses the load when it is broken; one that is new costs its own types alone", async () => {
+    await open(1, 9, { steady: "1", changed: "1" });
+    expect(await reload({ steady: "1", changed: "2" }, ["new.ts"])).toMatchObject({ kind: "loaded", changed: ["changed"] });
+    expect(handlers.catalogue.broken).toMatchObject([{ file: "new.ts" }]);
+    expect(await reload({ steady: "2" }, ["changed.ts", "new.ts"])).toMatchObject({
+      kind: "refused",
+      broken: [{ file: "changed.ts" }],
+    });
+    const again = () => reload({ steady: "1", changed: "2" }, ["newer.ts"]);
+    await eventually(async () => expect(await again()).toEqual({ kind: "unchanged" })); // once no slot loads any more
+    expect(handlers.catalogue.broken).toMatchObject([{ file: "newer.ts" }]);
   });
 });

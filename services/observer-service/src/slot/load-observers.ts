@@ -13,6 +13,7 @@ import {
   type TaskDefinition,
 } from "@unacked/sdk";
 import { errorText } from "../error-text.ts";
+import type { LoadedFolder } from "../wire/messages.ts";
 import { codePrint } from "./code-print.ts";
 import { brokenFile, brokenFileText, describeLoadFailure } from "./load-failure.ts";
 
@@ -36,8 +37,8 @@ export interface LoadedObservers {
   readonly notOffered: readonly { file: string; problem: string }[];
   /** Files that cost their own types, and nothing else. */
   readonly broken: readonly BrokenFile[];
-  /** By type: the print of its code. */
-  readonly prints: ReadonlyMap<string, string>;
+  /** Of each type: its file, and the print of its code. */
+  readonly code: LoadedFolder["code"];
 }
 
 const isObserverFile = (name: string): boolean =>
@@ -56,25 +57,23 @@ export async function loadObservers(dir: string, permissions: Permissions): Prom
   if (files.some((file) => file.endsWith(".ts"))) (await import("tsx/esm/api")).register();
   if (!files.every(findsPackages)) registerHooks(new URL(`./resolve-sdk${extname(import.meta.url)}`, import.meta.url));
 
-  const prints = new Map<string, string>();
   const broken: BrokenFile[] = [];
   const notOffered: { file: string; problem: string }[] = [];
   const types = new Map<string, ObserverDefinition>();
   const tasks = new Map<string, TaskDefinition>();
-  const fileOfType = new Map<string, string>();
+  const code = new Map<string, LoadedFolder["code"][number]>();
   for (const file of files) {
     const print = codePrint(file);
     const loaded = await loadOne(file, permissions);
     if ("problem" in loaded) broken.push(loaded);
     else if (isNotOffered(loaded)) notOffered.push({ file, problem: loaded.notOffered });
     else {
-      const earlier = fileOfType.get(loaded.type);
+      const earlier = code.get(loaded.type)?.file;
       if (earlier !== undefined) broken.push(brokenFile(file, `its type ${loaded.type} is that of ${earlier} too`));
       else {
         if (isTaskDefinition(loaded)) tasks.set(loaded.type, loaded);
         else types.set(loaded.type, loaded);
-        fileOfType.set(loaded.type, file);
-        prints.set(loaded.type, print);
+        code.set(loaded.type, { type: loaded.type, file, print });
       }
     }
   }
@@ -84,7 +83,7 @@ export async function loadObservers(dir: string, permissions: Permissions): Prom
       ...broken,
       ...notOffered,
     ]);
-  return { types, tasks, notOffered, broken, prints };
+  return { types, tasks, notOffered, broken, code: [...code.values()] };
 }
 
 /** It is JavaScript, and what every observer imports is installed where it lies: no hook, for which Node starts a thread. */

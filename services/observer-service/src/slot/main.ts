@@ -80,14 +80,13 @@ async function load(order: Load): Promise<void> {
   tracing = await serviceTracing(service, quiet);
   isLoading = true;
   try {
-    const { types, tasks, notOffered, broken, prints } = await loadObservers(dir, permissions);
+    const { types, tasks, notOffered, broken, code } = await loadObservers(dir, permissions);
     lag = new LagMeter(TICK_MS, send);
     host = new SlotHost({ types, tasks, send, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
     const { infos, unannounced } = describeTypes(types);
     const ofTasks = describeTasks(tasks);
     const all = [...types.values(), ...tasks.values()];
     const isolation = all.flatMap(({ type, isolation: wish }) => (wish ? [{ type, ...wish }] : []));
-    const code = [...prints].map(([type, print]) => ({ type, print }));
     const folder = { notOffered: [...notOffered], broken: [...broken], isolation, code };
     const catalogue = { types: infos, tasks: ofTasks.entries, unannounced: [...unannounced, ...ofTasks.unannounced] };
     send({ kind: "loaded", ...catalogue, ...folder });

@@ -95,8 +95,8 @@ export interface TaskTypeEntry extends TaskTypeInfo, Pick<TaskDefinition, "retry
 /** The same with what the types ask for, of those that ask for some. */
 export interface LoadedFolder extends Catalogue {
   readonly isolation: readonly ({ type: string } & Isolation)[];
-  /** The print of each type's code: where two differ, so does the code. */
-  readonly code: readonly { type: string; print: string }[];
+  /** Each type's file, and the print of its code: where two differ, so does the code. */
+  readonly code: readonly { type: string; file: string; print: string }[];
 }
 
 /** Slot → keeper. The keeper decodes it (keeper/slots/slot-messages.ts): handlers share the process that sends it. */

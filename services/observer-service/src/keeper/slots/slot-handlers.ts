@@ -1,7 +1,7 @@
 import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { Attempt } from "../../wire/attempt.ts";
-import type { Catalogue, Stuck } from "../../wire/messages.ts";
+import type { Catalogue, LoadedFolder, Stuck } from "../../wire/messages.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../runs/handlers.ts";
 import { AttemptMessages } from "./attempt-messages.ts";
@@ -35,6 +35,8 @@ export class SlotHandlers implements Handlers, SlotsView {
   readonly #blame: Blame;
   readonly #recycler: Recycler;
   #catalogue: Catalogue | undefined;
+  /** Those whose types there are. */
+  #files: ReadonlySet<string> = new Set();
   #lastAttempt = 0;
   readonly history = new SlotHistory();
 
@@ -80,27 +82,22 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   /** Resolves when the slots have loaded the folder. @throws SlotsNotLoadedError */
   async open(): Promise<void> {
-    const { isolation, code: _code, ...catalogue } = await this.#pool.open();
-    this.#catalogue = catalogue;
-    this.#placement.isolate(isolation);
+    this.#learn(await this.#pool.open());
   }
 
   async reload(): Promise<Reload> {
     const look = await this.#pool.look();
     if ("problem" in look) return { kind: "refused", why: look.problem, broken: [] };
     const { slot, folder } = look;
-    const { isolation, code: _code, ...catalogue } = folder;
-    const brokenBefore = new Set(this.catalogue.broken.map(({ file }) => file));
-    const broken = folder.broken.filter(({ file }) => !brokenBefore.has(file));
+    const broken = folder.broken.filter(({ file }) => this.#files.has(file));
     const before = this.#pool.prints;
     if (broken.length > 0 || (this.#pool.hasAll(folder.code) && folder.code.length === before.size)) {
       slot.process.kill();
       if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
-      this.#catalogue = catalogue; // a file that is broken may be so otherwise
+      this.#learn(folder); // other files may be broken, or otherwise
       return { kind: "unchanged" };
     }
-    this.#catalogue = catalogue;
-    this.#placement.isolate(isolation);
+    this.#learn(folder);
     this.#pool.adopt(slot, folder, (one) => this.#placement.loadOf(one) === 0);
     // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
     setImmediate(() => this.#letGoOfUnknown());
@@ -111,6 +108,12 @@ export class SlotHandlers implements Handlers, SlotsView {
       added: [...now.keys()].filter((type) => !before.has(type)),
       gone: [...before.keys()].filter((type) => !now.has(type)),
     };
+  }
+
+  #learn({ isolation, code, ...catalogue }: LoadedFolder): void {
+    this.#catalogue = catalogue;
+    this.#files = new Set(code.map(({ file }) => file));
+    this.#placement.isolate(isolation);
   }
 
   outdated(isPatient: boolean): Outdated[] {

@@ -36,7 +36,7 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
     isolation: z.array(
       z.object({ type: z.string(), runsPerSlot: z.int().min(1).optional(), memoryMb: z.int().min(32).optional() }),
     ),
-    code: z.array(z.object({ type: z.string(), print: z.string().max(100) })),
+    code: z.array(z.object({ type: z.string(), file: z.string(), print: z.string().max(100) })),
   }),
   z.object({ kind: z.literal("not-loaded"), problem: z.string() }),
   z.object({ kind: z.literal("bad-params"), attempt, error: ErrorText }),
