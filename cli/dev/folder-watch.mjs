@@ -14,7 +14,8 @@ export const watchedFolder = (observersDir) =>
   basename(dirname(observersDir)) === "src" ? dirname(observersDir) : observersDir;
 
 /**
- * Calls `onSaved` once code has changed in the folder, or below, and has been quiet for a moment.
+ * Calls `onSaved` once code has changed in the folder, or below, and has been quiet for a moment. Then it watches anew: on Linux Node
+ * watches a file's inode, and many editors write another file and rename it.
  *
  * @param {string} dir
  * @param {() => void} onSaved
@@ -24,12 +25,30 @@ export const watchedFolder = (observersDir) =>
 export function watchFolder(dir, onSaved, onTrouble) {
   /** @type {NodeJS.Timeout | undefined} */
   let quiet;
-  const watcher = watch(dir, { recursive: true }, (_event, name) => {
-    if (name !== null && !isCode(name)) return;
-    clearTimeout(quiet);
-    quiet = setTimeout(() => existsSync(dir) && onSaved(), QUIET_MS);
-  });
-  watcher.on("error", (error) => onTrouble(error.message));
+  let watcher = begin();
+
+  function begin() {
+    const begun = watch(dir, { recursive: true }, (_event, name) => {
+      if (name !== null && !isCode(name)) return;
+      clearTimeout(quiet);
+      quiet = setTimeout(saved, QUIET_MS);
+    });
+    begun.on("error", (error) => onTrouble(error.message));
+    return begun;
+  }
+
+  function saved() {
+    if (!existsSync(dir)) return;
+    const before = watcher;
+    try {
+      watcher = begin();
+      before.close();
+    } catch (error) {
+      onTrouble(/** @type {Error} */ (error).message);
+    }
+    onSaved();
+  }
+
   return () => {
     clearTimeout(quiet);
     watcher.close();

@@ -1,7 +1,11 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isCode, watchedFolder } from "../../../cli/dev/folder-watch.mjs";
+import { isCode, watchedFolder, watchFolder } from "../../../cli/dev/folder-watch.mjs";
 import { shownLine } from "../../../cli/dev/log-stream.mjs";
 import { RABBITMQ_MISSING } from "../../../cli/dev/servers-missing.mjs";
+import { eventually } from "../../support/eventually.ts";
 
 const line = (entry: object): string => JSON.stringify({ level: "info", msg: "hello", ...entry });
 
@@ -35,6 +39,24 @@ it("saved code counts, below src too, and what editors, tools and packages write
   expect(others.filter(isCode)).toEqual([]);
   expect(watchedFolder("/project/src/observers")).toBe("/project/src");
   expect(watchedFolder("/project/observers")).toBe("/project/observers");
+});
+
+it("each save is seen of an editor that writes another file and renames it", { timeout: 240_000 }, async () => {
+  const dir = mkdtempSync(join(tmpdir(), "unacked-watch-"));
+  writeFileSync(join(dir, "feed.ts"), "0");
+  let seen = 0;
+  const unwatch = watchFolder(dir, () => (seen += 1), expect.fail);
+  try {
+    for (const text of ["1", "2", "3"]) {
+      const before = seen;
+      writeFileSync(join(dir, "feed.ts~"), text);
+      renameSync(join(dir, "feed.ts~"), join(dir, "feed.ts"));
+      await eventually(() => expect(seen).toBeGreaterThan(before), { what: `save ${text} is seen` });
+    }
+  } finally {
+    unwatch();
+    rmSync(dir, { recursive: true });
+  }
 });
 
 it("what to do without RabbitMQ is told for each system", () => {
