@@ -43,6 +43,7 @@ export function serviceLife(program, { signal, say }) {
       return true;
     } catch (error) {
       if (!signal.aborted) say(/** @type {Error} */ (error).message);
+      await program.stop(); // one that is not ready in time may live
       return false;
     }
   }

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { isCode, watchedFolder, watchFolder } from "../../../cli/dev/folder-watch.mjs";
 import { shownLine } from "../../../cli/dev/log-stream.mjs";
 import { RABBITMQ_MISSING } from "../../../cli/dev/servers-missing.mjs";
+import { serviceLife } from "../../../cli/dev/service-life.mjs";
 import { eventually } from "../../support/eventually.ts";
 
 const line = (entry: object): string => JSON.stringify({ level: "info", msg: "hello", ...entry });
@@ -57,6 +58,25 @@ it("each save is seen of an editor that writes another file and renames it", { t
     unwatch();
     rmSync(dir, { recursive: true });
   }
+});
+
+/** A program that is started as the test says. */
+function programThat(start: () => Promise<void>) {
+  const stops: number[] = [];
+  const stop = () => Promise.resolve(void stops.push(1));
+  return { name: "the service", pid: -1, url: "", exited: Promise.resolve("it never ran"), start, stop, stops };
+}
+
+it("a service that is not ready in time is ended before another one starts", async () => {
+  const program = programThat(() => Promise.reject(new Error("it was not ready within 60 s")));
+  const stopping = new AbortController();
+  const said: string[] = [];
+  const life = serviceLife(program, { signal: stopping.signal, say: (text) => said.push(text) });
+  const lived = life.live();
+  await eventually(() => expect(said.at(-1)).toBe("The service starts again when a file is saved."));
+  expect(program.stops).toEqual([1]);
+  stopping.abort();
+  await lived;
 });
 
 it("what to do without RabbitMQ is told for each system", () => {
