@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { existsSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { killHeld } from "../../scripts/processes/leash.mjs";
@@ -43,7 +44,7 @@ export async function dev({ dir, port, fresh, only }) {
 
   const log = logStream({ only, write: (text) => void process.stdout.write(text) });
   const stopping = new AbortController();
-  const unlisten = stopOnSignals(stopping, log.say);
+  const { stop, unlisten } = stopOnSignals(stopping, log.say);
   /** In the order in which they were started. @type {{ name: string, stop: () => Promise<void> }[][]} */
   const ranks = [];
   try {
@@ -62,6 +63,7 @@ export async function dev({ dir, port, fresh, only }) {
 
   async function run() {
     const { signal } = stopping;
+    const isOver = once(signal, "abort");
     const [databaseUrl, amqpUrl] = await startServers();
     signal.throwIfAborted();
     const managerPort = port === 0 ? await freePort() : port;
@@ -83,7 +85,7 @@ export async function dev({ dir, port, fresh, only }) {
       ALLOW_PRIVATE_ADDRESSES: process.env["ALLOW_PRIVATE_ADDRESSES"] ?? "true",
     });
     ranks.push([manager]);
-    await manager.start();
+    await Promise.race([manager.start(), isOver]);
     signal.throwIfAborted();
     ranks.push([service]);
     const life = serviceLife(service, { signal, say: log.say });
@@ -93,7 +95,7 @@ export async function dev({ dir, port, fresh, only }) {
     const unread = readKeys(process.stdin, {
       r: () => void life.restart(),
       o: () => openPage(url, log.say),
-      q: () => stopping.abort(),
+      q: stop,
     });
     for (const line of greeting(url, observersDir, dataDir)) log.say(line);
     endWith("The manager", manager.exited);
@@ -200,7 +202,7 @@ function greeting(url, observersDir, dataDir) {
  */
 function stopOnSignals(stopping, say) {
   let firstAtMs = 0;
-  const onSignal = () => {
+  const stop = () => {
     if (!stopping.signal.aborted) {
       firstAtMs = performance.now();
       say("Stopping everything; once more to hurry.");
@@ -210,8 +212,9 @@ function stopOnSignals(stopping, say) {
     }
   };
   const names = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
-  for (const name of names) process.on(name, onSignal);
-  return () => {
-    for (const name of names) process.off(name, onSignal);
+  for (const name of names) process.on(name, stop);
+  const unlisten = () => {
+    for (const name of names) process.off(name, stop);
   };
+  return { stop, unlisten };
 }

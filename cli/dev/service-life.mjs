@@ -39,7 +39,7 @@ export function serviceLife(program, { signal, say }) {
   async function started() {
     try {
       isRestarting = false;
-      await program.start();
+      await Promise.race([program.start(), isOver]);
       return true;
     } catch (error) {
       if (!signal.aborted) say(/** @type {Error} */ (error).message);

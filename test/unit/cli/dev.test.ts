@@ -79,6 +79,17 @@ it("a service that is not ready in time is ended before another one starts", asy
   await lived;
 });
 
+it("who is told to end does not wait for a service that still starts", async () => {
+  const stopping = new AbortController();
+  const life = serviceLife(
+    programThat(() => new Promise(() => undefined)),
+    { signal: stopping.signal, say: expect.fail },
+  );
+  const lived = life.live();
+  stopping.abort();
+  await lived;
+});
+
 it("what to do without RabbitMQ is told for each system", () => {
   for (const word of [
     "apt-get install rabbitmq-server",
