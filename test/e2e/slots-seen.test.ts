@@ -88,10 +88,12 @@ describe("slots, as operators see them", () => {
       expect(shown.value("unacked_service_slots", { purpose: "suspects" })).toBe(2);
       expect(shown.value("unacked_service_slot_memory_bytes")).toBeGreaterThan(30 * 1_048_576);
     });
-    const { slots } = await service();
-    expect(slots.filter(({ purpose }) => purpose === "suspects").map(({ runs }) => runs)).toEqual(
-      expect.arrayContaining([Math.ceil(slot.runs / 2), Math.floor(slot.runs / 2)]),
-    );
+    await eventually(async () => {
+      const { slots } = await service();
+      expect(slots.filter(({ purpose }) => purpose === "suspects").map(({ runs }) => runs)).toEqual(
+        expect.arrayContaining([Math.ceil(slot.runs / 2), Math.floor(slot.runs / 2)]),
+      );
+    }, SEEN);
   });
 
   it("one that an observer blocks names it, to its neighbours too", async () => {
@@ -110,7 +112,6 @@ describe("slots, as operators see them", () => {
       expect(told.length).toBeGreaterThanOrEqual(before + death.runs - 1);
       return told;
     });
-    if (death.why.includes("HandlerBlockedError")) expect(death.runs).toBeGreaterThan(1);
     expect(all.filter((text) => text.startsWith(`its slot ended (SIGKILL): ${death.why}`)).length).toBe(death.runs - 1);
     expect((await metrics()).value("unacked_service_slots_stuck_total")).toBeGreaterThan(0);
     expect(JSON.stringify(await service())).not.toContain("poison.ts"); // no stack leaves by this way
