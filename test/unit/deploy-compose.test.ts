@@ -112,6 +112,19 @@ describe("the compose file", () => {
     );
   });
 
+  it("passes on to managers what a proxy before them needs, of which nothing is set by itself", () => {
+    const proxy = { BASE_PATH: "/unacked", TRUSTED_PROXIES: "172.16.0.0/12", ALLOWED_HOSTS: "example.org" };
+    const { environment } = service("observer-manager");
+    for (const name of Object.keys(proxy)) {
+      expect(text).toContain(`${name}: "\${${name}:-}"`);
+      expect(environment[name]).toBe("");
+    }
+    const env = { ...environmentOf("observer-manager"), ...environment, ...proxy };
+    expect(environmentFlaws("observer-manager", env)).toEqual([]);
+    // The image's health check asks outside of the path: test/integration/manager-base-path.test.ts runs it.
+    expect(service("observer-manager").healthcheck).toBeUndefined();
+  });
+
   it("lets observer services be scaled: no name and no port is theirs alone, and time to drain", () => {
     const { container_name: containerName, ports, environment, stop_grace_period: grace } = service("observer-service");
     expect([containerName, ports, environment.SERVICE_NAME]).toEqual([undefined, undefined, undefined]);

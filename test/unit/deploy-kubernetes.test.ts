@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { environmentOf } from "../support/deploy/dockerfile.ts";
 import { apiFlaws } from "../support/deploy/kubernetes-api.ts";
-import { base, dev, example, ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
+import { base, belowPath, dev, example, ofKind, production, workloadsOf } from "../support/deploy/overlays.ts";
 import {
   configurationOf,
   mountedSecrets,
@@ -157,7 +157,7 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
       expect(container.readinessProbe?.httpGet?.path).toBe("/readyz");
       expect(container.livenessProbe?.httpGet?.path).toBe("/healthz");
       expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
-      expect(container.image).toMatch(new RegExp(`^unacked/${name}:\\d+\\.\\d+\\.\\d+$`));
+      expect(container.image).toMatch(new RegExp(`^unacked/${name}:\\d+\\.\\d+\\.\\d+(-[\\w.]+)?$`));
       expect(container.command ?? container.args).toBeUndefined();
     });
 
@@ -179,5 +179,27 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
     );
     expect(shareProcessNamespace).toBe(true);
     expect(ownSettings(manifests, service).DECLARE_TOPOLOGY).toBe("false");
+  });
+});
+
+describe("below a path", () => {
+  const isManager = ({ kind, metadata }: { kind: string; metadata: { name: string } }) =>
+    kind === "Deployment" && metadata.name === "observer-manager";
+
+  it("are managers that are told so by manager-settings, and whose probes ask outside of it", { timeout: 60_000 }, () => {
+    const manifests = belowPath();
+    const manager = manifests.find(isManager) as unknown as Workload;
+    const given = { ...environmentOf("observer-manager"), ...ownSettings(manifests, manager) };
+    expect(given["BASE_PATH"]).toBe("/unacked");
+    const secrets = mountedSecrets([...manifests, ...production.brought], manager);
+    expect(environmentFlaws("observer-manager", given, secrets)).toEqual([]);
+    const [container = expect.fail("no container")] = manager.spec.template.spec.containers;
+    const asked = [container.readinessProbe, container.livenessProbe].map((probe) => probe?.httpGet?.path);
+    expect(asked).toEqual(["/readyz", "/healthz"]);
+  });
+
+  it("is nothing of its own accord", () => {
+    const manager = workloadsOf(production).find(isManager) ?? expect.fail("no manager");
+    expect(ownSettings(production.manifests, manager)["BASE_PATH"]).toBe("");
   });
 });

@@ -46,6 +46,10 @@ export const production = overlay("production", "unacked", [...example, ...ofPos
 export const withIdentityProvider = (): Manifest[] =>
   readable(renderKustomization("k8s/overlays/production", "k8s/components/identity-provider"));
 
+/** The production overlay of those who have managers below the path /unacked, as docs/deploy.md has it. */
+export const belowPath = (): Manifest[] =>
+  readable(renderKustomization("k8s/overlays/production", "test/fixtures/deploy/below-a-path"));
+
 export const ofKind = ({ manifests }: Overlay, kind: string): Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
 
