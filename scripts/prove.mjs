@@ -6,6 +6,7 @@ import { complain, PlainError } from "./progress.mjs";
 import { whyNoCluster } from "./servers/cluster/cluster.mjs";
 import { debianRootWithRabbitmq, whyNoOtherRoot } from "./servers/debian-root.mjs";
 import { provideNetworkPrograms } from "./setup/network-programs.mjs";
+import { otherNode } from "./setup/other-node.mjs";
 import { runShown } from "./test/run-shown.mjs";
 
 const HELP = `Usage: npm run prove -- SUBJECT [options]
@@ -95,7 +96,7 @@ async function main() {
   if (known.project === "cluster") await prepareCluster(values.release);
   if (subject === "pages") await runShown(process.execPath, [join(root, "scripts/setup.mjs"), "--with-browser"], root);
   process.env.PROVE = subject;
-  const node = values.node === undefined ? process.execPath : await otherNode(values.node);
+  const node = values.node === undefined ? process.execPath : await otherNode(root, values.node);
   const vitest = [
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",
@@ -123,22 +124,6 @@ async function useRelease(release) {
   const reason = whyNoOtherRoot();
   if (reason !== null) throw new PlainError(`No RabbitMQ of Debian ${release} can run here: ${reason}.`);
   process.env.RABBITMQ_ROOT = await debianRootWithRabbitmq(release, join(root, ".unacked/suites"));
-}
-
-/**
- * @param {string} major
- * @returns {Promise<string>} its program
- */
-async function otherNode(major) {
-  if (!/^\d+$/.test(major)) throw new PlainError(`--node takes a major version, as 22.\n\n${HELP}`);
-  const dir = join(root, `.unacked/node-${major}`);
-  const code = await runShown(
-    "npm",
-    ["install", "--silent", "--no-audit", "--no-fund", "--prefix", dir, `node@${major}`],
-    root,
-  );
-  if (code !== 0) throw new PlainError(`Node ${major} could not be had from npm.`);
-  return join(dir, "node_modules/node/bin/node");
 }
 
 function parse() {

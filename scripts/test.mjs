@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { whyNoTrials } from "./engine/trial.mjs";
+import { whyNoPackagesTrial } from "./packages-trial/registry.mjs";
 import { say } from "./progress.mjs";
 import { whyNoCluster } from "./servers/cluster/cluster.mjs";
 import { findKubectl, provideKubectl, WHY_NO_KUBECTL } from "./setup/kubectl-program.mjs";
@@ -17,9 +18,9 @@ import { lastLineOf, NOTHING, sumOf, tallyOf } from "./test/tally.mjs";
  * `npm test`: the check of the sources (one test, as it counts), the pure tests, and of the others the main path of each promise
  * (test/support/runs/main-path.ts): ten minutes; the last line says how it went. Words after `npm test --` choose files, as
  * `npm test -- test/unit`; the check is left out then. `--all` runs every test, in an hour; after them those in test/cluster,
- * which cut the nodes of a RabbitMQ cluster off from one another, as root, so that neither disturbs the other's times; and last
- * what a container engine runs, each trial one test. Where there can be no such cluster the last line says why, and where the
- * engine has no images yet a line before it.
+ * which cut the nodes of a RabbitMQ cluster off from one another, as root, so that neither disturbs the other's times; then the
+ * packages as a new user has them, in short, and last what a container engine runs, each trial one test. Where there can be no
+ * such cluster, or no registry can be reached, the last line says why, and where the engine has no images yet a line before it.
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
@@ -75,6 +76,9 @@ if (withCluster && !isInterrupted && whyNot === "") {
   tallies.push(await runTests(ofCluster, ["--project", "cluster"]));
 }
 const isWhole = isAll && !isInterrupted;
+const whyNoPackages = isWhole ? await whyNoPackagesTrial(root) : "";
+if (isWhole && whyNoPackages === "")
+  tallies.push(await runAsTest("try-packages -- --short", process.execPath, ["scripts/try-packages.mjs", "--short"]));
 const whyNoEngine = isWhole ? whyNoTrials(root) : "";
 if (whyNoEngine !== "") say(`try-compose and try-pods were skipped: ${whyNoEngine}`);
 else if (isWhole)
@@ -93,6 +97,7 @@ say(
     "those of k8s/": noKubectl,
     "those with a worker in Python": noPython,
     "those behind nginx": noNginx,
+    "those of the packages, as a new user has them,": whyNoPackages,
   }),
 );
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { holdOnLeash } from "../processes/leash.mjs";
 import { PlainError, say } from "../progress.mjs";
-import { provideServerPrograms } from "../setup/server-programs.mjs";
 import { serveFeed } from "./feed.mjs";
 import { until } from "./waiting.mjs";
 
@@ -18,13 +17,13 @@ const NEW_CODE = "the new code looks at the feed";
  *
  * @param {import("./stranger.mjs").Stranger} stranger
  * @param {string} project
+ * @param {import("./servers.mjs").Servers["addresses"] | undefined} addresses of servers that it is given; else it starts its own
  */
-export async function tryDev(stranger, project) {
-  await provideServerPrograms();
+export async function tryDev(stranger, project, addresses) {
   const feed = await serveFeed();
   const file = join(project, "observers/feed.ts");
   const code = readFileSync(file, "utf8");
-  const dev = startDev(stranger, project);
+  const dev = startDev(stranger, project, addresses);
   try {
     const url = await dev.url();
     const unacked = (/** @type {string[]} */ ...args) => stranger.run(project, "npx", ["unacked", ...args, "--url", url]);
@@ -34,6 +33,7 @@ export async function tryDev(stranger, project) {
     writeFileSync(file, code.replace(PLACE, `ctx.log.info("${NEW_CODE}");\n      ${PLACE}`));
     await dev.until("the new code runs", () => dev.said(NEW_CODE));
     say(`  a saved file was the code of a running observer after ${Math.round(performance.now() - savedAt)} ms`);
+    await unacked("stop", "edited");
     dev.press("q");
     await until("q has ended it all", () => dev.exitCode() !== null);
     if (dev.exitCode() !== 0) throw dev.failure("it should have ended in order");
@@ -44,11 +44,11 @@ export async function tryDev(stranger, project) {
   }
 }
 
-/** @param {import("./stranger.mjs").Stranger} stranger @param {string} project */
-function startDev({ env }, project) {
+/** @param {import("./stranger.mjs").Stranger} stranger @param {string} project @param {NodeJS.ProcessEnv} [more] */
+function startDev({ env }, project, more) {
   const child = spawn("npm", ["run", "dev", "--", "--port", "0"], {
     cwd: project,
-    env,
+    env: { ...env, ...more },
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });

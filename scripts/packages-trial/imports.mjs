@@ -34,8 +34,8 @@ export async function tryImports({ run }, project, version) {
   writeFileSync(join(folder, "common.cjs"), requires.join(""));
   writeFileSync(join(folder, "client.ts"), CLIENT);
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ extends: "../tsconfig.json", include: ["."] }));
-  await run(project, process.execPath, ["try/module.mjs"]);
-  await run(project, process.execPath, ["try/common.cjs"]);
+  await run(project, "node", ["try/module.mjs"]);
+  await run(project, "node", ["try/common.cjs"]);
   await run(project, "npx", ["tsc", "--noEmit", "-p", "try"]);
   await run(project, "npx", ["esbuild", "try/client.ts", "--bundle", "--platform=browser", "--outfile=try/page.js"]);
 }

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlainError, step } from "../progress.mjs";
@@ -14,6 +15,25 @@ const VERDACCIO = "6.8.0"; // the last that runs on Node 20
 /** It asks for a version by a tag, which not every registry has. */
 const OVERRIDES = { "node-fetch": "2.7.0" };
 const PATIENCE_MS = 120_000;
+
+/**
+ * Why `npm test -- --all` leaves the trial of the packages out, "" where it does not: what a new user installs comes from a
+ * registry. npm asks, as only it knows of its proxies and certificates, and with an empty cache, so that it really asks.
+ *
+ * @param {string} root
+ */
+export async function whyNoPackagesTrial(root) {
+  const cache = mkdtempSync(join(tmpdir(), "unacked-npm-cache-"));
+  const quick = ["--fetch-retries=0", "--fetch-timeout=15000"];
+  try {
+    await runTool("npm", ["view", "tsx", "version", "--cache", cache, ...quick], { cwd: root });
+    return "";
+  } catch {
+    return "npm's registry cannot be reached";
+  } finally {
+    rmSync(cache, { recursive: true, force: true });
+  }
+}
 
 /** @param {string} root @returns {Promise<string>} the folder where it is installed */
 export async function provideRegistry(root) {

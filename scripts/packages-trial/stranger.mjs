@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { PlainError } from "../progress.mjs";
 import { runTool } from "../setup/run-tool.mjs";
 
@@ -9,14 +9,15 @@ import { runTool } from "../setup/run-tool.mjs";
  * @typedef {ReturnType<typeof strangerIn>} Stranger
  * @param {string} dir
  * @param {string} registry
+ * @param {string} node the program of theirs
  */
-export function strangerIn(dir, registry) {
+export function strangerIn(dir, registry, node) {
   const home = join(dir, "home");
   mkdirSync(home, { recursive: true });
   // A word to the registry that it makes nothing of: npm publishes for nobody without one.
   const login = `${registry.replace(/^http:/, "")}:_authToken=anybody`;
   writeFileSync(join(home, ".npmrc"), `registry=${registry}\n${login}\naudit=false\nfund=false\nupdate-notifier=false\n`);
-  const { PATH } = process.env;
+  const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;
   const env = { PATH, HOME: home, npm_config_cache: join(dir, "npm-cache"), NO_COLOR: "1" };
 
   return {

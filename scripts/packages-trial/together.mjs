@@ -1,9 +1,6 @@
 import { join } from "node:path";
 import { sendSignal } from "../processes/pid-file.mjs";
 import { PlainError, say } from "../progress.mjs";
-import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
-import { startRabbitmq } from "../servers/rabbitmq.mjs";
-import { provideServerPrograms } from "../setup/server-programs.mjs";
 import { programOf } from "../start/program.mjs";
 import { serveFeed } from "./feed.mjs";
 import { until } from "./waiting.mjs";
@@ -12,22 +9,17 @@ import { until } from "./waiting.mjs";
 const EVERY_MS = 200;
 
 /**
- * The programs out of the packages, on a broker and a database of their own: the project's observer runs, the service that runs
- * it is killed, and it goes on with the other one from what it saved.
+ * The programs out of the packages, on a broker and a database: the project's observer runs, the service that runs it is
+ * killed, and it goes on with the other one from what it saved.
  *
  * @param {import("./stranger.mjs").Stranger} stranger
  * @param {string} project
  * @param {string} dir
+ * @param {import("./servers.mjs").Servers["addresses"]} addresses
  */
-export async function tryTogether(stranger, project, dir) {
-  await provideServerPrograms();
-  const postgres = join(dir, "postgres");
+export async function tryTogether(stranger, project, dir, { AMQP_URL, DATABASE_URL }) {
   const feed = await serveFeed();
-  const [database, broker] = await Promise.all([
-    startPostgres({ dir: postgres }),
-    startRabbitmq({ dir: join(dir, "rabbitmq") }),
-  ]);
-  const common = { ...stranger.env, AMQP_URL: broker.amqpUrl, PORT: "0" };
+  const common = { ...stranger.env, AMQP_URL, PORT: "0" };
   const program = (/** @type {string} */ name, /** @type {string} */ bin, /** @type {Record<string, string>} */ settings) =>
     programOf({
       name,
@@ -38,15 +30,13 @@ export async function tryTogether(stranger, project, dir) {
       pidFile: join(dir, `${name}.pid.json`),
       readyPath: "/readyz",
     });
-  const manager = program("manager", "unacked-manager", { DATABASE_URL: database.databaseUrl });
+  const manager = program("manager", "unacked-manager", { DATABASE_URL });
   const services = ["service-1", "service-2"].map((name) => program(name, "unacked-service", { SERVICE_NAME: name }));
   try {
     await Promise.all([manager, ...services].map((each) => each.start()));
     await tryObserver({ stranger, project, url: manager.url, services, feed });
   } finally {
     await Promise.all([...services, manager].map((each) => each.stop()));
-    await Promise.all([broker.stop(), database.stop()]);
-    removePostgresData(postgres);
     feed.close();
   }
 }
