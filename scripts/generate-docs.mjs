@@ -1,6 +1,6 @@
 /**
  * Writes the docs that are made from the code: docs/state-machine.md, docs/settings.md, docs/problems.md,
- * docs/rest.md, docs/metrics.md; and from the alert rules the manifest of the Prometheus operator.
+ * docs/rest.md, docs/metrics.md, docs/sdk.md; and from the alert rules the manifest of the Prometheus operator.
  * `--check` writes nothing and fails where a file differs, so that the docs cannot fall behind. Needs a build.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -27,6 +27,7 @@ import { ServiceSettings } from "../services/observer-service/dist/settings.js";
 import { metricsPage } from "./docs/metrics-page.mjs";
 import { prometheusRule } from "./docs/prometheus-rule.mjs";
 import { restPage } from "./docs/rest-page.mjs";
+import { sdkPage } from "./docs/sdk-page.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
@@ -34,16 +35,17 @@ const NOTE = "<!-- Made from the code by `npm run docs`; do not edit. -->\n";
 /** What stands behind a status in a cell. */
 const PENDING_WORDS = { pause: "pausing", update: "updating" };
 
+const isCheck = process.argv.includes("--check");
 const FILES = {
   "docs/state-machine.md": stateMachine(),
   "docs/settings.md": settings(),
   "docs/problems.md": problems(),
   "docs/rest.md": `${NOTE}${rest()}`,
   "docs/metrics.md": `${NOTE}${metricsPage()}`,
+  "docs/sdk.md": await sdkPage(root, NOTE, isCheck),
   "k8s/components/monitoring/prometheus-rule.yaml": prometheusRule(join(root, "deploy/monitoring/alerts.yml")),
 };
 
-const isCheck = process.argv.includes("--check");
 const stale = Object.entries(FILES).filter(
   ([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), "utf8") !== text,
 );

@@ -1,7 +1,8 @@
 import { SdkError } from "./sdk-error.ts";
 
+/** How delays grow; all of it may be left out. */
 export type BackoffOptions = {
-  /** The first delay, milliseconds. Default 1,000. */
+  /** The first delay, milliseconds from 0. Default 1,000. */
   readonly initialMs?: number;
   /** Each delay is the one before times this, at least 1. Default 2. */
   readonly factor?: number;
@@ -21,7 +22,26 @@ export type Backoff = {
   reset(): void;
 };
 
-/** Throws `invalid-option` on an option out of its range. */
+/**
+ * Delays that grow from failure to failure, for a handler that tries again by itself. Throws `invalid-option` on an option out of its
+ * range.
+ *
+ * @example
+ * ```ts
+ * import { backoff, sleep } from "@unacked/sdk";
+ *
+ * export async function untilItWorks(attempt: () => Promise<void>, signal: AbortSignal): Promise<void> {
+ *   const delays = backoff({ maxMs: 60_000 });
+ *   do {
+ *     try {
+ *       return await attempt();
+ *     } catch {
+ *       signal.throwIfAborted();
+ *     }
+ *   } while (await sleep(delays.nextMs(), signal));
+ * }
+ * ```
+ */
 export function backoff(options: BackoffOptions = {}): Backoff {
   const { initialMs = 1_000, factor = 2, maxMs = 300_000, jitter = 0.2, random = Math.random } = options;
   const inRange = initialMs >= 0 && factor >= 1 && maxMs >= 0 && jitter >= 0 && jitter <= 1;

@@ -2,9 +2,9 @@ import type { MissingInput } from "./inputs.ts";
 import type { ObserverLog } from "./observer-context.ts";
 import { SdkError } from "./sdk-error.ts";
 
-/** A task of a batch. */
+/** A task of a batch. `P` is the params after parsing. */
 export type BatchedTask<P = unknown> = {
-  /** As the type's schema gave them back. */
+  /** As the type's schema gave them back (defaults filled in). */
   readonly params: P;
   /** Of a task of a flow: the results of those that it comes directly after, by their refs. */
   readonly inputs: Readonly<Record<string, unknown>>;
@@ -25,6 +25,7 @@ export type BatchContext = {
    * another; `signal.reason` is an `ObserverStopped` that says which.
    */
   readonly signal: AbortSignal;
+  /** The log of the call, for all of its tasks: name the one that a line is about. */
   readonly log: ObserverLog;
 };
 

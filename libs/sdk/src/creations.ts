@@ -16,28 +16,39 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Of what `defineTask` gave: all that is needed of it here. */
 type TaskType = { readonly type: string; readonly params: z.ZodType };
 
-/** As in a request of REST. */
+/** How a task is to be created; as in a request of REST. A wrong one throws `invalid-creation`. */
 export type CreationOptions = {
-  /** Of its type no other task with this key is created before it is over. */
+  /** 1 to 255 characters. Of its type no other task with this key is created before it is over. Default: none. */
   readonly key?: string;
-  /** When that is taken. Default `reject`: it is not created, and the creating task says so. */
+  /**
+   * When the key is taken. `reject`: nothing is created, and the creating task says so · `return`: the other stays as it is · `replace`: it
+   * becomes as this says, if it waits, else as `queue-latest` · `queue-latest`: it runs once more with these params when its run ends.
+   * Default `reject`.
+   */
   readonly onConflict?: "reject" | "return" | "replace" | "queue-latest";
   /** −1,000 to 1,000, the higher goes first. Default 0. */
   readonly priority?: number;
-  /** It does not start before that. */
+  /** It does not start before that. Default: at once. */
   readonly startAt?: Date;
+  /** 1 to 1,000. Default: as its type says. */
   readonly maxAttempts?: number;
-  /** Default: that of the creating task, whose manager may allow others (TASK_CREATION_POOLS). */
+  /** Default: that of the creating task, whose manager may allow others (`TASK_CREATION_POOLS`). */
   readonly pool?: string;
   /** UUID of your own. Default: a random one. */
   readonly id?: string;
 };
 
-/** What a handler wants to be created. */
-export type TaskCreation = { readonly type: string; readonly params: unknown; readonly id: string } & Omit<
-  CreationOptions,
-  "id" | "startAt"
-> & { readonly startAt?: string };
+/** A task that a handler wants to be created, as the harness shows it. */
+export type TaskCreation = Omit<CreationOptions, "id" | "startAt"> & {
+  /** The name of its type. */
+  readonly type: string;
+  /** As they were given, as JSON can say them. */
+  readonly params: unknown;
+  /** UUID. */
+  readonly id: string;
+  /** ISO 8601, in UTC. */
+  readonly startAt?: string;
+};
 
 /** Creates tasks, when the one that does so completes. */
 export type TaskCreator = {

@@ -13,12 +13,13 @@ import { silentError } from "./silent-error.ts";
 import { type LoggedLine, Spy } from "./spy.ts";
 import { settleUpdate, type UpdateOutcome } from "./update.ts";
 
+/** What a run in memory begins with; all of it may be left out. */
 export type HarnessOptions = {
   /** As a client would send them; checked by the type's schema as on a service. Default `{}`. */
   readonly params?: unknown;
   /** Parts of the identity that the handler should see. Default: a random id, the type as name, no labels. */
   readonly observer?: Partial<Omit<ObserverIdentity, "type">>;
-  /** Default: a random UUID. */
+  /** UUID of the run. Default: a random one. */
   readonly runId?: string;
   /** `ctx.epoch` of a type with `start: "admitted"`. Default: the milliseconds of the clock, as in service. */
   readonly epoch?: number;
@@ -63,7 +64,8 @@ export type HarnessRun = {
   silence(ms: number): Promise<"fine" | "warned" | "failed">;
   /**
    * Gives the running handler new params, as a client would send them: how its type takes them. `rejected` too where they do not pass its
-   * schema. After `restart` the run goes on here as it was; a service would begin it again.
+   * schema. After `restart` the run goes on here as it was; a service would begin it again. Rejects with `invalid-params` where the run
+   * could not begin.
    */
   update(params: unknown): Promise<UpdateOutcome>;
   /** How the run ended; never rejects. Params that do not pass are `failed` with the schema's message. */
@@ -77,7 +79,24 @@ export type HarnessRun = {
 
 /**
  * Runs an observer in memory, with no broker and no service: for tests of a handler. One attempt, no retries. Throws
- * `not-offered` for a type that does not exist under these permissions.
+ * `not-offered` for a type that does not exist under these permissions, `invalid-definition` for what is no type.
+ *
+ * @example
+ * ```ts
+ * import { defineObserver, runObserver, sleep } from "@unacked/sdk";
+ * import { z } from "zod";
+ *
+ * const heartbeat = defineObserver({
+ *   type: "heartbeat",
+ *   params: z.strictObject({ everyMs: z.int().default(1_000) }),
+ *   async run({ params, signal, emit }) {
+ *     for (let n = 1; await sleep(params.everyMs, signal); n += 1) await emit({ n });
+ *   },
+ * });
+ * const run = runObserver(heartbeat, { params: { everyMs: 10 } });
+ * await run.waitForEvent<{ n: number }>(({ n }) => n === 3);
+ * await run.stop(); // { outcome: "stopped" }
+ * ```
  */
 export function runObserver<P>(
   observer: ObserverDefinition<P> | RestrictedObserver,

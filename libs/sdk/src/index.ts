@@ -12,6 +12,7 @@ export {
   type InputKinds,
   type Inputs,
   type InputsOf,
+  type InputTask,
   inputsOf,
   type MissingInput,
 } from "./inputs.ts";
@@ -63,7 +64,10 @@ export {
   type TaskContext,
   type TaskDefinition,
   type TaskDraft,
+  type TaskInBatches,
+  type TaskOneByOne,
   type TaskRetry,
+  type TaskTraits,
 } from "./task-definition.ts";
 export { runTask, type TaskRunOptions } from "./task-harness.ts";
 export { outputJson } from "./task-output.ts";

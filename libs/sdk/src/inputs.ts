@@ -1,13 +1,18 @@
 import type { z } from "zod";
 import { SdkError } from "./sdk-error.ts";
 
-/** Of what `defineTask` gave: the result of such a task is an input of another. */
-type InputTask = { readonly type: string; readonly output?: z.ZodType };
+/** What `defineTask` gave: the result of such a task is an input of another. */
+export type InputTask = {
+  /** The name of its type. */
+  readonly type: string;
+  /** What its result passes; the input has that type. Absent: `unknown`. */
+  readonly output?: z.ZodType;
+};
 
 /** What a task is to be given by one that it comes after in a flow: its type; `optional` where it can do without. */
 export type InputKind = InputTask | { readonly task: InputTask; readonly optional: true };
 
-/** By ref, as the flow names them. */
+/** What a task is to be given, by ref: as the flow names the tasks that it comes after. */
 export type InputKinds = Readonly<Record<string, InputKind>>;
 
 type ResultOf<Kind> = Kind extends { readonly output?: infer Schema }
@@ -16,7 +21,10 @@ type ResultOf<Kind> = Kind extends { readonly output?: infer Schema }
     : unknown
   : unknown;
 
-/** What `ctx.inputs` is, where `inputs` were declared; else whatever there is, by ref. */
+/**
+ * What `ctx.inputs` is: where a type declares its `inputs`, the result of each by its ref, `undefined` too where it is optional; else
+ * whatever there is, by ref, as `unknown`.
+ */
 export type InputsOf<Kinds> = string extends keyof Kinds
   ? Readonly<Record<string, unknown>>
   : {
@@ -27,26 +35,34 @@ export type InputsOf<Kinds> = string extends keyof Kinds
 
 /** An input that is not there: the task has failed, or was cancelled, and its `onFailure` is `continue`. */
 export type MissingInput = {
+  /** How it ended. */
   readonly status: "Failed" | "Cancelled";
-  /** Of its last attempt. */
+  /** With which its last attempt failed. */
   readonly error?: { readonly name: string; readonly message: string };
 };
 
-/** As they come: what another task of the flow has come to, its result as JSON. */
+/** An input as it comes to a host: what another task of the flow has come to. */
 export type GivenInput = {
+  /** As the flow names that task. */
   readonly ref: string;
+  /** How it ended. */
   readonly status: "Completed" | MissingInput["status"];
+  /** Its result as JSON, where it has completed; absent: `null`. */
   readonly output?: string | undefined;
+  /** With which it has failed. */
   readonly error?: MissingInput["error"] | undefined;
 };
 
+/** What a handler gets of its inputs: `ctx.inputs` and `ctx.missing`. */
 export type Inputs = {
+  /** Results by ref, parsed. */
   readonly inputs: Readonly<Record<string, unknown>>;
+  /** Those that have none, by ref. */
   readonly missing: Readonly<Record<string, MissingInput>>;
 };
 
 /**
- * What a handler gets of what its task comes after. Throws `missing-input` where one is not there that its type cannot do without: to try
+ * What a handler gets of what its task comes after, from `given`, as it came. Throws `missing-input` where one is not there that its type cannot do without: to try
  * again would not help.
  */
 export function inputsOf(definition: { readonly inputs?: unknown }, given: readonly GivenInput[] | undefined = []): Inputs {

@@ -5,6 +5,7 @@ const brand = Symbol.for("unacked.non-retryable-error");
  * whatever attempts are left.
  */
 export class NonRetryableError extends Error {
+  /** `NonRetryableError`; what extends it may have a name of its own. */
   override readonly name: string = "NonRetryableError";
 
   constructor(message: string, options?: ErrorOptions) {
@@ -13,7 +14,7 @@ export class NonRetryableError extends Error {
   }
 }
 
-/** Whether it was thrown to say so; recognises the class, and what extends it, across copies of this package. */
+/** Whether a caught value says that to try again would not help; recognises the class, and what extends it, across copies of this package. */
 export function isNonRetryable(value: unknown): boolean {
   return value instanceof Error && brand in value;
 }

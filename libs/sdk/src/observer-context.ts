@@ -1,10 +1,10 @@
 /** Severities of a run's log, mildest first. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** What is logged beside the message. Values that are not JSON are written as the service's logger can. */
+/** What is logged beside the message, by name. Values that are not JSON are written as the service's logger can. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** A run's log. Each line carries the observer and the run already. */
+/** The log of a run, a function for each level. Each line carries the observer, or the task, and the run already. */
 export type ObserverLog = Readonly<Record<LogLevel, (message: string, fields?: LogFields) => void>>;
 
 /** Who is running. The same over all runs of the observer, but for labels, which can be changed. */
@@ -13,11 +13,13 @@ export type ObserverIdentity = {
   readonly id: string;
   /** Unique among the observers that are not deleted. */
   readonly name: string;
+  /** The name of its type, as its definition has it. */
   readonly type: string;
+  /** What its creator wrote on it, to find it by; `{}`: nothing. */
   readonly labels: Readonly<Record<string, string>>;
 };
 
-/** Everything a handler gets. */
+/** Everything that the handler of an observer gets. `P` is the params after parsing. */
 export type ObserverContext<P = unknown> = {
   /** The observer's params, as its type's schema gave them back (defaults filled in). */
   readonly params: P;
@@ -26,6 +28,7 @@ export type ObserverContext<P = unknown> = {
    * settled soon after holds up its successor, and after a lost lease makes the service exit.
    */
   readonly signal: AbortSignal;
+  /** Its log; the newest lines can be read over REST. */
   readonly log: ObserverLog;
   /**
    * Publishes a JSON value to the exchange `unacked.output` with the routing key `<type>.<name>` (dots of the type
@@ -33,8 +36,8 @@ export type ObserverContext<P = unknown> = {
    *
    * Resolves when the broker has confirmed it. Rejects when it was not confirmed (the broker's or publisher's error),
    * when the value is no JSON (`event-not-json`) or when the run has ended (`emit-after-end`). Rejects with an
-   * `ObserverStopped` when the lease is lost, whether it waits then or is called later, and when it still waits for its
-   * confirm 25 s (`STOP_TIMEOUT_MS`) after any other stop; that one event may have been sent or not.
+   * `ObserverStopped` when the lease is lost, whether it waits then or is called later, and after any other stop when half of what is
+   * left of `STOP_TIMEOUT_MS` (25 s) has gone by without a confirm; that one event may have been sent or not.
    *
    * It need not be awaited: a rejection that nobody looks at is logged as a warning and harms nobody. Await it to go no
    * faster than the broker.
@@ -45,6 +48,7 @@ export type ObserverContext<P = unknown> = {
    * observer), an emit or this is a beat. Costs next to nothing; call it for each message of a feed.
    */
   readonly alive: () => void;
+  /** Who is running. */
   readonly observer: ObserverIdentity;
   /** UUID of this run; the next run of the same observer has another. */
   readonly runId: string;
@@ -60,7 +64,7 @@ export type AdmittedContext = {
   readonly epoch: number;
 };
 
-/** What the handler of a type with a `checkpoint` gets besides. */
+/** What the handler of a type with a `checkpoint` gets besides: `Given` is what its schema gives back, `Saved` what it takes. */
 export type CheckpointContext<Given, Saved = Given> = AdmittedContext & {
   /** The last one that a run of the observer has saved, or that somebody has set; undefined: none yet, or it was reset. */
   readonly checkpoint: Given | undefined;

@@ -35,26 +35,40 @@ export type UpdateAnswer = "applied" | "restart" | { readonly rejected: string }
 /** When a handler starts: when its message arrives, manager or no manager · or when a manager has admitted its run. */
 export type StartMode = "at-once" | "admitted";
 
-/** What the handler of such a type gets. */
+/**
+ * What the handler of a type gets: {@link ObserverContext}; with `start: "admitted"` or `onUpdate` {@link AdmittedContext} besides, with a
+ * `checkpoint` {@link CheckpointContext}.
+ */
 export type ContextOf<S extends z.ZodType, M extends StartMode, C extends z.ZodType> = ObserverContext<z.output<S>> &
   ([C] extends [never] ? ("at-once" extends M ? unknown : AdmittedContext) : CheckpointContext<z.output<C>, z.input<C>>);
 
-/** What `defineObserver` is given. */
+/**
+ * What `defineObserver` is given.
+ *
+ * @typeParam S the schema of `params`
+ * @typeParam M `start`
+ * @typeParam C the schema of `checkpoint`
+ */
 export type ObserverDraft<S extends z.ZodType, M extends StartMode = "at-once", C extends z.ZodType = never> = {
   /** The name under which observers of this type are created: 1–64 of `A–Z a–z 0–9 . _ -`, unique on a service. */
   readonly type: string;
-  /** One or two sentences for people who choose a type from a list. */
+  /** One or two sentences for people who choose a type from a list. Default: none. */
   readonly description?: string;
   /** Checks the params of an observer; its `.describe()` texts and limits are shown where params are filled in. */
   readonly params: S;
+  /** What it needs of its process. Default: nothing special. */
   readonly isolation?: Isolation;
+  /** How long it may be silent. Default: for ever. */
   readonly silence?: Silence;
   /**
    * `admitted`: before its handler starts, a run asks the manager, so that it never starts for a deleted observer, always has the newest
    * params, and has a fencing token (`ctx.epoch`). Price: it starts on another service only while a manager runs. Default `at-once`.
    */
   readonly start?: M;
-  /** What its runs save of where they have got to, and are given at their start; such a type is always `admitted`. */
+  /**
+   * Checks what its runs save of where they have got to, and are given at their start; such a type is always `admitted`. Default: it saves
+   * nothing.
+   */
   readonly checkpoint?: C;
   /**
    * Takes new params as `run` goes on: `"applied"`, and from then on `ctx.params` are these; `"restart"`, to begin again with them; or
@@ -72,20 +86,44 @@ export type ObserverDraft<S extends z.ZodType, M extends StartMode = "at-once", 
 
 /** An observer type: what `defineObserver` gives and a service loads. Frozen. `P` is the params after parsing. */
 export type ObserverDefinition<P = unknown> = {
+  /** Its name. */
   readonly type: string;
+  /** For people. */
   readonly description?: string;
+  /** Checks params. */
   readonly params: z.ZodType<P>;
+  /** What it needs of its process. */
   readonly isolation?: Isolation;
+  /** How long it may be silent. */
   readonly silence?: Silence;
+  /** `admitted` too where the draft had a `checkpoint` or `onUpdate`. Absent: `at-once`. */
   readonly start?: StartMode;
+  /** Checks what is saved. Absent: nothing is. */
   readonly checkpoint?: z.ZodType;
+  /** Takes new params as it runs; a host calls it by `settleUpdate`. */
   onUpdate?(params: P, ctx: ObserverContext<P>): UpdateAnswer | Promise<UpdateAnswer>;
+  /** The job; a host calls it by `settleRun`. */
   run(ctx: ObserverContext<P>): Promise<void>;
 };
 
 /**
  * Defines an observer type; the file's default export. Throws {@link SdkError} `invalid-type` or `invalid-definition`
  * naming the part that is wrong.
+ *
+ * @example
+ * ```ts
+ * import { defineObserver, sleep } from "@unacked/sdk";
+ * import { z } from "zod";
+ *
+ * export default defineObserver({
+ *   type: "heartbeat",
+ *   description: "Emits a number that grows.",
+ *   params: z.strictObject({ everyMs: z.int().min(10).default(1_000) }),
+ *   async run({ params, signal, emit }) {
+ *     for (let n = 1; await sleep(params.everyMs, signal); n += 1) await emit({ n });
+ *   },
+ * });
+ * ```
  */
 export function defineObserver<S extends z.ZodType, M extends StartMode = "at-once", C extends z.ZodType = never>(
   draft: ObserverDraft<S, M, C>,

@@ -11,7 +11,7 @@
  */
 export const stopCodes = ["stopped", "restarted", "superseded", "lease-lost", "draining", "failed"] as const;
 
-/** One of {@link stopCodes}. */
+/** Why a run is told to stop: one of {@link stopCodes}. */
 export type StopCode = (typeof stopCodes)[number];
 
 const brand = Symbol.for("unacked.observer-stopped");
@@ -27,7 +27,9 @@ const defaultMessages: Record<StopCode, string> = {
 
 /** The `reason` of a run's `signal`: an error, so that `signal.throwIfAborted()` and `fetch` throw something readable. */
 export class ObserverStopped extends Error {
+  /** Always `ObserverStopped`. */
   override readonly name = "ObserverStopped";
+  /** Why. */
   readonly code: StopCode;
 
   constructor(code: StopCode, message: string = defaultMessages[code], options?: ErrorOptions) {

@@ -4,12 +4,18 @@ import type { z } from "zod";
 /** A JSON Schema document, draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** `reason` is there when the schema could not be written as JSON Schema; `schema` is then `{}`, which allows all. */
-export type ParamsJsonSchema = { readonly schema: JsonSchema; readonly reason?: string };
+/** Params as JSON Schema, or why they cannot be said in it. */
+export type ParamsJsonSchema = {
+  /** `{}`, which allows all, where the schema could not be written as JSON Schema. */
+  readonly schema: JsonSchema;
+  /** Why it could not. Absent: it could. */
+  readonly reason?: string;
+};
 
 /**
  * The type's params as JSON Schema (draft 2020-12), for announcing the type: what a client has to *send*, so defaults
  * are optional. Refinements in code are not in it; the service checks them when the observer, or the task, starts.
+ * Never throws.
  */
 export function paramsJsonSchema(definition: { readonly params: z.ZodType }): ParamsJsonSchema {
   try {

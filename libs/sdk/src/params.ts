@@ -1,7 +1,14 @@
 import type { z } from "zod";
-/** One thing that is wrong with params: where (a JSON pointer, RFC 6901; `""` is the whole) and what. */
-export type ParamsIssue = { readonly pointer: string; readonly message: string };
 
+/** One thing that is wrong with params. */
+export type ParamsIssue = {
+  /** Where: a JSON pointer (RFC 6901); `""` is the whole. */
+  readonly pointer: string;
+  /** What, for people. */
+  readonly message: string;
+};
+
+/** Params after parsing, or all that is wrong with them. */
 export type ParamsResult<P> =
   | { readonly ok: true; readonly params: P }
   | { readonly ok: false; readonly issues: readonly ParamsIssue[] };

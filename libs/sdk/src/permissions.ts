@@ -12,5 +12,5 @@ export type Permissions = {
   readonly privateAddresses: boolean;
 };
 
-/** For a test on one's own machine. */
+/** Permits everything: for a test on one's own machine. */
 export const everythingPermitted: Permissions = Object.freeze({ commands: "any", variables: "any", privateAddresses: true });

@@ -5,15 +5,20 @@ const LONGEST_MS = 366 * 86_400_000;
 const MAX_REASON = 1_000;
 const brand = Symbol.for("unacked.task-postponed");
 
-/** When a task is to go on: so long after its run has ended, or at a time. */
-export type Postponement = ({ readonly inMs: number } | { readonly at: Date }) & { readonly reason: string };
+/** When a task is to go on: `inMs` milliseconds after its run has ended, or `at` a time. */
+export type Postponement = ({ readonly inMs: number } | { readonly at: Date }) & {
+  /** Shown with the task for as long as it waits; `""`: none. */
+  readonly reason: string;
+};
 
 /**
  * What `ctx.postpone` throws, so that the handler ends there. No failure: whoever catches all errors lets it pass
  * ({@link isTaskPostponed}), or not: the task is postponed all the same.
  */
 export class TaskPostponed extends Error {
+  /** Always `TaskPostponed`. */
   override readonly name = "TaskPostponed";
+  /** Until when, and why. */
   readonly postponement: Postponement;
 
   constructor(postponement: Postponement) {
@@ -33,6 +38,7 @@ export class Postponing {
   /** The first time that was asked for counts. */
   asked: Postponement | undefined;
 
+  /** `ctx.postpone`. */
   readonly postpone = (when: number | Date, reason = ""): never => {
     const postponement = { ...timeOf(when), reason: reasonOf(reason) };
     this.asked ??= postponement;

@@ -1,16 +1,20 @@
+import type { z } from "zod";
 import type { LogFields, LogLevel, ObserverContext, ObserverIdentity, ObserverLog } from "./observer-context.ts";
 import { isObserverStopped, type ObserverStopped } from "./observer-stopped.ts";
-import { allConfirmed, Saving, type SavingParts } from "./saving.ts";
+import { allConfirmed, Saving } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /** What a host (a service, the harness) brings to a run. Its methods are called as such, so that it may be an object with a life. */
 export type RunContextParts<P> = {
+  /** After parsing. */
   readonly params: P;
-  /** Its params may become others: see RunContext.update. */
+  /** Its params may become others: see {@link RunContext}`.update`. Default: they do not. */
   readonly isUpdatable?: boolean;
+  /** Who runs. */
   readonly observer: ObserverIdentity;
+  /** UUID of the run. */
   readonly runId: string;
-  /** Of a run that was admitted. */
+  /** The fencing token of a run that was admitted. */
   readonly epoch?: number | undefined;
   /** Of a type that saves where its runs have got to. */
   readonly saves?: RunSaves | undefined;
@@ -25,13 +29,20 @@ export type RunContextParts<P> = {
 };
 
 /** What a host brings for a type with a `checkpoint`. */
-export type RunSaves = Pick<SavingParts, "schema" | "save" | "everyMs"> & {
+export type RunSaves = {
+  /** Checks what is saved. */
+  readonly schema: z.ZodType;
+  /** Takes a checkpoint, as JSON; resolves when the broker has confirmed it and the lease was held still. */
+  save(json: string): Promise<void>;
+  /** Between two of one run; milliseconds. */
+  readonly everyMs: number;
   /** What the run starts with, parsed; undefined: nothing. */
   readonly checkpoint: unknown;
 };
 
 /** A context, and what its host tells it. */
 export type RunContext<P> = {
+  /** What the handler gets. */
   readonly context: ObserverContext<P>;
   /**
    * Aborts the signal, the first time. `lease-lost`, also as a later call, rejects with the reason every emit and save that waits

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { SdkError } from "./sdk-error.ts";
 
-/** As JSON. */
+/** The most bytes that a checkpoint may have as JSON: 64 KiB. */
 export const MAX_CHECKPOINT_BYTES = 65_536;
 
 export interface SavingParts {
@@ -141,7 +141,7 @@ export function checkpointJson(schema: z.ZodType, value: unknown): string {
   return json;
 }
 
-/** What a run is given of what was stored. Throws `invalid-checkpoint`. */
+/** What a run is given of what was stored: parsed, or `undefined` where nothing was. Throws `invalid-checkpoint`. */
 export function readCheckpoint(schema: z.ZodType, json: string | undefined): unknown {
   if (json === undefined) return undefined;
   const checked = schema.safeParse(JSON.parse(json));

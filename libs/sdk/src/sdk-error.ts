@@ -36,7 +36,9 @@ export type SdkErrorCode =
 
 /** The one error class that this package throws; tell the cases apart by `code`. */
 export class SdkError extends Error {
+  /** Always `SdkError`. */
   override readonly name = "SdkError";
+  /** Which case it is. */
   readonly code: SdkErrorCode;
 
   constructor(code: SdkErrorCode, message: string, options?: ErrorOptions) {

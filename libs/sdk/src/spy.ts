@@ -2,12 +2,29 @@ import type { TaskCreation } from "./creations.ts";
 import type { LogFields, LogLevel } from "./observer-context.ts";
 import { SdkError } from "./sdk-error.ts";
 
-export type LoggedLine = { readonly level: LogLevel; readonly message: string; readonly fields?: LogFields };
+/** A line that a handler has logged. */
+export type LoggedLine = {
+  /** Its severity. */
+  readonly level: LogLevel;
+  /** Its text. */
+  readonly message: string;
+  /** What was logged beside it. Absent: nothing. */
+  readonly fields?: LogFields;
+};
 
-/** What a handler may be seen to do, by kind: an emitted event, as a subscriber would read it · a line of its log · a checkpoint, as the next run would be given it · a task that it created. */
-export type Sight = { event: unknown; log: LoggedLine; checkpoint: unknown; task: TaskCreation };
+/** What a handler may be seen to do, by kind. */
+export type Sight = {
+  /** It emitted this, as a subscriber would read it: after JSON. */
+  event: unknown;
+  /** It logged this line. */
+  log: LoggedLine;
+  /** It saved this, as the next run would be given it. */
+  checkpoint: unknown;
+  /** It created this task, and has completed. */
+  task: TaskCreation;
+};
 
-/** Sees what a handler does in the harness, and waits for it. */
+/** Sees what a handler does in the harness, and waits for it: `run.spy`, or the `spy` that `runTask` is given. */
 export class Spy {
   readonly #seen: { readonly [Kind in keyof Sight]: Sight[Kind][] } = { event: [], log: [], checkpoint: [], task: [] };
   readonly #looks = new Set<() => void>();
@@ -25,8 +42,9 @@ export class Spy {
   waitFor<Kind extends keyof Sight>(
     kind: Kind,
     predicate: (seen: Sight[Kind]) => boolean = () => true,
-    { timeoutMs = 5_000 }: { readonly timeoutMs?: number } = {},
+    options: { readonly timeoutMs?: number } = {},
   ): Promise<Sight[Kind]> {
+    const { timeoutMs = 5_000 } = options;
     return new Promise((resolve, reject) => {
       const all = this.#seen[kind];
       let next = 0;

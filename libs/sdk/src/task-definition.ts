@@ -11,13 +11,21 @@ import { SdkError } from "./sdk-error.ts";
 const brand = Symbol.for("unacked.task-definition");
 const shapeVersion = 1;
 
-/** What happens when an attempt fails. Between attempts the task has no worker, and the next may run on any service. */
+/**
+ * What happens when an attempt fails: the next follows after a delay that grows from one to the next ({@link BackoffOptions}; delays up to
+ * 86,400,000 ms, a factor up to 100). Between attempts the task has no worker, and the next may run on any service.
+ */
 export type TaskRetry = {
-  /** How often the handler is started before the task is Failed. Default 10. A creator may say otherwise for one task. */
+  /** How often the handler is started before the task is Failed, 1 to 1,000. Default 10. A creator may say otherwise for one task. */
   readonly maxAttempts?: number;
 } & Omit<BackoffOptions, "random">;
 
-/** Everything a task's handler gets. */
+/**
+ * Everything that the handler of a task gets.
+ *
+ * @typeParam P the params after parsing
+ * @typeParam N the inputs
+ */
 export type TaskContext<P = unknown, N = Readonly<Record<string, unknown>>> = {
   /** As the type's schema gave them back (defaults filled in). */
   readonly params: P;
@@ -30,6 +38,7 @@ export type TaskContext<P = unknown, N = Readonly<Record<string, unknown>>> = {
    * (`draining`) or may have lost it to another (`lease-lost`); `signal.reason` is an `ObserverStopped` that says which.
    */
   readonly signal: AbortSignal;
+  /** The log of the attempt. */
   readonly log: ObserverLog;
   /** 1 the first time; counts failures, not interruptions. */
   readonly attempt: number;
@@ -57,15 +66,23 @@ export type Emergency<P = unknown, R = unknown, N = Readonly<Record<string, unkn
 /** How many tasks one call takes, at most. */
 const MAX_BATCH = 100;
 
-/** What `defineTask` is given. */
+/**
+ * What `defineTask` is given: {@link TaskTraits}, and a handler of single tasks or one of batches.
+ *
+ * @typeParam S the schema of `params`
+ * @typeParam O the schema of `output`
+ * @typeParam N `inputs`
+ */
 export type TaskDraft<S extends z.ZodType, O extends z.ZodType, N extends InputKinds = InputKinds> = TaskTraits<S, O, N> &
-  (OneByOne<S, O, N> | InBatches<S, O>);
+  (TaskOneByOne<S, O, N> | TaskInBatches<S, O>);
 
-type TaskTraits<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = {
+/** What every type of tasks has. */
+export type TaskTraits<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = {
   /** The name under which tasks of this type are created: 1–64 of `A–Z a–z 0–9 . _ -`, unique on a service, also among observers. */
   readonly type: string;
+  /** One or two sentences for people who choose a type from a list. Default: none. */
   readonly description?: string;
-  /** Checks the params of a task. */
+  /** Checks the params of a task; its `.describe()` texts and limits are shown where params are filled in. */
   readonly params: S;
   /** Checks what the handler returns; at most 64 KiB as JSON. Absent: any JSON, or nothing. */
   readonly output?: O;
@@ -74,13 +91,16 @@ type TaskTraits<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> 
    * attempt without it fails for good, unless it is `{ task: fetchTask, optional: true }`.
    */
   readonly inputs?: N;
+  /** What happens when an attempt fails. Default: ten attempts, with delays from 1 s that double up to 5 min. */
   readonly retry?: TaskRetry;
   /** An attempt (of a batch: a call) that takes longer is aborted, and has failed; its slot is ended if it does not settle. Default: any time. */
   readonly timeoutMs?: number;
+  /** What it needs of its process. Default: nothing special. */
   readonly isolation?: Isolation;
 };
 
-type OneByOne<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = {
+/** The handler of a type that takes tasks one by one. */
+export type TaskOneByOne<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = {
   /**
    * The job. Returning completes the task, throwing is a failed attempt that the retry policy answers. It may run more than once
    * (its process died just before its end was written down), so what it does to others should bear a repeat.
@@ -88,11 +108,14 @@ type OneByOne<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = 
   run(ctx: TaskContext<z.output<S>, InputsOf<N>>): Promise<z.input<O>>;
   /** Runs instead when `run` has failed often enough: a slower way, say, or a note to somebody. */
   readonly emergency?: Emergency<z.output<S>, z.input<O>, InputsOf<N>>;
+  /** Of a type that takes batches. */
   readonly batch?: undefined;
+  /** Of a type that takes batches. */
   readonly runBatch?: undefined;
 };
 
-type InBatches<S extends z.ZodType, O extends z.ZodType> = {
+/** The handler of a type that takes tasks in batches. */
+export type TaskInBatches<S extends z.ZodType, O extends z.ZodType> = {
   /** So many tasks at most are given to one call, 1 to 100. What waits goes at once: no call waits until it is full. */
   readonly batch: { readonly size: number };
   /**
@@ -100,7 +123,9 @@ type InBatches<S extends z.ZodType, O extends z.ZodType> = {
    * there is no other, or what it was in before has ended its slot.
    */
   runBatch(tasks: readonly BatchedTask<z.output<S>>[], ctx: BatchContext): Promise<readonly BatchResult<z.input<O>>[]>;
+  /** Of a type that takes tasks one by one. */
   readonly run?: undefined;
+  /** Of a type that takes tasks one by one. */
   readonly emergency?: undefined;
 };
 
@@ -109,18 +134,29 @@ type InBatches<S extends z.ZodType, O extends z.ZodType> = {
  * its result is when it has been checked, `N` what it is given in a flow: the client's types come from them.
  */
 export type TaskDefinition<P = unknown, R = unknown, I = unknown, T = unknown, N = unknown> = {
+  /** Its name. */
   readonly type: string;
+  /** For people. */
   readonly description?: string;
+  /** Checks params. */
   readonly params: z.ZodType<P, I>;
+  /** Checks results. Absent: any JSON. */
   readonly output?: z.ZodType<T>;
+  /** What it is given in a flow, by ref. Absent: whatever there is. */
   readonly inputs?: N;
+  /** Whole: defaults are filled in. */
   readonly retry: { readonly [Key in keyof TaskRetry]-?: number };
+  /** After which an attempt, or the call of a batch, is aborted. Absent: never. */
   readonly timeoutMs?: number;
+  /** What it needs of its process. */
   readonly isolation?: Isolation;
   /** Of one task; also where the type takes batches. */
   run(ctx: TaskContext<P>): Promise<R>;
+  /** Another handler, from some attempt on. */
   readonly emergency?: Emergency<P, R>;
+  /** So many tasks at most are given to one call. Absent: it takes them one by one. */
   readonly batch?: { readonly size: number };
+  /** Of many tasks; there if `batch` is. */
   runBatch?(tasks: readonly BatchedTask<P>[], ctx: BatchContext): Promise<unknown>;
 };
 
@@ -137,6 +173,24 @@ const LONGEST_MS = 2_147_483_647;
 /**
  * Defines a task type; the file's default export. Throws {@link SdkError} `invalid-type` or `invalid-definition` naming the part
  * that is wrong.
+ *
+ * @example
+ * ```ts
+ * import { defineTask } from "@unacked/sdk";
+ * import { z } from "zod";
+ *
+ * export default defineTask({
+ *   type: "page-size",
+ *   params: z.strictObject({ url: z.url() }),
+ *   output: z.strictObject({ bytes: z.int() }),
+ *   retry: { maxAttempts: 5 },
+ *   timeoutMs: 30_000,
+ *   async run({ params, signal }) {
+ *     const response = await fetch(params.url, { signal });
+ *     return { bytes: (await response.arrayBuffer()).byteLength };
+ *   },
+ * });
+ * ```
  */
 export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType, N extends InputKinds = InputKinds>(
   draft: TaskDraft<S, O, N>,
@@ -232,13 +286,15 @@ const isEmergency = (emergency: unknown, maxAttempts: number): boolean => {
   return Number.isInteger(fromAttempt) && isWithin(fromAttempt, 2, maxAttempts) && typeof run === "function";
 };
 
-/** Who does this attempt. */
+/** Who does this attempt (from 1): the type itself, or from `fromAttempt` on its emergency handler. */
 export function handlerOf<P, R>(definition: TaskDefinition<P, R>, attempt: number): Pick<TaskDefinition<P, R>, "run"> {
   return isEmergencyAttempt(definition, attempt) ? (definition.emergency ?? definition) : definition;
 }
 
-export const isEmergencyAttempt = ({ emergency }: Pick<TaskDefinition, "emergency">, attempt: number): boolean =>
-  emergency !== undefined && attempt >= emergency.fromAttempt;
+/** Whether the emergency handler does this attempt (from 1). */
+export function isEmergencyAttempt(definition: Pick<TaskDefinition, "emergency">, attempt: number): boolean {
+  return definition.emergency !== undefined && attempt >= definition.emergency.fromAttempt;
+}
 
 const isWithin = (value: unknown, least: number, most: number): boolean =>
   typeof value === "number" && value >= least && value <= most;

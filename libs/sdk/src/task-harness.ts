@@ -10,18 +10,19 @@ import type { LoggedLine, Spy } from "./spy.ts";
 import { handlerOf, isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
 import { outputJson } from "./task-output.ts";
 
+/** What an attempt in memory begins with; all of it may be left out. */
 export type TaskRunOptions = {
   /** As a client would send them; checked by the type's schema as on a service. Default `{}`. */
   readonly params?: unknown;
   /** Of a task of a flow: what those that it comes after have returned, by ref. Default: none. */
   readonly inputs?: Readonly<Record<string, unknown>>;
-  /** Those of them that have failed, or were cancelled. */
+  /** Those of them that have failed, or were cancelled, by ref. Default: none. */
   readonly missing?: Readonly<Record<string, MissingInput>>;
-  /** Default 1. */
+  /** Which attempt it is, from 1. Default 1. */
   readonly attempt?: number;
-  /** Default: a random UUID. */
+  /** UUID of the task. Default: a random one. */
   readonly taskId?: string;
-  /** Aborts the handler's, with the same reason. */
+  /** When it aborts, the handler's does, with the same reason. Default: nothing aborts it but `timeoutMs`. */
   readonly signal?: AbortSignal;
   /** Sees what the handler logs as it does, and what it has created when it has completed. */
   readonly spy?: Spy;
@@ -36,6 +37,19 @@ export type TaskRunOptions = {
  * (after its schema and JSON); rejects as the attempt fails: with what the handler threw, with `invalid-params` or `invalid-output`,
  * or with the signal's reason when `timeoutMs` is over or the signal aborts. A handler that postpones its task rejects with
  * `TaskPostponed`, whatever it does after that. From `emergency.fromAttempt` on the emergency handler runs.
+ *
+ * @example
+ * ```ts
+ * import { defineTask, runTask } from "@unacked/sdk";
+ * import { z } from "zod";
+ *
+ * const words = defineTask({
+ *   type: "words",
+ *   params: z.strictObject({ text: z.string() }),
+ *   run: async ({ params }) => params.text.split(" ").length,
+ * });
+ * await runTask(words, { params: { text: "count these words" } }); // 3
+ * ```
  */
 export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: TaskRunOptions = {}): Promise<R> {
   if (!isTaskDefinition(definition)) throw new SdkError("invalid-definition", "runTask takes what defineTask gave");

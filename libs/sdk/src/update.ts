@@ -1,18 +1,24 @@
 import type { ObserverContext } from "./observer-context.ts";
 import type { ObserverDefinition } from "./observer-definition.ts";
 
-/** The answer as data. */
-export type UpdateOutcome = { readonly outcome: "applied" | "restart" | "rejected"; readonly reason?: string };
+/** What became of new params: the answer of `onUpdate` as data. */
+export type UpdateOutcome = {
+  /** They apply from now on · the run begins again with them · it runs on as it was. */
+  readonly outcome: "applied" | "restart" | "rejected";
+  /** Why, where it is not what the handler wanted. */
+  readonly reason?: string;
+};
 
 /**
  * Asks a type's `onUpdate`; never rejects. What throws, or answers something else, may have applied half of it: it begins again.
  * @param params parsed
  */
 export async function settleUpdate<P>(
-  { onUpdate }: ObserverDefinition<P>,
+  definition: ObserverDefinition<P>,
   params: P,
   context: ObserverContext<P>,
 ): Promise<UpdateOutcome> {
+  const { onUpdate } = definition;
   if (onUpdate === undefined) return { outcome: "restart", reason: "its type takes no change as it runs" };
   try {
     const answer: unknown = await onUpdate(params, context);

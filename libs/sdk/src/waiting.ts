@@ -7,6 +7,15 @@ const longestTimerMs = 2 ** 31 - 1;
  * Waits. Resolves `true` after `ms` milliseconds, `false` as soon as the signal aborts; never rejects on an abort, so
  * that a job reads `while (await sleep(1_000, signal)) { … }`. Any finite length works (months too). Rejects with
  * `invalid-option` if `ms` is negative or not finite.
+ *
+ * @example
+ * ```ts
+ * import { sleep } from "@unacked/sdk";
+ *
+ * export async function everySecond(look: () => Promise<void>, signal: AbortSignal): Promise<void> {
+ *   while (await sleep(1_000, signal)) await look();
+ * }
+ * ```
  */
 export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   if (!Number.isFinite(ms) || ms < 0) {
