@@ -1,23 +1,20 @@
 import { execFile, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type CodeBlock, codeBlocksOf } from "../support/docs/code-blocks.ts";
+import { pages } from "../support/docs/pages.ts";
 
 const run = promisify(execFile);
-const pages = [
-  "README.md",
-  ...readdirSync("docs", { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".md"))
-    .map((file) => join("docs", file)),
-];
 const blocks = pages.flatMap((page) => codeBlocksOf(page, readFileSync(page, "utf8")));
 /** What of each language is held to something. What is only shown: pictures, terminals, settings of others. */
 const COMPILED = ["ts", "js"];
 const PARSED = ["json", "yaml", "sh", "python"];
-const SHOWN = ["text", "mermaid", "ini", "nginx", "sql"];
+const SHOWN = ["text", "mermaid", "ini", "nginx"];
+/** By test/integration/docs-sql.test.ts, on a real database. */
+const RUN = ["sql"];
 
 const whole = (...languages: string[]) =>
   blocks.filter(({ language, fragment }) => languages.includes(language) && fragment === undefined);
@@ -37,6 +34,9 @@ const thrown = (act: () => unknown): string | undefined => {
   }
 };
 
+/** Where the blocks of a page are compiled, each page by itself. */
+const folderOf = (page: string) => page.replace(/\.md$/, "").replaceAll("/", "-");
+
 /** Below the packages, so that the files find the SDK as they would in a project of their own. */
 const BELOW = "node_modules/.unacked-docs";
 mkdirSync(BELOW, { recursive: true });
@@ -46,11 +46,11 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 describe("the code of the pages", () => {
   test(`in TypeScript fits its types, and in JavaScript parses, each page in a folder with what it imports (${countsOf(COMPILED)})`, async () => {
     for (const page of pages) {
-      const beside = join("test/fixtures/docs", basename(page, ".md"));
-      if (existsSync(beside)) cpSync(beside, join(dir, basename(page, ".md")), { recursive: true });
+      const beside = join("test/fixtures", page.replace(/\.md$/, ""));
+      if (existsSync(beside)) cpSync(beside, join(dir, folderOf(page)), { recursive: true });
     }
     const files = whole(...COMPILED).map((block) => {
-      const file = join(basename(block.page, ".md"), block.file ?? `line-${block.line}.${block.language}`);
+      const file = join(folderOf(block.page), block.file ?? `line-${block.line}.${block.language}`);
       expect(existsSync(join(dir, file)), `${placeOf(block)}: another file has the name ${file}`).toBe(false);
       mkdirSync(dirname(join(dir, file)), { recursive: true });
       writeFileSync(join(dir, file), block.text);
@@ -91,11 +91,11 @@ describe("the code of the pages", () => {
   });
 
   test("is in a language that this test knows, and what cannot stand alone says why", () => {
-    const known = [...COMPILED, ...PARSED, ...SHOWN];
+    const known = [...COMPILED, ...PARSED, ...RUN, ...SHOWN];
     expect(blocks.filter(({ language }) => !known.includes(language)).map(placeOf)).toEqual([]);
     const fragments = blocks.filter(({ fragment }) => fragment !== undefined);
     console.info(
-      `code of the pages: ${countsOf(COMPILED)} compiled; ${countsOf(PARSED)} parsed; ${countsOf(SHOWN)} shown; ${fragments.length} fragments` +
+      `code of the pages: ${countsOf(COMPILED)} compiled; ${countsOf(PARSED)} parsed; ${countsOf(RUN)} run elsewhere; ${countsOf(SHOWN)} shown; ${fragments.length} fragments` +
         fragments.map((block) => `\n  ${placeOf(block)}: ${block.fragment}`).join(""),
     );
     expect(blocks.length).toBeGreaterThan(100);

@@ -1,15 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describeSettings } from "@unacked/settings";
 import { describe, expect, test } from "vitest";
 import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api/api-routes.ts";
 import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { pages } from "../support/docs/pages.ts";
 import { openApi } from "../support/rest/rest-contract.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" });
-const pages = ["README.md", ...docs.filter((file) => file.endsWith(".md")).map((file) => join("docs", file))];
 const textOf = (page: string): string => readFileSync(join(root, page), "utf8");
 
 describe("the pages", () => {
