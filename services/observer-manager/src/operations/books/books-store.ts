@@ -40,6 +40,7 @@ export interface UnknownRun {
   pool: string;
 }
 
+/** What is asked without waiting for the answer before goes out at once, and is done in the order in which it was asked. */
 export interface BooksTransaction {
   /** Loads and locks every row that these messages can touch. */
   loadFor(messages: ReceivedMessage[], inventories: InventoryParts): Promise<Books>;

@@ -59,7 +59,7 @@ export class Dispatcher {
   async #round(): Promise<number> {
     await this.#sender.ready(this.#loop.signal);
     const mayBeDue = this.#loop.takeWake() || this.#isDue;
-    this.#isDue = mayBeDue && (await this.#claim()) > 0;
+    this.#isDue = mayBeDue && (await this.#claim()) === CLAIM_LIMIT;
     if (this.#isDue) return 0; // more than that may be
     const nextDueInMs = (await this.#store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
     this.#isDue = nextDueInMs <= BACKSTOP_MS;

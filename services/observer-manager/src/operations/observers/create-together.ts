@@ -38,13 +38,18 @@ export async function createTogether(
   await noteWhatStartsLater(tx, candidates);
   const mustFindWorker = candidates.filter(mustFind);
   const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
-  for (const pool of pools) await tx.lockPool(pool);
-  const known = await tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? []));
+  // Asked at once, and done in this order: nobody else decides about these pools while their workers are counted.
+  const locked = pools.map((pool) => tx.lockPool(pool));
+  const [known, free] = await Promise.all([
+    tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? [])),
+    freeWorkersOf(tx, candidates, pools),
+    ...locked,
+  ]);
   // A repeated request finds its observer, whatever has become of types and workers since.
   const outcomes: Outcomes = candidates.map(
     ({ observer, wrongType }) => repeated(known.get(observer.id), observer) ?? wrongType ?? undefined,
   );
-  await shareOutWorkers(tx, candidates, outcomes, pools);
+  await shareOutWorkers(tx, candidates, outcomes, free);
   if (atomic) refuseAllIfOne(outcomes);
   const accepted = candidates.filter((_, i) => outcomes[i] === undefined);
   const created = await tx.insertObservers(accepted.map(({ observer }) => observer));
@@ -79,18 +84,25 @@ function doneBy(candidates: Candidate[], outcomes: Outcomes): ActionDone[] {
   return [...created].map(([action, observers]) => doneTo(action, observers));
 }
 
+async function freeWorkersOf(
+  tx: BooksTransaction,
+  candidates: Candidate[],
+  pools: string[],
+): Promise<ReadonlyMap<string, WorkersLeft>> {
+  const free = pools.map(async (pool): Promise<[string, WorkersLeft]> => {
+    const types = candidates.flatMap(({ observer }) => (observer.pool === pool ? [observer.type] : []));
+    return [pool, new WorkersLeft(await tx.freeWorkers(pool, [...new Set(types)]))];
+  });
+  return new Map(await Promise.all(free));
+}
+
 /** First come, first served; one that cannot be created anyway takes no worker from those behind it. */
 async function shareOutWorkers(
   tx: BooksTransaction,
   candidates: Candidate[],
   outcomes: Outcomes,
-  pools: string[],
+  free: ReadonlyMap<string, WorkersLeft>,
 ): Promise<void> {
-  const free = new Map<string, WorkersLeft>();
-  for (const pool of pools) {
-    const types = candidates.flatMap(({ observer }) => (observer.pool === pool ? [observer.type] : []));
-    free.set(pool, new WorkersLeft(await tx.freeWorkers(pool, [...new Set(types)])));
-  }
   const open = candidates.flatMap((candidate, i) => {
     const { id, name, type, pool, startsLater } = candidate.observer;
     return outcomes[i] || startsLater ? [] : [{ id, name, type, pool, mustFind: mustFind(candidate), i }];

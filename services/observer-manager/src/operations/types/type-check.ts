@@ -1,6 +1,7 @@
 import type { CreateObserver, FieldProblem, ObserverTypeInfo } from "@unacked/contracts";
 import { checkParams } from "../../domain/types/params-check.ts";
 import type { Refusal } from "../refusal.ts";
+import { Together } from "../together.ts";
 
 export interface LiveTypes {
   services: number;
@@ -23,6 +24,8 @@ export interface TypeDirectory {
 export class TypeCheck {
   readonly #directory: TypeDirectory;
   readonly #mayAdmit: () => boolean;
+  /** By pool. A thousand clients ask the same. */
+  readonly #reads = new Together<string, LiveTypes>({ maxSize: 1_000, run: (pools) => this.#read(pools) });
 
   /** @param mayAdmit whether all managers know admission */
   constructor(directory: TypeDirectory, mayAdmit: () => boolean) {
@@ -32,9 +35,8 @@ export class TypeCheck {
 
   /** @returns for each request why it cannot be accepted, or null */
   async check(requests: CreateObserver[]): Promise<(Refusal | null)[]> {
-    const directories = new Map<string, Awaited<ReturnType<TypeDirectory["liveTypes"]>>>();
-    for (const { pool } of requests)
-      if (!directories.has(pool)) directories.set(pool, await this.#directory.liveTypes(pool));
+    const directories = new Map<string, LiveTypes>();
+    for (const { pool } of requests) if (!directories.has(pool)) directories.set(pool, await this.#reads.do(pool));
     const refusals = requests.map((request) => {
       const { services = 0, types = [], withoutAdmission = [] } = directories.get(request.pool) ?? {};
       if (services > 0) return checkAgainst(types, request) ?? this.#checkAdmission({ types, withoutAdmission }, request);
@@ -42,6 +44,11 @@ export class TypeCheck {
       return request.whenFull === "queue" || request.startAt !== undefined ? null : POOL_NOT_SERVED;
     });
     return this.#withPools(requests, refusals);
+  }
+
+  #read(pools: string[]): Promise<LiveTypes[]> {
+    const reads = new Map([...new Set(pools)].map((pool) => [pool, this.#directory.liveTypes(pool)]));
+    return Promise.all(pools.map((pool) => reads.get(pool) as Promise<LiveTypes>));
   }
 
   /** A service that does not know admission would start its handler at once. */

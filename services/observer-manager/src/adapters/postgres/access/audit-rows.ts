@@ -2,6 +2,7 @@ import { type AuditEntry, type AuditPage, MAX_AUDITED_TARGETS } from "@unacked/c
 import type { DataSource, EntityManager } from "typeorm";
 import type { ActionDone, AuditQuery } from "../../../operations/access/audit.ts";
 import { encodeAuditCursor } from "../../../operations/cursor.ts";
+import { prepared } from "../connection/prepared.ts";
 import { type AuditRow, AuditTable } from "../tables/audit.ts";
 import { noteDone } from "./committed-actions.ts";
 
@@ -47,7 +48,7 @@ function toAuditEntry({ at, actor: name, role, authentication, address, ...entry
 }
 
 /** An action that takes several transactions has one row, which each of them adds to. Index: audit_pkey. */
-const RECORD = `
+const RECORD = prepared(`
   INSERT INTO audit (id, actor, role, authentication, address, request_id, deed, count, targets, details)
   SELECT id, actor, role, authentication, address, request_id, deed, count, targets::jsonb, details::jsonb
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[],
@@ -56,7 +57,7 @@ const RECORD = `
     count = audit.count + excluded.count,
     targets = (SELECT jsonb_agg(target ORDER BY place)
                FROM jsonb_array_elements(audit.targets || excluded.targets) WITH ORDINALITY AS t (target, place)
-               WHERE place <= ${MAX_AUDITED_TARGETS})`;
+               WHERE place <= ${MAX_AUDITED_TARGETS})`);
 
 export async function recordActions(tx: EntityManager, done: ActionDone[]): Promise<void> {
   if (done.length === 0) return;

@@ -11,6 +11,7 @@ import type { ReceivedMessage } from "../../../domain/books/received-message.ts"
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
 import { writeCommands } from "../commands/command-writes.ts";
+import { prepared } from "../connection/prepared.ts";
 import { GIVEN_BACK, QUEUE_MARKER_SEEN } from "../observers/proof-store.ts";
 import { WITH_RESTARTS } from "../observers/restarts.ts";
 import { addRunFigures } from "../observers/run-figures.ts";
@@ -18,12 +19,12 @@ import { LIVING_STATES } from "../services/service-states.ts";
 import { writeCheckpoints } from "./checkpoint-writes.ts";
 
 /** Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. */
-const LOCK_SERVICES = `
+const LOCK_SERVICES = prepared(`
   SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, types, version,
          host, pid, heartbeat_ms AS "heartbeatMs", memory_bytes AS "memoryBytes", event_loop_lag_ms AS "eventLoopLagMs",
          end_reason AS "endReason", broker_loss AS "brokerLoss", features, broken_files AS "brokenFiles",
          slots, slot_deaths AS "slotDeaths", slot_deaths_lately AS "slotDeathsLately", not_consuming AS "notConsuming", emits
-  FROM services WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
+  FROM services WHERE id = ANY($1) ORDER BY id FOR UPDATE`);
 
 /** Index: services_by_name. */
 const NAMESAKES = `
@@ -33,7 +34,7 @@ const NAMESAKES = `
 /** Index: runs_not_ended_on_service. */
 const OBSERVERS_ON_SERVICES = `SELECT DISTINCT observer_id AS id FROM runs WHERE service_id = ANY($1) AND state <> 'Ended'`;
 
-const LOCK_OBSERVERS = `
+const LOCK_OBSERVERS = prepared(`
   SELECT id, type, status, pending, revision, spec_version AS "specVersion", needed_spec_version AS "neededSpecVersion",
          sent_spec_version AS "sentSpecVersion", rejected_update AS "rejectedUpdate", pool, message_pool AS "messagePool", epoch, current_run_id AS "currentRunId",
          requested_run_id AS "requestedRunId", fencing_token::float8 AS "fencingToken",
@@ -42,17 +43,17 @@ const LOCK_OBSERVERS = `
          (extract(epoch FROM silent_since) * 1000)::float8 AS "silentSinceMs",
          coalesce(start_at > unacked_now(), false) AS "startsLater",
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
-  FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`;
+  FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`);
 
 /** Indexes: runs_pkey, runs_not_ended_on_service. */
-const RUNS = `
+const RUNS = prepared(`
   SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
          fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
          extract(epoch FROM started_at) * 1000 AS "startedAtMs",
          extract(epoch FROM ended_at) * 1000 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
-  FROM runs WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')`;
+  FROM runs WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')`);
 
-const WRITE_SERVICES = `
+const WRITE_SERVICES = prepared(`
   INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
                              heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, ended_at, inventory_at,
                              broker_loss, drain, features, broken_files, answered_marker, answered_round, slots,
@@ -83,10 +84,10 @@ const WRITE_SERVICES = `
     answered_round = coalesce(excluded.answered_round, s.answered_round),
     inventory_at = coalesce(excluded.inventory_at, s.inventory_at),
     last_seen_at = CASE WHEN excluded.state = 'Gone' THEN s.last_seen_at ELSE now() END,
-    changed_xid = pg_current_xact_id()`;
+    changed_xid = pg_current_xact_id()`);
 
 /** Times come by the wall clock of a service, which may be wrong: none is put later than now, no end before its start. */
-const WRITE_RUNS = `
+const WRITE_RUNS = prepared(`
   INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at, ended_at,
                     end_reason, error, delivery_count, interruption, story, spec_version, fencing_token)
   SELECT id, observer_id, service_id, generation, message_id, revision, epoch, state,
@@ -102,10 +103,10 @@ const WRITE_RUNS = `
     generation = excluded.generation, state = excluded.state, ended_at = excluded.ended_at,
     end_reason = excluded.end_reason, error = excluded.error, delivery_count = excluded.delivery_count,
     interruption = excluded.interruption, story = excluded.story,
-    spec_version = excluded.spec_version, fencing_token = excluded.fencing_token`;
+    spec_version = excluded.spec_version, fencing_token = excluded.fencing_token`);
 
 /** The rows are locked; which run may speak for its observer was decided under that lock (domain/observers/current-run.ts). */
-const WRITE_OBSERVERS = `
+const WRITE_OBSERVERS = prepared(`
   UPDATE observers o SET
     status = u.status, pending = u.pending, revision = u.revision, epoch = u.epoch, current_run_id = u.run_id,
     current_service_id = u.service_id, requested_run_id = u.requested_run_id, fencing_token = u.fencing_token,
@@ -126,7 +127,7 @@ const WRITE_OBSERVERS = `
     AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id, pending, silent_ms,
           restarts, spec_version, needed_version, sent_version, observed_version, message_pool, requested_run_id,
           fencing_token, rejected_update)
-  WHERE o.id = u.id`;
+  WHERE o.id = u.id`);
 
 /** Loads and locks every row that these messages can touch. */
 export async function loadBooks(
@@ -136,35 +137,43 @@ export async function loadBooks(
 ): Promise<Books> {
   const books = new Books(inventories);
   const named = idsNamedIn(messages);
-  for (const row of await tx.query<(ServiceBook & { lastSeq: string; memoryBytes: string })[]>(LOCK_SERVICES, [
-    named.services,
-  ])) {
+  const isOfWhole = named.wholeServices.length > 0;
+  // Asked for at once, and locked in this order.
+  const [services, namesakes, onServices, observers] = await Promise.all([
+    tx.query<ServiceRow[]>(LOCK_SERVICES, [named.services]),
+    named.bornNames.length > 0 ? tx.query<Books["namesakes"]>(NAMESAKES, [named.bornNames, named.services]) : [],
+    isOfWhole ? tx.query<{ id: ObserverId }[]>(OBSERVERS_ON_SERVICES, [named.wholeServices]) : [],
+    isOfWhole ? [] : lockObservers(tx, [...named.observers]),
+  ]);
+  for (const row of services)
     books.services.set(row.id, { ...row, lastSeq: Number(row.lastSeq), memoryBytes: Number(row.memoryBytes) });
-  }
-  if (named.bornNames.length > 0) books.namesakes.push(...(await tx.query(NAMESAKES, [named.bornNames, named.services])));
-  if (named.wholeServices.length > 0) {
-    const onServices = await tx.query<{ id: ObserverId }[]>(OBSERVERS_ON_SERVICES, [named.wholeServices]);
-    for (const { id } of onServices) named.observers.add(id);
-  }
-  if (named.observers.size > 0) await addObservers(tx, books, [...named.observers], [...named.runs], named.wholeServices);
+  books.namesakes.push(...namesakes);
+  for (const { id } of onServices) named.observers.add(id);
+  const locked = isOfWhole ? await lockObservers(tx, [...named.observers]) : observers;
+  if (named.observers.size > 0) await addObservers(tx, books, locked, [...named.runs], named.wholeServices);
   return books;
 }
 
 /** Observers with their current runs, for what a client asks for. */
 export async function loadObserverBooks(tx: EntityManager, ids: ObserverId[], inventories: InventoryParts): Promise<Books> {
   const books = new Books(inventories);
-  await addObservers(tx, books, ids, [], []);
+  await addObservers(tx, books, await lockObservers(tx, ids), [], []);
   return books;
 }
+
+type ServiceRow = ServiceBook & { lastSeq: string; memoryBytes: string };
+
+const lockObservers = async (tx: EntityManager, ids: ObserverId[]): Promise<ObserverBook[]> =>
+  ids.length === 0 ? [] : tx.query<ObserverBook[]>(LOCK_OBSERVERS, [ids]);
 
 async function addObservers(
   tx: EntityManager,
   books: Books,
-  ids: ObserverId[],
+  locked: ObserverBook[],
   runIds: RunId[],
   services: ServiceId[],
 ): Promise<void> {
-  for (const row of await tx.query<ObserverBook[]>(LOCK_OBSERVERS, [ids])) books.observers.set(row.id, row);
+  for (const row of locked) books.observers.set(row.id, row);
   const known = [...books.observers.values()].flatMap(({ currentRunId, requestedRunId }) => [
     ...(currentRunId === null ? [] : [currentRunId]),
     ...(requestedRunId === null ? [] : [requestedRunId]),
@@ -202,25 +211,34 @@ function idsNamedIn(messages: ReceivedMessage[]) {
   return { services: [...services], wholeServices: [...wholeServices], observers, runs, bornNames: [...bornNames] };
 }
 
-/** One statement a table, however many events there were. */
+/** One statement a table, however many events there were; sent together, and done in this order. */
 export async function writeBooks(tx: EntityManager, books: Books): Promise<void> {
-  const services = [...books.changedServices];
-  if (services.length > 0) await tx.query(WRITE_SERVICES, serviceColumns(services));
-  const runs = [...books.changedRuns];
-  if (runs.length > 0) await tx.query(WRITE_RUNS, runColumns(runs));
-  const observers = [...books.changedObservers];
-  if (observers.length > 0) await tx.query(WRITE_OBSERVERS, observerColumns(observers, books.runs));
-  if (books.markersSeen.size > 0) await tx.query(QUEUE_MARKER_SEEN, [[...books.markersSeen]]);
-  if (books.givenBack.length > 0)
-    await tx.query(GIVEN_BACK, [
-      books.givenBack.map((one) => one.markerId),
-      books.givenBack.map((one) => one.observerId),
-      books.givenBack.map((one) => one.agoMs),
-    ]);
+  await Promise.all(writeRows(tx, books));
   await writeCheckpoints(tx, books);
-  await addRunFigures(tx, books.figures.rows());
-  await writeCommands(tx, books);
-  if (services.length + observers.length > 0) await tx.query("NOTIFY unacked_changes");
+  await Promise.all([
+    addRunFigures(tx, books.figures.rows()),
+    writeCommands(tx, books),
+    books.changedServices.size + books.changedObservers.size > 0 && tx.query("NOTIFY unacked_changes"),
+  ]);
+}
+
+function writeRows(tx: EntityManager, books: Books): Promise<unknown>[] {
+  const written: Promise<unknown>[] = [];
+  const services = [...books.changedServices];
+  if (services.length > 0) written.push(tx.query(WRITE_SERVICES, serviceColumns(services)));
+  const runs = [...books.changedRuns];
+  if (runs.length > 0) written.push(tx.query(WRITE_RUNS, runColumns(runs)));
+  const observers = [...books.changedObservers];
+  if (observers.length > 0) written.push(tx.query(WRITE_OBSERVERS, observerColumns(observers, books.runs)));
+  if (books.markersSeen.size > 0) written.push(tx.query(QUEUE_MARKER_SEEN, [[...books.markersSeen]]));
+  const { givenBack } = books;
+  const givenBackColumns = [
+    givenBack.map((one) => one.markerId),
+    givenBack.map((one) => one.observerId),
+    givenBack.map((one) => one.agoMs),
+  ];
+  if (givenBack.length > 0) written.push(tx.query(GIVEN_BACK, givenBackColumns));
+  return written;
 }
 
 function serviceColumns(services: ServiceBook[]): unknown[][] {

@@ -17,6 +17,7 @@ import type { ObserverRef } from "../../../operations/observers/observer-tools.t
 import { type FreeWorkers } from "../../../operations/observers/workers-left.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
+import { prepared } from "../connection/prepared.ts";
 import { recordErrors } from "../errors/error-rows.ts";
 import { setCheckpoint } from "../observers/checkpoint-rows.ts";
 import { readFreeWorkers } from "../observers/observer-counts.ts";
@@ -51,6 +52,7 @@ const DELETE_ERROR = "DELETE FROM errors WHERE id = $1";
 
 /** The key space of advisory locks on pools; any number, the same for all managers. */
 const POOL_LOCK_SPACE = 7_026;
+const LOCK_POOL = prepared("SELECT pg_advisory_xact_lock($1, hashtext($2))");
 
 /** The books in PostgreSQL. What it will never take becomes RefusedByDatabase. */
 export class PostgresBooksStore implements BooksStore {
@@ -193,7 +195,7 @@ export class PostgresBooksTransaction implements BooksTransaction {
   }
 
   async lockPool(pool: string): Promise<void> {
-    await this.#tx.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [POOL_LOCK_SPACE, pool]);
+    await this.#tx.query(LOCK_POOL, [POOL_LOCK_SPACE, pool]);
   }
 
   freeWorkers(pool: string, types: readonly string[]): Promise<FreeWorkers> {

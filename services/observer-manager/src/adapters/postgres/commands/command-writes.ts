@@ -1,5 +1,6 @@
 import type { EntityManager } from "typeorm";
 import type { Books, Command, CommandKey } from "../../../domain/books/books.ts";
+import { prepared } from "../connection/prepared.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 
 /** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
@@ -22,10 +23,10 @@ const FORGET_ALL_OF_RUNS = `
  */
 
 /** Index: commands_one_per_observer. */
-const FORGET_BY_OBSERVER = "DELETE FROM commands WHERE kind = $1 AND observer_id = ANY($2)";
+const FORGET_BY_OBSERVER = prepared("DELETE FROM commands WHERE kind = $1 AND observer_id = ANY($2)");
 
 /** Index: commands_one_per_run. */
-const FORGET_BY_RUN = "DELETE FROM commands WHERE kind = $1 AND run_id = ANY($2)";
+const FORGET_BY_RUN = prepared("DELETE FROM commands WHERE kind = $1 AND run_id = ANY($2)");
 
 /** Index: commands_one_per_generation. */
 const FORGET_BY_GENERATION = `
@@ -53,20 +54,25 @@ export async function writeCommands(
     traceContext,
   }: Pick<Books, "commands" | "quietObservers" | "quietRuns" | "traceContext">,
 ): Promise<void> {
-  if (quietObservers.size > 0) await tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]);
-  if (quietRuns.size > 0) await tx.query(FORGET_ALL_OF_RUNS, [[...quietRuns]]);
   const changes = [...commands.values()];
-  if (changes.length === 0) return;
   const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
-  await forget(tx, keys);
   const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
-  if (wanted.length === 0) return;
-  await tx.query(INSERT, [...commandColumns(wanted), traceContext ?? null]);
-  await recordUnknownRuns(tx, wanted);
-  await tx.query("NOTIFY unacked_commands");
+  // Sent together, and done in this order.
+  await Promise.all([
+    quietObservers.size > 0 && tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]),
+    quietRuns.size > 0 && tx.query(FORGET_ALL_OF_RUNS, [[...quietRuns]]),
+    ...forget(tx, keys),
+    ...(wanted.length === 0
+      ? []
+      : [
+          tx.query(INSERT, [...commandColumns(wanted), traceContext ?? null]),
+          recordUnknownRuns(tx, wanted),
+          tx.query("NOTIFY unacked_commands"),
+        ]),
+  ]);
 }
 
-async function forget(tx: EntityManager, keys: CommandKey[]): Promise<void> {
+function forget(tx: EntityManager, keys: CommandKey[]): Promise<unknown>[] {
   const byObserver = new Map<string, string[]>();
   const byRun = new Map<string, string[]>();
   const byGeneration: (readonly [string, string, number])[] = [];
@@ -96,9 +102,11 @@ async function forget(tx: EntityManager, keys: CommandKey[]): Promise<void> {
         key satisfies never;
     }
   }
-  for (const of of byObserver) await tx.query(FORGET_BY_OBSERVER, of);
-  for (const of of byRun) await tx.query(FORGET_BY_RUN, of);
-  if (byGeneration.length > 0) await tx.query(FORGET_BY_GENERATION, columns(byGeneration));
+  return [
+    ...[...byObserver].map((of) => tx.query(FORGET_BY_OBSERVER, of)),
+    ...[...byRun].map((of) => tx.query(FORGET_BY_RUN, of)),
+    ...(byGeneration.length > 0 ? [tx.query(FORGET_BY_GENERATION, columns(byGeneration))] : []),
+  ];
 }
 
 function addTo(idsByKind: Map<string, string[]>, kind: string, id: string): void {

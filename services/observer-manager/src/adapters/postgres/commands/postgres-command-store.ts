@@ -11,6 +11,7 @@ import type {
   UpdatedSpec,
 } from "../../../operations/commands/command-store.ts";
 import type { FreshStarts, Start } from "../../../operations/commands/fresh-starts.ts";
+import { prepared } from "../connection/prepared.ts";
 
 /**
  * Beside a statement: its commit does not wait for the disk. A crash of PostgreSQL may forget a claim or a settlement, as it
@@ -28,7 +29,7 @@ const WITHOUT_THE_DISK = "(SELECT set_config('synchronous_commit', 'off', true))
  * Index: commands_due. What another manager is claiming, or the ledger is forgetting, is skipped and not waited for. A claim
  * that ran out is due like any other: its manager is dead, or has not been able to say for as long that it lives.
  */
-const CLAIM = `
+const CLAIM = prepared(`
   WITH claimed AS (
     UPDATE commands c SET claim_id = $2, claimed_at = now(), due_at = now() + $3 * interval '1 millisecond'
     FROM ${WITHOUT_THE_DISK} WHERE c.id = ANY(ARRAY(
@@ -37,7 +38,7 @@ const CLAIM = `
               c.service_id AS "serviceId", c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason,
               c.trace_context AS "traceContext"
   )
-  SELECT * FROM claimed ORDER BY id`;
+  SELECT * FROM claimed ORDER BY id`);
 
 /**
  * Those of these commands that are still this claim's. Whatever is locked is just being forgotten, or wanted at once, by a
@@ -72,7 +73,7 @@ const UPDATES = `
   FROM runs r JOIN observers o ON o.id = r.observer_id AND o.current_run_id = r.id
   WHERE r.id = ANY($1)`;
 
-const REMOVE = `DELETE FROM commands USING ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`;
+const REMOVE = prepared(`DELETE FROM commands USING ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`);
 
 const PUT_OFF = `
   UPDATE commands c SET claim_id = NULL, claimed_at = NULL, due_at = now() + u.due_ms * interval '1 millisecond',
@@ -81,7 +82,7 @@ const PUT_OFF = `
   WHERE c.id = u.id AND c.id = ANY(${STILL_CLAIMED})`;
 
 /** With what is claimed: it is due when its claim runs out. */
-const NEXT_DUE = "SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms FROM commands";
+const NEXT_DUE = prepared("SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms FROM commands");
 
 /** Of a `report-inventory`: see migrations/0011-absence-proofs.ts. */
 const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>

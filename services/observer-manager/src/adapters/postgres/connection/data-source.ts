@@ -131,6 +131,8 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       Client: PrimaryClient,
       primary,
       keepAlive: true,
+      // What a transaction asks without waiting goes out at once, and is done in that order.
+      pipeline: true,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,

@@ -1,26 +1,47 @@
 import type { Socket } from "node:net";
 import pg from "pg";
+import { nameOfPrepared, PLANS_LIVE_MS } from "./prepared.ts";
 
 /**
  * pg's client, but a query that got no answer in time (`query_timeout`) also ends its connection. pg alone would leave the
  * unanswered query on the wire and the pool would hand the connection on: the next one would wait behind it, and a COMMIT
  * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently.
- * It also writes arrays itself (arrayLiteral), which each batch has many of.
+ * It also writes arrays itself (arrayLiteral), which each batch has many of, and keeps the statements of the hot path prepared.
  */
 export class FailFastClient extends pg.Client {
+  readonly #query: (...args: unknown[]) => unknown;
+  /** In ms of `performance.now()`; undefined: it has no plans yet. */
+  #plansSinceMs: number | undefined;
+
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
+    this.#query = this.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((text: unknown, values: unknown, ...others: unknown[]) => {
-      const answer = query(text, Array.isArray(values) ? values.map(asParameter) : values, ...others);
+      const answer = this.#ask(text, Array.isArray(values) ? values.map(asParameter) : values, others);
       return answer instanceof Promise ? answer.catch((error: unknown) => this.#rethrow(error)) : answer;
     }) as pg.Client["query"];
+  }
+
+  #ask(text: unknown, values: unknown, others: unknown[]): unknown {
+    const name = nameOfPrepared(text);
+    if (name === undefined) return this.#query(text, values, ...others);
+    this.#dropOldPlans();
+    return this.#query({ name, text, values }, ...others);
+  }
+
+  /** Where it fails, so does what stands behind it, which is told. */
+  #dropOldPlans(): void {
+    const nowMs = performance.now();
+    const sinceMs = this.#plansSinceMs;
+    if (sinceMs !== undefined && nowMs - sinceMs < PLANS_LIVE_MS) return;
+    this.#plansSinceMs = nowMs;
+    if (sinceMs !== undefined) (this.#query("DISCARD PLANS") as Promise<unknown>).catch(() => undefined);
   }
 
   /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
   async #rethrow(error: unknown): Promise<never> {
     const { stream } = (this as unknown as { connection: { stream: Socket } }).connection;
-    if (error instanceof Error && error.message === "Query read timeout" && !stream.destroyed) {
+    if (error instanceof Error && isOfItsConnection(error) && !stream.destroyed) {
       const ended = new Promise((resolve) => this.once("end", resolve));
       stream.destroy();
       await ended;
@@ -28,6 +49,13 @@ export class FailFastClient extends pg.Client {
     throw error;
   }
 }
+
+/**
+ * The answer did not come; or a statement that this connection has prepared gives other columns since a migration, and would be refused for
+ * as long as it lives (SQLSTATE 0A000).
+ */
+const isOfItsConnection = (error: Error): boolean =>
+  error.message === "Query read timeout" || /^cached plan must not change result type/.test(error.message);
 
 const asParameter = (value: unknown): unknown => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value);
 

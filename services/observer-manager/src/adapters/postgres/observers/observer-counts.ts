@@ -1,6 +1,7 @@
 import { OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { FreeWorkers } from "../../../operations/observers/workers-left.ts";
+import { prepared } from "../connection/prepared.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
@@ -15,7 +16,7 @@ export const OCCUPIED_BY_POOL = `
   GROUP BY pool HAVING sum(count) <> 0`;
 
 /** Index: services_living. `rows`: how many counts there are, all pools together. */
-const FREE_WORKERS = `
+const FREE_WORKERS = prepared(`
   WITH living AS MATERIALIZED (
     SELECT worker_count, types FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) AND drain = 'none'
   ), taken AS MATERIALIZED (
@@ -25,7 +26,7 @@ const FREE_WORKERS = `
          (SELECT count(*)::int FROM observer_counts) AS rows,
          (SELECT json_object_agg(wanted.type, (SELECT coalesce(sum(worker_count), 0) FROM living
                    WHERE types @> jsonb_build_array(jsonb_build_object('type', wanted.type))) - coalesce(taken.count, 0))
-          FROM unnest($2::text[]) AS wanted (type) LEFT JOIN taken USING (type)) AS "ofType"`;
+          FROM unnest($2::text[]) AS wanted (type) LEFT JOIN taken USING (type)) AS "ofType"`);
 
 /** Rows that others have not committed yet stay as they are, and two that fold at once find each row once. */
 const FOLD = `

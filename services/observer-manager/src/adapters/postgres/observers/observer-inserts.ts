@@ -1,6 +1,7 @@
 import type { ObserverId, ObserverView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
+import { prepared } from "../connection/prepared.ts";
 import { viewOfNew } from "./observer-view.ts";
 
 /**
@@ -22,10 +23,13 @@ const insertWith = (starts: string): string => `
             spec_version)
     ON CONFLICT DO NOTHING RETURNING id, revision, status
   ), starts AS (${starts})
-  SELECT array_agg(id) AS ids, now() AS now FROM o`;
+  SELECT array_agg(id) AS ids, now() AS now, pg_notify('unacked_commands', ''), pg_notify('unacked_changes', '')
+  FROM o HAVING count(*) > 0`;
 
-const INSERT = insertWith(
-  "INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, revision FROM o WHERE status = 'Created'",
+const INSERT = prepared(
+  insertWith(
+    "INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, revision FROM o WHERE status = 'Created'",
+  ),
 );
 
 /** The same where calls are traced: each start with the trace of its own call. An id is at most once among these. */
@@ -39,7 +43,7 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
   if (observers.length === 0) return new Map();
   const contents = new Map(observers.toReversed().map((observer) => [observer.id, observer]));
   const isTraced = observers.some((o) => o.traceContext !== undefined);
-  const [row] = await tx.query<{ ids: ObserverId[] | null; now: Date }[]>(isTraced ? INSERT_TRACED : INSERT, [
+  const [row] = await tx.query<{ ids: ObserverId[]; now: Date }[]>(isTraced ? INSERT_TRACED : INSERT, [
     observers.map((o) => o.id),
     observers.map((o) => o.name),
     observers.map((o) => o.type),
@@ -55,9 +59,7 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
     observers.map((o) => o.specVersion ?? 1),
     ...(isTraced ? tracesOf([...contents.values()]) : []),
   ]);
-  if (!row?.ids) return new Map();
-  await tx.query("NOTIFY unacked_commands");
-  await tx.query("NOTIFY unacked_changes");
+  if (row === undefined) return new Map();
   const now = row.now.toISOString();
   return new Map(row.ids.map((id) => [id, viewOfNew(contents.get(id) as NewObserver, now)]));
 }

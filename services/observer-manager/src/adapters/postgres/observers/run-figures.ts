@@ -2,6 +2,7 @@ import { MAX_RUN_FIGURE_MINUTES, type RunCounts, type RunFigures } from "@unacke
 import type { DataSource, EntityManager } from "typeorm";
 import type { RunFigure } from "../../../domain/observers/run-figures.ts";
 import type { RunFigureQuery } from "../../../operations/observers/run-figure-query.ts";
+import { prepared } from "../connection/prepared.ts";
 
 const COUNTS = ["starts", "failures", "interruptions", "emits"] as const;
 const ADDED = COUNTS.map((count) => `${count} = f.${count} + excluded.${count}`).join(", ");
@@ -10,10 +11,10 @@ const SUMS = COUNTS.map((count) => `sum(f.${count})::float8 AS ${count}`).join("
 const THIS_MINUTE = "date_trunc('minute', now())";
 
 /** Index: run_figures_pkey. */
-const ADD = `
+const ADD = prepared(`
   INSERT INTO run_figures AS f (at, type, service_id, starts, failures, interruptions, emits)
   SELECT ${THIS_MINUTE}, * FROM unnest($1::text[], $2::uuid[], $3::int[], $4::int[], $5::int[], $6::bigint[])
-  ON CONFLICT (at, type, service_id) DO UPDATE SET ${ADDED}`;
+  ON CONFLICT (at, type, service_id) DO UPDATE SET ${ADDED}`);
 
 export async function addRunFigures(tx: EntityManager, rows: readonly RunFigure[]): Promise<void> {
   if (rows.length === 0) return;

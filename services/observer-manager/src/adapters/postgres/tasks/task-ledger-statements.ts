@@ -1,4 +1,5 @@
 import { bucketInSql } from "../../../domain/tasks/running-times.ts";
+import { prepared } from "../connection/prepared.ts";
 
 /**
  * What the ledger writes: one statement for all starts, releases or ends of a batch. Each has the send id in its join, so that what is
@@ -122,7 +123,7 @@ const RAN = "outcome IN ('completed', 'failed')";
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
  * delay or at once. @returns what is over, or has completed and goes on with newer params
  */
-export const ENDS = `
+export const ENDS = prepared(`
   WITH e AS (
     SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::text[], $12::text[], $13::bigint[], $14::float8[], $15::text[])
       AS e (${STARTED}, outcome, output, error, retry_ms, took_ms, note)
@@ -171,7 +172,7 @@ export const ENDS = `
            coalesce(sum(took_ms) FILTER (WHERE ${RAN}), 0), coalesce(array_agg(${bucketInSql("took_ms")}) FILTER (WHERE ${RAN}), '{}')
     FROM fate GROUP BY type, pool
   )
-  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`;
+  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`);
 
 /** What became of what its handler wanted to create; over or not. Indexes: tasks_pkey, ended_tasks_by_id. */
 export const CHILDREN_TOLD = `

@@ -3,7 +3,6 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, TaskWord } from "../../../domain/tasks/task-words.ts";
 import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
-import { queryPrepared } from "../connection/prepared.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, RELEASES, RETURNS, STARTS } from "./task-ledger-statements.ts";
 
@@ -58,7 +57,7 @@ async function write(tx: EntityManager, news: TaskNews, creations: Creations): R
   const { over: failed, unwanted } = await writeStarts(tx, starts);
   const returned = await writeReturns(tx, returns);
   if (releases.length > 0) await tx.query(RELEASES, parametersOfReleases(releases));
-  const ended = ends.length === 0 ? [] : await queryPrepared<EndedRow>(tx, ENDS, parametersOfEnds(ends));
+  const ended = ends.length === 0 ? [] : await tx.query<EndedRow[]>(ENDS, parametersOfEnds(ends));
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
   if (seen.length > 0) await tx.query(SEEN, [seen]);
   for (const { serviceId, generation, markerId, held } of inventories)

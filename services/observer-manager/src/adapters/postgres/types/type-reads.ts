@@ -1,13 +1,14 @@
 import type { BrokenFile, ObserverTypeInfo, TypeList, TypeView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { LiveTypes, TypeDirectory } from "../../../operations/types/type-check.ts";
+import { prepared } from "../connection/prepared.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
 /** Index: services_living. Services of one version announce the same: GROUP BY folds them into one row. */
-const LIVE_TYPES = `
+const LIVE_TYPES = prepared(`
   SELECT types, count(*) AS services,
          coalesce(array_agg(name ORDER BY name) FILTER (WHERE NOT features ? 'admission'), '{}') AS without FROM services
-  WHERE pool = $1 AND state IN (${LIVING_STATES}) GROUP BY types`;
+  WHERE pool = $1 AND state IN (${LIVING_STATES}) GROUP BY types`);
 
 /** Index: services_living. Two versions of a type are two rows. */
 const ALL_TYPES = `
