@@ -10,6 +10,7 @@ import { nameOfPrepared, PLANS_LIVE_MS } from "./prepared.ts";
  */
 export class FailFastClient extends pg.Client {
   readonly #query: (...args: unknown[]) => unknown;
+  #isHoldingBack = false;
   /** In ms of `performance.now()`; undefined: it has no plans yet. */
   #plansSinceMs: number | undefined;
 
@@ -17,9 +18,22 @@ export class FailFastClient extends pg.Client {
     super(config);
     this.#query = this.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((text: unknown, values: unknown, ...others: unknown[]) => {
+      this.#sendTogether();
       const answer = this.#ask(text, Array.isArray(values) ? values.map(asParameter) : values, others);
       return answer instanceof Promise ? answer.catch((error: unknown) => this.#rethrow(error)) : answer;
     }) as pg.Client["query"];
+  }
+
+  /** What is asked in one turn leaves by one system call, and wakes PostgreSQL once. */
+  #sendTogether(): void {
+    if (this.#isHoldingBack) return;
+    const { stream } = connectionOf(this);
+    this.#isHoldingBack = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isHoldingBack = false;
+      stream.uncork();
+    });
   }
 
   #ask(text: unknown, values: unknown, others: unknown[]): unknown {
@@ -40,7 +54,7 @@ export class FailFastClient extends pg.Client {
 
   /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
   async #rethrow(error: unknown): Promise<never> {
-    const { stream } = (this as unknown as { connection: { stream: Socket } }).connection;
+    const { stream } = connectionOf(this);
     if (error instanceof Error && isOfItsConnection(error) && !stream.destroyed) {
       const ended = new Promise((resolve) => this.once("end", resolve));
       stream.destroy();
@@ -49,6 +63,8 @@ export class FailFastClient extends pg.Client {
     throw error;
   }
 }
+
+const connectionOf = (client: pg.Client) => (client as unknown as { connection: { stream: Socket } }).connection;
 
 /**
  * The answer did not come; or a statement that this connection has prepared gives other columns since a migration, and would be refused for
