@@ -1,5 +1,6 @@
 import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
 import { type Action, type ActionDone, doneTo } from "../access/audit.ts";
+import { allInOrder } from "../all-in-order.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { Refusal } from "../refusal.ts";
 import { isRepeated, type NewObserver } from "./new-observer.ts";
@@ -40,10 +41,10 @@ export async function createTogether(
   const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
   // Asked at once, and done in this order: nobody else decides about these pools while their workers are counted.
   const locked = pools.map((pool) => tx.lockPool(pool));
-  const [known, free] = await Promise.all([
+  const [, known, free] = await allInOrder([
+    allInOrder(locked),
     tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? [])),
     freeWorkersOf(tx, candidates, pools),
-    ...locked,
   ]);
   // A repeated request finds its observer, whatever has become of types and workers since.
   const outcomes: Outcomes = candidates.map(
@@ -93,7 +94,7 @@ async function freeWorkersOf(
     const types = candidates.flatMap(({ observer }) => (observer.pool === pool ? [observer.type] : []));
     return [pool, new WorkersLeft(await tx.freeWorkers(pool, [...new Set(types)]))];
   });
-  return new Map(await Promise.all(free));
+  return new Map(await allInOrder(free));
 }
 
 /** First come, first served; one that cannot be created anyway takes no worker from those behind it. */

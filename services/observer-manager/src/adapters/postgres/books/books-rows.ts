@@ -10,6 +10,7 @@ import {
 import type { ReceivedMessage } from "../../../domain/books/received-message.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
+import { allInOrder } from "../../../operations/all-in-order.ts";
 import { writeCommands } from "../commands/command-writes.ts";
 import { prepared } from "../connection/prepared.ts";
 import { GIVEN_BACK, QUEUE_MARKER_SEEN } from "../observers/proof-store.ts";
@@ -139,7 +140,7 @@ export async function loadBooks(
   const named = idsNamedIn(messages);
   const isOfWhole = named.wholeServices.length > 0;
   // Asked for at once, and locked in this order.
-  const [services, namesakes, onServices, observers] = await Promise.all([
+  const [services, namesakes, onServices, observers] = await allInOrder([
     tx.query<ServiceRow[]>(LOCK_SERVICES, [named.services]),
     named.bornNames.length > 0 ? tx.query<Books["namesakes"]>(NAMESAKES, [named.bornNames, named.services]) : [],
     isOfWhole ? tx.query<{ id: ObserverId }[]>(OBSERVERS_ON_SERVICES, [named.wholeServices]) : [],
@@ -213,9 +214,9 @@ function idsNamedIn(messages: ReceivedMessage[]) {
 
 /** One statement a table, however many events there were; sent together, and done in this order. */
 export async function writeBooks(tx: EntityManager, books: Books): Promise<void> {
-  await Promise.all(writeRows(tx, books));
+  await allInOrder(writeRows(tx, books));
   await writeCheckpoints(tx, books);
-  await Promise.all([
+  await allInOrder([
     addRunFigures(tx, books.figures.rows()),
     writeCommands(tx, books),
     books.changedServices.size + books.changedObservers.size > 0 && tx.query("NOTIFY unacked_changes"),

@@ -1,5 +1,6 @@
 import type { EntityManager } from "typeorm";
 import type { Books, Command, CommandKey } from "../../../domain/books/books.ts";
+import { allInOrder } from "../../../operations/all-in-order.ts";
 import { prepared } from "../connection/prepared.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 
@@ -58,7 +59,7 @@ export async function writeCommands(
   const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
   const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
   // Sent together, and done in this order.
-  await Promise.all([
+  await allInOrder([
     quietObservers.size > 0 && tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]),
     quietRuns.size > 0 && tx.query(FORGET_ALL_OF_RUNS, [[...quietRuns]]),
     ...forget(tx, keys),

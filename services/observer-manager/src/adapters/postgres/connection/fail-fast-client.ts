@@ -11,11 +11,13 @@ import { nameOfPrepared, PLANS_LIVE_MS } from "./prepared.ts";
 export class FailFastClient extends pg.Client {
   readonly #query: (...args: unknown[]) => unknown;
   #isHoldingBack = false;
+  #hasEnded = false;
   /** In ms of `performance.now()`; undefined: it has no plans yet. */
   #plansSinceMs: number | undefined;
 
   constructor(config?: string | pg.ClientConfig) {
     super(config);
+    this.once("end", () => (this.#hasEnded = true));
     this.#query = this.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((text: unknown, values: unknown, ...others: unknown[]) => {
       this.#sendTogether();
@@ -54,10 +56,9 @@ export class FailFastClient extends pg.Client {
 
   /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
   async #rethrow(error: unknown): Promise<never> {
-    const { stream } = connectionOf(this);
-    if (error instanceof Error && isOfItsConnection(error) && !stream.destroyed) {
+    if (error instanceof Error && isOfItsConnection(error) && !this.#hasEnded) {
       const ended = new Promise((resolve) => this.once("end", resolve));
-      stream.destroy();
+      connectionOf(this).stream.destroy();
       await ended;
     }
     throw error;

@@ -1,0 +1,13 @@
+/**
+ * The answers to what was asked of one transaction at once. Rejects with the first refusal in the order in which it was asked, once all are
+ * answered: those behind it say only that the transaction is aborted.
+ */
+export async function allInOrder<const Asked extends readonly unknown[]>(
+  asked: Asked,
+): Promise<{ -readonly [Key in keyof Asked]: Awaited<Asked[Key]> }> {
+  const answers = await Promise.allSettled(asked);
+  for (const answer of answers) if (answer.status === "rejected") throw answer.reason;
+  return answers.map((answer) => (answer as PromiseFulfilledResult<unknown>).value) as {
+    -readonly [Key in keyof Asked]: Awaited<Asked[Key]>;
+  };
+}
