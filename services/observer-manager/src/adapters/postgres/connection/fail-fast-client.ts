@@ -72,7 +72,7 @@ const connectionOf = (client: pg.Client) => (client as unknown as { connection: 
  * as long as it lives (SQLSTATE 0A000).
  */
 const isOfItsConnection = (error: Error): boolean =>
-  error.message === "Query read timeout" || /^cached plan must not change result type/.test(error.message);
+  error.message === "Query read timeout" || error.message.startsWith("cached plan must not change result type");
 
 const asParameter = (value: unknown): unknown => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value);
 
