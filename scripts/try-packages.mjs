@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { isOurs, readJson } from "./pack/manifest.mjs";
 import { PACKAGES, tarballOf } from "./pack/packages.mjs";
 import { tryDev } from "./packages-trial/dev.mjs";
+import { tryImage } from "./packages-trial/image.mjs";
 import { tryImageContext } from "./packages-trial/image-context.mjs";
 import { tryImports } from "./packages-trial/imports.mjs";
 import { tryInstalled } from "./packages-trial/installed.mjs";
@@ -18,7 +19,7 @@ import { complain, PlainError, say, step } from "./progress.mjs";
 import { otherNode } from "./setup/other-node.mjs";
 import { runTool } from "./setup/run-tool.mjs";
 
-const HELP = `Usage: npm run try-packages [-- --short] [--node MAJOR]
+const HELP = `Usage: npm run try-packages [-- --short] [--node MAJOR] [--image [--stand-in]]
 
 What a new user does, in an empty folder outside the repository, with the tarballs of npm run pack in a registry of its own:
 create, install, test, compile, import, run, kill -9. The first time it installs Verdaccio.
@@ -26,14 +27,18 @@ create, install, test, compile, import, run, kill -9. The first time it installs
   --short        as npm test -- --all has it: npm run dev uses the servers of the run; without the programs' help and
                  complaints, and without imports, compiled clients and browsers' bundles
   --node MAJOR   the new user has this version of Node, from npm: 22 or 24, for example. Default: the one that runs this
+  --image        and the project's image: built by Buildah, and both programs run from it. As root, on Linux
+  --stand-in     its base is made of this machine's Debian mirror and Node.js, where no registry of images can be reached
 `;
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 const { version } = readJson(join(root, "package.json"));
 const NAME = "my-feeds";
 
-/** @param {string} dir @param {{ isShort: boolean, node: string }} options */
-async function tryPackages(dir, { isShort, node }) {
+/** @typedef {{ isShort: boolean, node: string, withImage: boolean, isStandIn: boolean }} Options */
+
+/** @param {string} dir @param {Options} options */
+async function tryPackages(dir, options) {
   const making = step("Making the tarballs", async () =>
     say((await runTool(process.execPath, ["scripts/pack.mjs"], { cwd: root })).trimEnd()),
   );
@@ -41,16 +46,16 @@ async function tryPackages(dir, { isShort, node }) {
   const registry = await startRegistry(await provideRegistry(root), join(dir, "registry"));
   try {
     await making;
-    const stranger = strangerIn(dir, registry.url, node);
+    const stranger = strangerIn(dir, registry.url, options.node);
     await step("Publishing them to a registry of this run", () => publish(stranger));
-    await trySteps(stranger, dir, isShort);
+    await trySteps(stranger, dir, options);
   } finally {
     await registry.stop();
   }
 }
 
-/** @param {import("./packages-trial/stranger.mjs").Stranger} stranger @param {string} dir @param {boolean} isShort */
-async function trySteps(stranger, dir, isShort) {
+/** @param {import("./packages-trial/stranger.mjs").Stranger} stranger @param {string} dir @param {Options} options */
+async function trySteps(stranger, dir, { isShort, withImage, isStandIn }) {
   const startedAt = performance.now();
   const project = await step(`npm create unacked@${version} ${NAME}`, () => create(stranger, join(dir, "anywhere")));
   say(`  by Node ${(await stranger.run(project, "node", ["--version"])).trim()}`);
@@ -65,11 +70,12 @@ async function trySteps(stranger, dir, isShort) {
       tryDev(stranger, project, isShort ? servers.addresses : undefined),
     );
     await step("A manager and two services; kill -9", () => tryTogether(stranger, project, dir, servers.addresses));
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    say(`From npm create to an own observer that survived a kill -9: ${seconds} s`);
+    if (withImage) await tryImage(stranger, { project, dir, addresses: servers.addresses, isStandIn });
   } finally {
     await servers.stop();
   }
-  const seconds = Math.round((performance.now() - startedAt) / 1000);
-  say(`From npm create to an own observer that survived a kill -9: ${seconds} s`);
   await step("What the image would be made of, and the manifests", () => tryImageContext(stranger, project, NAME));
   if (!isShort) {
     await step("The programs' help, version and complaints", () => tryPrograms(stranger, project, version));
@@ -99,17 +105,18 @@ async function create({ run, refusal }, folder) {
   return join(folder, NAME);
 }
 
-/** @returns {Promise<{ isShort: boolean, node: string } | null>} null if they ask for help */
+/** @returns {Promise<Options | null>} null if they ask for help */
 async function readOptions() {
+  const flag = /** @type {const} */ ({ type: "boolean", default: false });
   const { values } = parseArgs({
-    options: { short: { type: "boolean" }, node: { type: "string" }, help: { type: "boolean" } },
+    options: { short: flag, node: { type: "string" }, image: flag, "stand-in": flag, help: flag },
   });
   if (values.help) return null;
   const node = values.node === undefined ? process.execPath : await otherNode(root, values.node);
-  return { isShort: values.short === true, node };
+  return { isShort: values.short, node, withImage: values.image, isStandIn: values["stand-in"] };
 }
 
-/** @param {{ isShort: boolean, node: string }} options */
+/** @param {Options} options */
 async function main(options) {
   const dir = mkdtempSync(join(tmpdir(), "unacked-packages-"));
   const startedAt = performance.now();

@@ -18,12 +18,13 @@ export async function provideBuildah() {
 const OURS = ["--isolation", "chroot", "--format", "docker"]; // OCI's format has no place for a health check
 
 /**
- * @param {{ target: string, tag: string, nodeImage: string, context: string }} image
+ * @param {{ target?: string, tag: string, nodeImage: string, context: string }} image `nodeImage` "": the Dockerfile's own
  * @returns {Promise<void>}
  */
 export async function buildImage({ target, tag, nodeImage, context }) {
   const base = nodeImage === "" ? [] : ["--build-arg", `NODE_IMAGE=${nodeImage}`];
-  await runTool("buildah", ["build", ...OURS, ...base, "--target", target, "--tag", tag, context], {
+  const stage = target === undefined ? [] : ["--target", target];
+  await runTool("buildah", ["build", ...OURS, ...base, ...stage, "--tag", tag, context], {
     advice: "Where no registry can be reached, --stand-in makes a base image of this machine's Debian mirror and Node.js.",
   });
 }

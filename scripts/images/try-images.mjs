@@ -1,15 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlainError, say, step } from "../progress.mjs";
-import { freePort } from "../servers/free-port.mjs";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
 import { startRabbitmq } from "../servers/rabbitmq.mjs";
-import { runTool } from "../setup/run-tool.mjs";
-import { programOf } from "../start/program.mjs";
-import { configOf, withFilesOf } from "./buildah.mjs";
-import { commandInImage, environmentInImage } from "./image-program.mjs";
+import { withFilesOf } from "./buildah.mjs";
+import { imageProgram } from "./image-program.mjs";
 
 const PATIENCE_MS = 20_000;
 
@@ -30,10 +27,10 @@ export async function tryImages(tags) {
     try {
       await withFilesOf(tags.manager, async (files) => {
         const settings = { ...common, DATABASE_URL: database.databaseUrl };
-        const manager = await imageProgram({ name: "observer-manager", dir }, tags.manager, files, settings);
+        const manager = await imageProgram({ name: "observer-manager", dir, tag: tags.manager, files, settings });
         await withFilesOf(tags.service, async (files) => {
           const settings = { ...common, SERVICE_NAME: "from-image" };
-          const service = await imageProgram({ name: "observer-service", dir }, tags.service, files, settings);
+          const service = await imageProgram({ name: "observer-service", dir, tag: tags.service, files, settings });
           await tryTogether(manager, service);
         });
       });
@@ -47,7 +44,7 @@ export async function tryImages(tags) {
 }
 
 /**
- * @typedef {Awaited<ReturnType<typeof imageProgram>>} ImageProgram
+ * @typedef {import("./image-program.mjs").ImageProgram} ImageProgram
  * @param {ImageProgram} manager
  * @param {ImageProgram} service
  */
@@ -58,58 +55,12 @@ async function tryTogether(manager, service) {
     await step("A service, from its image", service.program.start);
     await tryPage(manager.program.url);
     await tryObserver(manager.program.url);
+    for (const each of both) await each.tryHealthCheck();
     for (const each of both) await each.tryConfinement();
     for (const each of both) await each.tryEnd();
   } finally {
     await Promise.all(both.map((each) => each.program.stop()));
   }
-}
-
-/**
- * @param {{ name: string, dir: string }} place
- * @param {string} tag
- * @param {string} files
- * @param {Record<string, string>} settings
- */
-async function imageProgram({ name, dir }, tag, files, settings) {
-  const config = await configOf(tag);
-  const env = environmentInImage(config, { ...settings, PORT: String(await freePort()) });
-  const program = programOf({
-    name,
-    command: commandInImage(files, config),
-    env,
-    cwd: "/",
-    logFile: join(dir, `${name}.log`),
-    pidFile: join(dir, `${name}.pid.json`),
-    readyPath: "/readyz",
-  });
-  const run = (/** @type {string[]} */ command, /** @type {string} */ advice) => {
-    const [unshare = "", ...rest] = commandInImage(files, config, command);
-    return runTool(unshare, rest, { env, advice });
-  };
-
-  async function tryConfinement() {
-    const uid = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${program.pid}/status`, "utf8"))?.[1];
-    if (uid !== "1000") throw new PlainError(`${name} runs as user ${uid}, not as 1000`);
-    const [kind, ...command] = config.Healthcheck?.Test ?? [];
-    if (kind !== "CMD") throw new PlainError(`${name} has no health check that needs no shell`);
-    await run(command, "The health check of a program that is ready should pass.");
-    const node =
-      "try { require('fs').writeFileSync('/app/x', '') } catch (error) { process.exit(error.code === 'EROFS' ? 0 : 1) } process.exit(1)";
-    await run(["node", "-e", node], "The disk should not be writable.");
-    say(`${name}: user ${uid}, health check passes, disk is read-only`);
-  }
-
-  async function tryEnd() {
-    const ended = program.exited;
-    const askedAt = performance.now();
-    await program.stop();
-    const outcome = await ended;
-    if (outcome !== "exit code 0") throw new PlainError(`${name} ended by SIGTERM with ${outcome}`);
-    say(`${name}: SIGTERM, exit code 0 after ${Math.round(performance.now() - askedAt)} ms`);
-  }
-
-  return { program, tryConfinement, tryEnd };
 }
 
 /** @param {string} url */
