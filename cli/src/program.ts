@@ -21,6 +21,7 @@ import { addLogs } from "./commands/logs.ts";
 import { addMove } from "./commands/move.ts";
 import { addPause } from "./commands/pause.ts";
 import { addRebalance } from "./commands/rebalance.ts";
+import { addReload } from "./commands/reload.ts";
 import { addRestart } from "./commands/restart.ts";
 import { addResume } from "./commands/resume.ts";
 import { addRetry } from "./commands/retry.ts";
@@ -81,6 +82,7 @@ export function buildProgram(io: Io): Command {
     addDrain,
     addCordon,
     addUncordon,
+    addReload,
     addMove,
     addRebalance,
     addChangeTasks,

@@ -384,6 +384,10 @@ export class UnackedApi {
     return this.#call("uncordonService", { path: { service } }, `service ${service}`);
   }
 
+  reloadService(service: string): Promise<ServiceView> {
+    return this.#call("reloadService", { path: { service } }, `service ${service}`);
+  }
+
   getBalance(pool: string): Promise<BalanceView> {
     return this.#call("getBalance", { path: { pool } }, `pool ${pool}`);
   }

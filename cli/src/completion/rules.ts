@@ -34,6 +34,7 @@ export const COMPLETION_RULES: CompletionRules = {
     drain: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
     cordon: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
     uncordon: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
+    reload: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
     move: observers,
     logs: (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
     watch: observers,

@@ -145,6 +145,10 @@ export function describeService(service: ServiceView, observers: ObserverView[],
   ];
   if (service.endedAt !== null)
     fields.push(["Ended", `${moment(service.endedAt, look.nowMs)}: ${service.endReason ?? "-"}`]);
+  if (service.reload !== null) {
+    const { askedAt, answer } = service.reload;
+    fields.push(["Reload", `${answer?.outcome ?? "no answer yet"}, asked for at ${moment(askedAt, look.nowMs)}`]);
+  }
   if (service.brokerLoss !== null) fields.push(["Broker loss", look.paint("red", JSON.stringify(service.brokerLoss))]);
   const head = `${fieldLines(fields)}${brokenFileText(service)}${slotText(service, look)}`;
   if (observers.length === 0) return `${head}Observers:      none\n`;

@@ -1,4 +1,4 @@
-import type { ServiceView, SlotDeathView, SlotView } from "@unacked/contracts";
+import type { BrokenFile, ServiceView, SlotDeathView, SlotView } from "@unacked/contracts";
 import type { Paint } from "./colours.ts";
 import { ageOf, readableBytes } from "./durations.ts";
 import { plainText } from "./plain-text.ts";
@@ -44,10 +44,15 @@ export function slotText(service: ServiceView, { paint, nowMs }: { paint: Paint;
 /** Files whose types it lacks, with the lines around the mistake where the caller may see them. */
 export function brokenFileText({ brokenFiles }: ServiceView): string {
   if (brokenFiles.length === 0) return "";
-  const files = brokenFiles.map(({ file, place, problem, excerpt = "" }) => {
-    const where = place === undefined ? file : `${place.file}:${place.line}:${place.column}`;
-    const lines = [`${where}: ${problem}`, ...excerpt.split("\n").filter((line) => line !== "")];
-    return lines.map((line, index) => `  ${index === 0 ? "" : "  "}${plainText(line)}\n`).join("");
-  });
-  return `Broken files:\n${files.join("")}`;
+  return `Broken files:\n${brokenFiles
+    .flatMap(brokenFileLines)
+    .map((line) => `  ${plainText(line)}\n`)
+    .join("")}`;
+}
+
+/** The problem with its place, and below it the lines of the file. */
+export function brokenFileLines({ file, place, problem, excerpt = "" }: BrokenFile): string[] {
+  const where = place === undefined ? file : `${place.file}:${place.line}:${place.column}`;
+  const lines = excerpt.split("\n").filter((line) => line !== "");
+  return [`${where}: ${problem}`, ...lines.map((line) => `  ${line}`)];
 }

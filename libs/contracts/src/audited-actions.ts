@@ -16,6 +16,7 @@ export const AUDITED_ACTIONS = [
   "service.drain",
   "service.cordon",
   "service.uncordon",
+  "service.reload",
   "observer.move",
   "pool.rebalance",
   "pool.cancel-rebalance",

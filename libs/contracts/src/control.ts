@@ -143,6 +143,13 @@ export const StepAside = z.object({ kind: z.literal("StepAside") });
 export type StepAside = z.infer<typeof StepAside>;
 
 /**
+ * Load your folder again, as at SIGHUP. Answered by ReloadEnded with the same id, and again by the same when it is sent again: the folder is
+ * loaded once for an id (direct, to one service).
+ */
+export const Reload = z.object({ kind: z.literal("Reload"), reloadId: z.uuid() });
+export type Reload = z.infer<typeof Reload>;
+
+/**
  * Answer at once with a LogReply: what this run has said since `afterSeq`, the newest `limit` of it. Never sent again: the one that
  * asked has given up by then (direct, to one service).
  */
@@ -174,6 +181,7 @@ export const ControlMessage = z.discriminatedUnion("kind", [
   Uncordon,
   ShedRuns,
   StepAside,
+  Reload,
   ReadLogs,
   CancelTasks,
   ReportTasks,

@@ -265,6 +265,32 @@ export type ServiceAlive = z.infer<typeof ServiceAlive>;
 export const ServiceDied = z.object({ kind: z.literal("ServiceDied"), at, reason: shownText(1_000) });
 export type ServiceDied = z.infer<typeof ServiceDied>;
 
+/** What became of a Reload: types have other code now, or are new, or gone · all is as it was · the old code stays in use. */
+export const RELOAD_OUTCOMES = ["loaded", "unchanged", "refused"] as const;
+export type ReloadOutcome = (typeof RELOAD_OUTCOMES)[number];
+
+/** How long the reason of a refused reload may be, in characters. */
+export const MAX_RELOAD_REASON = 4_000;
+
+/** Types by what has become of their code; absent: none. */
+const someTypes = z.array(TypeName).max(2_000).optional();
+
+/** The answer to Reload, told again to who asks again. Runs of changed types begin again by the new code once it is told. */
+export const ReloadEnded = z.object({
+  kind: z.literal("ReloadEnded"),
+  at,
+  reloadId: z.uuid(),
+  outcome: z.enum(RELOAD_OUTCOMES),
+  changed: someTypes,
+  added: someTypes,
+  gone: someTypes,
+  /** Of one that is refused. */
+  why: shownText(MAX_RELOAD_REASON).optional(),
+  /** Of one that is refused: the files at fault, the first of them, where these are known. */
+  brokenFiles: z.array(BrokenFile).max(MAX_BROKEN_FILES).optional(),
+});
+export type ReloadEnded = z.infer<typeof ReloadEnded>;
+
 export const InventoryRun = z.object({
   observerId: ObserverId,
   runId: RunId,
@@ -323,6 +349,7 @@ export const ServiceEvent = z.discriminatedUnion("kind", [
   DuplicateDropped,
   Inventory,
   MarkerSeen,
+  ReloadEnded,
 ]);
 export type ServiceEvent = z.infer<typeof ServiceEvent>;
 export type RunEndEvent = RunStopped | RunFailed | RunCompleted | RunReleased;

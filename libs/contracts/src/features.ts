@@ -15,6 +15,7 @@ import { shownText } from "./bounds.ts";
  * - `balance`: of services: ShedRuns, StepAside, Cordon, Uncordon; of managers, what services say of these
  * - `admission`: of managers and services: RunRequested and Admit, the states and the checkpoints that go with them
  * - `hot-update`: of managers and services: UpdateRuns and RunUpdated
+ * - `reload`: of managers and services: Reload and ReloadEnded
  */
 export const FEATURES = [
   "queue-marker",
@@ -27,11 +28,20 @@ export const FEATURES = [
   "admission",
   "hot-update",
   "balance",
+  "reload",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** What the services of this version announce. */
-export const SERVICE_FEATURES: readonly Feature[] = ["queue-marker", "tasks", "flows", "admission", "hot-update", "balance"];
+export const SERVICE_FEATURES: readonly Feature[] = [
+  "queue-marker",
+  "tasks",
+  "flows",
+  "admission",
+  "hot-update",
+  "balance",
+  "reload",
+];
 
 /** What the managers of this version announce: what they understand when it comes out of the state queue. */
 export const MANAGER_FEATURES: readonly Feature[] = [
@@ -44,6 +54,7 @@ export const MANAGER_FEATURES: readonly Feature[] = [
   "admission",
   "hot-update",
   "balance",
+  "reload",
 ];
 
 /** As announced: a later version may have features that this one has no name for. */

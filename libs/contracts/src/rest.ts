@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { timestamp } from "./bounds.ts";
 import { BrokenFile } from "./broken-file.ts";
-import { BrokerLoss } from "./events.ts";
+import { BrokerLoss, RELOAD_OUTCOMES } from "./events.ts";
 import { DEFAULT_POOL, Labels, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
 import { SPEC_FIELD_NAMES } from "./observer-spec.ts";
 import { PENDING } from "./observer-status.ts";
@@ -192,6 +192,38 @@ export const RunView = z
   .meta({ id: "Run" });
 export type RunView = z.infer<typeof RunView>;
 
+export const ServiceReload = z
+  .object({
+    id: z.uuid(),
+    askedAt: Timestamp,
+    answer: z
+      .object({
+        at: Timestamp.describe("by the clock of the service"),
+        outcome: z
+          .enum(RELOAD_OUTCOMES)
+          .describe(
+            "loaded: types have other code now, or are new, or gone; unchanged: all is as it was; refused: the old code stays",
+          ),
+        changed: z
+          .array(z.string())
+          .describe("types with other code than before: their observers begin again by it, in place"),
+        added: z.array(z.string()),
+        gone: z
+          .array(z.string())
+          .describe("types that the folder has no more: their observers wait for a service that has them"),
+        why: z
+          .string()
+          .optional()
+          .describe("of one that was refused. For operators and admins")
+          .register(WITHHELD, { from: "operator" }),
+        brokenFiles: z.array(BrokenFile).describe("files that loaded before and do not now, for which it was refused"),
+      })
+      .nullable()
+      .describe("null: it has not told yet, or has ended before it did"),
+  })
+  .meta({ id: "ServiceReload" });
+export type ServiceReload = z.infer<typeof ServiceReload>;
+
 export const ServiceView = z
   .object({
     id: z.uuid(),
@@ -236,6 +268,9 @@ export const ServiceView = z
     lastSeenAt: Timestamp,
     endedAt: Timestamp.nullable(),
     endReason: z.string().nullable(),
+    reload: ServiceReload.nullable().describe(
+      "the load of its folder that was asked for last; null: none was, since it started",
+    ),
     brokerLoss: BrokerLoss.nullable().describe("how it lost its last session with the broker, if that has a remedy"),
   })
   .meta({ id: "Service" });

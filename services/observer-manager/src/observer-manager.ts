@@ -267,6 +267,7 @@ export class ObserverManager {
         store: services,
         isReady,
         mayCordon: () => this.#fleet.mayGoOnWith("balance"),
+        mayReload: () => this.#fleet.mayGoOnWith("reload"),
         committed: wake,
       }),
       balance: this.#balance.desk,

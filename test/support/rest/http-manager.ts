@@ -113,7 +113,12 @@ export async function startHttpManager(
     ...told,
   });
   const errors = new ErrorDesk({ store, types, ...told });
-  const services = new ServiceDesk({ store: new PostgresServiceStore(dataSource), mayCordon: () => mayPause, ...told });
+  const services = new ServiceDesk({
+    store: new PostgresServiceStore(dataSource),
+    mayCordon: () => mayPause,
+    mayReload: () => mayPause,
+    ...told,
+  });
   const balance = new BalanceDesk({
     store: new PostgresBalanceStore(dataSource),
     isAuto: false,

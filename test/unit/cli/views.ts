@@ -66,6 +66,7 @@ export const serviceView = (changes: Partial<ServiceView> = {}): ServiceView => 
   lastSeenAt: "2026-01-01T23:59:58.000Z",
   endedAt: null,
   endReason: null,
+  reload: null,
   brokerLoss: null,
   ...changes,
 });

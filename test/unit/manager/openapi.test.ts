@@ -82,6 +82,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/schedules/{scheduleId}/run",
       "post /api/v1/services/{service}/cordon",
       "post /api/v1/services/{service}/drain",
+      "post /api/v1/services/{service}/reload",
       "post /api/v1/services/{service}/uncordon",
       "post /api/v1/session",
       "post /api/v1/task-failures/retry",

@@ -76,6 +76,7 @@ export const CALL_PLACES = {
   drainService: "POST /api/v1/services/{service}/drain",
   cordonService: "POST /api/v1/services/{service}/cordon",
   uncordonService: "POST /api/v1/services/{service}/uncordon",
+  reloadService: "POST /api/v1/services/{service}/reload",
   getBalance: "GET /api/v1/pools/{pool}/balance",
   rebalance: "POST /api/v1/pools/{pool}/rebalance",
   cancelRebalance: "DELETE /api/v1/pools/{pool}/rebalance",

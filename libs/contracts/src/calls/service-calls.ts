@@ -27,5 +27,10 @@ export const SERVICE_CALLS = {
     answers: { 202: ServiceView },
     problems: ["service-not-found", "service-ended", "service-ambiguous", "service-too-old", "not-ready", "cross-origin"],
   },
+  reloadService: {
+    access: "admin",
+    answers: { 202: ServiceView },
+    problems: ["service-not-found", "service-ended", "service-ambiguous", "service-too-old", "not-ready", "cross-origin"],
+  },
   listTypes: { access: "viewer", answers: { 200: TypeList }, problems: [] },
 } as const satisfies Record<string, Call>;

@@ -35,6 +35,7 @@ import type { RunCost } from "../machine/run-cost.ts";
 import { within } from "../within.ts";
 import type { HealthView } from "./health-server.ts";
 import { MemoryOutlook } from "./memory-outlook.ts";
+import { ReloadOrders } from "./reload-orders.ts";
 import { Reloading } from "./reloading.ts";
 import { ServiceMetrics } from "./service-metrics.ts";
 import { ALIVE_INTERVAL_MS, EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
@@ -70,6 +71,7 @@ export interface ServiceParts {
 }
 
 const CONTROL_PREFETCH = 1_000;
+const DRAINS: Reload = { kind: "refused", why: "this service drains", broken: [] };
 /** What ending keeps back of its time for the last events and the close. */
 const FAREWELL_MS = 3_000;
 /** So long a birth may take to be confirmed before it is sent by another connection; a broker at work needs milliseconds. */
@@ -101,6 +103,12 @@ export class ObserverService {
   /** As the folder was loaded last. */
   readonly #types = new Map<string, ObserverTypeInfo>();
   readonly #reloading = new Reloading(() => this.#reload());
+  readonly #reloadOrders = new ReloadOrders({
+    reload: () => this.reload(),
+    tell: (event) => {
+      if (this.#isHeard && !this.#ending) this.#events.tell(event);
+    },
+  });
   /** By type, since the boot. */
   readonly #emits = new Map<string, number>();
   readonly #lag = new EventLoopLag();
@@ -211,6 +219,7 @@ export class ObserverService {
       drain: () => this.#drainAsTold(),
       cordon: () => this.#follow("cordon", () => this.#drain.cordon()),
       uncordon: () => this.#follow("uncordon", () => this.#drain.goOn()),
+      reload: (reloadId) => this.#reloadAsTold(reloadId),
       shed: {
         give: (runs) => this.#follow("shed", () => this.#shed.give(runs)),
         stepAside: () => this.#follow("step-aside", () => this.#shed.stepAside()),
@@ -327,23 +336,34 @@ export class ObserverService {
     onFailed();
   }
 
-  /** SIGHUP. Loads the folder again; what runs by older code goes over to the new one. Never rejects. */
-  async reload(): Promise<void> {
-    await this.#reloading.ask().catch((error: unknown) => this.fail(error));
+  /** SIGHUP, or an order. Loads the folder again; what runs by older code goes over to the new one. Undefined: this service ends. Never rejects. */
+  async reload(): Promise<Reload | undefined> {
+    try {
+      return await this.#reloading.ask();
+    } catch (error) {
+      await this.fail(error);
+      return undefined;
+    }
   }
 
-  async #reload(): Promise<void> {
+  async #reload(): Promise<Reload | undefined> {
     const { handlers, onReload } = this.#parts;
-    if (this.#ending || this.#drain.begun) return onReload({ kind: "refused", why: "this service drains", broken: [] });
-    const reload = await handlers.reload();
-    if (this.#ending) return;
+    const isDraining = this.#ending || this.#drain.begun;
+    const reload: Reload = isDraining ? DRAINS : await handlers.reload();
+    if (this.#ending && !isDraining) return undefined;
     onReload(reload);
-    if (reload.kind === "refused") return;
+    if (reload.kind === "refused") return reload;
     this.#learnTypes();
     // Who has no session now is born with them in the next.
     if (this.#lease.held) this.#events.tell(this.#introduction());
     this.#tasks.learnTypes(this.#consumer.session);
-    if (reload.kind === "loaded") this.#runner.renew(reload);
+    this.#runner.renew(reload.kind === "loaded" ? reload : {});
+    return reload;
+  }
+
+  #reloadAsTold(reloadId: string): void {
+    if (this.#ending) return;
+    this.#reloadOrders.take(reloadId).catch((error: unknown) => this.fail(error));
   }
 
   #learnTypes(): void {
@@ -478,9 +498,14 @@ export class ObserverService {
     return this.#lease.sessionLost(generation, reason);
   }
 
+  /** There is nothing to say before the first generation is born, nor to anybody without a session. */
+  get #isHeard(): boolean {
+    return this.#consumer.status.generation > 0 && this.#lease.held;
+  }
+
   #tellAlive(): void {
-    // Nothing to say before the first generation is born, and no two of these ever wait.
-    if (this.#consumer.status.generation === 0 || !this.#lease.held) return;
+    // No two of these ever wait.
+    if (!this.#isHeard) return;
     const running = this.#runner.slots.size;
     // With `auto` no more than what runs and what there is room for.
     if (this.#parts.cost !== undefined) this.#workers = Math.max(1, running + this.#work.room);

@@ -144,6 +144,7 @@ export class ServiceMetrics {
       case "ServiceBorn":
       case "ServiceAlive":
       case "MarkerSeen":
+      case "ReloadEnded":
       case "ServiceDied":
       case "Inventory":
         return;

@@ -9,6 +9,7 @@ import type {
   ObserverStatus,
   ObserverTypeInfo,
   Pending,
+  ReloadEnded,
   RunEndReason,
   RunId,
   RunStopReason,
@@ -134,6 +135,9 @@ export const ORDER_OF = { asked: "drain", "cordon-asked": "cordon", "lift-asked"
   Record<DrainState, Command["kind"]>
 >;
 
+/** What a service said of a load of its folder that it was asked for. `at`: by its own clock. */
+export type ReloadAnswer = Omit<ReloadEnded, "kind" | "reloadId">;
+
 /** What a service said last of its slots. */
 export interface SlotsBook {
   slots: SlotReport[];
@@ -173,6 +177,10 @@ export interface ServiceBook extends SlotsBook, IntakeBook {
   eventLoopLagMs: number;
   endReason: string | null;
   brokerLoss: BrokerLoss | null;
+  /** The load of its folder that was asked for last; null: none was. */
+  readonly reloadId: string | null;
+  /** What became of that one; null: it has not told. */
+  reloadAnswer: ReloadAnswer | null;
   /** Its whole inventory was read just now. */
   gaveInventory?: boolean;
   /** What the inventory that was read just now answered. */
@@ -204,6 +212,7 @@ export type Command =
     }
   | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
   | { kind: "report-inventory"; serviceId: ServiceId; generation: number; proof?: InventoryProof | null }
+  | { kind: "reload"; serviceId: ServiceId; generation: number; reloadId: string }
   | { kind: ToService; serviceId: ServiceId; generation: number };
 
 /** What is said to a service as a whole. `step-aside` is said once; the others but `probe` until they are answered. */
@@ -224,6 +233,7 @@ export const COMMAND_KINDS = [
   "cordon",
   "uncordon",
   "step-aside",
+  "reload",
 ] satisfies Command["kind"][];
 
 /** A command to be written, or one of that key to be forgotten. */
@@ -232,7 +242,7 @@ export type CommandChange = { want: Command } | { forget: CommandKey };
 export type CommandKey =
   | { kind: "start" | "stop"; observerId: ObserverId }
   | { kind: "stop-run" | "restart-run" | "move-run" | "admit" | "tell-checkpoint" | "update-run"; runId: RunId }
-  | { kind: "report-inventory" | ToService; serviceId: ServiceId; generation: number };
+  | { kind: "report-inventory" | "reload" | ToService; serviceId: ServiceId; generation: number };
 
 /**
  * The rows that one batch of events touches, loaded and locked; decisions change them in memory and note which ones,
@@ -327,6 +337,7 @@ function keyText(key: CommandKey): string {
     case "cordon":
     case "uncordon":
     case "step-aside":
+    case "reload":
       return `${key.kind} ${key.serviceId} ${key.generation}`;
     default:
       return key satisfies never;

@@ -31,6 +31,7 @@ const OF_THEIR_MOMENT: ReadonlySet<unknown> = new Set<ServiceEvent["kind"]>([
   "ServiceAlive",
   "ServiceDied",
   "Inventory",
+  "ReloadEnded",
 ]);
 
 export function unappliedOf({ leftOut = [], ...batch }: ReceivedBatch): Unapplied[] {

@@ -3,6 +3,7 @@ import {
   type EventBatch,
   type Inventory,
   isLivingService,
+  type ReloadEnded,
   type RunRequested,
   type ServiceAlive,
   type ServiceBorn,
@@ -67,6 +68,8 @@ function applyEvent(books: Books, service: ServiceBook, source: Source, event: S
       return applyStartNotRun(books, event);
     case "MarkerSeen":
       return void books.markersSeen.add(event.markerId);
+    case "ReloadEnded":
+      return noteReload(books, service, event);
     case "DuplicateDropped":
       return void books.happened.push({ kind: "duplicate-dropped" });
     default:
@@ -102,6 +105,8 @@ function insertService(books: Books, batch: EventBatch): ServiceBook {
     eventLoopLagMs: 0,
     endReason: null,
     brokerLoss: null,
+    reloadId: null,
+    reloadAnswer: null,
   };
   books.services.set(service.id, service);
   return service;
@@ -125,8 +130,17 @@ function noteSign(books: Books, service: ServiceBook, batch: EventBatch): void {
 
 const isWaited = (drain: DrainState): drain is keyof typeof ORDER_OF => drain in ORDER_OF;
 
-function orderAgain(books: Books, { id: serviceId, generation, drain }: ServiceBook): void {
+function orderAgain(books: Books, { id: serviceId, generation, drain, reloadId, reloadAnswer }: ServiceBook): void {
   if (isWaited(drain)) books.want({ kind: ORDER_OF[drain], serviceId, generation });
+  if (reloadId !== null && reloadAnswer === null) books.want({ kind: "reload", serviceId, generation, reloadId });
+}
+
+/** Of one that was asked for before the last, and is over now, nobody waits to hear: the last one begins after it. */
+function noteReload(books: Books, service: ServiceBook, { kind: _kind, reloadId, ...answer }: ReloadEnded): void {
+  if (reloadId !== service.reloadId) return;
+  service.reloadAnswer = answer;
+  books.changedServices.add(service);
+  books.forget({ kind: "reload", serviceId: service.id, generation: service.generation });
 }
 
 /** What it says of its intake, by our order or another's: an order is answered. While it is to take work again, it has not heard of that yet. */
@@ -207,7 +221,8 @@ function applyDeath(books: Books, message: DeathCertificate): Applied {
   if (!service) return "old";
   books.forget({ kind: "probe", ...sourceOf(message) });
   books.forget({ kind: "report-inventory", ...sourceOf(message) });
-  for (const kind of [...Object.values(ORDER_OF), "step-aside"] as const) books.forget({ kind, ...sourceOf(message) });
+  for (const kind of [...Object.values(ORDER_OF), "step-aside", "reload"] as const)
+    books.forget({ kind, ...sourceOf(message) });
   if (service.generation !== message.generation || !isLivingService(service.state)) return "old";
   endService(books, service, "Gone", "its control queue is gone: the connection was lost");
   return "applied";

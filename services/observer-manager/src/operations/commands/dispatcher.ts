@@ -19,7 +19,7 @@ const RESENDS = { firstMs: 5_000, maxMs: 60_000 };
 
 /**
  * What comes in: command rows that are due. It guarantees: each is sent at least once, and those that wait for an answer
- * (stops, restarts, moves, admissions, inventories, drains, cordons) again and again until the ledger, having read the answer, forgets them. That they
+ * (stops, restarts, moves, admissions, inventories, drains, cordons, reloads) again and again until the ledger, having read the answer, forgets them. That they
  * are being sent is committed first, so that nobody waits in a transaction for the broker. A crash in the middle leaves the
  * claims, which run out: a start published twice is a duplicate that the ledger ends. Every crash: docs/decisions/0009.
  */
@@ -169,6 +169,7 @@ function settle(command: DueCommand, outcome: SendOutcome | undefined): Settled 
     case "drain":
     case "cordon":
     case "uncordon":
+    case "reload":
       // The certificate ends that generation's runs; there is nobody left to tell.
       if (outcome === "gone") return { id, keep: false };
       return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };

@@ -13,7 +13,7 @@ export interface KnownService {
   isLiving: boolean;
 }
 
-export type ServiceOrder = "drain" | "cordon" | "uncordon";
+export type ServiceOrder = "drain" | "cordon" | "uncordon" | "reload";
 
 export interface ServiceStore {
   /**
@@ -33,6 +33,8 @@ export interface ServiceDeskParts {
   isReady(): boolean;
   /** Whether all managers know what a cordon is. */
   mayCordon(): boolean;
+  /** Whether all managers know what a service says of a reload. */
+  mayReload(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
 }
@@ -63,6 +65,11 @@ export class ServiceDesk {
     return this.#parts.mayCordon() ? this.#ask("uncordon", ref, by, chooseThatBalances) : MAY_NOT_CORDON;
   }
 
+  /** Asked twice it loads twice, the second time after the first. Problems: as of a cordon. */
+  async reloadService(ref: ServiceRef, by: Actor): Promise<ServiceOutcome> {
+    return this.#parts.mayReload() ? this.#ask("reload", ref, by, chooseThatReloads) : MAY_NOT_RELOAD;
+  }
+
   async #ask(order: ServiceOrder, ref: ServiceRef, by: Actor, choose: Choose): Promise<ServiceOutcome> {
     const { store, isReady, committed } = this.#parts;
     if (!isReady()) return { kind: "problem", code: "not-ready" };
@@ -74,17 +81,30 @@ export class ServiceDesk {
 }
 
 /** What REST asks of services. */
-export type ServiceTools = Pick<ServiceDesk, "drainService" | "cordonService" | "uncordonService">;
+export type ServiceTools = Pick<ServiceDesk, "drainService" | "cordonService" | "uncordonService" | "reloadService">;
 
 type ServiceOutcome = { kind: "accepted"; service: ServiceView } | Refusal;
 type Choose = (boots: KnownService[]) => KnownService | Refusal;
 
-const MAY_NOT_CORDON: Refusal = {
+const mayNot = (what: string): Refusal => ({
   kind: "problem",
   code: "not-ready",
+  detail: `It is not known yet that all managers know what ${what} is: some seconds after the first of them has started, and not while one of an older version runs`,
+});
+const MAY_NOT_CORDON = mayNot("a cordon");
+const MAY_NOT_RELOAD = mayNot("a reload");
+
+const CANNOT_RELOAD: Refusal = {
+  kind: "problem",
+  code: "service-too-old",
   detail:
-    "It is not known yet that all managers know what a cordon is: some seconds after the first of them has started, and not while one of an older version runs",
+    "It does not know this order, and goes on as it is. Its next process loads the folder as it is then; on its host SIGHUP has it load the folder again, where its version knows that: a service of 0.1.0 ends by it",
 };
+
+function chooseThatReloads(boots: KnownService[]): KnownService | Refusal {
+  const chosen = chooseLiving(boots);
+  return "kind" in chosen || chosen.features.includes("reload") ? chosen : CANNOT_RELOAD;
+}
 
 function chooseThatBalances(boots: KnownService[]): KnownService | Refusal {
   const chosen = chooseLiving(boots);

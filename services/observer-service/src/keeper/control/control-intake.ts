@@ -44,6 +44,8 @@ export interface ControlParts {
   readonly cordon: () => void;
   /** Take work again. */
   readonly uncordon: () => void;
+  /** Load the folder again, once for an id. */
+  readonly reload: (reloadId: string) => void;
   /** Of what others are to have. */
   readonly shed: { give(runs: readonly LiveRun[]): void; stepAside(): void };
   readonly logs: { answer(request: ReadLogs): void };
@@ -111,6 +113,8 @@ export class ControlIntake {
         return this.#shed(message, delivery);
       case "StepAside":
         return this.#parts.shed.stepAside();
+      case "Reload":
+        return this.#parts.reload(message.reloadId);
       case "ReadLogs":
         return this.#parts.logs.answer(message);
       case "CancelTasks":

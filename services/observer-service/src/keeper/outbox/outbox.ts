@@ -168,6 +168,7 @@ const COALESCING: Record<ServiceEvent["kind"], { place?: Place; replaces: readon
   DuplicateDropped: { replaces: [] },
   Inventory: { replaces: [] },
   MarkerSeen: { replaces: [] },
+  ReloadEnded: { place: "latest", replaces: ["latest"] },
 };
 
 const keyOf = (event: ServiceEvent): RunId | ServiceEvent["kind"] => ("runId" in event ? event.runId : event.kind);

@@ -29,6 +29,7 @@ export interface HandlerHost<Run extends HandledRun = HandledRun> extends Attemp
 export type Reload =
   /** The old code stays in use. `broken`: the files at fault, where these are known. */
   | { readonly kind: "refused"; readonly why: string; readonly broken: readonly BrokenFile[] }
+  /** Its code is what it was. Slots with other code, if there are any, have been replaced. */
   | { readonly kind: "unchanged" }
   /** Types by what has become of their code. */
   | { readonly kind: "loaded"; readonly changed: string[]; readonly added: string[]; readonly gone: string[] };

@@ -103,7 +103,7 @@ export class Runner {
    * The folder was loaded again. Who runs by older code begins again, a few at a time; who waits for its next attempt does now; who is
    * of a type that is gone gives its message back.
    */
-  renew({ changed, gone }: { changed: readonly string[]; gone: readonly string[] }): void {
+  renew({ changed = [], gone = [] }: { changed?: readonly string[]; gone?: readonly string[] }): void {
     for (const run of this.slots.all()) {
       if (gone.includes(run.start.type)) this.stop(run, { kind: "shed" });
       else if (run.state.phase === "backing-off" && changed.includes(run.start.type)) this.stop(run, NEWER_CODE);

@@ -102,12 +102,12 @@ export class SlotHandlers implements Handlers, SlotsView {
     // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
     setImmediate(() => this.#letGoOfUnknown());
     const now = this.#pool.prints;
-    return {
-      kind: "loaded",
-      changed: [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type),
-      added: [...now.keys()].filter((type) => !before.has(type)),
-      gone: [...before.keys()].filter((type) => !now.has(type)),
-    };
+    const changed = [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type);
+    const added = [...now.keys()].filter((type) => !before.has(type));
+    const gone = [...before.keys()].filter((type) => !now.has(type));
+    // Slots that still load, or have loaded something else since, are replaced all the same.
+    if (changed.length + added.length + gone.length === 0) return { kind: "unchanged" };
+    return { kind: "loaded", changed, added, gone };
   }
 
   #learn({ isolation, code, ...catalogue }: LoadedFolder): void {

@@ -57,6 +57,10 @@ function proofOf(commands: Addressed[]): { proof?: InventoryProof } {
   return proof === undefined ? {} : { proof };
 }
 
+/** There is one for a generation. */
+const reloadIdOf = (commands: Addressed[]): string =>
+  commands.flatMap((command) => (command.kind === "reload" ? command.reloadId : []))[0] as string;
+
 function stopObservers(stops: Extract<DueCommand, { kind: "stop" }>[]): ControlMessage {
   return { kind: "StopObservers", targets: stops.map(({ observerId, revision }) => ({ observerId, revision })) };
 }
@@ -135,6 +139,8 @@ function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessa
       return { kind: "Uncordon" };
     case "step-aside":
       return { kind: "StepAside" };
+    case "reload":
+      return { kind: "Reload", reloadId: reloadIdOf(commands) };
     default:
       return kind satisfies never;
   }

@@ -24,7 +24,8 @@ const LOCK_SERVICES = prepared(`
   SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, types, version,
          host, pid, heartbeat_ms AS "heartbeatMs", memory_bytes AS "memoryBytes", event_loop_lag_ms AS "eventLoopLagMs",
          end_reason AS "endReason", broker_loss AS "brokerLoss", features, broken_files AS "brokenFiles",
-         slots, slot_deaths AS "slotDeaths", slot_deaths_lately AS "slotDeathsLately", not_consuming AS "notConsuming", emits
+         slots, slot_deaths AS "slotDeaths", slot_deaths_lately AS "slotDeathsLately", not_consuming AS "notConsuming", emits,
+         reload_id AS "reloadId", reload_answer AS "reloadAnswer"
   FROM services WHERE id = ANY($1) ORDER BY id FOR UPDATE`);
 
 /** Index: services_by_name. */
@@ -58,20 +59,21 @@ const WRITE_SERVICES = prepared(`
   INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
                              heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, ended_at, inventory_at,
                              broker_loss, drain, features, broken_files, answered_marker, answered_round, slots,
-                             slot_deaths, slot_deaths_lately, not_consuming, emits)
+                             slot_deaths, slot_deaths_lately, not_consuming, emits, reload_answer)
   SELECT id, name, pool, state, generation, last_seq, worker_count, running, types::jsonb, version, host, pid,
          heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason,
          CASE WHEN state NOT IN (${LIVING_STATES}) THEN now() END, CASE WHEN gave_inventory THEN now() END,
          broker_loss::jsonb, drain, features::jsonb, broken_files::jsonb, answered_marker,
-         answered_round, slots::jsonb, slot_deaths::jsonb, slot_deaths_lately, not_consuming, emits::jsonb
+         answered_round, slots::jsonb, slot_deaths::jsonb, slot_deaths_lately, not_consuming, emits::jsonb,
+         reload_answer::jsonb
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint[], $7::int[], $8::int[], $9::text[],
               $10::text[], $11::text[], $12::int[], $13::int[], $14::bigint[], $15::float8[], $16::text[],
               $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[], $22::uuid[], $23::int[], $24::text[],
-              $25::text[], $26::int[], $27::text[], $28::text[])
+              $25::text[], $26::int[], $27::text[], $28::text[], $29::text[])
     AS u (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
           heartbeat_ms, memory_bytes, event_loop_lag_ms, end_reason, gave_inventory, broker_loss, drain, features,
           broken_files, answered_marker, answered_round, slots, slot_deaths, slot_deaths_lately,
-          not_consuming, emits)
+          not_consuming, emits, reload_answer)
   ON CONFLICT (id) DO UPDATE SET
     pool = excluded.pool, state = excluded.state, generation = excluded.generation, last_seq = excluded.last_seq,
     worker_count = excluded.worker_count, running = excluded.running, types = excluded.types, version = excluded.version,
@@ -81,6 +83,7 @@ const WRITE_SERVICES = prepared(`
     broker_loss = excluded.broker_loss, drain = excluded.drain, features = excluded.features,
     broken_files = excluded.broken_files, slots = excluded.slots, slot_deaths = excluded.slot_deaths,
     slot_deaths_lately = excluded.slot_deaths_lately, not_consuming = excluded.not_consuming, emits = excluded.emits,
+    reload_answer = excluded.reload_answer,
     answered_marker = coalesce(excluded.answered_marker, s.answered_marker),
     answered_round = coalesce(excluded.answered_round, s.answered_round),
     inventory_at = coalesce(excluded.inventory_at, s.inventory_at),
@@ -272,6 +275,7 @@ function serviceColumns(services: ServiceBook[]): unknown[][] {
     services.map((s) => s.slotDeathsLately),
     services.map((s) => s.notConsuming),
     services.map((s) => (s.emits === null ? null : JSON.stringify(s.emits))),
+    services.map((s) => (s.reloadAnswer === null ? null : JSON.stringify(s.reloadAnswer))),
   ];
 }
 

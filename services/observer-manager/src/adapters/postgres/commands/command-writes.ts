@@ -5,7 +5,7 @@ import { prepared } from "../connection/prepared.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 
 /** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
-export const TO_A_GENERATION = "'report-inventory', 'probe', 'drain', 'cordon', 'uncordon', 'step-aside'";
+export const TO_A_GENERATION = "'report-inventory', 'probe', 'drain', 'cordon', 'uncordon', 'step-aside', 'reload'";
 
 /** Index: commands_one_per_observer. */
 const FORGET_ALL_OF_OBSERVERS = "DELETE FROM commands WHERE kind IN ('start', 'stop') AND observer_id = ANY($1)";
@@ -97,6 +97,7 @@ function forget(tx: EntityManager, keys: CommandKey[]): Promise<unknown>[] {
       case "cordon":
       case "uncordon":
       case "step-aside":
+      case "reload":
         byGeneration.push([key.kind, key.serviceId, key.generation]);
         break;
       default:
@@ -118,6 +119,12 @@ function addTo(idsByKind: Map<string, string[]>, kind: string, id: string): void
 
 const columns = (rows: (readonly unknown[])[]): unknown[][] => (rows[0] ?? []).map((_, i) => rows.map((row) => row[i]));
 
+/** Of a reload: the id of what is asked for. */
+function messageIdOf(command: Command): string | null {
+  if (command.kind === "reload") return command.reloadId;
+  return "messageId" in command ? command.messageId : null;
+}
+
 function commandColumns(commands: Command[]): unknown[][] {
   return [
     commands.map((c) => c.kind),
@@ -126,7 +133,7 @@ function commandColumns(commands: Command[]): unknown[][] {
     commands.map((c) => ("serviceId" in c ? c.serviceId : null)),
     commands.map((c) => ("generation" in c ? c.generation : null)),
     commands.map((c) => ("runId" in c ? c.runId : null)),
-    commands.map((c) => ("messageId" in c ? c.messageId : null)),
+    commands.map(messageIdOf),
     commands.map((c) => ("reason" in c ? c.reason : null)),
     commands.map((c) => ("delayMs" in c ? c.delayMs : 0)),
   ];

@@ -184,6 +184,7 @@ export class PostgresCommandStore implements CommandStore {
     for (const start of read) startOf.set(start.observerId, start);
     return rows.map((row) => {
       if (row.kind === "report-inventory") return { ...row, proof: proofOf(row) } as unknown as DueCommand;
+      if (row.kind === "reload") return { ...row, reloadId: row.messageId } as unknown as DueCommand;
       if (row.kind !== "start") return row as unknown as DueCommand;
       const start = startOf.get(row.observerId);
       const wanted = start?.revision === row.revision ? start : null;

@@ -36,6 +36,7 @@ import { HotUpdate0039 } from "../migrations/0039-hot-update.ts";
 import { KnownFeatures0041 } from "../migrations/0041-known-features.ts";
 import { Works0043 } from "../migrations/0043-works.ts";
 import { Balance0046 } from "../migrations/0046-balance.ts";
+import { Reload0047 } from "../migrations/0047-reload.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -122,6 +123,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       KnownFeatures0041,
       Balance0046,
       Works0043,
+      Reload0047,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -1,6 +1,6 @@
-import type { ServiceList, ServiceView, SlotDeath, SlotReport } from "@unacked/contracts";
+import type { ServiceList, ServiceReload, ServiceView, SlotDeath, SlotReport } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { DrainState } from "../../../domain/books/books.ts";
+import type { DrainState, ReloadAnswer } from "../../../domain/books/books.ts";
 import { isoOf } from "../observers/observer-view.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
@@ -14,7 +14,7 @@ export const SERVICE_COLUMNS = `
   (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.types) t) AS types,
   s.version, s.host, s.pid, s.generation, s.heartbeat_ms, s.memory_bytes, s.event_loop_lag_ms, s.started_at, s.last_seen_at,
   s.ended_at, s.end_reason, s.broker_loss, s.features, s.broken_files, s.slots, s.slot_deaths,
-  s.slot_deaths_lately, s.not_consuming`;
+  s.slot_deaths_lately, s.not_consuming, s.reload_id, s.reload_asked_at, s.reload_answer`;
 
 /** One row of SERVICE_COLUMNS. */
 export interface ServiceRow {
@@ -33,6 +33,9 @@ export interface ServiceRow {
   slot_deaths: SlotDeath[];
   slot_deaths_lately: number;
   not_consuming: string | null;
+  reload_id: string | null;
+  reload_asked_at: Date | null;
+  reload_answer: ReloadAnswer | null;
   version: string;
   host: string;
   pid: number;
@@ -80,6 +83,7 @@ export function toServiceView(row: ServiceRow): ServiceView {
     lastSeenAt: row.last_seen_at.toISOString(),
     endedAt: isoOf(row.ended_at),
     endReason: row.end_reason,
+    reload: reloadOf(row),
     brokerLoss: row.broker_loss,
     brokenFiles: row.broken_files,
     slots: row.slots.map(({ startedAt, ...slot }) => ({ ...slot, startedAt: isoOfMs(startedAt) })),
@@ -87,6 +91,20 @@ export function toServiceView(row: ServiceRow): ServiceView {
     slotDeathsLately: isLiving ? row.slot_deaths_lately : 0,
   };
 }
+
+function reloadOf({ reload_id: id, reload_asked_at: askedAt, reload_answer: answer }: ServiceRow): ServiceView["reload"] {
+  if (id === null || askedAt === null) return null;
+  return { id, askedAt: askedAt.toISOString(), answer: answer && answerOf(answer) };
+}
+
+const answerOf = ({ at, ...told }: ReloadAnswer): NonNullable<ServiceReload["answer"]> => ({
+  changed: [],
+  added: [],
+  gone: [],
+  brokenFiles: [],
+  ...told,
+  at: isoOfMs(at),
+});
 
 /** Index: services_living. */
 const LIVING = `

@@ -19,7 +19,7 @@ const ORDERS = {
   drain: { to: "asked", unless: ["begun"] },
   cordon: { to: "cordon-asked", unless: ["asked", "begun", "cordoned"] },
   uncordon: { to: "lift-asked", unless: ["none"] },
-} as const satisfies Record<ServiceOrder, { to: DrainState; unless: DrainState[] }>;
+} as const satisfies Record<Exclude<ServiceOrder, "reload">, { to: DrainState; unless: DrainState[] }>;
 
 /**
  * Index: commands_one_per_generation. Asked again, it is sent again at once; one that has answered is left alone. What was asked before it
@@ -36,6 +36,18 @@ const ASK = `
   INSERT INTO commands (kind, service_id, generation, trace_context) SELECT $2, id, generation, $3::text FROM asked
   ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
   DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
+
+/** Index: commands_one_per_generation. Asked again it is another load, which begins after the one that may be under way. */
+const ASK_RELOAD = `
+  WITH asked AS (
+    UPDATE services SET reload_id = gen_random_uuid(), reload_asked_at = now(), reload_answer = NULL,
+                        changed_xid = pg_current_xact_id() WHERE id = $1
+    RETURNING id, generation, reload_id
+  )
+  INSERT INTO commands (kind, service_id, generation, message_id, trace_context)
+  SELECT 'reload', id, generation, reload_id, $2::text FROM asked
+  ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
+  DO UPDATE SET message_id = excluded.message_id, due_at = now(), sent_count = 0, claim_id = NULL, claimed_at = NULL`;
 
 /** Index: services_pkey. */
 const VIEW = `SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.id = $1`;
@@ -57,8 +69,9 @@ export class PostgresServiceStore implements ServiceStore {
       const [column, value] = ref.kind === "id" ? (["id", ref.id] as const) : (["name", ref.name] as const);
       const chosen = choose(await tx.query<KnownService[]>(FIND(column), [value]));
       if ("kind" in chosen) return chosen;
-      const { to, unless } = ORDERS[order];
-      await tx.query(ASK, [chosen.id, order, action.by.traceContext ?? null, to, unless]);
+      const traceContext = action.by.traceContext ?? null;
+      if (order === "reload") await tx.query(ASK_RELOAD, [chosen.id, traceContext]);
+      else await tx.query(ASK, [chosen.id, order, traceContext, ORDERS[order].to, ORDERS[order].unless]);
       await tx.query("NOTIFY unacked_commands");
       await tx.query("NOTIFY unacked_changes");
       const [row] = await tx.query<[ServiceRow]>(VIEW, [chosen.id]);

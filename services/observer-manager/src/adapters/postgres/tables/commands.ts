@@ -7,7 +7,7 @@ export const CommandsTable = new EntitySchema({
   tableName: "commands",
   columns: {
     id: identity(),
-    /** start, stop, stop-run, restart-run, move-run, admit, tell-checkpoint, update-run, report-inventory, probe, drain, cordon, uncordon, step-aside: each with the columns that address it. */
+    /** start, stop, stop-run, restart-run, move-run, admit, tell-checkpoint, update-run, report-inventory, probe, drain, cordon, uncordon, step-aside, reload: each with the columns that address it. */
     kind: column("text"),
     observerId: nullable("uuid", "observer_id"),
     revision: nullable("integer"),

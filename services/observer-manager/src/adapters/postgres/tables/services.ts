@@ -45,6 +45,11 @@ export const ServicesTable = new EntitySchema({
     answeredRound: nullable("integer", "answered_round"),
     /** Why it lost its broker last. */
     brokerLoss: nullable("jsonb", "broker_loss"),
+    /** The load of its folder that was asked for last. */
+    reloadId: nullable("uuid", "reload_id"),
+    reloadAskedAt: nullable("timestamptz", "reload_asked_at"),
+    /** What became of that one; null: it has not told. */
+    reloadAnswer: nullable("jsonb", "reload_answer"),
     endedAt: nullable("timestamptz", "ended_at"),
     endReason: nullable("text", "end_reason"),
     changedXid: column("xid8", "changed_xid"),

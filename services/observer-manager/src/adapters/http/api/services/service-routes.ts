@@ -4,6 +4,9 @@ import {
   CORDONED_SERVICE,
   DRAINED_SERVICE,
   DRAINING_SERVICE,
+  KEPT_SERVICE,
+  RELOADED_SERVICE,
+  RELOADING_SERVICE,
   SERVICE,
   SERVICES,
   TYPES,
@@ -12,7 +15,7 @@ import { defineRoute, type Route } from "../route.ts";
 
 /** The services, and what one may ask of them. */
 export function serviceRoutes(reads: ManagerReads, tools: ServiceTools): Route[] {
-  return [services(reads), drain(tools), cordon(tools), uncordon(tools)];
+  return [services(reads), drain(tools), cordon(tools), uncordon(tools), reload(tools)];
 }
 
 const services = (reads: ManagerReads) =>
@@ -77,6 +80,32 @@ const uncordon = (tools: ServiceTools) =>
     },
     async handle({ service, by }) {
       const outcome = await tools.uncordonService(service, by);
+      return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
+    },
+  });
+
+const reload = (tools: ServiceTools) =>
+  defineRoute("reloadService")({
+    tag: "Services",
+    summary: "Let a service load its folder again, without a stop",
+    description:
+      "It does what it does at SIGHUP: a process of its own loads the folder first, and if a file that loaded before does not, " +
+      "the old code stays. Observers of changed types begin again by the new code, in place, one after the other; all others and " +
+      "tasks stay where they are. What becomes of it stands in `reload.answer` of the service, with the `reload.id` of this answer: " +
+      "GET /api/v1/services, or the stream of changes. It is asked for again until it is told, and a folder is loaded once for an id. " +
+      "Who asks while one is under way is answered by one more after it.",
+    answers: {
+      202: {
+        description: "It loads its folder again, or will as soon as it hears of it",
+        examples: {
+          "It was asked just now": RELOADING_SERVICE,
+          "As it is shown when it has loaded it": RELOADED_SERVICE,
+          "As it is shown when a file does not load": KEPT_SERVICE,
+        },
+      },
+    },
+    async handle({ service, by }) {
+      const outcome = await tools.reloadService(service, by);
       return outcome.kind === "problem" ? outcome : { status: 202, body: outcome.service };
     },
   });

@@ -27,6 +27,7 @@ export const SERVICE = {
   lastSeenAt: "2026-11-20T09:41:05.204Z",
   endedAt: null,
   endReason: null,
+  reload: null,
   brokerLoss: null,
   brokenFiles: [],
   slots: [
@@ -59,6 +60,36 @@ export const DRAINED_SERVICE = {
 } satisfies ServiceView;
 
 export const CORDONED_SERVICE = { ...SERVICE, cordoned: true, free: 0 } satisfies ServiceView;
+
+const RELOAD = { id: "3f6c1e0a-7d0b-4a53-9f2e-5b1f0c9d8e71", askedAt: "2026-11-20T09:41:06.020Z", answer: null };
+const ANSWER = { at: "2026-11-20T09:41:07.310Z", changed: [], added: [], gone: [], brokenFiles: [] };
+
+export const RELOADING_SERVICE = { ...SERVICE, reload: RELOAD } satisfies ServiceView;
+
+export const RELOADED_SERVICE = {
+  ...SERVICE,
+  reload: { ...RELOAD, answer: { ...ANSWER, outcome: "loaded", changed: ["ticker"] } },
+} satisfies ServiceView;
+
+export const KEPT_SERVICE = {
+  ...SERVICE,
+  reload: {
+    ...RELOAD,
+    answer: {
+      ...ANSWER,
+      outcome: "refused",
+      why: "a file does not load",
+      brokenFiles: [
+        {
+          file: "/app/observers/ticker.ts",
+          problem: 'it does not load: SyntaxError: Expected "}" but found ")"',
+          place: { file: "/app/observers/ticker.ts", line: 5, column: 22 },
+          excerpt: "> 5 |   async run({ signal ) {\n    |                      ^",
+        },
+      ],
+    },
+  },
+} satisfies ServiceView;
 
 export const SERVICES = { items: [SERVICE], total: 1 } satisfies ServiceList;
 

@@ -1,0 +1,72 @@
+import type { ServiceView } from "@unacked/contracts";
+import { CliFailure } from "../failure.ts";
+import { ListPrinter, printOne } from "../output/list-printer.ts";
+import { SERVICE_LISTING } from "../output/listing.ts";
+import { reloadAnswer, reloadLine, reloadRefused } from "../output/reload-text.ts";
+import { brokenFileText } from "../output/slots.ts";
+import { failureText } from "../report.ts";
+import type { Session } from "../session.ts";
+import type { ResultFormat } from "./option-sets.ts";
+
+/** Tells what became of each as it comes. `end` fails when the old code stayed somewhere, or that is not known. */
+export class ReloadResults {
+  readonly #session: Session;
+  readonly #format: ResultFormat;
+  readonly #asked: number;
+  readonly #last: ServiceView[] = [];
+  readonly #refused: CliFailure[] = [];
+
+  constructor(session: Session, { format, asked }: { format: ResultFormat; asked: number }) {
+    this.#session = session;
+    this.#format = format;
+    this.#asked = asked;
+  }
+
+  get isLines(): boolean {
+    return this.#format === "lines";
+  }
+
+  /** @returns whether it is over */
+  tell(asked: ServiceView, now: ServiceView): boolean {
+    const answer = reloadAnswer(asked, now);
+    if (answer === undefined && now.endedAt === null) return false;
+    this.#last.push(now);
+    if (answer === undefined) this.refuse(endedFirst(now));
+    else if (answer.outcome === "refused") this.refuse(reloadRefused(now, answer));
+    else {
+      const { io } = this.#session;
+      if (this.isLines) io.out(`${reloadLine(now, answer)}\n`);
+      if (now.brokenFiles.length > 0) io.err(brokenFileText(now));
+    }
+    return true;
+  }
+
+  refuse(failure: CliFailure): void {
+    this.#refused.push(failure);
+    if (this.#asked > 1) this.#session.io.err(failureText(failure)); // of one `end` tells it
+  }
+
+  end(): void {
+    this.#print();
+    const [first] = this.#refused;
+    if (first === undefined) return;
+    if (this.#asked === 1) throw first;
+    const exitKind = this.#refused.every((one) => one.exitKind === "timedOut") ? "timedOut" : "failed";
+    throw new CliFailure(exitKind, `${this.#refused.length} of ${this.#asked} services have not loaded their folder again`);
+  }
+
+  #print(): void {
+    if (this.#format === "lines") return;
+    const { io, print } = this.#session;
+    const [only] = this.#last;
+    if (this.#asked === 1) return void (only && io.out(printOne(SERVICE_LISTING, only, print(this.#format))));
+    const printer = new ListPrinter(SERVICE_LISTING, print(this.#format));
+    io.out(printer.rows(this.#last) + printer.end());
+  }
+}
+
+const endedFirst = ({ name, state }: ServiceView): CliFailure =>
+  new CliFailure("failed", `service ${name} has ended (${state}) before it told what became of it`, {
+    code: "service-ended",
+    remedy: "Its next process loads the folder as it is then.",
+  });

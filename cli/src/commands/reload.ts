@@ -1,0 +1,100 @@
+import type { ServiceView } from "@unacked/contracts";
+import type { Command } from "commander";
+import { CliFailure, usageFailure } from "../failure.ts";
+import { parseDuration } from "../input/duration.ts";
+import type { Io } from "../io.ts";
+import { openSession, type Session } from "../session.ts";
+import { inParallel } from "./in-parallel.ts";
+import { type ResultFormat, resultOption } from "./option-sets.ts";
+import { ReloadResults } from "./reload-results.ts";
+
+interface ReloadOptions {
+  pool?: string;
+  all?: boolean;
+  timeout: string;
+  output: ResultFormat;
+}
+
+const SAY_EVERY_MS = 10_000;
+
+export function addReload(program: Command, io: Io): void {
+  program
+    .command("reload")
+    .summary("let services load their folder again, without a stop")
+    .description(
+      "Let a service load its folder of observers again, as SIGHUP does: observers of changed types go over to the new code, and all others stay where they are. A file that does not load any more is shown, and the old code stays. Waits until each has told what became of it.",
+    )
+    .argument("[service]", "name or id")
+    .option("--pool <pool>", "all services of a pool that live")
+    .option("--all", "all services that live")
+    .option("--timeout <duration>", "how long to wait at most", "2m")
+    .addOption(resultOption())
+    .action(async (name: string | undefined, options: ReloadOptions, self: Command) => {
+      const session = openSession(io, self);
+      const timeoutMs = parseDuration(options.timeout);
+      const refs = await chosen(session, name, options);
+      const results = new ReloadResults(session, { format: options.output, asked: refs.length });
+      await reload(session, { refs, results, timeoutMs });
+      results.end();
+    });
+}
+
+async function chosen({ api }: Session, name: string | undefined, { pool, all }: ReloadOptions): Promise<string[]> {
+  if ([name, pool, all].filter((one) => one !== undefined).length !== 1)
+    throw usageFailure("Name a service, or say --pool POOL or --all, one of them");
+  if (name !== undefined) return [name];
+  const services = (await api.listServices({ all: false })).filter((one) => pool === undefined || one.pool === pool);
+  if (services.length > 0) return services.map(({ id }) => id);
+  const what = pool === undefined ? "No service lives" : `No service of pool ${pool} lives`;
+  throw new CliFailure("failed", what, { remedy: "See: unacked get services --all" });
+}
+
+interface Asking {
+  refs: readonly string[];
+  results: ReloadResults;
+  timeoutMs: number;
+}
+
+/** Asks each, then follows the changes, which are open before the services are read: nothing that comes between is missed. */
+async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking): Promise<void> {
+  const waiting = new Map<string, ServiceView>();
+  await inParallel(refs, async (ref) => {
+    const asked = await api.reloadService(ref).catch((error: unknown) => asFailure(error, refs.length));
+    if (asked instanceof CliFailure) results.refuse(asked);
+    else waiting.set(asked.id, asked);
+  });
+  if (waiting.size === 0) return;
+  const names = (): string => [...waiting.values()].map(({ name }) => name).join(", ");
+  if (results.isLines) io.out(`asked to load the folder again: ${names()}\n`);
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(), timeoutMs);
+  const saying = setInterval(() => io.err(`waiting for ${names()}\n`), SAY_EVERY_MS);
+  const look = (now: ServiceView): void => {
+    const asked = waiting.get(now.id);
+    if (asked !== undefined && results.tell(asked, now)) waiting.delete(now.id);
+  };
+  try {
+    for await (const news of api.changes(ending.signal)) {
+      if (news.name === "service") look(news.data);
+      if (news.name === "ready" || news.name === "resync")
+        for (const service of await api.listServices({ all: true })) look(service);
+      if (waiting.size === 0) return;
+    }
+    for (const { name } of waiting.values()) results.refuse(timedOut(name, timeoutMs));
+  } finally {
+    clearTimeout(timer);
+    clearInterval(saying);
+    ending.abort();
+  }
+}
+
+/** Of many that are asked one that cannot is no reason to leave the others; who cannot be reached at all is. */
+function asFailure(error: unknown, asked: number): CliFailure {
+  if (asked > 1 && error instanceof CliFailure && error.exitKind === "failed") return error;
+  throw error;
+}
+
+const timedOut = (name: string, timeoutMs: number): CliFailure =>
+  new CliFailure("timedOut", `service ${name} has not told within ${timeoutMs} ms what became of it`, {
+    remedy: `It is asked until it tells. See: unacked describe service ${name}`,
+  });
