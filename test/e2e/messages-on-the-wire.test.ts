@@ -124,6 +124,8 @@ describe("every kind of message that the programs send", () => {
     await untilSent("Cordon");
     await system.call("POST", "/api/v1/services/service-1/uncordon");
     await untilSent("Uncordon");
+    await system.call("POST", "/api/v1/services/service-1/reload");
+    for (const kind of ["Reload", "ReloadEnded"]) await untilSent(kind);
     // One gives, one takes, and one that has its share already steps aside.
     const startIn = (name: string) => system.startService(name, { workers: 100, env: { POOL: "balanced" } });
     await startIn("gives");

@@ -1,12 +1,14 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TaskView, TypeList } from "@unacked/contracts";
+import type { AuditPage, ProblemDetails, ServiceView, TaskView, TypeList } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gapsMs, percentile } from "../support/acts/gaps.ts";
 import type { Act } from "../support/acts/invariants.ts";
 import { eventually } from "../support/eventually.ts";
+import { builtRelease, isHere, RELEASES, type Release } from "../support/messages/releases.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import { slotsOf } from "../support/processes/process-tree.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -180,4 +182,130 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
   });
 
   const taskOf = async (id: string) => (await system.call<TaskView>("GET", `/api/v1/tasks/${id}`)).body;
+});
+
+describe("a reload that is asked for", { timeout: 480_000 }, () => {
+  const folder = temporaryFolder("reload-asked");
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  const BROKEN = observer("stamp", "const version = 3;").replace(
+    "signal, observer, runId }) {",
+    "signal, observer, runId ) {",
+  );
+  const release = RELEASES.at(-1) as Release;
+  let system: System;
+  let observers: string[];
+
+  beforeAll(async () => {
+    write("stamp.ts", observer("stamp", "const version = 1;"));
+    system = await freshSystem({ env: { SLOTS: "2" } });
+    await system.startManager();
+    for (const [name, pool] of [
+      ["one", "default"],
+      ["two", "other"],
+    ] as const)
+      await system.startService(name, { workers: 40, env: { OBSERVERS_DIR: folder, POOL: pool } });
+    observers = await system.createCrowd("asked", 10);
+    await eventually(async () => expect((await ask("two")).status).toBe(202), {
+      timeoutMs: 30_000,
+      what: "that all managers know what a reload is",
+    });
+    await eventually(async () => expect((await answerOf("two"))?.outcome).toBe("unchanged"), { timeoutMs: 60_000 });
+  }, 240_000);
+  afterAll(() => system?.close());
+
+  const ask = (name: string) => system.call<ServiceView & ProblemDetails>("POST", `/api/v1/services/${name}/reload`);
+  const answerOf = async (name: string) =>
+    (await system.listServices()).find((service) => service.name === name)?.reload?.answer;
+  const unacked = (line: string) =>
+    runCli(line.split(" "), { cwd: folder, env: { UNACKED_URL: system.url, NO_COLOR: "1" } });
+  const untilRunBy = (version: number) =>
+    eventually(
+      () => {
+        const last = new Map(system.acts().map((act) => [act.observerId, act as Act & { version: number }]));
+        expect(observers.filter((id) => last.get(id)?.version !== version)).toEqual([]);
+      },
+      { timeoutMs: 60_000, what: `all on version ${version}` },
+    );
+
+  it("over REST is answered on the service, runs go over, and who asked stands in the audit trail", async () => {
+    write("stamp.ts", observer("stamp", "const version = 2;"));
+    const { status, body } = await ask("one");
+    expect([status, body.reload?.answer]).toEqual([202, null]);
+    const answer = await eventually(
+      async () => (await answerOf("one")) ?? Promise.reject(new Error("it has not told yet")),
+      { timeoutMs: 60_000 },
+    );
+    expect(answer).toMatchObject({ outcome: "loaded", changed: ["stamp"], added: [], gone: [], brokenFiles: [] });
+    await untilRunBy(2);
+    await system.check();
+    const { body: trail } = await system.call<AuditPage>("GET", "/api/v1/audit?action=service.reload");
+    expect(trail.items[0]?.targets).toMatchObject([{ kind: "service", name: "one" }]);
+  });
+
+  it("of a file with a mistake keeps the old code; the command says which, and fails", async () => {
+    write("stamp.ts", BROKEN);
+    const { code, out, err } = await unacked("reload one");
+    expect([code, out]).toEqual([1, "asked to load the folder again: one\n"]);
+    expect(err).toMatch(/^error: service one keeps its old code: a file does not load\.\n {2}.*stamp\.ts:9:/);
+    expect(err).toContain("> 9 |   async run({ params: { file }, signal, observer, runId ) {");
+    expect(await answerOf("one")).toMatchObject({ outcome: "refused", brokenFiles: [{ place: { line: 9 } }] });
+    await system.check();
+    await untilRunBy(2);
+  });
+
+  it("of all services, or of a pool, is waited for of each: the mended file runs", async () => {
+    write("stamp.ts", observer("stamp", "const version = 4;"));
+    const all = await unacked("reload --all --timeout 1m");
+    expect([all.code, all.err]).toEqual([0, ""]);
+    const lines = all.out.trimEnd().split("\n").slice(1).toSorted();
+    expect(lines).toEqual(["one", "two"].map((name) => `service ${name} has loaded its folder again (changed: stamp)`));
+    await untilRunBy(4);
+    const other = await unacked("reload --pool other -o json");
+    expect(JSON.parse(other.out)).toMatchObject({
+      items: [{ name: "two", reload: { answer: { outcome: "unchanged", changed: [] } } }],
+    });
+    expect((await unacked("reload --pool nobodys")).err).toBe(
+      "error: No service of pool nobodys lives. See: unacked get services --all.\n",
+    );
+  });
+
+  it("before its manager dies is asked for by the next, and the folder is loaded once for it", async () => {
+    const loadsOf = () => system.service("one").lines.filter((line) => /"types-(?:reloaded|unchanged)"/.test(line)).length;
+    const before = loadsOf();
+    write("stamp.ts", observer("stamp", "const version = 5;"));
+    const { status } = await ask("one");
+    expect(status).toBe(202);
+    await Promise.all(system.managers.map((manager) => manager.kill("SIGKILL")));
+    await system.startManager();
+    await eventually(async () => expect(await answerOf("one")).toMatchObject({ outcome: "loaded", changed: ["stamp"] }), {
+      timeoutMs: 60_000,
+    });
+    await untilRunBy(5);
+    expect(loadsOf()).toBe(before + 1);
+    await system.check();
+  });
+
+  it("of a service that drains is refused by it, with the reason", async () => {
+    await system.call("POST", "/api/v1/services/two/drain");
+    await eventually(async () =>
+      expect((await system.listServices()).find(({ name }) => name === "two")).toMatchObject({ drained: true }),
+    );
+    const { code, err } = await unacked("reload two");
+    expect([code, err]).toEqual([1, "error: service two keeps its old code: this service drains.\n"]);
+  });
+
+  it.skipIf(!isHere(release))(`of a service of ${release.version} is refused, and it goes on`, async () => {
+    const old = await system.startService("old", { root: builtRelease(release), env: { POOL: "old" } });
+    const { status, body } = await ask("old");
+    expect([status, body.code, body.detail]).toEqual([
+      409,
+      "service-too-old",
+      expect.stringContaining("Its next process loads the folder"),
+    ]);
+    const { code, out, err } = await unacked("reload old");
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^error: service old: The service is of a version that cannot do this: It does not know this order/);
+    expect(old.exit()).toBeNull();
+    await system.check();
+  });
 });

@@ -243,6 +243,9 @@ describe("a call that succeeds is answered as described", () => {
     const gives = await putService(books.dataSource, { features, pool: "spread", types: [{ type: "ticker" }] });
     for (const operationId of ["cordonService", "uncordonService"])
       expect((await make(named(operationId), { places: { service: gives } })).status).toBe(202);
+    const reloads = await putService(books.dataSource, { features: JSON.stringify(["reload"]) });
+    expect((await make(named("reloadService"), { places: { service: reloads } })).status).toBe(202);
+    expect((await make(named("reloadService"), { places: { service } })).body.code).toBe("service-too-old");
     await books.dataSource.query("UPDATE services SET drain = 'none' WHERE id = $1", [gives]);
     const many = await Promise.all(
       Array.from({ length: 6 }, () => putRunning(books.dataSource, { pool: "spread", current_service_id: gives })),

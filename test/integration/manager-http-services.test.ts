@@ -159,3 +159,60 @@ describe("a cordon", () => {
     expect(await kinds()).toEqual([]);
   });
 });
+
+describe("a reload", () => {
+  const reload = (service: string) => manager.call("POST", `/api/v1/services/${service}/reload`);
+  const reloads = { features: JSON.stringify(["reload"]) };
+  const orders = () =>
+    books.dataSource.query<{ kind: string; reloadId: string; sent_count: number }[]>(
+      'SELECT kind, message_id AS "reloadId", sent_count FROM commands',
+    );
+
+  test("of a service of an older version is refused with what to do, and nothing is written", async () => {
+    await putService(books.dataSource, { name: "old", ...{ features: JSON.stringify(["balance"]) } });
+    expect((await reload("old")).body).toMatchObject({
+      status: 409,
+      code: "service-too-old",
+      detail: expect.stringMatching(/Its next process loads the folder.*SIGHUP/),
+      remedy: expect.stringContaining("start its process again"),
+    });
+    expect(await orders()).toEqual([]);
+    expect((await manager.call("GET", "/api/v1/services")).body.items).toMatchObject([{ name: "old", reload: null }]);
+  });
+
+  test("is asked for by one command with the id that is answered; asked again it is another, due at once", async () => {
+    await putService(books.dataSource, { name: "service-1", ...reloads });
+    const { status, body } = await reload("service-1");
+    expect([status, body.draining, body.reload]).toEqual([
+      202,
+      false,
+      { id: expect.any(String), askedAt: expect.any(String), answer: null },
+    ]);
+    await books.dataSource.query("UPDATE commands SET due_at = now() + interval '1 hour', sent_count = 3");
+    const again = (await reload("service-1")).body.reload;
+    expect(again.id).not.toBe(body.reload.id);
+    expect(again.askedAt > body.reload.askedAt).toBe(true);
+    expect(await orders()).toEqual([{ kind: "reload", reloadId: again.id, sent_count: 0 }]);
+    const [{ due }] = await books.dataSource.query("SELECT due_at <= now() AS due FROM commands");
+    expect(due).toBe(true);
+  });
+
+  test("leaves a drain as it is, and is shown with its answer until the next is asked for", async () => {
+    const id = await putService(books.dataSource, { name: "service-1", drain: "asked", ...reloads });
+    await manager.call("POST", "/api/v1/services/service-1/drain");
+    await reload("service-1");
+    expect((await commands()).map(({ kind }: { kind: string }) => kind).toSorted()).toEqual(["drain", "reload"]);
+    const answer = { at: 1_000, outcome: "loaded", changed: ["ticker"] };
+    await books.dataSource.query("UPDATE services SET reload_answer = $2 WHERE id = $1", [id, JSON.stringify(answer)]);
+    const [shown] = (await manager.call("GET", "/api/v1/services")).body.items;
+    expect(shown.reload.answer).toEqual({
+      at: new Date(1_000).toISOString(),
+      outcome: "loaded",
+      changed: ["ticker"],
+      added: [],
+      gone: [],
+      brokenFiles: [],
+    });
+    expect((await reload("service-1")).body.reload.answer).toBeNull();
+  });
+});

@@ -13,13 +13,15 @@ export class ReloadResults {
   readonly #session: Session;
   readonly #format: ResultFormat;
   readonly #asked: number;
+  readonly #isOne: boolean;
   readonly #last: ServiceView[] = [];
   readonly #refused: CliFailure[] = [];
 
-  constructor(session: Session, { format, asked }: { format: ResultFormat; asked: number }) {
+  constructor(session: Session, { format, asked, isOne }: { format: ResultFormat; asked: number; isOne: boolean }) {
     this.#session = session;
     this.#format = format;
     this.#asked = asked;
+    this.#isOne = isOne;
   }
 
   get isLines(): boolean {
@@ -43,14 +45,14 @@ export class ReloadResults {
 
   refuse(failure: CliFailure): void {
     this.#refused.push(failure);
-    if (this.#asked > 1) this.#session.io.err(failureText(failure)); // of one `end` tells it
+    if (!this.#isOne) this.#session.io.err(failureText(failure)); // of one `end` tells it
   }
 
   end(): void {
     this.#print();
     const [first] = this.#refused;
     if (first === undefined) return;
-    if (this.#asked === 1) throw first;
+    if (this.#isOne) throw first;
     const exitKind = this.#refused.every((one) => one.exitKind === "timedOut") ? "timedOut" : "failed";
     throw new CliFailure(exitKind, `${this.#refused.length} of ${this.#asked} services have not loaded their folder again`);
   }
@@ -59,7 +61,10 @@ export class ReloadResults {
     if (this.#format === "lines") return;
     const { io, print } = this.#session;
     const [only] = this.#last;
-    if (this.#asked === 1) return void (only && io.out(printOne(SERVICE_LISTING, only, print(this.#format))));
+    if (this.#isOne) {
+      if (only !== undefined) io.out(printOne(SERVICE_LISTING, only, print(this.#format)));
+      return;
+    }
     const printer = new ListPrinter(SERVICE_LISTING, print(this.#format));
     io.out(printer.rows(this.#last) + printer.end());
   }

@@ -33,7 +33,7 @@ export function addReload(program: Command, io: Io): void {
       const session = openSession(io, self);
       const timeoutMs = parseDuration(options.timeout);
       const refs = await chosen(session, name, options);
-      const results = new ReloadResults(session, { format: options.output, asked: refs.length });
+      const results = new ReloadResults(session, { format: options.output, asked: refs.length, isOne: name !== undefined });
       await reload(session, { refs, results, timeoutMs });
       results.end();
     });

@@ -202,6 +202,54 @@ describe("a drain that was asked for", () => {
   });
 });
 
+describe("a load of its folder that was asked for", () => {
+  const [first, second] = ["0190b7c8-0000-7000-8000-00000000000a", "0190b7c8-0000-7000-8000-00000000000b"];
+  const ended = (reloadId: string): ServiceEvent => ({ kind: "ReloadEnded", at: 5, reloadId, outcome: "unchanged" });
+
+  /** A service in its first generation, and the books as a manager loads them after it was asked. */
+  function asked(reloadId: string) {
+    const scene = new Scene();
+    const service = newServiceId();
+    scene.say(service, [born()]);
+    const book = scene.books.services.get(service);
+    if (book === undefined) throw new Error("the scene has no such service");
+    const now = { ...book, reloadId };
+    scene.books.services.set(service, now);
+    const order = (generation: number) => ({ kind: "reload", serviceId: service, generation, reloadId });
+    return { scene, service, book: now, order };
+  }
+
+  it("is answered by its own outcome alone, and its order is forgotten then", () => {
+    const { scene, service, book } = asked(second);
+    scene.say(service, [ended(first)]); // of the one before, which was still under way
+    expect(book.reloadAnswer).toBeNull();
+    expect([...scene.books.commands.values()]).toEqual([]);
+    scene.say(service, [ended(second)]);
+    expect(book.reloadAnswer).toEqual({ at: 5, outcome: "unchanged" });
+    expect([...scene.books.commands.values()]).toEqual([
+      { forget: expect.objectContaining({ kind: "reload", serviceId: service, generation: 1 }) },
+    ]);
+  });
+
+  it("is ordered again of each connection that has not heard of it, until it is answered", () => {
+    const { scene, service, order } = asked(first);
+    scene.say(service, [born()], { generation: 2 });
+    expect(scene.wanted).toEqual([order(2)]);
+    scene.say(service, [ended(first)], { generation: 2 });
+    expect(scene.wanted).toEqual([]);
+    scene.say(service, [born()], { generation: 3 });
+    expect(scene.wanted).toEqual([]);
+  });
+
+  it("is not ordered of a connection that is dead; of one that speaks again it is", () => {
+    const { scene, service, order } = asked(first);
+    scene.apply({ kind: "DeathCertificate", serviceId: service, generation: 1 });
+    expect(scene.wanted).toEqual([]);
+    scene.say(service, [alive()]);
+    expect(scene.wanted).toContainEqual(order(1));
+  });
+});
+
 describe("an inventory", () => {
   it("loses the runs that it does not list", () => {
     const scene = new Scene();
