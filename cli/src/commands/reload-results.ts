@@ -2,7 +2,7 @@ import type { ServiceView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import { SERVICE_LISTING } from "../output/listing.ts";
-import { reloadAnswer, reloadLine, reloadRefused } from "../output/reload-text.ts";
+import { type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../output/reload-text.ts";
 import { brokenFileText } from "../output/slots.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
@@ -34,7 +34,7 @@ export class ReloadResults {
     if (answer === undefined && now.endedAt === null) return false;
     this.#last.push(now);
     if (answer === undefined) this.refuse(endedFirst(now));
-    else if (answer.outcome === "refused") this.refuse(reloadRefused(now, answer));
+    else if (answer.outcome === "refused") this.refuse(keepsOldCode(now, answer));
     else {
       const { io } = this.#session;
       if (this.isLines) io.out(`${reloadLine(now, answer)}\n`);
@@ -68,6 +68,11 @@ export class ReloadResults {
     const printer = new ListPrinter(SERVICE_LISTING, print(this.#format));
     io.out(printer.rows(this.#last) + printer.end());
   }
+}
+
+function keepsOldCode(service: ServiceView, answer: ReloadAnswer): CliFailure {
+  const { message, details } = refusalText(service, answer);
+  return new CliFailure("failed", message, { code: "reload-refused", details });
 }
 
 const endedFirst = ({ name, state }: ServiceView): CliFailure =>

@@ -1,5 +1,4 @@
 import type { ServiceReload, ServiceView } from "@unacked/contracts";
-import { CliFailure } from "../failure.ts";
 import { brokenFileLines } from "./slots.ts";
 
 export type ReloadAnswer = NonNullable<ServiceReload["answer"]>;
@@ -19,12 +18,12 @@ export function reloadLine({ name }: ServiceView, { changed, added, gone }: Relo
   return `service ${name} has loaded its folder again${parts.length === 0 ? ": its code is what it was" : ` (${parts.join("; ")})`}`;
 }
 
-/** The old code stays; below it the text of each file at fault. */
-export function reloadRefused({ name }: ServiceView, { why = "", brokenFiles }: ReloadAnswer): CliFailure {
-  const lines = brokenFiles.length > 0 ? brokenFiles.flatMap(brokenFileLines) : why.split("\n").slice(1);
-  const reason = why.split("\n")[0] ?? "";
-  return new CliFailure("failed", `service ${name} keeps its old code${reason === "" ? "" : `: ${reason}`}`, {
-    code: "reload-refused",
-    details: lines,
-  });
+/** Of one that was refused: that the old code stays, and below it the text of each file at fault. */
+export function refusalText(
+  { name }: ServiceView,
+  { why = "", brokenFiles }: ReloadAnswer,
+): { message: string; details: string[] } {
+  const [reason = "", ...more] = why.split("\n");
+  const message = `service ${name} keeps its old code${reason === "" ? "" : `: ${reason}`}`;
+  return { message, details: brokenFiles.length > 0 ? brokenFiles.flatMap(brokenFileLines) : more };
 }

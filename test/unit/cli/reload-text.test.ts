@@ -1,7 +1,6 @@
 import type { ServiceReload } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
-import { type ReloadAnswer, reloadAnswer, reloadLine, reloadRefused } from "../../../cli/src/output/reload-text.ts";
-import { failureText } from "../../../cli/src/report.ts";
+import { type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../../../cli/src/output/reload-text.ts";
 import { serviceView } from "./views.ts";
 
 const ANSWER: ReloadAnswer = {
@@ -39,7 +38,7 @@ describe("what a service said of a reload", () => {
     );
   });
 
-  test("that keeps its old code is a failure with the text of each file at fault", () => {
+  test("that keeps its old code is told with the text of each file at fault", () => {
     const excerpt = "> 5 |   async run({ signal ) {\n    |                      ^";
     const feed = {
       file: "/o/feed.ts",
@@ -53,25 +52,24 @@ describe("what a service said of a reload", () => {
       why: "a file does not load",
       brokenFiles: [feed, { file: "/o/other.ts", problem: "it has no default export" }],
     };
-    expect(failureText(reloadRefused(asked, answer))).toBe(
-      [
-        "error: service service-1 keeps its old code: a file does not load.",
-        "  /o/lib.ts:5:22: it does not load",
-        "    > 5 |   async run({ signal ) {",
-        "        |                      ^",
-        "  /o/other.ts: it has no default export",
-        "",
-      ].join("\n"),
-    );
+    expect(refusalText(asked, answer)).toEqual({
+      message: "service service-1 keeps its old code: a file does not load",
+      details: [
+        "/o/lib.ts:5:22: it does not load",
+        "  > 5 |   async run({ signal ) {",
+        "      |                      ^",
+        "/o/other.ts: it has no default export",
+      ],
+    });
   });
 
   test("that keeps it for a reason of more lines shows them; to viewers it says no reason", () => {
     const answer: ReloadAnswer = { ...ANSWER, outcome: "refused", why: "no file loads\n/o/feed.ts:5:22: no\n> 5 | x" };
-    expect(reloadRefused(asked, answer)).toMatchObject({
+    expect(refusalText(asked, answer)).toMatchObject({
       message: "service service-1 keeps its old code: no file loads",
       details: ["/o/feed.ts:5:22: no", "> 5 | x"],
     });
     const { why: _why, ...withheld } = answer;
-    expect(reloadRefused(asked, withheld).message).toBe("service service-1 keeps its old code");
+    expect(refusalText(asked, withheld).message).toBe("service service-1 keeps its old code");
   });
 });
