@@ -197,6 +197,7 @@ describe("a reload that is asked for", { timeout: 480_000 }, () => {
 
   beforeAll(async () => {
     write("stamp.ts", observer("stamp", "const version = 1;"));
+    write("counter.ts", observer("counter", "const version = 1;"));
     system = await freshSystem({ env: { SLOTS: "2" } });
     await system.startManager();
     for (const [name, pool] of [
@@ -247,7 +248,7 @@ describe("a reload that is asked for", { timeout: 480_000 }, () => {
     const { code, out, err } = await unacked("reload one");
     expect([code, out]).toEqual([1, "asked to load the folder again: one\n"]);
     expect(err).toMatch(/^error: service one keeps its old code: a file does not load\.\n {2}.*stamp\.ts:9:/);
-    expect(err).toContain("> 9 |   async run({ params: { file }, signal, observer, runId ) {");
+    expect(err).toContain(">  9 |   async run({ params: { file }, signal, observer, runId ) {");
     expect(await answerOf("one")).toMatchObject({ outcome: "refused", brokenFiles: [{ place: { line: 9 } }] });
     await system.check();
     await untilRunBy(2);
