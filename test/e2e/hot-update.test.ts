@@ -118,12 +118,14 @@ describe.each([
     await serve("service-1", { SLOTS: slots });
     await eventually(async () => expect((await system.get(one.id)).runNumber).toBe(2), { timeoutMs: LONG_MS });
     await system.untilStatus([one.id], "Processing", LONG_MS);
-    expect([marksIn(one.id), asked(one.id)]).toEqual([["a", "a"], ["b"]]);
+    await untilActs(one.id, ["a", "a"]);
+    expect(asked(one.id)).toEqual(["b"]);
     expect(await system.get(one.id)).toMatchObject({ observedSpecVersion: 1, rejectedUpdate: { specVersion: 2 } });
     const restarted = await system.call<ObserverView>("POST", `/api/v1/observers/${one.id}/restart`);
     expect([restarted.status, restarted.body.pending]).toEqual([202, "update"]);
     const [after] = await untilAsWanted(system, [one.id]);
-    expect([after?.rejectedUpdate, marksIn(one.id).at(-1)]).toEqual([null, "b"]);
+    expect(after?.rejectedUpdate).toBeNull();
+    await untilActs(one.id, ["a", "a", "b"]);
     await system.check({ timeoutMs: LONG_MS });
   });
 
@@ -239,7 +241,8 @@ describe("an observer that is told what is wanted as somebody dies", () => {
     ["is blocked", "blocks"],
   ])("begins again with what is wanted when its slot %s while it is asked", async (_, answer) => {
     await system.startManager();
-    await serve("service-1", { SLOTS: "2", STUCK_MS: "1000", UPDATE_TIMEOUT_MS: "60000" });
+    // A slot that loads its types on a busy machine is not stuck.
+    await serve("service-1", { SLOTS: "2", STUCK_MS: "4000", UPDATE_TIMEOUT_MS: "60000" });
     await untilItMayChange(system);
     const one = await createOne("one", { retry: { delaysMs: [100] } });
     await want(one.id, "b", { answer });
