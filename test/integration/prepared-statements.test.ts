@@ -10,9 +10,9 @@ const ADD = prepared("INSERT INTO numbers (number) VALUES ($1)");
 const READ = prepared("SELECT number FROM numbers WHERE number > $1 ORDER BY number");
 
 /** With one connection, so that all is asked of it. */
-async function oneConnection() {
+async function oneConnection(options: { statementTimeoutMs?: number } = {}) {
   const { databaseUrl } = await freshDatabase();
-  const dataSource = await createDataSource({ databaseUrl, log: keptLog(), poolSize: 1 }).initialize();
+  const dataSource = await createDataSource({ databaseUrl, log: keptLog(), poolSize: 1, ...options }).initialize();
   onTestFinished(() => dataSource.destroy());
   await dataSource.query("CREATE TABLE numbers (number int PRIMARY KEY)");
   return dataSource;
@@ -45,6 +45,13 @@ test("what a transaction asks without waiting is done in that order, and the fir
   );
   await expect(refused).rejects.toMatchObject({ driverError: { code: "23505" } });
   expect(await dataSource.query(READ, [0])).toEqual([{ number: 1 }, { number: 2 }]);
+});
+
+test("what is asked together has each its time, however long all of it takes", async () => {
+  const dataSource = await oneConnection({ statementTimeoutMs: 900 });
+  const slow = "SELECT pg_sleep(0.7)"; // five of them last longer than one may be waited for
+  const answers = await dataSource.transaction((tx) => allInOrder([1, 2, 3, 4, 5].map(() => tx.query(slow))));
+  expect(answers).toHaveLength(5);
 });
 
 test("a connection whose prepared statement gives other columns since a migration is replaced", async () => {

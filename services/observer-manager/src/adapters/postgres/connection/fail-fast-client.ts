@@ -3,27 +3,51 @@ import pg from "pg";
 import { nameOfPrepared, PLANS_LIVE_MS } from "./prepared.ts";
 
 /**
- * pg's client, but a query that got no answer in time (`query_timeout`) also ends its connection. pg alone would leave the
+ * pg's client, but one that gives no answer for so long (`query_timeout`, in ms) while something is asked ends its connection. pg alone would leave the
  * unanswered query on the wire and the pool would hand the connection on: the next one would wait behind it, and a COMMIT
- * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently.
+ * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently. pg counts from when each
+ * was asked; what was asked together is answered one after the other, by a slow database each in its time.
  * It also writes arrays itself (arrayLiteral), which each batch has many of, and keeps the statements of the hot path prepared.
  */
 export class FailFastClient extends pg.Client {
   readonly #query: (...args: unknown[]) => unknown;
+  readonly #answerWithinMs: number | undefined;
+  #answersAwaited = 0;
+  #timer: NodeJS.Timeout | undefined;
   #isHoldingBack = false;
   #hasEnded = false;
   /** In ms of `performance.now()`; undefined: it has no plans yet. */
   #plansSinceMs: number | undefined;
 
-  constructor(config?: string | pg.ClientConfig) {
+  constructor({ query_timeout, ...config }: pg.ClientConfig) {
     super(config);
+    this.#answerWithinMs = query_timeout;
     this.once("end", () => (this.#hasEnded = true));
     this.#query = this.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((text: unknown, values: unknown, ...others: unknown[]) => {
       this.#sendTogether();
       const answer = this.#ask(text, Array.isArray(values) ? values.map(asParameter) : values, others);
-      return answer instanceof Promise ? answer.catch((error: unknown) => this.#rethrow(error)) : answer;
+      return answer instanceof Promise ? this.#await(answer) : answer;
     }) as pg.Client["query"];
+  }
+
+  async #await<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    this.#answersAwaited += 1;
+    if (this.#answersAwaited === 1) this.#waitFromNow();
+    try {
+      return await answer;
+    } catch (error) {
+      return await this.#rethrow(error);
+    } finally {
+      this.#answersAwaited -= 1;
+      this.#waitFromNow();
+    }
+  }
+
+  #waitFromNow(): void {
+    clearTimeout(this.#timer);
+    if (this.#answersAwaited === 0 || this.#answerWithinMs === undefined) return;
+    this.#timer = setTimeout(() => connectionOf(this).stream.destroy(new Error("Query read timeout")), this.#answerWithinMs);
   }
 
   /** What is asked in one turn leaves by one system call, and wakes PostgreSQL once. */
@@ -67,12 +91,8 @@ export class FailFastClient extends pg.Client {
 
 const connectionOf = (client: pg.Client) => (client as unknown as { connection: { stream: Socket } }).connection;
 
-/**
- * The answer did not come; or a statement that this connection has prepared gives other columns since a migration, and would be refused for
- * as long as it lives (SQLSTATE 0A000).
- */
-const isOfItsConnection = (error: Error): boolean =>
-  error.message === "Query read timeout" || error.message.startsWith("cached plan must not change result type");
+/** A statement that this connection has prepared gives other columns since a migration, and would be refused for as long as it lives. */
+const isOfItsConnection = (error: Error): boolean => error.message.startsWith("cached plan must not change result type");
 
 const asParameter = (value: unknown): unknown => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value);
 
