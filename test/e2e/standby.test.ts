@@ -14,6 +14,8 @@ const ROUNDS = Array.from({ length: FULL ? 5 : 1 }, (_, i) => i + 1);
 const KNOWN = FULL ? 300 : 10;
 /** Created when the standby hears nothing any more. */
 const UNSEEN = FULL ? 100 : 5;
+/** Until the older of two runs is told to stop: an event and its answer, by managers that have just come to another database. */
+const SENT_TWICE_MS = 3_000;
 /** Accepted by clients that go on creating while the primary is killed. */
 const ENOUGH = FULL ? 500 : 40;
 const WORKERS = FULL ? 1_500 : 100;
@@ -165,7 +167,8 @@ describe.each(ROUNDS)(
       const healedMs = performance.now() - promotedMs;
       await untouched(known);
       expect((await lost()).total).toBe(0);
-      await system.check({ maxOverlapMs: 0, timeoutMs: 60_000 });
+      // A start just before the kill may be sent again: what was noted of it does not wait for the standby (decision 9).
+      await system.check({ maxOverlapMs: SENT_TWICE_MS, timeoutMs: 60_000 });
       console.log(
         `synchronous: ${answered} answered before the kill and ${accepted.length - answered} after it, all run; ${refusals} refused in between; both managers ready ${backMs.toFixed(0)} ms after the promotion, all run after ${healedMs.toFixed(0)} ms`,
       );
