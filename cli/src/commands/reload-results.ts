@@ -31,7 +31,8 @@ export class ReloadResults {
   /** @returns whether it is over */
   tell(asked: ServiceView, now: ServiceView): boolean {
     const answer = reloadAnswer(asked, now);
-    if (answer === undefined && now.endedAt === null) return false;
+    // One that is Gone has lost its connection, and may come back to tell it.
+    if (answer === undefined && now.state !== "Stopped") return false;
     this.#last.push(now);
     if (answer === undefined) this.refuse(endedFirst(now));
     else if (answer.outcome === "refused") this.refuse(keepsOldCode(now, answer));
@@ -75,8 +76,8 @@ function keepsOldCode(service: ServiceView, answer: ReloadAnswer): CliFailure {
   return new CliFailure("failed", message, { code: "reload-refused", details });
 }
 
-const endedFirst = ({ name, state }: ServiceView): CliFailure =>
-  new CliFailure("failed", `service ${name} has ended (${state}) before it told what became of it`, {
+const endedFirst = ({ name }: ServiceView): CliFailure =>
+  new CliFailure("failed", `service ${name} has ended before it told what became of it`, {
     code: "service-ended",
     remedy: "Its next process loads the folder as it is then.",
   });

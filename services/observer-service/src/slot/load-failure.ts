@@ -6,6 +6,7 @@ import { errorText, sendableText, stackOf } from "../error-text.ts";
 
 const MAX_FILE = 1_000;
 const MAX_PROBLEM = 2_000;
+const MAX_EXCERPT = 1_000;
 const MAX_EXCERPT_LINE = 160;
 const LINES_AROUND = 2;
 
@@ -35,7 +36,7 @@ export function brokenFile(file: string, problem: string, place?: SourcePlace): 
   return {
     file: sendableText(file, MAX_FILE),
     problem: sendableText(problem, MAX_PROBLEM),
-    ...(place !== undefined && { place }),
+    ...(place !== undefined && { place: { ...place, file: sendableText(place.file, MAX_FILE) } }),
     ...(excerpt !== undefined && { excerpt }),
   };
 }
@@ -96,7 +97,7 @@ function excerptAt({ file, line, column }: SourcePlace): string | undefined {
     );
     if (at === line && column <= MAX_EXCERPT_LINE) shown.push(`  ${" ".repeat(width)} | ${" ".repeat(column - 1)}^`);
   }
-  return shown.join("\n");
+  return sendableText(shown.join("\n"), MAX_EXCERPT);
 }
 
 function linesOf(file: string): string[] | undefined {

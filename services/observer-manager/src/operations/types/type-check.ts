@@ -25,7 +25,10 @@ export class TypeCheck {
   readonly #directory: TypeDirectory;
   readonly #mayAdmit: () => boolean;
   /** By pool. A thousand clients ask the same. */
-  readonly #reads = new Together<string, LiveTypes>({ maxSize: 1_000, run: (pools) => this.#read(pools) });
+  readonly #reads = new Together<string, PromiseSettledResult<LiveTypes>>({
+    maxSize: 1_000,
+    run: (pools) => this.#read(pools),
+  });
 
   /** @param mayAdmit whether all managers know admission */
   constructor(directory: TypeDirectory, mayAdmit: () => boolean) {
@@ -36,7 +39,12 @@ export class TypeCheck {
   /** @returns for each request why it cannot be accepted, or null */
   async check(requests: CreateObserver[]): Promise<(Refusal | null)[]> {
     const directories = new Map<string, LiveTypes>();
-    for (const { pool } of requests) if (!directories.has(pool)) directories.set(pool, await this.#reads.do(pool));
+    for (const { pool } of requests) {
+      if (directories.has(pool)) continue;
+      const read = await this.#reads.do(pool);
+      if (read.status === "rejected") throw read.reason;
+      directories.set(pool, read.value);
+    }
     const refusals = requests.map((request) => {
       const { services = 0, types = [], withoutAdmission = [] } = directories.get(request.pool) ?? {};
       if (services > 0) return checkAgainst(types, request) ?? this.#checkAdmission({ types, withoutAdmission }, request);
@@ -46,9 +54,10 @@ export class TypeCheck {
     return this.#withPools(requests, refusals);
   }
 
-  #read(pools: string[]): Promise<LiveTypes[]> {
+  /** Where one pool cannot be read, the others can. */
+  #read(pools: string[]): Promise<PromiseSettledResult<LiveTypes>[]> {
     const reads = new Map([...new Set(pools)].map((pool) => [pool, this.#directory.liveTypes(pool)]));
-    return Promise.all(pools.map((pool) => reads.get(pool) as Promise<LiveTypes>));
+    return Promise.allSettled(pools.map((pool) => reads.get(pool) as Promise<LiveTypes>));
   }
 
   /** A service that does not know admission would start its handler at once. */

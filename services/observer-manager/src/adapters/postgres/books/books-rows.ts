@@ -217,7 +217,7 @@ function idsNamedIn(messages: ReceivedMessage[]) {
 
 /** One statement a table, however many events there were; sent together, and done in this order. */
 export async function writeBooks(tx: EntityManager, books: Books): Promise<void> {
-  await allInOrder(writeRows(tx, books));
+  await allInOrder(rowsToWrite(books).map(([text, values]) => tx.query(text, values)));
   await writeCheckpoints(tx, books);
   await allInOrder([
     addRunFigures(tx, books.figures.rows()),
@@ -226,23 +226,24 @@ export async function writeBooks(tx: EntityManager, books: Books): Promise<void>
   ]);
 }
 
-function writeRows(tx: EntityManager, books: Books): Promise<unknown>[] {
-  const written: Promise<unknown>[] = [];
+/** All of it is put in columns before the first is sent. */
+function rowsToWrite(books: Books): [text: string, values: unknown[]][] {
+  const rows: [string, unknown[]][] = [];
   const services = [...books.changedServices];
-  if (services.length > 0) written.push(tx.query(WRITE_SERVICES, serviceColumns(services)));
+  if (services.length > 0) rows.push([WRITE_SERVICES, serviceColumns(services)]);
   const runs = [...books.changedRuns];
-  if (runs.length > 0) written.push(tx.query(WRITE_RUNS, runColumns(runs)));
+  if (runs.length > 0) rows.push([WRITE_RUNS, runColumns(runs)]);
   const observers = [...books.changedObservers];
-  if (observers.length > 0) written.push(tx.query(WRITE_OBSERVERS, observerColumns(observers, books.runs)));
-  if (books.markersSeen.size > 0) written.push(tx.query(QUEUE_MARKER_SEEN, [[...books.markersSeen]]));
+  if (observers.length > 0) rows.push([WRITE_OBSERVERS, observerColumns(observers, books.runs)]);
+  if (books.markersSeen.size > 0) rows.push([QUEUE_MARKER_SEEN, [[...books.markersSeen]]]);
   const { givenBack } = books;
   const givenBackColumns = [
     givenBack.map((one) => one.markerId),
     givenBack.map((one) => one.observerId),
     givenBack.map((one) => one.agoMs),
   ];
-  if (givenBack.length > 0) written.push(tx.query(GIVEN_BACK, givenBackColumns));
-  return written;
+  if (givenBack.length > 0) rows.push([GIVEN_BACK, givenBackColumns]);
+  return rows;
 }
 
 function serviceColumns(services: ServiceBook[]): unknown[][] {

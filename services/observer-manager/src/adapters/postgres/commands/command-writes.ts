@@ -1,7 +1,6 @@
 import type { EntityManager } from "typeorm";
 import type { Books, Command, CommandKey } from "../../../domain/books/books.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import { prepared } from "../connection/prepared.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 
 /** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
@@ -23,11 +22,11 @@ const FORGET_ALL_OF_RUNS = `
  * vacuum that found it empty lets PostgreSQL plan a join for one row, as a loop through all of both sides.
  */
 
-/** Index: commands_one_per_observer. */
-const FORGET_BY_OBSERVER = prepared("DELETE FROM commands WHERE kind = $1 AND observer_id = ANY($2)");
+/** Index: commands_one_per_observer, which only a plan for this very kind can use: these two are not prepared. */
+const FORGET_BY_OBSERVER = "DELETE FROM commands WHERE kind = $1 AND observer_id = ANY($2)";
 
 /** Index: commands_one_per_run. */
-const FORGET_BY_RUN = prepared("DELETE FROM commands WHERE kind = $1 AND run_id = ANY($2)");
+const FORGET_BY_RUN = "DELETE FROM commands WHERE kind = $1 AND run_id = ANY($2)";
 
 /** Index: commands_one_per_generation. */
 const FORGET_BY_GENERATION = `
@@ -58,6 +57,7 @@ export async function writeCommands(
   const changes = [...commands.values()];
   const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
   const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
+  const columnsOfWanted = [...commandColumns(wanted), traceContext ?? null];
   // Sent together, and done in this order.
   await allInOrder([
     quietObservers.size > 0 && tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]),
@@ -65,11 +65,7 @@ export async function writeCommands(
     ...forget(tx, keys),
     ...(wanted.length === 0
       ? []
-      : [
-          tx.query(INSERT, [...commandColumns(wanted), traceContext ?? null]),
-          recordUnknownRuns(tx, wanted),
-          tx.query("NOTIFY unacked_commands"),
-        ]),
+      : [tx.query(INSERT, columnsOfWanted), recordUnknownRuns(tx, wanted), tx.query("NOTIFY unacked_commands")]),
   ]);
 }
 

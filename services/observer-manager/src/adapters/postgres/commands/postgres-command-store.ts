@@ -149,6 +149,7 @@ export class PostgresCommandStore implements CommandStore {
 
   async nextDueInMs(): Promise<number | null> {
     const [row] = await this.#dataSource.query<{ ms: string | null }[]>(NEXT_DUE);
+    if (row?.ms == null) this.#fresh.forgetAll(); // what is left was sent by another manager
     return row?.ms == null ? null : Number(row.ms);
   }
 

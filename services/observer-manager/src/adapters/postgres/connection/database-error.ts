@@ -26,9 +26,9 @@ const NODE_CODES = new Set([
 /**
  * SQLSTATE classes and codes (PostgreSQL, appendix A) that pass by themselves. 08 connection · 53 out of resources ·
  * 57P server shutting down or starting · 57014 statement timeout · 40 deadlock or serialization · 25006 read-only (a replica
- * after a failover) · 25P03 idle in transaction · 28, 3D000 rejected or not there (yet) · 55P03 lock not available.
+ * after a failover) · 25P02 what was asked behind one that failed · 25P03 idle in transaction · 28, 3D000 rejected or not there (yet) · 55P03 lock not available.
  */
-const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P03|28...|3D000|55P03)$/;
+const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P02|25P03|28...|3D000|55P03)$/;
 
 /** Node's and OpenSSL's, of certificates that do not fit: somebody renews them, and nothing else has to be done. */
 const TLS_CODE = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;

@@ -19,12 +19,13 @@ const GENERATION_INDEX = (kinds: string[]): string[] => [
 
 /** docs/decisions/0028-reload.md. */
 const UP = [
-  ...KINDS_ARE([...KINDS, "reload"]),
-  "ALTER TABLE commands ADD CONSTRAINT reload_has_an_id CHECK (kind <> 'reload' OR message_id IS NOT NULL)",
-  ...GENERATION_INDEX([...TO_A_GENERATION, "reload"]),
+  // Services first: that is the order in which managers at work lock them.
   "ALTER TABLE services ADD COLUMN reload_id uuid, ADD COLUMN reload_asked_at timestamptz, ADD COLUMN reload_answer jsonb",
   // Not of the answer too: the ledger's upsert is checked as an insert, and names the answer alone.
   "ALTER TABLE services ADD CONSTRAINT reload_is_asked_at_a_time CHECK ((reload_id IS NULL) = (reload_asked_at IS NULL))",
+  ...KINDS_ARE([...KINDS, "reload"]),
+  "ALTER TABLE commands ADD CONSTRAINT reload_has_an_id CHECK (kind <> 'reload' OR message_id IS NOT NULL)",
+  ...GENERATION_INDEX([...TO_A_GENERATION, "reload"]),
 ];
 
 /** Who asked for a load that has not been told of does not hear of it. */

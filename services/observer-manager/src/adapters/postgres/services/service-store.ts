@@ -37,10 +37,14 @@ const ASK = `
   ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
   DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
 
-/** Index: commands_one_per_generation. Asked again it is another load, which begins after the one that may be under way. */
+/**
+ * Index: commands_one_per_generation. Asked again it is another load, which begins after the one that may be under way. Who asked before knows the later one
+ * by its time: hence the clock's under the row's lock, and none before the one that is there.
+ */
 const ASK_RELOAD = `
   WITH asked AS (
-    UPDATE services SET reload_id = gen_random_uuid(), reload_asked_at = now(), reload_answer = NULL,
+    UPDATE services SET reload_id = gen_random_uuid(), reload_asked_at = greatest(clock_timestamp(), reload_asked_at),
+                        reload_answer = NULL,
                         changed_xid = pg_current_xact_id() WHERE id = $1
     RETURNING id, generation, reload_id
   )
