@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -27,6 +27,8 @@ const stating = filesIn(ROOT).filter((file) => isStated.test(readFileSync(join(R
 
 const dir = mkdtempSync(join(tmpdir(), "unacked-version-"));
 const tree = join(dir, "tree");
+// What the script imports from npm.
+symlinkSync(join(ROOT, "node_modules"), join(dir, "node_modules"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 /** The repository, of which those files and the script are enough. */
 beforeEach(() => {
