@@ -7,7 +7,6 @@ import { PostgresCommandStore } from "../../services/observer-manager/src/adapte
 import { PostgresReconcilerStore } from "../../services/observer-manager/src/adapters/postgres/observers/reconciler-store.ts";
 import type { Claim, DueCommand, Settled } from "../../services/observer-manager/src/operations/commands/command-store.ts";
 import { Dispatcher } from "../../services/observer-manager/src/operations/commands/dispatcher.ts";
-import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, putObserver, putService, type TestBooks, useBooks } from "../support/servers/books.ts";
 
@@ -17,8 +16,8 @@ const books = useBooks("commands, services, observers");
 let one: PostgresCommandStore;
 let other: PostgresCommandStore;
 beforeAll(async () => {
-  one = new PostgresCommandStore(books.dataSource, new FreshStarts());
-  other = new PostgresCommandStore(books.dataSource, new FreshStarts());
+  one = new PostgresCommandStore(books.dataSource);
+  other = new PostgresCommandStore(books.dataSource);
 });
 
 const query = (sql: string, parameters: unknown[] = []) => books.dataSource.query(sql, parameters);
@@ -101,6 +100,7 @@ test.each([
   );
   const sent: DueCommand[] = [];
   const sender = {
+    isReady: true,
     ready: async () => undefined,
     send: async (due: DueCommand[]) => due.map((one) => (sent.push(one), "sent" as const)),
   };
@@ -179,7 +179,7 @@ test("among very many commands that are not due, those that are are found by the
     statements.push({ sql, parameters });
     return books.dataSource.query(sql, parameters);
   };
-  const store = new PostgresCommandStore(recording, new FreshStarts());
+  const store = new PostgresCommandStore(recording);
   const claim = await store.claimDue(2_000, HOLD_MS);
   expect(claim.due).toHaveLength(11);
   await store.renew(claim, HOLD_MS);

@@ -5,7 +5,6 @@ import { AmqpCommandSender } from "../../services/observer-manager/src/adapters/
 import { WorkQueues } from "../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
 import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
 import { Dispatcher } from "../../services/observer-manager/src/operations/commands/dispatcher.ts";
-import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
 import { brokerSettings } from "../support/broker/broker-client.ts";
 import type { Management } from "../support/broker/management.ts";
 import { eventually } from "../support/eventually.ts";
@@ -47,7 +46,7 @@ async function startDispatcher() {
     putAside() {},
     sent: (kind: string, outcome: string) => void sent.push(`${kind} ${outcome}`),
   };
-  const store = new PostgresCommandStore(books.dataSource, new FreshStarts());
+  const store = new PostgresCommandStore(books.dataSource);
   const dispatcher = new Dispatcher(store, sender, log, tally);
   dispatcher.start();
   onTestFinished(() => dispatcher.stop());
@@ -80,7 +79,7 @@ test("what is confirmed while its claim is being renewed is settled all the same
     WHEN (OLD.claim_id = NEW.claim_id) EXECUTE FUNCTION slow_renewal()`);
   onTestFinished(() => books.dataSource.query("DROP FUNCTION slow_renewal CASCADE"));
   await command({ kind: "probe", service_id: randomUUID(), generation: 1 });
-  const store = new PostgresCommandStore(books.dataSource, new FreshStarts());
+  const store = new PostgresCommandStore(books.dataSource);
   const renewing = new Promise<void>((resolve) => {
     const renew = store.renew.bind(store);
     store.renew = (...claim) => {
@@ -93,7 +92,7 @@ test("what is confirmed while its claim is being renewed is settled all the same
     const settle = store.settle.bind(store);
     store.settle = (...claim) => settle(...claim).finally(resolve);
   });
-  const sender = { ready: async () => undefined, send: () => renewing.then(() => ["sent" as const]) };
+  const sender = { isReady: true, ready: async () => undefined, send: () => renewing.then(() => ["sent" as const]) };
   const tally = { applied() {}, putAside() {}, sent() {} };
   const dispatcher = new Dispatcher(store, sender, keptLog(), tally);
   dispatcher.start();

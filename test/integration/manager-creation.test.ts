@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import { CreateObserver, newObserverId, type ObserverId } from "@unacked/contracts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
+import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
 import type { BooksStore } from "../../services/observer-manager/src/operations/books/books-store.ts";
-import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
+import type { OwnStart, OwnStarts } from "../../services/observer-manager/src/operations/commands/own-starts.ts";
 import { ObserverLifecycle } from "../../services/observer-manager/src/operations/observers/observer-lifecycle.ts";
 import type { CreateOutcome } from "../../services/observer-manager/src/operations/observers/observer-tools.ts";
 import { TypeCheck } from "../../services/observer-manager/src/operations/types/type-check.ts";
+import { NO_OWN_STARTS } from "../support/ports/no-own-starts.ts";
 import { keptLog, putObserver, putRunning, putService, SOMEBODY, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("observers, services, commands");
@@ -21,10 +23,9 @@ beforeEach(async () => {
   lifecycle = lifecycleOn(store);
 });
 
-function lifecycleOn(on: BooksStore): ObserverLifecycle {
+function lifecycleOn(on: BooksStore, ownStarts = NO_OWN_STARTS): ObserverLifecycle {
   commits = 0;
   const types = new TypeCheck(new PostgresTypeDirectory(books.dataSource), () => true);
-  const freshStarts = new FreshStarts();
   const committed = () => (commits += 1);
   return new ObserverLifecycle({
     store: on,
@@ -35,7 +36,7 @@ function lifecycleOn(on: BooksStore): ObserverLifecycle {
     mayTell: () => true,
     maySchedule: () => true,
     committed,
-    freshStarts,
+    ownStarts,
     log: keptLog(),
   });
 }
@@ -290,4 +291,73 @@ test("what was committed is accepted, though the database goes away right after"
   };
   const outcome = await lifecycleOn(breaking).deleteObserver({ kind: "id", id }, { force: false }, SOMEBODY);
   expect(outcome).toMatchObject({ kind: "accepted", observer: { id, status: "OnDeleting", service: { id: service } } });
+});
+
+describe("starts that are sent by the manager that creates them", () => {
+  const CLAIM_ID = randomUUID();
+  beforeEach(() => workers(10));
+
+  const commands = () =>
+    books.dataSource.query(
+      `SELECT o.name, claim_id AS "claimId", claimed_at IS NOT NULL AS "isClaimed", round(extract(epoch FROM due_at - c.created_at))::int AS "dueInS"
+       FROM commands c JOIN observers o ON o.id = c.observer_id ORDER BY o.name`,
+    );
+
+  function sending(claim: string | undefined) {
+    const sent: OwnStart[] = [];
+    const asked: number[] = [];
+    const ownStarts: OwnStarts = {
+      claim: (count) => (asked.push(count), claim),
+      send: (starts) => void sent.push(...starts),
+    };
+    return { sent, asked, by: lifecycleOn(store, ownStarts) };
+  }
+
+  test("stand under its claim from the beginning, and are given to it with all that they say", async () => {
+    const { sent, asked, by } = sending(CLAIM_ID);
+    expect(await create([request("a", { params: { speed: 1 } })], false, by)).toEqual(["created"]);
+    expect(await create([request("a"), request("b")], false, by)).toEqual(["name-taken", "created"]);
+    expect([asked, commits]).toEqual([[1, 2], 0]);
+    const claimed = { claimId: CLAIM_ID, isClaimed: true, dueInS: 10 };
+    expect(await commands()).toEqual([
+      { name: "a", ...claimed },
+      { name: "b", ...claimed },
+    ]);
+    const ids = await books.dataSource.query("SELECT id::text FROM commands ORDER BY id");
+    expect(sent.map(({ id }) => ({ id }))).toEqual(ids);
+    const read = await new PostgresCommandStore(books.dataSource).claimDue(10, 1_000);
+    expect(read.due).toEqual([]);
+    await books.dataSource.query("UPDATE commands SET due_at = now()");
+    // As they would be read from the books, in a minute, by another manager.
+    const later = await new PostgresCommandStore(books.dataSource).claimDue(10, 1_000);
+    expect(later.due.map((due) => due.kind === "start" && due.start)).toEqual(sent.map(({ start }) => start));
+  });
+
+  test("are due where nothing can be sent, and where the time has not come there is none", async () => {
+    const { sent, by } = sending(undefined);
+    expect(await create([request("a")], false, by)).toEqual(["created"]);
+    expect([sent, commits]).toEqual([[], 1]);
+    expect(await commands()).toEqual([{ name: "a", claimId: null, isClaimed: false, dueInS: 0 }]);
+    const later = sending(CLAIM_ID);
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await create([request("b", { startAt: inAnHour })], false, later.by)).toEqual(["created"]);
+    expect(later.sent).toEqual([]);
+  });
+
+  test("carry the trace of their call", async () => {
+    const { sent, by } = sending(CLAIM_ID);
+    const traceContext = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+    const outcomes = await by.createObservers([request("a")], { atomic: false }, { ...SOMEBODY, traceContext });
+    expect(outcomes).toMatchObject([{ kind: "created" }]);
+    expect(sent).toMatchObject([{ traceContext }]);
+    expect(await commands()).toMatchObject([{ claimId: CLAIM_ID }]);
+  });
+
+  test("of a batch that is undone are not sent", async () => {
+    const { sent, by } = sending(CLAIM_ID);
+    await create([request("a")], false, by);
+    sent.length = 0;
+    expect(await create([request("b"), request("a")], true, by)).toEqual(["batch-refused", "name-taken"]);
+    expect([sent, await inBooks()]).toEqual([[], ["a"]]);
+  });
 });

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { freePort } from "../../scripts/servers/free-port.mjs";
 import { findPostgres, handOver } from "../../scripts/servers/postgres-program.mjs";
 import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
-import { FreshStarts } from "../../services/observer-manager/src/operations/commands/fresh-starts.ts";
 import { supervised } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { authority, type Certificate } from "../support/servers/certificates.ts";
@@ -155,7 +154,7 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
 
   /** Whether the books can be opened, and what readiness says of it. */
   async function opened(databaseUrl: string, tls: object) {
-    const database = new DatabaseSide({ databaseUrl, tls, poolSize: 3, freshStarts: new FreshStarts(), log: SILENT });
+    const database = new DatabaseSide({ databaseUrl, tls, poolSize: 3, log: SILENT });
     onTestFinished(() => database.close());
     return { isOpen: await database.open(), check: await database.check() };
   }
@@ -176,7 +175,6 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
       databaseUrl: url("localhost"),
       tls: { ...trusted, caFile },
       poolSize: 2,
-      freshStarts: new FreshStarts(),
       log: SILENT,
     });
     onTestFinished(() => database.close());

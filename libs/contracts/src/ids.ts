@@ -49,6 +49,8 @@ export const newMessageId = (): MessageId => newUuid() as MessageId;
 export const newServiceId = (): ServiceId => newUuid() as ServiceId;
 /** Of an entry of the audit trail. */
 export const newAuditId = (): string => newUuid();
+/** Of commands that a manager has taken upon itself to send. */
+export const newClaimId = (): string => newUuid();
 
 const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const looksLikeUuid = (text: string): boolean => UUID_SHAPE.test(text);

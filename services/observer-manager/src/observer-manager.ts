@@ -15,7 +15,6 @@ import { Ledger } from "./operations/books/ledger.ts";
 import { Retention } from "./operations/books/retention.ts";
 import { ChangeHub } from "./operations/changes/change-hub.ts";
 import { Dispatcher } from "./operations/commands/dispatcher.ts";
-import { FreshStarts } from "./operations/commands/fresh-starts.ts";
 import { ErrorDesk } from "./operations/errors/error-desk.ts";
 import type { Log } from "./operations/log.ts";
 import { LogDesk } from "./operations/logs/log-desk.ts";
@@ -100,8 +99,7 @@ export class ObserverManager {
     const { tally } = this.#metrics;
     this.#access = httpAccessOf(settings, log);
     const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
-    const freshStarts = new FreshStarts();
-    this.#database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, freshStarts, log });
+    this.#database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
     const { books, commands, errors, silence, reconciliation, pools, retention, types, changes, services, logPlaces } =
       this.#database;
     const wake = () => this.#dispatcher.wake();
@@ -239,7 +237,7 @@ export class ObserverManager {
       mayTell: () => this.#fleet.mayGoOnWith("hot-update"),
       maySchedule: () => this.#fleet.mayGoOnWith("scheduled"),
       committed: wake,
-      freshStarts,
+      ownStarts: this.#dispatcher,
       log,
     });
     const whyNot = (act: WorkAct) => lifecycle.whyNot(act);

@@ -3,6 +3,7 @@ import { Books, type Command, InventoryParts } from "../../../services/observer-
 import type { ActionDone } from "../../../services/observer-manager/src/operations/access/audit.ts";
 import {
   type BooksTransaction,
+  type Inserted,
   type KeptEvent,
   type NewError,
   RefusedByDatabase,
@@ -13,6 +14,10 @@ import { keyOf, NEW, type ObserverRow, type Tables } from "./memory-tables.ts";
 /** A transaction on a draft of the tables. Every row is loaded, which is more than is asked for and never less. */
 export class MemoryTransaction implements BooksTransaction {
   readonly #tables: Tables;
+  readonly types = {
+    liveTypes: async () => ({ services: 0, types: [], withoutAdmission: [] }),
+    livePools: async () => [],
+  };
 
   constructor(tables: Tables) {
     this.#tables = tables;
@@ -133,7 +138,7 @@ export class MemoryTransaction implements BooksTransaction {
     }
   }
 
-  async insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
+  async insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, Inserted>> {
     const created: ObserverId[] = [];
     for (const { id, name, revision = 1, ...content } of observers) {
       const rows = [...this.#tables.observers.values()];
@@ -145,7 +150,8 @@ export class MemoryTransaction implements BooksTransaction {
       this.#tables.commands.set(keyOf(start), start);
       created.push(id);
     }
-    return this.viewObservers(created);
+    const views = await this.viewObservers(created);
+    return new Map([...views].map(([id, observer]) => [id, { observer }]));
   }
 
   setCheckpoint(): Promise<void> {

@@ -33,7 +33,6 @@ import { PostgresTypeDirectory } from "../../../services/observer-manager/src/ad
 import { PostgresWorkStore } from "../../../services/observer-manager/src/adapters/postgres/work/postgres-work-store.ts";
 import { BalanceDesk } from "../../../services/observer-manager/src/operations/balance/balance-desk.ts";
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
-import { FreshStarts } from "../../../services/observer-manager/src/operations/commands/fresh-starts.ts";
 import { ErrorDesk } from "../../../services/observer-manager/src/operations/errors/error-desk.ts";
 import { FlowDesk } from "../../../services/observer-manager/src/operations/flows/flow-desk.ts";
 import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
@@ -54,6 +53,7 @@ import { TimerDesk } from "../../../services/observer-manager/src/operations/tim
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 import { Waits } from "../../../services/observer-manager/src/operations/waits.ts";
 import { WorkDesk } from "../../../services/observer-manager/src/operations/work/work-desk.ts";
+import { NO_OWN_STARTS } from "../ports/no-own-starts.ts";
 import { ROOT } from "../processes/processes.ts";
 import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/books.ts";
 import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
@@ -101,7 +101,7 @@ export async function startHttpManager(
     mayUpdate: () => mayPause,
     mayTell: () => mayPause,
     maySchedule: () => true,
-    freshStarts: new FreshStarts(),
+    ownStarts: NO_OWN_STARTS,
     log,
     ...told,
   });

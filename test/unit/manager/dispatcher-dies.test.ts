@@ -9,6 +9,7 @@ import type {
   Settled,
 } from "../../../services/observer-manager/src/operations/commands/command-store.ts";
 import { Dispatcher } from "../../../services/observer-manager/src/operations/commands/dispatcher.ts";
+import type { OwnStart } from "../../../services/observer-manager/src/operations/commands/own-starts.ts";
 import { Dying } from "../../support/ports/dying.ts";
 
 const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
@@ -19,8 +20,8 @@ class Commands implements CommandStore {
   readonly rows = new Map<string, { command: DueCommand; claim: string | null; isDue: boolean }>();
   #claims = 0;
 
-  add(command: DueCommand): void {
-    this.rows.set(command.id, { command, claim: null, isDue: true });
+  add(command: DueCommand, claim: string | null = null): void {
+    this.rows.set(command.id, { command, claim, isDue: true });
   }
 
   claimsRunOut(): void {
@@ -37,7 +38,7 @@ class Commands implements CommandStore {
 
   async renew(): Promise<void> {}
 
-  async settle({ id }: Claim, settled: Settled[]): Promise<void> {
+  async settle({ id }: Pick<Claim, "id">, settled: Settled[]): Promise<void> {
     for (const one of settled) {
       const row = this.rows.get(one.id);
       if (row?.claim !== id) continue;
@@ -58,6 +59,8 @@ class Broker implements CommandSender {
   constructor(outcome: SendOutcome = "sent") {
     this.outcome = outcome;
   }
+
+  isReady = true;
 
   async ready(): Promise<void> {}
 
@@ -133,5 +136,93 @@ describe("a dispatcher", () => {
     await vi.waitFor(() => expect(commands.rows.size).toBe(0), { timeout: 5_000 });
     await dispatcher.stop();
     expect([broker.sent, failures]).toEqual([["probe"], 2]);
+  });
+});
+
+/** Written by the transaction that creates its observer. */
+function ownStart(commands: Commands, id: string, claim: string | undefined): OwnStart {
+  const start = { observerId: newObserverId(), revision: 1 } as OwnStart["start"];
+  commands.add({ id, sentCount: 0, kind: "start", start }, claim ?? null);
+  return { id, start, traceContext: null };
+}
+
+describe("own starts", () => {
+  it("are sent without being claimed, and written down together", async () => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    const settle = vi.spyOn(commands, "settle");
+    const dispatcher = new Dispatcher(commands, broker, log, tally);
+    dispatcher.start();
+    const ids = ["a", "b", "c", "d"];
+    for (const id of ids) dispatcher.send([ownStart(commands, id, dispatcher.claim(1))]);
+    await vi.waitFor(() => expect(commands.rows.size).toBe(0));
+    await dispatcher.stop();
+    expect(broker.sent).toEqual(ids);
+    expect(settle.mock.calls.map(([, settled]) => settled.length)).toEqual([1, 3]);
+  });
+
+  it("of a large batch are sent by two thousand, two of them at a time; as many more are left to be claimed", async () => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    const confirms: (() => void)[] = [];
+    const sizes: number[] = [];
+    broker.send = (due) => {
+      sizes.push(due.length);
+      return new Promise((resolve) => confirms.push(() => resolve(due.map(() => "sent"))));
+    };
+    const dispatcher = new Dispatcher(commands, broker, log, tally);
+    const claim = dispatcher.claim(10_000);
+    dispatcher.send(Array.from({ length: 10_000 }, (_, i) => ownStart(commands, String(i), claim)));
+    expect(dispatcher.claim(2_000)).toBe(claim);
+    expect(dispatcher.claim(2_001)).toBeUndefined();
+    for (let confirmed = 0; confirmed < 5; confirmed += 1) {
+      await vi.waitFor(() => expect(sizes).toEqual(Array(Math.min(5, confirmed + 2)).fill(2_000)));
+      confirms[confirmed]?.();
+    }
+    await vi.waitFor(() => expect(commands.rows.size).toBe(0));
+    await vi.waitFor(() => expect(dispatcher.claim(12_000)).toBe(claim));
+  });
+
+  it("are left to be claimed while nothing can be sent, and by a dispatcher that ends", async () => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    const dispatcher = new Dispatcher(commands, broker, log, tally);
+    dispatcher.start();
+    broker.isReady = false;
+    expect(dispatcher.claim(1)).toBeUndefined();
+    broker.isReady = true;
+    expect(dispatcher.claim(1)).toBeDefined();
+    await dispatcher.stop();
+    expect(dispatcher.claim(1)).toBeUndefined();
+  });
+
+  it("that were not confirmed are due again a moment later", async () => {
+    const [commands, broker] = [new Commands(), new Broker("failed")];
+    const dispatcher = new Dispatcher(commands, broker, log, tally);
+    const claims = vi.spyOn(commands, "claimDue");
+    dispatcher.start();
+    await vi.waitFor(() => expect(claims).toHaveBeenCalledTimes(1));
+    dispatcher.send([ownStart(commands, "a", dispatcher.claim(1))]);
+    await vi.waitFor(() => expect([...commands.rows.values()]).toMatchObject([{ claim: null, isDue: false }]));
+    // It looks when that will be.
+    await vi.waitFor(() => expect(claims).toHaveBeenCalledTimes(2));
+    await dispatcher.stop();
+  });
+
+  it.each([
+    ["before", 1, 1],
+    ["after", 1, 2],
+    ["before", 2, 2],
+    ["after", 2, 1],
+  ] as const)("of a manager that dies %s its step %i are sent %i times in all", async (when, at, times) => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    const process = new Dying(at, when);
+    const store = process.port<CommandStore>(commands, ["nextDueInMs", "claimDue", "renew"]);
+    const first = new Dispatcher(store, process.port<CommandSender>(broker, ["ready", "isReady"]), log, tally);
+    first.send([ownStart(commands, "a", first.claim(1))]);
+    await process.died;
+    commands.claimsRunOut();
+    const successor = new Dispatcher(commands, broker, log, tally);
+    successor.start();
+    await vi.waitFor(() => expect(commands.rows.size).toBe(0));
+    await successor.stop();
+    expect(broker.sent).toEqual(Array(times).fill("a"));
   });
 });

@@ -8,7 +8,6 @@ import type { UnappliedStore } from "../../operations/books/late-events.ts";
 import type { RetentionStore } from "../../operations/books/retention.ts";
 import type { ChangeLog, Wakeups } from "../../operations/changes/change-log.ts";
 import type { CommandCount, CommandStore } from "../../operations/commands/command-store.ts";
-import type { FreshStarts } from "../../operations/commands/fresh-starts.ts";
 import type { FlowCounts, FlowFollowStore, FlowStore } from "../../operations/flows/flow-store.ts";
 import type { Log } from "../../operations/log.ts";
 import type { LogPlaces } from "../../operations/logs/log-source.ts";
@@ -93,8 +92,6 @@ export interface DatabaseSideSettings {
   databaseUrl: string;
   tls: TlsFiles;
   poolSize: number;
-  /** What was created a moment ago, and need not be read back to be sent. */
-  freshStarts: FreshStarts;
   log: Log;
 }
 
@@ -155,7 +152,7 @@ export class DatabaseSide {
   #lastFailure: ReadinessCheck | undefined;
   #committed: (done: readonly ActionDone[]) => void = () => undefined;
 
-  constructor({ databaseUrl, tls, poolSize, freshStarts, log }: DatabaseSideSettings) {
+  constructor({ databaseUrl, tls, poolSize, log }: DatabaseSideSettings) {
     this.#log = log;
     const [first = "", ...others] = databaseUrls(databaseUrl);
     const address = sslOptions(first, tls);
@@ -169,7 +166,7 @@ export class DatabaseSide {
     });
     this.#notifications = new Notifications(this.#primary, log);
     this.books = new PostgresBooksStore(this.#dataSource);
-    this.commands = new PostgresCommandStore(this.#dataSource, freshStarts);
+    this.commands = new PostgresCommandStore(this.#dataSource);
     this.errors = { record: (all) => recordErrors(this.#dataSource, all).catch(rethrowRefused) };
     this.silence = new PostgresSilenceStore(this.#dataSource);
     this.reconciliation = new PostgresReconcilerStore(this.#dataSource);

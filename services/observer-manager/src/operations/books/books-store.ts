@@ -16,6 +16,7 @@ import type { ActionDone } from "../access/audit.ts";
 import type { NewObserver } from "../observers/new-observer.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 import type { FreeWorkers } from "../observers/workers-left.ts";
+import type { TypeDirectory } from "../types/type-check.ts";
 
 /** The books as an operation sees them: rows are loaded locked, decided upon in memory, and written by a few statements. */
 export interface BooksStore {
@@ -42,6 +43,8 @@ export interface UnknownRun {
 
 /** What is asked without waiting for the answer before goes out at once, and is done in the order in which it was asked. */
 export interface BooksTransaction {
+  /** What living services announce. */
+  readonly types: TypeDirectory;
   /** Loads and locks every row that these messages can touch. */
   loadFor(messages: ReceivedMessage[], inventories: InventoryParts): Promise<Books>;
   /**
@@ -76,9 +79,10 @@ export interface BooksTransaction {
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Inserts those whose id and name are free (the indexes decide, not a look-up) with their start commands.
+   * @param claimId of the claim that these commands stand under from the beginning; without one they are due
    * @returns the observers that are there now because of this
    */
-  insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>>;
+  insertObservers(observers: NewObserver[], claimId?: string): Promise<Map<ObserverId, Inserted>>;
   /** Those of these times that have not come, by the books' clock, which stands still in a transaction. */
   laterThanNow(times: readonly string[]): Promise<Set<string>>;
   /** One decision about a pool's workers at a time: held until the transaction ends. Taken before any row lock. */
@@ -94,6 +98,12 @@ export interface BooksTransaction {
   setCheckpoint(id: ObserverId, epoch: number, json: string | null): Promise<void>;
   /** As this transaction leaves them. */
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;
+}
+
+/** claimedStart: its command, where it stands under the claim that was given. */
+export interface Inserted {
+  observer: ObserverView;
+  claimedStart?: string;
 }
 
 /** An event for a manager that understands it. It goes when its error goes: with the retention, or removed by somebody. */

@@ -54,7 +54,7 @@ export interface CommandStore {
   /** The claim holds for `holdMs` from now on. */
   renew(claim: Claim, holdMs: number): Promise<void>;
   /** Removes, or puts off, each as told; what was forgotten meanwhile, or claimed by another, is left as it is. */
-  settle(claim: Claim, settled: Settled[]): Promise<void>;
+  settle(claim: Pick<Claim, "id">, settled: Settled[]): Promise<void>;
   /** Until the next command is due; null when there is none. */
   nextDueInMs(): Promise<number | null>;
 }
@@ -62,7 +62,9 @@ export interface CommandStore {
 export type Settled = { id: string } & ({ keep: false } | { keep: true; dueInMs: number; wasSent: boolean });
 
 export interface CommandSender {
-  /** Resolves when messages can be sent: connected and not blocked by an alarm. */
+  /** Whether messages can be sent: connected and not blocked by an alarm. */
+  readonly isReady: boolean;
+  /** Resolves when they can be. */
   ready(signal: AbortSignal): Promise<void>;
   /**
    * Sends all, waits for the broker's confirms (under an alarm for as long as it lasts), and answers for each in order.

@@ -1,14 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { backoffMs } from "@unacked/contracts";
+import { backoffMs, MAX_BULK, newClaimId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { Tally } from "../tally.ts";
+import { Together } from "../together.ts";
 import type { Claim, CommandSender, CommandStore, DueCommand, SendOutcome, Settled } from "./command-store.ts";
+import { OWN_CLAIM_HOLDS_MS, type OwnStart, type OwnStarts } from "./own-starts.ts";
 
 const CLAIM_LIMIT = 2_000;
 const CLAIMS_AT_ONCE = 2;
 /** So long the commands of a manager that died wait for another. */
-const CLAIM_HOLDS_MS = 10_000;
+const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
+/** Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it. */
+const MAX_OWN = MAX_BULK + CLAIM_LIMIT;
 const RENEW_EVERY_MS = 3_000;
 const BACKSTOP_MS = 5_000;
 const FAILED_PAUSE_MS = 1_000;
@@ -22,8 +26,9 @@ const RESENDS = { firstMs: 5_000, maxMs: 60_000 };
  * (stops, restarts, moves, admissions, inventories, drains, cordons, reloads) again and again until the ledger, having read the answer, forgets them. That they
  * are being sent is committed first, so that nobody waits in a transaction for the broker. A crash in the middle leaves the
  * claims, which run out: a start published twice is a duplicate that the ledger ends. Every crash: docs/decisions/0009.
+ * What this manager creates itself it is given, claimed already.
  */
-export class Dispatcher {
+export class Dispatcher implements OwnStarts {
   readonly #store: CommandStore;
   readonly #sender: CommandSender;
   readonly #log: Log;
@@ -32,12 +37,24 @@ export class Dispatcher {
   #isDue = true;
   /** Each until its outcome is written. They never reject. */
   readonly #underWay = new Set<Promise<void>>();
+  /** The same of own starts. */
+  readonly #ownUnderWay = new Set<Promise<void>>();
+  /** Nobody claims under it again: one for all own starts. */
+  readonly #ownClaimId = newClaimId();
+  #ownCount = 0;
+  /** What is sent one by one is written down together. */
+  readonly #ownSettlement: Together<Settled[], void>;
 
   constructor(store: CommandStore, sender: CommandSender, log: Log, tally: Tally) {
     this.#store = store;
     this.#sender = sender;
     this.#log = log;
     this.#tally = tally;
+    this.#ownSettlement = new Together({
+      maxSize: MAX_OWN,
+      sizeOf: (settled) => settled.length,
+      run: (all) => this.#settleOwn(all),
+    });
   }
 
   start(): void {
@@ -48,7 +65,38 @@ export class Dispatcher {
   async stop(): Promise<void> {
     this.#loop.stop();
     await this.#loop.over;
-    await Promise.all(this.#underWay);
+    await Promise.all([...this.#underWay, ...this.#ownUnderWay]);
+  }
+
+  claim(count: number): string | undefined {
+    const isRoom = this.#ownCount + count <= MAX_OWN;
+    return isRoom && this.#sender.isReady && !this.#loop.isStopped ? this.#ownClaimId : undefined;
+  }
+
+  /** Two slices at a time: the next is sent while the broker confirms these. */
+  send(starts: OwnStart[]): void {
+    const slices: Promise<void>[] = [];
+    for (let from = 0; from < starts.length; from += CLAIM_LIMIT) {
+      const due = starts.slice(from, from + CLAIM_LIMIT).map((own): DueCommand => ({ kind: "start", sentCount: 0, ...own }));
+      const sending = this.#sendOwn(due, slices.at(-CLAIMS_AT_ONCE));
+      slices.push(sending);
+    }
+  }
+
+  async #sendOwn(due: DueCommand[], turn: Promise<void> | undefined): Promise<void> {
+    const sending = this.#dispatch({ id: this.#ownClaimId, due }, (settled) => this.#ownSettlement.do(settled), turn);
+    this.#ownCount += due.length;
+    this.#ownUnderWay.add(sending);
+    await sending;
+    this.#ownUnderWay.delete(sending);
+    this.#ownCount -= due.length;
+  }
+
+  async #settleOwn(all: Settled[][]): Promise<void[]> {
+    const settled = all.flat();
+    await this.#store.settle({ id: this.#ownClaimId }, settled);
+    if (settled.some(({ keep }) => keep)) this.wake(); // for when it is due again
+    return all.map(() => undefined);
   }
 
   /** Something may be due: called on NOTIFY and right after a commit of this manager's own. */
@@ -77,32 +125,34 @@ export class Dispatcher {
   async #claim(): Promise<number> {
     const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS);
     if (claim.due.length === 0) return 0;
-    const sending = this.#dispatch(claim).finally(() => this.#underWay.delete(sending));
+    const settle = (settled: Settled[]) => this.#store.settle(claim, settled);
+    const sending = this.#dispatch(claim, settle).finally(() => this.#underWay.delete(sending));
     this.#underWay.add(sending);
     if (claim.due.length < CLAIM_LIMIT || this.#underWay.size === CLAIMS_AT_ONCE) await Promise.race(this.#underWay);
     return claim.due.length;
   }
 
-  async #dispatch(claim: Claim): Promise<void> {
-    const sent = new AbortController();
-    const renewed = this.#keepRenewing(claim, sent.signal);
+  /** @param turn before which it is not sent. Never rejects */
+  async #dispatch(claim: Claim, settle: (all: Settled[]) => Promise<void>, turn?: Promise<void>): Promise<void> {
+    const endRenewing = this.#keepRenewing(claim);
+    await turn;
     const outcomes = await this.#send(claim.due);
-    sent.abort();
     // What a renewal has locked would be left out, and sent again.
-    await renewed;
-    await this.#settle(
-      claim,
-      claim.due.map((command) => settle(command, outcomes.get(command.id))),
-    );
+    await endRenewing();
+    const settled = claim.due.map((command) => outcomeOf(command, outcomes.get(command.id)));
+    await this.#untilWritten(() => settle(settled));
   }
 
-  /** One after the other: each locks what it renews. Never rejects. */
-  async #keepRenewing(claim: Claim, over: AbortSignal): Promise<void> {
-    for (;;) {
-      await delay(RENEW_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
-      if (over.aborted) return;
-      await this.#renew(claim);
-    }
+  /** One after the other: each locks what it renews. @returns what ends it, and never rejects */
+  #keepRenewing(claim: Claim): () => Promise<void> {
+    let renewal: Promise<void> | undefined;
+    const timer = setInterval(() => {
+      renewal ??= this.#renew(claim).finally(() => (renewal = undefined));
+    }, RENEW_EVERY_MS);
+    return async () => {
+      clearInterval(timer);
+      await renewal;
+    };
   }
 
   async #send(due: DueCommand[]): Promise<Map<string, SendOutcome>> {
@@ -122,10 +172,10 @@ export class Dispatcher {
   }
 
   /** Until the database has taken it: what went out and is not written down is sent again. */
-  async #settle(claim: Claim, settled: Settled[]): Promise<void> {
+  async #untilWritten(write: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
-        return await this.#store.settle(claim, settled);
+        return await write();
       } catch (error) {
         this.#log.warn({ err: error }, "dispatcher: what was sent could not be written down");
         if (this.#loop.isStopped) return;
@@ -142,7 +192,7 @@ const isWanted = (command: DueCommand): boolean =>
   !(command.kind === "update-run" && (command.spec === null || command.spec === "later"));
 
 /** What becomes of a command's row. `outcome` is undefined for what is not wanted any more. */
-function settle(command: DueCommand, outcome: SendOutcome | undefined): Settled {
+function outcomeOf(command: DueCommand, outcome: SendOutcome | undefined): Settled {
   const { id } = command;
   if (outcome === undefined) {
     const isPutOff =

@@ -70,9 +70,9 @@ export class ErrorDesk {
     const decoded = readLostObserver(body);
     if (!decoded.ok) return notRetryable(`Its message is not that of an observer: ${decoded.reason}`);
     const { request, observer }: LostObserver = decoded.value;
-    const [wrongType = null] = await this.#parts.types.check([request]);
-    const [outcome] = await this.#parts.store.inTransaction((tx) =>
-      createTogether(tx, [{ request, observer, wrongType, action }], false),
+    const { store, types } = this.#parts;
+    const [outcome] = await store.inTransaction((tx) =>
+      createTogether(tx, [{ request, observer, action }], { check: (requests) => types.check(requests, tx.types) }),
     );
     if (outcome === undefined || outcome.kind === "problem") return outcome ?? notRetryable("It could not be recorded");
     return { kind: "accepted", observer: outcome.observer };

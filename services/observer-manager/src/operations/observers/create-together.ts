@@ -1,7 +1,7 @@
 import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
 import { type Action, type ActionDone, doneTo } from "../access/audit.ts";
 import { allInOrder } from "../all-in-order.ts";
-import type { BooksTransaction } from "../books/books-store.ts";
+import type { BooksTransaction, Inserted } from "../books/books-store.ts";
 import type { Refusal } from "../refusal.ts";
 import { isRepeated, type NewObserver } from "./new-observer.ts";
 import type { CreateOutcome } from "./observer-tools.ts";
@@ -11,7 +11,6 @@ import { WorkersLeft } from "./workers-left.ts";
 export interface Candidate {
   request: CreateObserver;
   observer: NewObserver;
-  wrongType: Refusal | null;
   /** The call that it came with; several can share a transaction. */
   action: Action;
 }
@@ -30,31 +29,44 @@ type Outcomes = (CreateOutcome | undefined)[];
 
 const problem = (code: ProblemCode): Refusal => ({ kind: "problem", code });
 
-/** Answers in the order of the candidates. `atomic`: throws RolledBack when one is refused. */
+export interface HowToCreate {
+  /** Throws RolledBack when one is refused. */
+  atomic?: boolean;
+  /** Why its pool does not take each, or null. Default: all are taken. */
+  check?(requests: CreateObserver[]): Promise<(Refusal | null)[]>;
+  /** As BooksTransaction.insertObservers takes it. */
+  claimId?: string | undefined;
+}
+
+/** Answers in the order of the candidates. */
 export async function createTogether(
   tx: BooksTransaction,
   candidates: Candidate[],
-  atomic: boolean,
+  { atomic = false, check, claimId }: HowToCreate = {},
 ): Promise<CreateOutcome[]> {
   await noteWhatStartsLater(tx, candidates);
   const mustFindWorker = candidates.filter(mustFind);
   const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
   // Asked at once, and done in this order: nobody else decides about these pools while their workers are counted.
   const locked = pools.map((pool) => tx.lockPool(pool));
-  const [, known, free] = await allInOrder([
+  const [, known, free, wrongTypes = []] = await allInOrder([
     allInOrder(locked),
     tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? [])),
     freeWorkersOf(tx, candidates, pools),
+    check?.(candidates.map(({ request }) => request)),
   ]);
   // A repeated request finds its observer, whatever has become of types and workers since.
   const outcomes: Outcomes = candidates.map(
-    ({ observer, wrongType }) => repeated(known.get(observer.id), observer) ?? wrongType ?? undefined,
+    ({ observer }, i) => repeated(known.get(observer.id), observer) ?? wrongTypes[i] ?? undefined,
   );
   await shareOutWorkers(tx, candidates, outcomes, free);
   if (atomic) refuseAllIfOne(outcomes);
   const accepted = candidates.filter((_, i) => outcomes[i] === undefined);
-  const created = await tx.insertObservers(accepted.map(({ observer }) => observer));
-  await answerConflicts(tx, candidates, outcomes, created);
+  const inserted = await tx.insertObservers(
+    accepted.map(({ observer }) => observer),
+    claimId,
+  );
+  await answerConflicts(tx, candidates, outcomes, inserted);
   if (atomic) refuseAllIfOne(outcomes);
   await tx.recordActions(doneBy(candidates, outcomes));
   return outcomes as CreateOutcome[];
@@ -145,19 +157,17 @@ async function answerConflicts(
   tx: BooksTransaction,
   candidates: Candidate[],
   outcomes: Outcomes,
-  created: Map<ObserverId, ObserverView>,
+  inserted: Map<ObserverId, Inserted>,
 ): Promise<void> {
   const open = candidates.flatMap(({ observer }, i) => (outcomes[i] === undefined ? [{ observer, i }] : []));
-  const leftOut = open.flatMap(({ observer: { id } }) => (created.has(id) ? [] : [id]));
+  const leftOut = open.flatMap(({ observer: { id } }) => (inserted.has(id) ? [] : [id]));
   const known = leftOut.length > 0 ? await tx.viewObservers(leftOut) : new Map();
   for (const { observer, i } of open) {
-    const view = created.get(observer.id);
+    const own = inserted.get(observer.id);
     // Of two with the same id in one batch, the first is created and the second is its repetition.
-    created.delete(observer.id);
-    if (view) known.set(observer.id, view);
-    outcomes[i] = view
-      ? { kind: "created", observer: view }
-      : (repeated(known.get(observer.id), observer) ?? problem("name-taken"));
+    inserted.delete(observer.id);
+    if (own) known.set(observer.id, own.observer);
+    outcomes[i] = own ? { kind: "created", ...own } : (repeated(known.get(observer.id), observer) ?? problem("name-taken"));
   }
 }
 

@@ -2,7 +2,7 @@ import type { CreateObserver } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import { newAction } from "../access/audit.ts";
 import { type BooksStore, RefusedByDatabase } from "../books/books-store.ts";
-import type { FreshStarts } from "../commands/fresh-starts.ts";
+import { type OwnStart, type OwnStarts, startOf } from "../commands/own-starts.ts";
 import type { Refusal } from "../refusal.ts";
 import { Together } from "../together.ts";
 import type { TypeCheck } from "../types/type-check.ts";
@@ -32,15 +32,15 @@ export class Creation {
   readonly #store: BooksStore;
   readonly #types: TypeCheck;
   readonly #committed: () => void;
-  readonly #fresh: FreshStarts;
+  readonly #starts: OwnStarts;
   readonly #together: Together<Submission, CreateOutcome[]>;
 
-  /** @param committed told after each commit that wrote a command */
-  constructor(store: BooksStore, types: TypeCheck, committed: () => void, fresh: FreshStarts) {
+  /** @param committed told after each commit that wrote a command which is due */
+  constructor(store: BooksStore, types: TypeCheck, committed: () => void, starts: OwnStarts) {
     this.#store = store;
     this.#types = types;
     this.#committed = committed;
-    this.#fresh = fresh;
+    this.#starts = starts;
     this.#together = new Together({
       maxSize: MAX_TOGETHER,
       sizeOf: ({ candidates }) => candidates.length,
@@ -51,15 +51,9 @@ export class Creation {
 
   /** Answers in the order of the requests. `atomic`: all are created, or none. */
   async create(requests: CreateObserver[], by: Actor, { atomic = false } = {}): Promise<CreateOutcome[]> {
-    const wrongTypes = await this.#types.check(requests);
     const action = newAction("observer.create", by);
     const candidates = requests.map(
-      (request, i): Candidate => ({
-        request,
-        observer: newObserver(request, by.traceContext),
-        wrongType: wrongTypes[i] ?? null,
-        action,
-      }),
+      (request): Candidate => ({ request, observer: newObserver(request, by.traceContext), action }),
     );
     return this.#together.do({ candidates, atomic });
   }
@@ -80,16 +74,31 @@ export class Creation {
   }
 
   async #transact(candidates: Candidate[], atomic: boolean): Promise<CreateOutcome[]> {
+    const claimId = this.#starts.claim(candidates.length);
     try {
-      const outcomes = await this.#store.inTransaction((tx) => createTogether(tx, candidates, atomic));
-      const created = outcomes.flatMap((outcome) => (outcome.kind === "created" ? [outcome.observer] : []));
-      for (const observer of created) if (observer.status === "Created") this.#fresh.remember(observer);
-      if (created.length > 0) this.#committed();
+      const outcomes = await this.#store.inTransaction((tx) => {
+        const check = (requests: CreateObserver[]) => this.#types.check(requests, tx.types);
+        return createTogether(tx, candidates, { atomic, check, claimId });
+      });
+      this.#sendStarts(candidates, outcomes);
       return outcomes;
     } catch (error) {
       if (error instanceof RolledBack) return error.outcomes;
       throw error;
     }
+  }
+
+  #sendStarts(candidates: Candidate[], outcomes: CreateOutcome[]): void {
+    const claimed: OwnStart[] = [];
+    let isDue = false;
+    for (const [i, outcome] of outcomes.entries()) {
+      if (outcome.kind !== "created") continue;
+      const { claimedStart: id, observer } = outcome;
+      if (id === undefined) isDue = true;
+      else claimed.push({ id, start: startOf(observer), traceContext: candidates[i]?.observer.traceContext ?? null });
+    }
+    if (claimed.length > 0) this.#starts.send(claimed);
+    if (isDue) this.#committed();
   }
 
   /**

@@ -67,9 +67,9 @@ export async function takeBack(tx: BooksTransaction, reported: Reported[]): Prom
   const there = await tx.viewObservers(reported.map(({ observer }) => observer.id));
   const lost = newestOfEach(reported).filter(({ observer }) => !there.has(observer.id));
   const candidateOf = candidates();
-  const outcomes = await createTogether(tx, lost.map(candidateOf), false);
+  const outcomes = await createTogether(tx, lost.map(candidateOf));
   const nameless = lost.filter((_, i) => isNameTaken(outcomes[i]));
-  const renamed = await createTogether(tx, nameless.map(underItsOwnName).map(candidateOf), false);
+  const renamed = await createTogether(tx, nameless.map(underItsOwnName).map(candidateOf));
   const entries = [
     ...lost.flatMap((one, i) => (isNameTaken(outcomes[i]) ? [] : refusedEntry(one, outcomes[i]))),
     ...nameless.flatMap((one, i) => refusedEntry(one, renamed[i])),
@@ -105,7 +105,7 @@ function candidates(): (one: Reported) => Candidate {
   return ({ request, observer, report, order }) => {
     const action = actions.get(order.serviceId) ?? newAction("observer.take-back", actorOf(order, report));
     actions.set(order.serviceId, action);
-    return { request, observer, wrongType: null, action };
+    return { request, observer, action };
   };
 }
 

@@ -3,7 +3,7 @@ import type { Actor } from "../../domain/access/identity.ts";
 import type { ObserverInput } from "../../domain/observers/observer-machine.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { BooksStore } from "../books/books-store.ts";
-import type { FreshStarts } from "../commands/fresh-starts.ts";
+import type { OwnStarts } from "../commands/own-starts.ts";
 import type { Log } from "../log.ts";
 import type { Refusal } from "../refusal.ts";
 import type { TypeCheck } from "../types/type-check.ts";
@@ -29,8 +29,7 @@ export interface LifecycleParts {
   maySchedule(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
-  /** Where the dispatcher finds what was created a moment ago. */
-  freshStarts: FreshStarts;
+  ownStarts: OwnStarts;
   log: Log;
 }
 
@@ -66,7 +65,7 @@ export class ObserverLifecycle implements Lifecycle {
 
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
-    this.#creation = new Creation(parts.store, parts.types, parts.committed, parts.freshStarts);
+    this.#creation = new Creation(parts.store, parts.types, parts.committed, parts.ownStarts);
     this.#bulk = new Bulk(parts);
     this.#specs = new SpecDesk({ ...parts, creation: this.#creation });
   }

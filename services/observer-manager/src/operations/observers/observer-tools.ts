@@ -74,7 +74,9 @@ export interface Lifecycle {
   changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount | Refusal>;
 }
 
-export type CreateOutcome = { kind: "created" | "exists"; observer: ObserverView } | Refusal;
+export type CreateOutcome =
+  /** claimedStart: the command that starts it, where its transaction has claimed it for the sender of own starts. */
+  { kind: "created"; observer: ObserverView; claimedStart?: string } | { kind: "exists"; observer: ObserverView } | Refusal;
 
 /** What somebody wants of an observer that is there. */
 export interface SpecRequest {

@@ -1,7 +1,7 @@
 import type { CreateObserver, FieldProblem, ObserverTypeInfo } from "@unacked/contracts";
 import { checkParams } from "../../domain/types/params-check.ts";
+import { allInOrder } from "../all-in-order.ts";
 import type { Refusal } from "../refusal.ts";
-import { Together } from "../together.ts";
 
 export interface LiveTypes {
   services: number;
@@ -24,11 +24,6 @@ export interface TypeDirectory {
 export class TypeCheck {
   readonly #directory: TypeDirectory;
   readonly #mayAdmit: () => boolean;
-  /** By pool. A thousand clients ask the same. */
-  readonly #reads = new Together<string, PromiseSettledResult<LiveTypes>>({
-    maxSize: 1_000,
-    run: (pools) => this.#read(pools),
-  });
 
   /** @param mayAdmit whether all managers know admission */
   constructor(directory: TypeDirectory, mayAdmit: () => boolean) {
@@ -36,28 +31,21 @@ export class TypeCheck {
     this.#mayAdmit = mayAdmit;
   }
 
-  /** @returns for each request why it cannot be accepted, or null */
-  async check(requests: CreateObserver[]): Promise<(Refusal | null)[]> {
-    const directories = new Map<string, LiveTypes>();
-    for (const { pool } of requests) {
-      if (directories.has(pool)) continue;
-      const read = await this.#reads.do(pool);
-      if (read.status === "rejected") throw read.reason;
-      directories.set(pool, read.value);
-    }
+  /**
+   * @param directory as a transaction sees it; of all pools at once
+   * @returns for each request why it cannot be accepted, or null
+   */
+  async check(requests: CreateObserver[], directory = this.#directory): Promise<(Refusal | null)[]> {
+    const pools = [...new Set(requests.map(({ pool }) => pool))];
+    const read = await allInOrder(pools.map((pool) => directory.liveTypes(pool)));
+    const directories = new Map(pools.map((pool, i) => [pool, read[i]]));
     const refusals = requests.map((request) => {
       const { services = 0, types = [], withoutAdmission = [] } = directories.get(request.pool) ?? {};
       if (services > 0) return checkAgainst(types, request) ?? this.#checkAdmission({ types, withoutAdmission }, request);
       // What starts later may do so in a pool that is served by then; what was to start before now finds no worker.
       return request.whenFull === "queue" || request.startAt !== undefined ? null : POOL_NOT_SERVED;
     });
-    return this.#withPools(requests, refusals);
-  }
-
-  /** Where one pool cannot be read, the others can. */
-  #read(pools: string[]): Promise<PromiseSettledResult<LiveTypes>[]> {
-    const reads = new Map([...new Set(pools)].map((pool) => [pool, this.#directory.liveTypes(pool)]));
-    return Promise.allSettled(pools.map((pool) => reads.get(pool) as Promise<LiveTypes>));
+    return withPools(requests, refusals, directory);
   }
 
   /** A service that does not know admission would start its handler at once. */
@@ -75,17 +63,21 @@ export class TypeCheck {
       "it is not known yet that all managers know it: some seconds after the first of them has started, and not while one of an older version runs",
     );
   }
+}
 
-  /** Somebody who meant another pool is told which there are; asked for only where one was refused. */
-  async #withPools(requests: CreateObserver[], refusals: (Refusal | null)[]): Promise<(Refusal | null)[]> {
-    if (!refusals.some((refusal) => refusal !== null && ABOUT_POOLS.has(refusal.code))) return refusals;
-    const pools = await this.#directory.livePools();
-    return refusals.map((refusal, i) => {
-      const { pool, type } = requests[i] as CreateObserver;
-      if (refusal?.code === "pool-not-served") return notServed(refusal, pool, pools);
-      return refusal?.code === "unknown-type" ? unknownType(refusal, { pool, type }, pools) : refusal;
-    });
-  }
+/** Somebody who meant another pool is told which there are; asked for only where one was refused. */
+async function withPools(
+  requests: CreateObserver[],
+  refusals: (Refusal | null)[],
+  directory: TypeDirectory,
+): Promise<(Refusal | null)[]> {
+  if (!refusals.some((refusal) => refusal !== null && ABOUT_POOLS.has(refusal.code))) return refusals;
+  const pools = await directory.livePools();
+  return refusals.map((refusal, i) => {
+    const { pool, type } = requests[i] as CreateObserver;
+    if (refusal?.code === "pool-not-served") return notServed(refusal, pool, pools);
+    return refusal?.code === "unknown-type" ? unknownType(refusal, { pool, type }, pools) : refusal;
+  });
 }
 
 const MAX_NAMED = 20;

@@ -24,6 +24,11 @@ export class AmqpCommandSender implements CommandSender {
     this.#parts = parts;
   }
 
+  get isReady(): boolean {
+    const { up, blocked } = this.#parts.publisher.status;
+    return up && !blocked;
+  }
+
   ready(signal: AbortSignal): Promise<void> {
     return this.#parts.publisher.writable(signal);
   }

@@ -47,13 +47,18 @@ const LOCK_OBSERVERS = prepared(`
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`);
 
-/** Indexes: runs_pkey, runs_not_ended_on_service. */
+/**
+ * These, those of whole services, and those that locked observers name, as they are by now: asked right behind the locks.
+ * Indexes: runs_pkey, runs_not_ended_on_service, observers_pkey.
+ */
 const RUNS = prepared(`
   SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
          fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
          extract(epoch FROM started_at) * 1000 AS "startedAtMs",
          extract(epoch FROM ended_at) * 1000 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
-  FROM runs WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')`);
+  FROM runs
+  WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')
+     OR id = ANY(ARRAY(SELECT unnest(ARRAY[current_run_id, requested_run_id]) FROM observers WHERE id = ANY($3)))`);
 
 const WRITE_SERVICES = prepared(`
   INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
@@ -143,46 +148,46 @@ export async function loadBooks(
   const named = idsNamedIn(messages);
   const isOfWhole = named.wholeServices.length > 0;
   // Asked for at once, and locked in this order.
-  const [services, namesakes, onServices, observers] = await allInOrder([
+  const [services, namesakes, onServices, rows] = await allInOrder([
     tx.query<ServiceRow[]>(LOCK_SERVICES, [named.services]),
     named.bornNames.length > 0 ? tx.query<Books["namesakes"]>(NAMESAKES, [named.bornNames, named.services]) : [],
     isOfWhole ? tx.query<{ id: ObserverId }[]>(OBSERVERS_ON_SERVICES, [named.wholeServices]) : [],
-    isOfWhole ? [] : lockObservers(tx, [...named.observers]),
+    isOfWhole ? undefined : lockObservers(tx, named),
   ]);
   for (const row of services)
     books.services.set(row.id, { ...row, lastSeq: Number(row.lastSeq), memoryBytes: Number(row.memoryBytes) });
   books.namesakes.push(...namesakes);
   for (const { id } of onServices) named.observers.add(id);
-  const locked = isOfWhole ? await lockObservers(tx, [...named.observers]) : observers;
-  if (named.observers.size > 0) await addObservers(tx, books, locked, [...named.runs], named.wholeServices);
+  addRows(books, rows ?? (await lockObservers(tx, named)));
   return books;
 }
 
 /** Observers with their current runs, for what a client asks for. */
 export async function loadObserverBooks(tx: EntityManager, ids: ObserverId[], inventories: InventoryParts): Promise<Books> {
   const books = new Books(inventories);
-  await addObservers(tx, books, await lockObservers(tx, ids), [], []);
+  addRows(books, await lockObservers(tx, { observers: new Set(ids) }));
   return books;
 }
 
 type ServiceRow = ServiceBook & { lastSeq: string; memoryBytes: string };
+type Rows = [observers: ObserverBook[], runs: RunBook[]];
 
-const lockObservers = async (tx: EntityManager, ids: ObserverId[]): Promise<ObserverBook[]> =>
-  ids.length === 0 ? [] : tx.query<ObserverBook[]>(LOCK_OBSERVERS, [ids]);
-
-async function addObservers(
+/** With their runs, asked for at once. */
+async function lockObservers(
   tx: EntityManager,
-  books: Books,
-  locked: ObserverBook[],
-  runIds: RunId[],
-  services: ServiceId[],
-): Promise<void> {
-  for (const row of locked) books.observers.set(row.id, row);
-  const known = [...books.observers.values()].flatMap(({ currentRunId, requestedRunId }) => [
-    ...(currentRunId === null ? [] : [currentRunId]),
-    ...(requestedRunId === null ? [] : [requestedRunId]),
+  named: { observers: Set<ObserverId>; runs?: Set<RunId>; wholeServices?: ServiceId[] },
+): Promise<Rows> {
+  const ids = [...named.observers];
+  if (ids.length === 0) return [[], []];
+  return allInOrder([
+    tx.query<ObserverBook[]>(LOCK_OBSERVERS, [ids]),
+    tx.query<RunBook[]>(RUNS, [[...(named.runs ?? [])], named.wholeServices ?? [], ids]),
   ]);
-  for (const row of await tx.query<RunBook[]>(RUNS, [[...runIds, ...known], services])) {
+}
+
+function addRows(books: Books, [observers, runs]: Rows): void {
+  for (const row of observers) books.observers.set(row.id, row);
+  for (const row of runs) {
     const endedAtMs = row.endedAtMs === null ? null : Number(row.endedAtMs);
     books.runs.set(row.id, { ...row, startedAtMs: Number(row.startedAtMs), endedAtMs });
   }
@@ -215,15 +220,21 @@ function idsNamedIn(messages: ReceivedMessage[]) {
   return { services: [...services], wholeServices: [...wholeServices], observers, runs, bornNames: [...bornNames] };
 }
 
+/** Whether something is asked behind an answer. What is not is sent in one turn. */
+export const needsAnswers = ({ startedSavers }: Books): boolean => startedSavers.size > 0;
+
 /** One statement a table, however many events there were; sent together, and done in this order. */
 export async function writeBooks(tx: EntityManager, books: Books): Promise<void> {
-  await allInOrder(rowsToWrite(books).map(([text, values]) => tx.query(text, values)));
-  await writeCheckpoints(tx, books);
-  await allInOrder([
+  const rows = rowsToWrite(books).map(([text, values]) => tx.query(text, values));
+  const checkpoints = writeCheckpoints(tx, books);
+  const others = () => [
     addRunFigures(tx, books.figures.rows()),
     writeCommands(tx, books),
     books.changedServices.size + books.changedObservers.size > 0 && tx.query("NOTIFY unacked_changes"),
-  ]);
+  ];
+  if (!needsAnswers(books)) return void (await allInOrder([...rows, checkpoints, ...others()]));
+  await allInOrder([...rows, checkpoints]);
+  await allInOrder(others());
 }
 
 /** All of it is put in columns before the first is sent. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from "typeorm";
 import type { Books } from "../../../domain/books/books.ts";
+import { allInOrder } from "../../../operations/all-in-order.ts";
 
 /**
  * Index: checkpoints_pkey. The last two are kept. An older one than the run has saved, of a redelivery, changes nothing; another one of the same number is of
@@ -69,25 +70,38 @@ const ASK = `
   ON CONFLICT DO NOTHING
   RETURNING id`;
 
-/** In the order in which they are told: what has been saved is given to whoever asks behind it. Beside the rows of their runs. */
+/**
+ * In the order in which they are told: what has been saved is given to whoever asks behind it. Beside the rows of their runs. All is sent in this turn
+ * but what only the start of runs tells.
+ */
 export async function writeCheckpoints(tx: EntityManager, books: Books): Promise<void> {
-  const saved = [...books.savedCheckpoints];
-  if (saved.length > 0)
-    await tx.query(SAVE, [
-      saved.map(([runId]) => runId),
-      saved.map(([, { observerId }]) => observerId),
-      saved.map(([, { epoch }]) => epoch),
-      saved.map(([, { number }]) => number),
-      saved.map(([, { value }]) => value),
-    ]);
-  const given = [...books.givenCheckpoints];
-  if (given.length > 0)
-    await tx.query(GIVE, [
-      given.map(([runId]) => runId),
-      given.map(([, observerId]) => observerId),
-      given.map(([runId]) => books.runs.get(runId)?.fencingToken ?? 0),
-    ]);
-  const started = [...books.startedSavers];
+  await allInOrder([save(tx, books), give(tx, books), start(tx, books)]);
+}
+
+function save(tx: EntityManager, { savedCheckpoints }: Books): Promise<unknown> | undefined {
+  const saved = [...savedCheckpoints];
+  if (saved.length === 0) return undefined;
+  return tx.query(SAVE, [
+    saved.map(([runId]) => runId),
+    saved.map(([, { observerId }]) => observerId),
+    saved.map(([, { epoch }]) => epoch),
+    saved.map(([, { number }]) => number),
+    saved.map(([, { value }]) => value),
+  ]);
+}
+
+function give(tx: EntityManager, { givenCheckpoints, runs }: Books): Promise<unknown> | undefined {
+  const given = [...givenCheckpoints];
+  if (given.length === 0) return undefined;
+  return tx.query(GIVE, [
+    given.map(([runId]) => runId),
+    given.map(([, observerId]) => observerId),
+    given.map(([runId]) => runs.get(runId)?.fencingToken ?? 0),
+  ]);
+}
+
+async function start(tx: EntityManager, { startedSavers }: Books): Promise<void> {
+  const started = [...startedSavers];
   if (started.length === 0) return;
   const observerIds = started.map(([, { observerId }]) => observerId);
   const epochs = started.map(([, { epoch }]) => epoch);
@@ -95,7 +109,9 @@ export async function writeCheckpoints(tx: EntityManager, books: Books): Promise
   const numbers = started.map(([, { number }]) => number);
   const rows = await tx.query<{ runId: string; isNew: boolean }[]>(START, [runIds, observerIds, epochs, numbers]);
   const unknown = rows.flatMap(({ runId, isNew }) => (isNew ? [runId] : []));
-  await tx.query(FORGET, [observerIds, epochs]);
-  const asked = await tx.query<unknown[]>(ASK, [runIds, numbers, unknown]);
+  const [, asked] = await allInOrder([
+    tx.query(FORGET, [observerIds, epochs]),
+    tx.query<unknown[]>(ASK, [runIds, numbers, unknown]),
+  ]);
   if (asked.length > 0) await tx.query("NOTIFY unacked_commands");
 }

@@ -7,6 +7,7 @@ import type { ActionDone } from "../../../operations/access/audit.ts";
 import {
   type BooksStore,
   type BooksTransaction,
+  type Inserted,
   type KeptEvent,
   type NewError,
   RefusedByDatabase,
@@ -15,9 +16,11 @@ import {
 import { type NewObserver } from "../../../operations/observers/new-observer.ts";
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
 import { type FreeWorkers } from "../../../operations/observers/workers-left.ts";
+import type { TypeDirectory } from "../../../operations/types/type-check.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
 import { prepared } from "../connection/prepared.ts";
+import { transact, type Unawaited } from "../connection/transaction.ts";
 import { recordErrors } from "../errors/error-rows.ts";
 import { setCheckpoint } from "../observers/checkpoint-rows.ts";
 import { readFreeWorkers } from "../observers/observer-counts.ts";
@@ -27,7 +30,8 @@ import { viewObservers } from "../observers/observer-reads.ts";
 import { writeSpec } from "../observers/observer-spec-write.ts";
 import { findUnknownRuns } from "../observers/unknown-runs.ts";
 import { knowsUpdates } from "../services/knows-updates.ts";
-import { loadBooks, loadObserverBooks, writeBooks } from "./books-rows.ts";
+import { PostgresTypeDirectory } from "../types/type-reads.ts";
+import { loadBooks, loadObserverBooks, needsAnswers, writeBooks } from "./books-rows.ts";
 import { noteSignOfLife } from "./sign-of-life-write.ts";
 import { keepUnapplied, takeUnapplied } from "./unapplied-events.ts";
 
@@ -63,9 +67,9 @@ export class PostgresBooksStore implements BooksStore {
   }
 
   async inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T> {
-    return await this.#dataSource
-      .transaction((manager) => work(new PostgresBooksTransaction(manager)))
-      .catch(rethrowRefused);
+    return await transact(this.#dataSource, (manager, unawaited) =>
+      work(new PostgresBooksTransaction(manager, unawaited)),
+    ).catch(rethrowRefused);
   }
 
   noteSignOfLife(sign: SignOfLife): Promise<boolean> {
@@ -88,12 +92,16 @@ export class PostgresBooksStore implements BooksStore {
 
 const LATER_THAN_NOW = "SELECT time FROM unnest($1::text[]) AS u (time) WHERE time::timestamptz > unacked_now()";
 
-/** Loads and locks rows for an operation's decision, and writes what it decided. */
+/** Loads and locks rows for an operation's decision, and writes what it decided, which is not waited for. */
 export class PostgresBooksTransaction implements BooksTransaction {
   readonly #tx: EntityManager;
+  readonly #unawaited: Unawaited;
+  readonly types: TypeDirectory;
 
-  constructor(tx: EntityManager) {
+  constructor(tx: EntityManager, unawaited: Unawaited) {
+    this.types = new PostgresTypeDirectory(tx);
     this.#tx = tx;
+    this.#unawaited = unawaited;
   }
 
   loadFor(messages: ReceivedMessage[], inventories: InventoryParts): Promise<Books> {
@@ -134,8 +142,10 @@ export class PostgresBooksTransaction implements BooksTransaction {
     );
   }
 
-  write(books: Books): Promise<void> {
-    return writeBooks(this.#tx, books);
+  async write(books: Books): Promise<void> {
+    const written = writeBooks(this.#tx, books);
+    if (needsAnswers(books)) await written;
+    else this.#unawaited.add(written);
   }
 
   knowsUpdates(service: ServiceId, type: string): Promise<KnowsUpdates> {
@@ -154,29 +164,32 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return keepUnapplied(this.#tx, events);
   }
 
-  takeUnapplied(id: string): Promise<boolean> {
+  async takeUnapplied(id: string): Promise<boolean> {
+    await this.#unawaited.done(); // not without its transaction
     return takeUnapplied(this.#tx, id);
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
     await this.#tx.query("SAVEPOINT one_event");
     try {
-      return await work();
+      const result = await work();
+      await this.#unawaited.done();
+      return result;
     } catch (error) {
       await this.#tx.query("ROLLBACK TO SAVEPOINT one_event");
-      throw asRefused(error);
+      throw asRefused(await this.#unawaited.causeOf(error));
     } finally {
       // One that stays open costs the transaction memory, and every later statement a longer look.
       await this.#tx.query("RELEASE SAVEPOINT one_event");
     }
   }
 
-  recordActions(done: ActionDone[]): Promise<void> {
-    return recordActions(this.#tx, done);
+  async recordActions(done: ActionDone[]): Promise<void> {
+    this.#unawaited.add(recordActions(this.#tx, done));
   }
 
-  insertObservers(observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
-    return insertObservers(this.#tx, observers);
+  insertObservers(observers: NewObserver[], claimId?: string): Promise<Map<ObserverId, Inserted>> {
+    return insertObservers(this.#tx, observers, claimId);
   }
 
   async findError(id: string): ReturnType<BooksTransaction["findError"]> {
@@ -185,6 +198,7 @@ export class PostgresBooksTransaction implements BooksTransaction {
   }
 
   async deleteError(id: string): Promise<boolean> {
+    await this.#unawaited.done(); // as above
     const [, deleted] = await this.#tx.query<[unknown[], number]>(DELETE_ERROR, [id]);
     return deleted > 0;
   }

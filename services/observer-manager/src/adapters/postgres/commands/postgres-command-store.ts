@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import type { InventoryProof, ObserverId, RunId } from "@unacked/contracts";
+import { type InventoryProof, newClaimId, type ObserverId, type RunId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type {
   Admission,
@@ -10,7 +9,7 @@ import type {
   Settled,
   UpdatedSpec,
 } from "../../../operations/commands/command-store.ts";
-import type { FreshStarts, Start } from "../../../operations/commands/fresh-starts.ts";
+import type { Start } from "../../../operations/commands/own-starts.ts";
 import { prepared } from "../connection/prepared.ts";
 
 /**
@@ -116,17 +115,14 @@ const admissionOf = ({ epoch, number, value, params, labels, retry, silence, spe
 
 export class PostgresCommandStore implements CommandStore {
   readonly #dataSource: DataSource;
-  readonly #fresh: FreshStarts;
 
-  constructor(dataSource: DataSource, fresh: FreshStarts) {
+  constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
-    this.#fresh = fresh;
   }
 
   async claimDue(limit: number, holdMs: number): Promise<Claim> {
-    const id = randomUUID();
+    const id = newClaimId();
     const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [limit, id, holdMs]);
-    if (rows.length === 0) this.#fresh.forgetAll();
     return { id, due: await this.#withUpdates(await this.#withAdmissions(await this.#withStarts(rows))) };
   }
 
@@ -134,7 +130,7 @@ export class PostgresCommandStore implements CommandStore {
     await this.#dataSource.query(RENEW, [due.map((command) => command.id), id, holdMs]);
   }
 
-  async settle({ id }: Claim, settled: Settled[]): Promise<void> {
+  async settle({ id }: Pick<Claim, "id">, settled: Settled[]): Promise<void> {
     const over = settled.filter((one) => !one.keep).map((one) => one.id);
     if (over.length > 0) await this.#dataSource.query(REMOVE, [over, id]);
     const kept = settled.flatMap((one) => (one.keep ? [one] : []));
@@ -149,7 +145,6 @@ export class PostgresCommandStore implements CommandStore {
 
   async nextDueInMs(): Promise<number | null> {
     const [row] = await this.#dataSource.query<{ ms: string | null }[]>(NEXT_DUE);
-    if (row?.ms == null) this.#fresh.forgetAll(); // what is left was sent by another manager
     return row?.ms == null ? null : Number(row.ms);
   }
 
@@ -174,15 +169,9 @@ export class PostgresCommandStore implements CommandStore {
   }
 
   async #withStarts(rows: CommandRow[]): Promise<DueCommand[]> {
-    const starts = rows.filter((row) => row.kind === "start");
-    const startOf = new Map<string, Start>();
-    for (const { observerId, revision } of starts) {
-      const start = this.#fresh.take(observerId, revision);
-      if (start) startOf.set(observerId, start);
-    }
-    const unknown = starts.flatMap(({ observerId }) => (startOf.has(observerId) ? [] : [observerId]));
-    const read = unknown.length === 0 ? [] : await this.#dataSource.query<Start[]>(STARTS, [unknown]);
-    for (const start of read) startOf.set(start.observerId, start);
+    const ids = rows.flatMap(({ kind, observerId }) => (kind === "start" ? [observerId] : []));
+    const starts = ids.length === 0 ? [] : await this.#dataSource.query<Start[]>(STARTS, [ids]);
+    const startOf = new Map(starts.map((start) => [start.observerId, start]));
     return rows.map((row) => {
       if (row.kind === "report-inventory") return { ...row, proof: proofOf(row) } as unknown as DueCommand;
       if (row.kind === "reload") return { ...row, reloadId: row.messageId } as unknown as DueCommand;

@@ -31,6 +31,11 @@ export class FailFastClient extends pg.Client {
     }) as pg.Client["query"];
   }
 
+  /** Ends the connection at once: what is asked of it rejects. */
+  giveUp(): void {
+    connectionOf(this).stream.destroy();
+  }
+
   async #await<Answer>(answer: Promise<Answer>): Promise<Answer> {
     this.#answersAwaited += 1;
     if (this.#answersAwaited === 1) this.#waitFromNow();
@@ -82,7 +87,7 @@ export class FailFastClient extends pg.Client {
   async #rethrow(error: unknown): Promise<never> {
     if (error instanceof Error && isOfItsConnection(error) && !this.#hasEnded) {
       const ended = new Promise((resolve) => this.once("end", resolve));
-      connectionOf(this).stream.destroy();
+      this.giveUp();
       await ended;
     }
     throw error;

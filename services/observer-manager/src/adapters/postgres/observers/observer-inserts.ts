@@ -1,5 +1,7 @@
-import type { ObserverId, ObserverView } from "@unacked/contracts";
+import type { ObserverId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
+import type { Inserted } from "../../../operations/books/books-store.ts";
+import { OWN_CLAIM_HOLDS_MS } from "../../../operations/commands/own-starts.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
 import { prepared } from "../connection/prepared.ts";
 import { viewOfNew } from "./observer-view.ts";
@@ -22,28 +24,48 @@ const insertWith = (starts: string): string => `
       AS u (id, name, type, params, labels, pool, retry, revision, created_at, start_at, when_full, silence,
             spec_version)
     ON CONFLICT DO NOTHING RETURNING id, revision, status
-  ), starts AS (${starts})
-  SELECT array_agg(id) AS ids, now() AS now, pg_notify('unacked_commands', ''), pg_notify('unacked_changes', '')
+  ), starts AS (${starts} RETURNING id, observer_id)
+  SELECT array_agg(id) AS ids, now() AS now, pg_notify('unacked_changes', ''),
+         CASE WHEN $14::uuid IS NULL THEN pg_notify('unacked_commands', '') END,
+         (SELECT array_agg(id::text) FROM starts WHERE $14 IS NOT NULL) AS "startIds",
+         (SELECT array_agg(observer_id) FROM starts WHERE $14 IS NOT NULL) AS "startsOf"
   FROM o HAVING count(*) > 0`;
 
+/** Without a claim they are due now. */
+const CLAIM = `
+  $14::uuid, CASE WHEN $14 IS NOT NULL THEN now() END,
+  now() + CASE WHEN $14 IS NOT NULL THEN ${OWN_CLAIM_HOLDS_MS} ELSE 0 END * interval '1 millisecond'`;
+
 const INSERT = prepared(
-  insertWith(
-    "INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, revision FROM o WHERE status = 'Created'",
-  ),
+  insertWith(`
+    INSERT INTO commands (kind, observer_id, revision, claim_id, claimed_at, due_at) SELECT 'start', id, revision, ${CLAIM}
+    FROM o WHERE status = 'Created'`),
 );
 
 /** The same where calls are traced: each start with the trace of its own call. An id is at most once among these. */
 const INSERT_TRACED = insertWith(`
-  INSERT INTO commands (kind, observer_id, revision, trace_context) SELECT 'start', o.id, o.revision, t.trace_context
-  FROM o LEFT JOIN unnest($14::uuid[], $15::text[]) AS t (id, trace_context) USING (id)
+  INSERT INTO commands (kind, observer_id, revision, trace_context, claim_id, claimed_at, due_at)
+  SELECT 'start', o.id, o.revision, t.trace_context, ${CLAIM}
+  FROM o LEFT JOIN unnest($15::uuid[], $16::text[]) AS t (id, trace_context) USING (id)
   WHERE o.status = 'Created'`);
 
+interface InsertedRow {
+  ids: ObserverId[];
+  now: Date;
+  startIds: string[] | null;
+  startsOf: ObserverId[] | null;
+}
+
 /** Inserts observers with their start commands; those whose id or name is taken are left out. */
-export async function insertObservers(tx: EntityManager, observers: NewObserver[]): Promise<Map<ObserverId, ObserverView>> {
+export async function insertObservers(
+  tx: EntityManager,
+  observers: NewObserver[],
+  claimId?: string,
+): Promise<Map<ObserverId, Inserted>> {
   if (observers.length === 0) return new Map();
   const contents = new Map(observers.toReversed().map((observer) => [observer.id, observer]));
   const isTraced = observers.some((o) => o.traceContext !== undefined);
-  const [row] = await tx.query<{ ids: ObserverId[]; now: Date }[]>(isTraced ? INSERT_TRACED : INSERT, [
+  const [row] = await tx.query<InsertedRow[]>(isTraced ? INSERT_TRACED : INSERT, [
     observers.map((o) => o.id),
     observers.map((o) => o.name),
     observers.map((o) => o.type),
@@ -57,11 +79,19 @@ export async function insertObservers(tx: EntityManager, observers: NewObserver[
     observers.map((o) => (o.startAt === undefined ? null : (o.whenFull ?? null))),
     observers.map((o) => (o.silence == null ? null : JSON.stringify(o.silence))),
     observers.map((o) => o.specVersion ?? 1),
+    claimId ?? null,
     ...(isTraced ? tracesOf([...contents.values()]) : []),
   ]);
   if (row === undefined) return new Map();
   const now = row.now.toISOString();
-  return new Map(row.ids.map((id) => [id, viewOfNew(contents.get(id) as NewObserver, now)]));
+  const startOf = new Map(row.startsOf?.map((id, i) => [id, row.startIds?.[i]]));
+  return new Map(
+    row.ids.map((id) => {
+      const claimedStart = startOf.get(id);
+      const observer = viewOfNew(contents.get(id) as NewObserver, now);
+      return [id, { observer, ...(claimedStart !== undefined && { claimedStart }) }];
+    }),
+  );
 }
 
 const tracesOf = (observers: NewObserver[]): unknown[] => [

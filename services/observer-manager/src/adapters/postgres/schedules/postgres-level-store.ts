@@ -5,6 +5,7 @@ import type { ScheduleState } from "../../../operations/schedules/schedule-store
 import { PostgresBooksTransaction, rethrowRefused } from "../books/postgres-books-store.ts";
 import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
+import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { isoOf, STATE_COLUMNS, type StateRow, toState } from "./schedule-rows.ts";
@@ -45,11 +46,11 @@ export class PostgresLevelStore implements LevelStore {
 
   async look(work: (state: ScheduleState, nowMs: number, tx: LevelTransaction) => Promise<void>): Promise<boolean> {
     let locked: string | undefined;
-    const look = this.#dataSource.transaction(async (tx) => {
+    const look = transact(this.#dataSource, async (tx, unawaited) => {
       const [row] = await tx.query<StateRow[]>(DUE);
       if (row === undefined) return false;
       locked = row.id;
-      await work(toState(row), row.nowMs, levelTransaction(tx, row.id));
+      await work(toState(row), row.nowMs, levelTransaction(tx, unawaited, row.id));
       return true;
     });
     return await look.catch(async (error: unknown) => {
@@ -72,8 +73,8 @@ export class PostgresLevelStore implements LevelStore {
   }
 }
 
-const levelTransaction = (tx: EntityManager, id: string): LevelTransaction => ({
-  books: new PostgresBooksTransaction(tx),
+const levelTransaction = (tx: EntityManager, unawaited: Unawaited, id: string): LevelTransaction => ({
+  books: new PostgresBooksTransaction(tx, unawaited),
   async notBrought(observers, sinceMs, limit) {
     const conditions = conditionsOfObservers(observers);
     const [schedule, since] = [conditions.parameter(id), conditions.parameter(isoOf(sinceMs))];

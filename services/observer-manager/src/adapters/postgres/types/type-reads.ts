@@ -1,5 +1,5 @@
 import type { BrokenFile, ObserverTypeInfo, TypeList, TypeView } from "@unacked/contracts";
-import type { DataSource } from "typeorm";
+import type { DataSource, EntityManager } from "typeorm";
 import type { LiveTypes, TypeDirectory } from "../../../operations/types/type-check.ts";
 import { prepared } from "../connection/prepared.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
@@ -38,14 +38,14 @@ export async function listTypes(dataSource: DataSource): Promise<TypeList> {
 }
 
 export class PostgresTypeDirectory implements TypeDirectory {
-  readonly #dataSource: DataSource;
+  readonly #database: Pick<EntityManager, "query">;
 
-  constructor(dataSource: DataSource) {
-    this.#dataSource = dataSource;
+  constructor(database: Pick<EntityManager, "query">) {
+    this.#database = database;
   }
 
   async liveTypes(pool: string): Promise<LiveTypes> {
-    const rows = await this.#dataSource.query<{ types: ObserverTypeInfo[]; services: string; without: string[] }[]>(
+    const rows = await this.#database.query<{ types: ObserverTypeInfo[]; services: string; without: string[] }[]>(
       LIVE_TYPES,
       [pool],
     );
@@ -57,6 +57,6 @@ export class PostgresTypeDirectory implements TypeDirectory {
   }
 
   livePools(): Promise<{ pool: string; types: string[] }[]> {
-    return this.#dataSource.query(LIVE_POOLS);
+    return this.#database.query(LIVE_POOLS);
   }
 }

@@ -22,6 +22,7 @@ import { recordActions } from "../access/audit-rows.ts";
 import { PostgresBooksTransaction, rethrowRefused } from "../books/postgres-books-store.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
+import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { COLUMNS, toWorkView, type WorkRow, withStep } from "./work-view.ts";
 
@@ -110,20 +111,20 @@ export class PostgresWorkStore implements WorkStore {
 
   advance(...[{ acts, atOnce }, step]: Parameters<WorkStore["advance"]>): Promise<boolean> {
     let taken: string | undefined;
-    const move = async (tx: EntityManager): Promise<boolean> => {
+    const move = async (tx: EntityManager, unawaited: Unawaited): Promise<boolean> => {
       const [row] = await tx.query<WorkRow[]>(NEXT, [acts]);
       if (row === undefined) return false;
       taken = row.id;
       const { id, actor, audit_id, wish, place, refused, accepted } = row;
       const ids = await nextOf(tx, row, atOnce);
       const work: NewWork = { id: id as WorkId, wish, by: actor, auditId: audit_id };
-      const done = ids.length === 0 ? { accepted: 0, refused: [] } : await step(new PostgresBooksTransaction(tx), work, ids);
+      const done =
+        ids.length === 0 ? { accepted: 0, refused: [] } : await step(new PostgresBooksTransaction(tx, unawaited), work, ids);
       const after = withStep(refused, done, MAX_WORK_NAMES);
       await tx.query(MOVE, [id, ids.at(-1) ?? place, accepted + done.accepted, after, ids.length < atOnce]);
       return true;
     };
-    return this.#dataSource
-      .transaction(move)
+    return transact(this.#dataSource, move)
       .catch(async (error: unknown) => {
         // It is tried again, behind the others: theirs go on.
         if (taken !== undefined) await this.#dataSource.query(LAST_IN_TURN, [taken]).catch(() => undefined);

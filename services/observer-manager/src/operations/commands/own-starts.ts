@@ -1,0 +1,26 @@
+import type { ObserverId, ObserverView } from "@unacked/contracts";
+import { contentOf } from "../observers/new-observer.ts";
+import type { DueCommand } from "./command-store.ts";
+
+export type Start = NonNullable<Extract<DueCommand, { kind: "start" }>["start"]>;
+
+/**
+ * Starts that the transaction which creates their observers writes as claimed by this manager already: they need neither be claimed nor
+ * read back to be sent. Where that cannot be they are due, for any manager.
+ */
+export interface OwnStarts {
+  /** The claim for so many that can be sent at once; undefined: they are to be due. It holds for OWN_CLAIM_HOLDS_MS. */
+  claim(count: number): string | undefined;
+  /** What was written under it, once that has committed. */
+  send(starts: OwnStart[]): void;
+}
+
+export type OwnStart = Pick<DueCommand, "id" | "traceContext"> & { start: Start };
+
+/** A start that is written, and not yet said to be sent: for so long no manager takes it for due, and then any does. */
+export const OWN_CLAIM_HOLDS_MS = 10_000;
+
+export function startOf(observer: ObserverView): Start {
+  const { revision, specVersion, createdAt } = observer;
+  return { observerId: observer.id as ObserverId, revision, ...contentOf(observer), specVersion, createdAt };
+}
