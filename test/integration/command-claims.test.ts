@@ -11,6 +11,7 @@ import { eventually } from "../support/eventually.ts";
 import { keptLog, putObserver, putService, type TestBooks, useBooks } from "../support/servers/books.ts";
 
 const HOLD_MS = 10_000;
+const STOP_PAUSES = { firstMs: 5_000, maxMs: 60_000 };
 
 const books = useBooks("commands, services, observers");
 let one: PostgresCommandStore;
@@ -34,28 +35,31 @@ const isOver = ({ due }: Claim): Settled[] => due.map(({ id }) => ({ id, keep: f
 const putOff = ({ due }: Claim, dueInMs: number): Settled[] =>
   due.map(({ id }) => ({ id, keep: true, dueInMs, wasSent: true }));
 
+const unsentStops = ({ due }: Claim, dueInMs: number): Settled[] =>
+  due.map(({ id }) => ({ id, keep: "unsent-stop", dueInMs }));
+
 test("what one manager claims, no other sends, in no transaction; it is settled by the claim that holds it", async () => {
   const id = await wantStart();
-  const claim = await one.claimDue(10, HOLD_MS);
+  const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   expect(claim.due).toMatchObject([{ kind: "start", start: { observerId: id, revision: 1 } }]);
-  expect(kindsOf(await other.claimDue(10, HOLD_MS))).toEqual([]);
+  expect(kindsOf(await other.claimDue(10, HOLD_MS, STOP_PAUSES))).toEqual([]);
   expect(await other.nextDueInMs()).toSatisfy((ms: number) => ms > 0 && ms <= HOLD_MS);
   await one.settle(claim, putOff(claim, 60_000));
   expect(await rows()).toEqual([{ kind: "start", sentCount: 1, isClaimed: false }]);
   await query("UPDATE commands SET due_at = now()");
-  const again = await other.claimDue(10, HOLD_MS);
+  const again = await other.claimDue(10, HOLD_MS, STOP_PAUSES);
   await other.settle(again, isOver(again));
   expect(await rows()).toEqual([]);
 });
 
 test("the claim of a dead manager runs out, by PostgreSQL's clock; renewed it holds, and late it settles nothing any more", async () => {
   await wantStart();
-  const late = await one.claimDue(10, 50);
+  const late = await one.claimDue(10, 50, STOP_PAUSES);
   await one.renew(late, HOLD_MS);
   expect(await other.nextDueInMs()).toBeGreaterThan(1_000);
   await one.renew(late, 1);
   const taken = await eventually(async () => {
-    const claim = await other.claimDue(10, HOLD_MS);
+    const claim = await other.claimDue(10, HOLD_MS, STOP_PAUSES);
     expect(kindsOf(claim)).toEqual(["start"]);
     return claim;
   });
@@ -68,9 +72,31 @@ test("the claim of a dead manager runs out, by PostgreSQL's clock; renewed it ho
   expect(await rows()).toEqual([]);
 });
 
+test("a stop is taken for sent, again after each pause until it is answered; one that could not be is due sooner", async () => {
+  const stop = "INSERT INTO commands (kind, observer_id, revision) VALUES ('stop', $1, 1)";
+  await query(stop, [await putObserver(books.dataSource)]);
+  const dueInS = async () => Math.round(Number(await one.nextDueInMs()) / 1_000);
+  const pauses: number[] = [];
+  for (let times = 1; times <= 6; times += 1) {
+    const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
+    expect(kindsOf(claim)).toEqual(["stop"]);
+    expect(await rows()).toEqual([{ kind: "stop", sentCount: times, isClaimed: false }]);
+    pauses.push(await dueInS());
+    if (times < 6) await query("UPDATE commands SET due_at = now()");
+    else await one.settle(claim, unsentStops(claim, 1_000));
+  }
+  expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
+  expect([await dueInS(), await rows()]).toEqual([1, [{ kind: "stop", sentCount: 5, isClaimed: false }]]);
+  // Asked for once more while it was being sent: then that is the last word on it.
+  const late = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
+  await query("UPDATE commands SET due_at = now()");
+  await one.settle(late, unsentStops(late, 1_000));
+  expect(Math.abs(await dueInS())).toBe(0);
+});
+
 test("what is forgotten, or wanted in another revision, while it is claimed does not come back when the claim is settled", async () => {
   const [forgotten, changed] = [await wantStart(), await wantStart()];
-  const claim = await one.claimDue(10, HOLD_MS);
+  const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   expect(claim.due).toHaveLength(2);
   await query("DELETE FROM commands WHERE observer_id = ANY($1)", [[forgotten, changed]]);
   await query("INSERT INTO commands (kind, observer_id, revision) VALUES ('start', $1, 2)", [changed]);
@@ -138,14 +164,14 @@ test("an admission is dropped where its run asks no more", async () => {
      VALUES ('admit', $1, gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(), 1)`,
     [id],
   );
-  const claim = await one.claimDue(10, HOLD_MS);
+  const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   expect(claim.due).toMatchObject([{ kind: "admit", admission: null }]);
 });
 
 test("neither a renewal nor a settlement waits for a transaction that is about to forget one of the commands", async () => {
   await wantStart();
   const kept = await wantStart();
-  const claim = await one.claimDue(10, HOLD_MS);
+  const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   await books.dataSource.transaction(async (ledger) => {
     await ledger.query("DELETE FROM commands WHERE observer_id <> $1", [kept]);
     await one.renew(claim, HOLD_MS);
@@ -160,11 +186,11 @@ test("what is asked for once more while it is being sent is due at once", async 
   await putService(books.dataSource, { pool: "default" });
   const reconciler = new PostgresReconcilerStore(books.dataSource);
   await reconciler.askInventories("default");
-  const claim = await one.claimDue(10, HOLD_MS);
+  const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   expect(kindsOf(claim)).toEqual(["report-inventory"]);
   await reconciler.askInventories("default");
   await one.settle(claim, putOff(claim, 60_000));
-  expect(kindsOf(await other.claimDue(10, HOLD_MS))).toEqual(["report-inventory"]);
+  expect(kindsOf(await other.claimDue(10, HOLD_MS, STOP_PAUSES))).toEqual(["report-inventory"]);
 });
 
 test("among very many commands that are not due, those that are are found by their index", async () => {
@@ -180,12 +206,16 @@ test("among very many commands that are not due, those that are are found by the
     return books.dataSource.query(sql, parameters);
   };
   const store = new PostgresCommandStore(recording);
-  const claim = await store.claimDue(2_000, HOLD_MS);
+  const claim = await store.claimDue(2_000, HOLD_MS, STOP_PAUSES);
   expect(claim.due).toHaveLength(11);
   await store.renew(claim, HOLD_MS);
-  await store.settle(claim, [...isOver(claim).slice(0, 5), ...putOff(claim, 1).slice(5)]);
+  await store.settle(claim, [
+    ...isOver(claim).slice(0, 5),
+    ...putOff(claim, 1).slice(5, 8),
+    ...unsentStops(claim, 1).slice(8),
+  ]);
   await store.nextDueInMs();
-  expect(statements).toHaveLength(5);
+  expect(statements).toHaveLength(6);
   for (const { sql, parameters } of statements) {
     const [plan] = await query(`EXPLAIN (FORMAT JSON) ${sql}`, parameters);
     const text = JSON.stringify(plan);
@@ -232,7 +262,7 @@ test("thousands are claimed, renewed and settled at once where a vacuum has foun
   await query("DELETE FROM commands");
   await query("VACUUM (TRUNCATE off) commands");
   await query(kinds, [16_000]);
-  const claim = await one.claimDue(8_000, HOLD_MS);
+  const claim = await one.claimDue(8_000, HOLD_MS, STOP_PAUSES);
   await one.renew(claim, HOLD_MS);
   await one.settle(claim, [...putOff(claim, 60_000).slice(0, 4_000), ...isOver(claim).slice(4_000)]);
   // Planned for one row, this took minutes.

@@ -325,11 +325,11 @@ describe("starts that are sent by the manager that creates them", () => {
     ]);
     const ids = await books.dataSource.query("SELECT id::text FROM commands ORDER BY id");
     expect(sent.map(({ id }) => ({ id }))).toEqual(ids);
-    const read = await new PostgresCommandStore(books.dataSource).claimDue(10, 1_000);
+    const read = await new PostgresCommandStore(books.dataSource).claimDue(10, 1_000, { firstMs: 1, maxMs: 1 });
     expect(read.due).toEqual([]);
     await books.dataSource.query("UPDATE commands SET due_at = now()");
     // As they would be read from the books, in a minute, by another manager.
-    const later = await new PostgresCommandStore(books.dataSource).claimDue(10, 1_000);
+    const later = await new PostgresCommandStore(books.dataSource).claimDue(10, 1_000, { firstMs: 1, maxMs: 1 });
     expect(later.due.map((due) => due.kind === "start" && due.start)).toEqual(sent.map(({ start }) => start));
   });
 

@@ -18,6 +18,7 @@ const tally = { applied() {}, putAside() {}, sent() {} };
 /** As the table of commands behaves (docs/decisions/0009), without a table: a clock that only `claimsRunOut` moves. */
 class Commands implements CommandStore {
   readonly rows = new Map<string, { command: DueCommand; claim: string | null; isDue: boolean }>();
+  readonly unsentStops: string[] = [];
   #claims = 0;
 
   add(command: DueCommand, claim: string | null = null): void {
@@ -25,14 +26,15 @@ class Commands implements CommandStore {
   }
 
   claimsRunOut(): void {
-    for (const row of this.rows.values()) row.claim = null;
+    for (const row of this.rows.values()) Object.assign(row, { claim: null, isDue: true });
   }
 
   async claimDue(): Promise<Claim> {
     this.#claims += 1;
     const id = `claim-${this.#claims}`;
     const due = [...this.rows.values()].filter((row) => row.isDue && row.claim === null);
-    for (const row of due) row.claim = id;
+    // A stop is taken for sent.
+    for (const row of due) Object.assign(row, row.command.kind === "stop" ? { isDue: false } : { claim: id });
     return { id, due: due.map(({ command }) => command) };
   }
 
@@ -41,6 +43,7 @@ class Commands implements CommandStore {
   async settle({ id }: Pick<Claim, "id">, settled: Settled[]): Promise<void> {
     for (const one of settled) {
       const row = this.rows.get(one.id);
+      if (one.keep === "unsent-stop") this.unsentStops.push(one.id);
       if (row?.claim !== id) continue;
       if (one.keep) Object.assign(row, { claim: null, isDue: false });
       else this.rows.delete(one.id);
@@ -100,7 +103,8 @@ describe("a dispatcher", () => {
     await successor.stop();
     const wasSettled = when === "after" && at === 3;
     const wasSent = wasSettled || at === 3 || (when === "after" && at === 2);
-    expect(broker.sent.filter((id) => id === "stop").length).toBe(wasSent && !wasSettled ? 2 : 1);
+    // It is sent until it is answered, whatever became of the first.
+    expect(broker.sent.filter((id) => id === "stop").length).toBe(wasSent ? 2 : 1);
     expect(broker.sent.filter((id) => id === "probe").length).toBe(wasSent && !wasSettled ? 2 : 1);
     expect(broker.sent).not.toContain("unwanted");
   });
@@ -118,6 +122,22 @@ describe("a dispatcher", () => {
       await vi.waitFor(() => expect([...commands.rows.values()].every(({ isDue }) => !isDue)).toBe(true));
       await dispatcher.stop();
       expect([...commands.rows.keys()], outcome).toEqual(left);
+    }
+  });
+
+  it("has a stop that was sent stand as its claim left it, and says which was not", async () => {
+    for (const [outcome, unsent, settlements] of [
+      ["sent", [], 0],
+      ["failed", ["stop"], 1],
+    ] as const) {
+      const [commands, broker] = [new Commands(), new Broker(outcome)];
+      commands.add(STOP);
+      const settle = vi.spyOn(commands, "settle");
+      const dispatcher = new Dispatcher(commands, broker, log, tally);
+      dispatcher.start();
+      await vi.waitFor(() => expect(broker.sent).toEqual(["stop"]));
+      await dispatcher.stop();
+      expect([commands.unsentStops, settle.mock.calls.length], outcome).toEqual([unsent, settlements]);
     }
   });
 

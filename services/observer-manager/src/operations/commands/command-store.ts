@@ -1,4 +1,4 @@
-import type { AdmittedSpec, Checkpoint, StartObserver, UpdateRuns } from "@unacked/contracts";
+import type { AdmittedSpec, Checkpoint, DoublingPauses, StartObserver, UpdateRuns } from "@unacked/contracts";
 import type { Command } from "../../domain/books/books.ts";
 
 /** The commands of one kind that are not sent, or not answered, yet. */
@@ -49,8 +49,11 @@ export type SendOutcome = "sent" | "gone" | "failed" | "held-up";
 
 /** No call leaves a transaction open. */
 export interface CommandStore {
-  /** Claims up to `limit` due commands, for `holdMs`: then they are due again, for any manager, unless renewed or settled. */
-  claimDue(limit: number, holdMs: number): Promise<Claim>;
+  /**
+   * Claims up to `limit` due commands, for `holdMs`: then they are due again, for any manager, unless renewed or settled. A stop is
+   * not claimed, but taken for sent: it is due again after its pause, until it is answered.
+   */
+  claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses): Promise<Claim>;
   /** The claim holds for `holdMs` from now on. */
   renew(claim: Claim, holdMs: number): Promise<void>;
   /** Removes, or puts off, each as told; what was forgotten meanwhile, or claimed by another, is left as it is. */
@@ -59,7 +62,12 @@ export interface CommandStore {
   nextDueInMs(): Promise<number | null>;
 }
 
-export type Settled = { id: string } & ({ keep: false } | { keep: true; dueInMs: number; wasSent: boolean });
+/** unsent-stop: it was taken for sent, and could not be; sooner where it is wanted sooner. */
+export type Settled = { id: string } & (
+  | { keep: false }
+  | { keep: true; dueInMs: number; wasSent: boolean }
+  | { keep: "unsent-stop"; dueInMs: number }
+);
 
 export interface CommandSender {
   /** Whether messages can be sent: connected and not blocked by an alarm. */

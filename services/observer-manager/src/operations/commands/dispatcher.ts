@@ -123,7 +123,7 @@ export class Dispatcher implements OwnStarts {
 
   /** Where there are more than one claim takes, the next are claimed while the broker confirms these. */
   async #claim(): Promise<number> {
-    const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS);
+    const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS, RESENDS);
     if (claim.due.length === 0) return 0;
     const settle = (settled: Settled[]) => this.#store.settle(claim, settled);
     const sending = this.#dispatch(claim, settle).finally(() => this.#underWay.delete(sending));
@@ -139,8 +139,8 @@ export class Dispatcher implements OwnStarts {
     const outcomes = await this.#send(claim.due);
     // What a renewal has locked would be left out, and sent again.
     await endRenewing();
-    const settled = claim.due.map((command) => outcomeOf(command, outcomes.get(command.id)));
-    await this.#untilWritten(() => settle(settled));
+    const settled = claim.due.flatMap((command) => outcomeOf(command, outcomes.get(command.id)) ?? []);
+    if (settled.length > 0) await this.#untilWritten(() => settle(settled));
   }
 
   /** One after the other: each locks what it renews. @returns what ends it, and never rejects */
@@ -191,9 +191,10 @@ const isWanted = (command: DueCommand): boolean =>
   !(command.kind === "admit" && (command.admission === null || command.admission === "later")) &&
   !(command.kind === "update-run" && (command.spec === null || command.spec === "later"));
 
-/** What becomes of a command's row. `outcome` is undefined for what is not wanted any more. */
-function outcomeOf(command: DueCommand, outcome: SendOutcome | undefined): Settled {
+/** What becomes of a command's row; undefined: it stands as its claim left it. `outcome` is undefined for what is not wanted any more. */
+function outcomeOf(command: DueCommand, outcome: SendOutcome | undefined): Settled | undefined {
   const { id } = command;
+  if (command.kind === "stop") return outcome === "sent" ? undefined : { id, keep: "unsent-stop", dueInMs: FAILED_PAUSE_MS };
   if (outcome === undefined) {
     const isPutOff =
       (command.kind === "admit" && command.admission === "later") ||
@@ -207,8 +208,6 @@ function outcomeOf(command: DueCommand, outcome: SendOutcome | undefined): Settl
     case "probe":
     case "step-aside":
       return { id, keep: false };
-    case "stop":
-      return { id, keep: true, dueInMs: resendPauseMs(command.sentCount), wasSent: true };
     case "stop-run":
     case "restart-run":
     case "move-run":

@@ -6,7 +6,7 @@ import type { Log } from "../../log.ts";
 
 const PAUSES = { firstMs: 100, maxMs: 5_000 };
 /** A queue without a leader has one again in a moment, and whoever starts waits for this. */
-const REFUSED_PAUSES = { firstMs: 100, maxMs: 500 };
+const REFUSED_PAUSES = { firstMs: 100, maxMs: 200 };
 
 export type PublishTools = {
   readonly publisher: Pick<Publisher, "publish" | "writable" | "declareAgain">;

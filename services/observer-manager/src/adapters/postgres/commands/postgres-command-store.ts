@@ -1,4 +1,4 @@
-import { type InventoryProof, newClaimId, type ObserverId, type RunId } from "@unacked/contracts";
+import { type DoublingPauses, type InventoryProof, newClaimId, type ObserverId, type RunId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type {
   Admission,
@@ -26,11 +26,16 @@ const WITHOUT_THE_DISK = "(SELECT set_config('synchronous_commit', 'off', true))
 
 /**
  * Index: commands_due. What another manager is claiming, or the ledger is forgetting, is skipped and not waited for. A claim
- * that ran out is due like any other: its manager is dead, or has not been able to say for as long that it lives.
+ * that ran out is due like any other: its manager is dead, or has not been able to say for as long that it lives. A stop is taken for
+ * sent: it is sent again until it is answered, so nothing needs to be written once it has been, and a stop that is sent twice is one.
  */
 const CLAIM = prepared(`
   WITH claimed AS (
-    UPDATE commands c SET claim_id = $2, claimed_at = now(), due_at = now() + $3 * interval '1 millisecond'
+    UPDATE commands c SET
+      claim_id = CASE WHEN kind <> 'stop' THEN $2::uuid END, claimed_at = CASE WHEN kind <> 'stop' THEN now() END,
+      due_at = now() + interval '1 millisecond' *
+        CASE WHEN kind = 'stop' THEN least($5::float8, $4::float8 * 2 ^ least(sent_count, 16)) ELSE $3::float8 END,
+      sent_count = sent_count + CASE WHEN kind = 'stop' THEN 1 ELSE 0 END
     FROM ${WITHOUT_THE_DISK} WHERE c.id = ANY(ARRAY(
       SELECT id FROM commands WHERE due_at <= now() ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING c.id, c.kind, c.sent_count AS "sentCount", c.observer_id AS "observerId", c.revision,
@@ -44,6 +49,12 @@ const CLAIM = prepared(`
  * transaction that may wait for a lock of ours: it is left to that, so that neither ever waits for the other.
  */
 const STILL_CLAIMED = "ARRAY(SELECT id FROM commands WHERE id = ANY($1) AND claim_id = $2 FOR UPDATE SKIP LOCKED)";
+
+/** Not sent after all. One that was asked for once more meanwhile is due at once, which is sooner. */
+const STOPS_NOT_SENT = `
+  UPDATE commands SET due_at = least(due_at, now() + $2 * interval '1 millisecond'), sent_count = greatest(0, sent_count - 1)
+  FROM ${WITHOUT_THE_DISK} WHERE id = ANY(ARRAY(
+    SELECT id FROM commands WHERE id = ANY($1) AND kind = 'stop' AND claim_id IS NULL FOR UPDATE SKIP LOCKED))`;
 
 const RENEW = `
   UPDATE commands SET due_at = now() + $3 * interval '1 millisecond'
@@ -120,9 +131,15 @@ export class PostgresCommandStore implements CommandStore {
     this.#dataSource = dataSource;
   }
 
-  async claimDue(limit: number, holdMs: number): Promise<Claim> {
+  async claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses): Promise<Claim> {
     const id = newClaimId();
-    const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [limit, id, holdMs]);
+    const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [
+      limit,
+      id,
+      holdMs,
+      stopPauses.firstMs,
+      stopPauses.maxMs,
+    ]);
     return { id, due: await this.#withUpdates(await this.#withAdmissions(await this.#withStarts(rows))) };
   }
 
@@ -133,7 +150,10 @@ export class PostgresCommandStore implements CommandStore {
   async settle({ id }: Pick<Claim, "id">, settled: Settled[]): Promise<void> {
     const over = settled.filter((one) => !one.keep).map((one) => one.id);
     if (over.length > 0) await this.#dataSource.query(REMOVE, [over, id]);
-    const kept = settled.flatMap((one) => (one.keep ? [one] : []));
+    const [unsent] = settled.flatMap((one) => (one.keep === "unsent-stop" ? [one] : []));
+    const unsentIds = settled.flatMap((one) => (one.keep === "unsent-stop" ? [one.id] : []));
+    if (unsent !== undefined) await this.#dataSource.query(STOPS_NOT_SENT, [unsentIds, unsent.dueInMs]);
+    const kept = settled.flatMap((one) => (one.keep === true ? [one] : []));
     if (kept.length > 0)
       await this.#dataSource.query(PUT_OFF, [
         kept.map((one) => one.id),
