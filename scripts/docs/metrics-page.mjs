@@ -50,7 +50,7 @@ ${table(alone(service))}
 ${table(ofBoth)}
 
 Beside these both have prom-client's metrics of Node and of the process: \`nodejs_eventloop_lag_p99_seconds\` (event-loop
-lag: about 0.01 when idle, as it is measured every 10 ms), \`nodejs_heap_size_used_bytes\`, \`nodejs_gc_duration_seconds\`,
+lag: about 0.1 when idle, as it is measured every 100 ms), \`nodejs_heap_size_used_bytes\`, \`nodejs_gc_duration_seconds\`,
 \`process_resident_memory_bytes\`, \`process_cpu_seconds_total\`, \`process_start_time_seconds\` and others.
 `;
 }

@@ -61,7 +61,7 @@ const WELL: Series = {
   [`unacked_service_ready{${service}}`]: steady(1),
   [`unacked_service_draining{${service}}`]: steady(0),
   [`unacked_service_fences_total{${service},why="session-lost"}`]: steady(2),
-  [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.011),
+  [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.101),
   [`unacked_service_slot_deaths_total{${service},reason="culprit"}`]: steady(3),
   [`unacked_service_slot_deaths_total{${service},reason="stop"}`]: growing(1),
   [`unacked_service_slot_deaths_total{${service},reason="recycled"}`]: steady(1),
