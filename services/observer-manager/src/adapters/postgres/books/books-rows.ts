@@ -47,18 +47,13 @@ const LOCK_OBSERVERS = prepared(`
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`);
 
-/**
- * These, those of whole services, and those that locked observers name, as they are by now: asked right behind the locks.
- * Indexes: runs_pkey, runs_not_ended_on_service, observers_pkey.
- */
+/** Indexes: runs_pkey, runs_not_ended_on_service. */
 const RUNS = prepared(`
   SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
          fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
          extract(epoch FROM started_at) * 1000 AS "startedAtMs",
          extract(epoch FROM ended_at) * 1000 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
-  FROM runs
-  WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')
-     OR id = ANY(ARRAY(SELECT unnest(ARRAY[current_run_id, requested_run_id]) FROM observers WHERE id = ANY($3)))`);
+  FROM runs WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')`);
 
 const WRITE_SERVICES = prepared(`
   INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
@@ -172,18 +167,30 @@ export async function loadObserverBooks(tx: EntityManager, ids: ObserverId[], in
 type ServiceRow = ServiceBook & { lastSeq: string; memoryBytes: string };
 type Rows = [observers: ObserverBook[], runs: RunBook[]];
 
-/** With their runs, asked for at once. */
+/**
+ * With the runs that are named, asked for right behind the locks, and those that the locked rows name: of what a service tells these are mostly
+ * the same, and nothing more is asked. By ids that are given, and not by the rows themselves: a plan for an empty table would search one list of
+ * ids through for each run.
+ */
 async function lockObservers(
   tx: EntityManager,
   named: { observers: Set<ObserverId>; runs?: Set<RunId>; wholeServices?: ServiceId[] },
 ): Promise<Rows> {
-  const ids = [...named.observers];
-  if (ids.length === 0) return [[], []];
-  return allInOrder([
-    tx.query<ObserverBook[]>(LOCK_OBSERVERS, [ids]),
-    tx.query<RunBook[]>(RUNS, [[...(named.runs ?? [])], named.wholeServices ?? [], ids]),
+  const { runs: namedRuns = new Set(), wholeServices = [] } = named;
+  if (named.observers.size === 0) return [[], []];
+  const [observers, runs] = await allInOrder([
+    tx.query<ObserverBook[]>(LOCK_OBSERVERS, [[...named.observers]]),
+    askRuns(tx, [...namedRuns], wholeServices),
   ]);
+  const asked = new Set([...namedRuns, ...runs.map(({ id }) => id)]);
+  const others = observers
+    .flatMap(({ currentRunId, requestedRunId }) => [currentRunId, requestedRunId])
+    .filter((id) => id !== null && !asked.has(id)) as RunId[];
+  return [observers, [...runs, ...(await askRuns(tx, others, []))]];
 }
+
+const askRuns = async (tx: EntityManager, ids: RunId[], services: ServiceId[]): Promise<RunBook[]> =>
+  ids.length + services.length === 0 ? [] : tx.query<RunBook[]>(RUNS, [ids, services]);
 
 function addRows(books: Books, [observers, runs]: Rows): void {
   for (const row of observers) books.observers.set(row.id, row);
