@@ -41,7 +41,7 @@ function turnsOf(dataSource: DataSource): { recorded: DataSource; turns: string[
 }
 
 describe("a transaction", () => {
-  test("waits once: its start leaves with what is asked first, its commit with what nobody waits for", async () => {
+  test("waits once: its start leaves with what is asked first, its commit right behind what nobody waits for", async () => {
     const { recorded, turns } = turnsOf(books.dataSource);
     const found = await transact(recorded, async (tx, unawaited) => {
       const [row] = await tx.query("SELECT count(*)::int AS count FROM drawer");
@@ -49,10 +49,7 @@ describe("a transaction", () => {
       unawaited.add(put(tx, 2));
       return row.count;
     });
-    expect(turns).toEqual([
-      ["START", "SELECT"],
-      ["INSERT", "INSERT", "COMMIT"],
-    ]);
+    expect(turns).toEqual([["START", "SELECT"], ["INSERT", "INSERT"], ["COMMIT"]]);
     expect([found, await drawer()]).toEqual([0, [1, 2]]);
   });
 
@@ -63,6 +60,21 @@ describe("a transaction", () => {
       unawaited.add(tx.query("SELECT 1/0"));
     });
     expect([await stateOf(outcome), await drawer()]).toEqual(["23505", []]);
+  });
+
+  test("does not commit where our own code failed between two writes", async () => {
+    const failing = async (tx: EntityManager) => {
+      void put(tx, 1);
+      throw new TypeError("a fault of our own");
+    };
+    const outcome = transact(books.dataSource, async (tx, unawaited) => unawaited.add(failing(tx)));
+    await expect(outcome).rejects.toThrow("a fault of our own");
+    const tooLong = transact(books.dataSource, async (tx, unawaited) => {
+      unawaited.add(put(tx, 2));
+      unawaited.add(tx.query("SELECT $1::text[]", [Array.from({ length: 9 }, () => "x".repeat(2 ** 26))]));
+    });
+    await expect(tooLong).rejects.toThrow("Invalid string length");
+    expect(await drawer()).toEqual([]);
   });
 
   test("tells of a refusal that only the next question meets by its cause", async () => {

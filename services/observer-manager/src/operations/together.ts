@@ -19,7 +19,7 @@ interface Submission<In, Out> {
 }
 
 /**
- * What comes in: calls that write, or read the same. Those that arrive while a transaction is under way share the next one, so that a thousand clients
+ * What comes in: calls that write. Those that arrive while a transaction is under way share the next one, so that a thousand clients
  * wait neither for a thousand commits nor for each other's connections. Each is answered for itself: one that PostgreSQL refuses
  * costs the others nothing but another try. A crash before the commit leaves nothing of any of them.
  */

@@ -42,6 +42,9 @@ export class Dispatcher implements OwnStarts {
   /** Nobody claims under it again: one for all own starts. */
   readonly #ownClaimId = newClaimId();
   #ownCount = 0;
+  readonly #ownToRenew = new Set<DueCommand[]>();
+  #renewingOwn: NodeJS.Timeout | undefined;
+  #ownRenewal: Promise<void> | undefined;
   /** What is sent one by one is written down together. */
   readonly #ownSettlement: Together<Settled[], void>;
 
@@ -78,23 +81,39 @@ export class Dispatcher implements OwnStarts {
     const slices: Promise<void>[] = [];
     for (let from = 0; from < starts.length; from += CLAIM_LIMIT) {
       const due = starts.slice(from, from + CLAIM_LIMIT).map((own): DueCommand => ({ kind: "start", sentCount: 0, ...own }));
-      const sending = this.#sendOwn(due, slices.at(-CLAIMS_AT_ONCE));
+      const sending = this.#sendOwn(due, slices.at(-CLAIMS_AT_ONCE)).finally(() => this.#ownUnderWay.delete(sending));
+      this.#ownUnderWay.add(sending);
       slices.push(sending);
     }
   }
 
+  /** Never rejects. */
   async #sendOwn(due: DueCommand[], turn: Promise<void> | undefined): Promise<void> {
-    const sending = this.#dispatch({ id: this.#ownClaimId, due }, (settled) => this.#ownSettlement.do(settled), turn);
     this.#ownCount += due.length;
-    this.#ownUnderWay.add(sending);
-    await sending;
-    this.#ownUnderWay.delete(sending);
+    this.#ownToRenew.add(due);
+    this.#renewingOwn ??= setInterval(() => this.#renewOwn(), RENEW_EVERY_MS);
+    await turn;
+    const outcomes = await this.#send(due);
+    this.#ownToRenew.delete(due);
     this.#ownCount -= due.length;
+    if (this.#ownToRenew.size === 0) {
+      clearInterval(this.#renewingOwn);
+      this.#renewingOwn = undefined;
+    }
+    // What a renewal has locked would be left out, and sent again.
+    await this.#ownRenewal;
+    await this.#ownSettlement.do(settlementOf(due, outcomes));
+  }
+
+  /** All that is on its way, by one statement. */
+  #renewOwn(): void {
+    const claim = { id: this.#ownClaimId, due: [...this.#ownToRenew].flat() };
+    this.#ownRenewal ??= this.#renew(claim).finally(() => (this.#ownRenewal = undefined));
   }
 
   async #settleOwn(all: Settled[][]): Promise<void[]> {
     const settled = all.flat();
-    await this.#store.settle({ id: this.#ownClaimId }, settled);
+    await this.#untilWritten(() => this.#store.settle({ id: this.#ownClaimId }, settled));
     if (settled.some(({ keep }) => keep)) this.wake(); // for when it is due again
     return all.map(() => undefined);
   }
@@ -125,22 +144,19 @@ export class Dispatcher implements OwnStarts {
   async #claim(): Promise<number> {
     const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS, RESENDS);
     if (claim.due.length === 0) return 0;
-    const settle = (settled: Settled[]) => this.#store.settle(claim, settled);
-    const sending = this.#dispatch(claim, settle).finally(() => this.#underWay.delete(sending));
+    const sending = this.#dispatch(claim).finally(() => this.#underWay.delete(sending));
     this.#underWay.add(sending);
     if (claim.due.length < CLAIM_LIMIT || this.#underWay.size === CLAIMS_AT_ONCE) await Promise.race(this.#underWay);
     return claim.due.length;
   }
 
-  /** @param turn before which it is not sent. Never rejects */
-  async #dispatch(claim: Claim, settle: (all: Settled[]) => Promise<void>, turn?: Promise<void>): Promise<void> {
+  async #dispatch(claim: Claim): Promise<void> {
     const endRenewing = this.#keepRenewing(claim);
-    await turn;
     const outcomes = await this.#send(claim.due);
     // What a renewal has locked would be left out, and sent again.
     await endRenewing();
-    const settled = claim.due.flatMap((command) => outcomeOf(command, outcomes.get(command.id)) ?? []);
-    if (settled.length > 0) await this.#untilWritten(() => settle(settled));
+    const settled = settlementOf(claim.due, outcomes);
+    if (settled.length > 0) await this.#untilWritten(() => this.#store.settle(claim, settled));
   }
 
   /** One after the other: each locks what it renews. @returns what ends it, and never rejects */
@@ -155,9 +171,13 @@ export class Dispatcher implements OwnStarts {
     };
   }
 
+  /** Never rejects: whatever fails is sent again. */
   async #send(due: DueCommand[]): Promise<Map<string, SendOutcome>> {
     const toSend = due.filter(isWanted);
-    const outcomes = await this.#sender.send(toSend);
+    const outcomes = await this.#sender.send(toSend).catch((error: unknown): SendOutcome[] => {
+      this.#log.error({ err: error }, "dispatcher: commands could not be sent by a fault of our own");
+      return [];
+    });
     const outcomeOf = new Map(toSend.map((command, i) => [command.id, outcomes[i] ?? "failed"]));
     for (const { id, kind } of toSend) this.#tally.sent(kind, outcomeOf.get(id) ?? "failed");
     return outcomeOf;
@@ -190,6 +210,9 @@ const isWanted = (command: DueCommand): boolean =>
   !(command.kind === "start" && command.start === null) &&
   !(command.kind === "admit" && (command.admission === null || command.admission === "later")) &&
   !(command.kind === "update-run" && (command.spec === null || command.spec === "later"));
+
+const settlementOf = (due: DueCommand[], outcomes: ReadonlyMap<string, SendOutcome>): Settled[] =>
+  due.flatMap((command) => outcomeOf(command, outcomes.get(command.id)) ?? []);
 
 /** What becomes of a command's row; undefined: it stands as its claim left it. `outcome` is undefined for what is not wanted any more. */
 function outcomeOf(command: DueCommand, outcome: SendOutcome | undefined): Settled | undefined {

@@ -4,6 +4,7 @@ import { type Books, InventoryParts } from "../../../domain/books/books.ts";
 import type { ReceivedMessage, SignOfLife } from "../../../domain/books/received-message.ts";
 import type { KnowsUpdates } from "../../../domain/observers/spec-change.ts";
 import type { ActionDone } from "../../../operations/access/audit.ts";
+import { allInOrder } from "../../../operations/all-in-order.ts";
 import {
   type BooksStore,
   type BooksTransaction,
@@ -170,7 +171,8 @@ export class PostgresBooksTransaction implements BooksTransaction {
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    await this.#tx.query("SAVEPOINT one_event");
+    // What was refused before it is not its own.
+    await allInOrder([this.#unawaited.done(), this.#tx.query("SAVEPOINT one_event")]);
     try {
       const result = await work();
       await this.#unawaited.done();

@@ -50,6 +50,9 @@ const CLAIM = prepared(`
  */
 const STILL_CLAIMED = "ARRAY(SELECT id FROM commands WHERE id = ANY($1) AND claim_id = $2 FOR UPDATE SKIP LOCKED)";
 
+/** Of stops that were taken together with what could not be read. */
+const UNREAD_AGAIN_MS = 1_000;
+
 /** Not sent after all. One that was asked for once more meanwhile is due at once, which is sooner. */
 const STOPS_NOT_SENT = `
   UPDATE commands SET due_at = least(due_at, now() + $2 * interval '1 millisecond'), sent_count = greatest(0, sent_count - 1)
@@ -140,7 +143,13 @@ export class PostgresCommandStore implements CommandStore {
       stopPauses.firstMs,
       stopPauses.maxMs,
     ]);
-    return { id, due: await this.#withUpdates(await this.#withAdmissions(await this.#withStarts(rows))) };
+    try {
+      return { id, due: await this.#withUpdates(await this.#withAdmissions(await this.#withStarts(rows))) };
+    } catch (error) {
+      const stops = rows.flatMap((row) => (row.kind === "stop" ? [row.id] : []));
+      if (stops.length > 0) await this.#dataSource.query(STOPS_NOT_SENT, [stops, UNREAD_AGAIN_MS]);
+      throw error;
+    }
   }
 
   async renew({ id, due }: Claim, holdMs: number): Promise<void> {

@@ -31,9 +31,12 @@ export class FailFastClient extends pg.Client {
     }) as pg.Client["query"];
   }
 
-  /** Ends the connection at once: what is asked of it rejects. */
-  giveUp(): void {
+  /** Ends the connection at once: what is asked of it rejects. Resolves when it is gone, so that nobody is handed it. */
+  async giveUp(): Promise<void> {
+    if (this.#hasEnded) return;
+    const ended = new Promise((resolve) => this.once("end", resolve));
     connectionOf(this).stream.destroy();
+    await ended;
   }
 
   async #await<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -85,11 +88,7 @@ export class FailFastClient extends pg.Client {
 
   /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
   async #rethrow(error: unknown): Promise<never> {
-    if (error instanceof Error && isOfItsConnection(error) && !this.#hasEnded) {
-      const ended = new Promise((resolve) => this.once("end", resolve));
-      this.giveUp();
-      await ended;
-    }
+    if (error instanceof Error && isOfItsConnection(error)) await this.giveUp();
     throw error;
   }
 }

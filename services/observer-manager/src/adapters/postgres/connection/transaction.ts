@@ -8,11 +8,21 @@ const BEHIND_A_REFUSAL = "25P02";
 /** What was asked of a transaction and nobody waits for: it need only be done when it commits. */
 export class Unawaited {
   #asked: Promise<unknown>[] = [];
+  #isRefused = false;
 
   /** Sent already, or in this turn. */
   add(asked: Promise<unknown>): void {
-    asked.catch(() => undefined); // told by those below
+    asked.catch(() => (this.#isRefused = true)); // told by those below
     this.#asked.push(asked);
+  }
+
+  /**
+   * Once all is on its way. Rejects where some of it never left, as our own code failed: PostgreSQL, which refuses a commit behind what it
+   * has refused, would know nothing of that.
+   */
+  async sent(): Promise<void> {
+    await new Promise((resolve) => process.nextTick(resolve));
+    if (this.#isRefused) await this.done();
   }
 
   /** Rejects with the first refusal, once all are answered. */
@@ -39,9 +49,9 @@ const firstOf = (refusals: unknown[]): unknown =>
   refusals.find((refusal) => sqlStateOf(refusal) !== BEHIND_A_REFUSAL) ?? refusals[0];
 
 /**
- * As DataSource.transaction does, but that START TRANSACTION leaves with what is asked first, and COMMIT with what is not waited for: two round trips
- * less, each of which wakes two processes. Rejects with what was refused first. A connection that does not start a transaction is given
- * up: nothing is done outside of one, but for the first statement, which left with the start.
+ * As DataSource.transaction does, but that START TRANSACTION leaves with what is asked first, and COMMIT right behind what is not waited for: two
+ * round trips less. Rejects with what was refused first. A connection that does not start a transaction, or does not end it, is given
+ * up: nothing is done outside of one, but for what left with the start.
  */
 export async function transact<T>(
   dataSource: DataSource,
@@ -49,18 +59,21 @@ export async function transact<T>(
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();
   const unawaited = new Unawaited();
+  let client: FailFastClient | undefined;
   try {
-    const client = (await runner.connect()) as FailFastClient;
+    const connection = (await runner.connect()) as FailFastClient;
+    client = connection;
     const begun = runner.query("START TRANSACTION");
-    begun.catch(() => client.giveUp());
+    begun.catch(() => connection.giveUp());
     unawaited.add(begun);
     const result = await work(runner.manager, unawaited);
+    await unawaited.sent();
     unawaited.add(runner.query("COMMIT"));
     await unawaited.done();
     await runner.broadcaster.broadcast("AfterTransactionCommit");
     return result;
   } catch (error) {
-    await runner.query("ROLLBACK").catch(() => undefined);
+    await runner.query("ROLLBACK").catch(() => client?.giveUp());
     throw await unawaited.causeOf(error);
   } finally {
     await runner.release();

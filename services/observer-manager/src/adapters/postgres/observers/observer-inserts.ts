@@ -31,10 +31,10 @@ const insertWith = (starts: string): string => `
          (SELECT array_agg(observer_id) FROM starts WHERE $14 IS NOT NULL) AS "startsOf"
   FROM o HAVING count(*) > 0`;
 
-/** Without a claim they are due now. */
+/** Without a claim they are due now. A claim counts from here on, however long the transaction has waited for a pool. */
 const CLAIM = `
-  $14::uuid, CASE WHEN $14 IS NOT NULL THEN now() END,
-  now() + CASE WHEN $14 IS NOT NULL THEN ${OWN_CLAIM_HOLDS_MS} ELSE 0 END * interval '1 millisecond'`;
+  $14::uuid, CASE WHEN $14 IS NOT NULL THEN clock_timestamp() END,
+  CASE WHEN $14 IS NULL THEN now() ELSE clock_timestamp() + ${OWN_CLAIM_HOLDS_MS} * interval '1 millisecond' END`;
 
 const INSERT = prepared(
   insertWith(`
