@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { Tally } from "../tally.ts";
 import { Together } from "../together.ts";
+import { ClaimRenewal } from "./claim-renewal.ts";
 import type { Claim, CommandSender, CommandStore, DueCommand, SendOutcome, Settled } from "./command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type OwnStart, type OwnStarts } from "./own-starts.ts";
 
@@ -13,7 +14,6 @@ const CLAIMS_AT_ONCE = 2;
 const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
 /** Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it. */
 const MAX_OWN = MAX_BULK + CLAIM_LIMIT;
-const RENEW_EVERY_MS = 3_000;
 const BACKSTOP_MS = 5_000;
 const FAILED_PAUSE_MS = 1_000;
 /** Of an admission while its observer is being stopped: by then it has been, or goes on. */
@@ -41,10 +41,7 @@ export class Dispatcher implements OwnStarts {
   readonly #ownUnderWay = new Set<Promise<void>>();
   /** Nobody claims under it again: one for all own starts. */
   readonly #ownClaimId = newClaimId();
-  #ownCount = 0;
-  readonly #ownToRenew = new Set<DueCommand[]>();
-  #renewingOwn: NodeJS.Timeout | undefined;
-  #ownRenewal: Promise<void> | undefined;
+  readonly #ownRenewal = new ClaimRenewal((due) => this.#renew({ id: this.#ownClaimId, due }));
   /** What is sent one by one is written down together. */
   readonly #ownSettlement: Together<Settled[], void>;
 
@@ -72,7 +69,7 @@ export class Dispatcher implements OwnStarts {
   }
 
   claim(count: number): string | undefined {
-    const isRoom = this.#ownCount + count <= MAX_OWN;
+    const isRoom = this.#ownRenewal.count + count <= MAX_OWN;
     return isRoom && this.#sender.isReady && !this.#loop.isStopped ? this.#ownClaimId : undefined;
   }
 
@@ -89,26 +86,11 @@ export class Dispatcher implements OwnStarts {
 
   /** Never rejects. */
   async #sendOwn(due: DueCommand[], turn: Promise<void> | undefined): Promise<void> {
-    this.#ownCount += due.length;
-    this.#ownToRenew.add(due);
-    this.#renewingOwn ??= setInterval(() => this.#renewOwn(), RENEW_EVERY_MS);
+    const release = this.#ownRenewal.hold(due);
     await turn;
     const outcomes = await this.#send(due);
-    this.#ownToRenew.delete(due);
-    this.#ownCount -= due.length;
-    if (this.#ownToRenew.size === 0) {
-      clearInterval(this.#renewingOwn);
-      this.#renewingOwn = undefined;
-    }
-    // What a renewal has locked would be left out, and sent again.
-    await this.#ownRenewal;
+    await release();
     await this.#ownSettlement.do(settlementOf(due, outcomes));
-  }
-
-  /** All that is on its way, by one statement. */
-  #renewOwn(): void {
-    const claim = { id: this.#ownClaimId, due: [...this.#ownToRenew].flat() };
-    this.#ownRenewal ??= this.#renew(claim).finally(() => (this.#ownRenewal = undefined));
   }
 
   async #settleOwn(all: Settled[][]): Promise<void[]> {
@@ -151,24 +133,11 @@ export class Dispatcher implements OwnStarts {
   }
 
   async #dispatch(claim: Claim): Promise<void> {
-    const endRenewing = this.#keepRenewing(claim);
+    const release = new ClaimRenewal((due) => this.#renew({ id: claim.id, due })).hold(claim.due);
     const outcomes = await this.#send(claim.due);
-    // What a renewal has locked would be left out, and sent again.
-    await endRenewing();
+    await release();
     const settled = settlementOf(claim.due, outcomes);
     if (settled.length > 0) await this.#untilWritten(() => this.#store.settle(claim, settled));
-  }
-
-  /** One after the other: each locks what it renews. @returns what ends it, and never rejects */
-  #keepRenewing(claim: Claim): () => Promise<void> {
-    let renewal: Promise<void> | undefined;
-    const timer = setInterval(() => {
-      renewal ??= this.#renew(claim).finally(() => (renewal = undefined));
-    }, RENEW_EVERY_MS);
-    return async () => {
-      clearInterval(timer);
-      await renewal;
-    };
   }
 
   /** Never rejects: whatever fails is sent again. */
