@@ -13,7 +13,7 @@
  * - fd 3, JSON lines to the service: `started { pid }` or `not-started { message }`, then `exited { code, signal }`
  */
 import { spawn } from "node:child_process";
-import { createWriteStream, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
 
@@ -31,8 +31,6 @@ import { createInterface } from "node:readline";
 
 const groupCheckMs = 20;
 
-const reports = createWriteStream("", { fd: 3 });
-reports.on("error", () => killAndLeave());
 // Only the service decides when this ends. (SIGKILL does too: then the service sees it and kills the group.)
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => {});
 
@@ -66,14 +64,18 @@ function start({ command, args, env, cwd, stopTimeoutMs, silenceTimeoutMs, hasIn
   );
   if (child === undefined) return;
   groupId = child.pid;
-  child.on("spawn", () => report({ event: "started", pid: child.pid }));
+  // At once, before anything that the command does is seen: where this is killed, the service kills the group that it was told of.
+  if (groupId !== undefined) report({ event: "started", pid: groupId });
   child.on("error", (error) => {
     if (groupId === undefined) reportNotStarted(error);
   });
   child.on("exit", (code, signal) => {
     // The command's own children get the same stop, so that nothing of the run is left when it is reported as over.
     stop(stopTimeoutMs);
-    whenGroupIsGone(() => report({ event: "exited", code, signal }, () => process.exit(0)));
+    whenGroupIsGone(() => {
+      report({ event: "exited", code, signal });
+      process.exit(0);
+    });
   });
 }
 
@@ -94,7 +96,8 @@ function spawnOrReport(start) {
 /** @param {unknown} error */
 function reportNotStarted(error) {
   const message = error instanceof Error ? error.message : String(error);
-  report({ event: "not-started", message }, () => process.exit(0));
+  report({ event: "not-started", message });
+  process.exit(0);
 }
 
 /** @param {number} stopTimeoutMs */
@@ -153,10 +156,11 @@ function killAndLeave() {
   process.exit(1);
 }
 
-/**
- * @param {object} event
- * @param {() => void} [then]
- */
-function report(event, then) {
-  reports.write(`${JSON.stringify(event)}\n`, () => then?.());
+/** Written when it returns; the few lines of a run always fit into the pipe. @param {object} event */
+function report(event) {
+  try {
+    writeSync(3, `${JSON.stringify(event)}\n`);
+  } catch {
+    killAndLeave(); // the service is gone
+  }
 }
