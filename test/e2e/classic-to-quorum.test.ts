@@ -2,7 +2,7 @@ import { afterEach, expect, it } from "vitest";
 import { gapsMs, percentile } from "../support/acts/gaps.ts";
 import { examplesOf } from "../support/docs/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
-import { runShell } from "../support/processes/unacked-cli.ts";
+import { type CliAnswer, runShell } from "../support/processes/unacked-cli.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -42,7 +42,12 @@ it("the way that the docs describe takes a pool from classic to quorum queues: n
   for (const name of services) await system.startService(name, { workers: OBSERVERS, env: { ...QUORUM, POOL: "prices-q" } });
   const shell = { env: { UNACKED_URL: system.url }, cwd: temporaryFolder("migration") };
   const moving = runShell(move?.script ?? "", shell);
-  await eventually(async () => expect((await system.listObservers("&pool=prices-q")).length).toBeGreaterThan(5));
+  let ended: CliAnswer | undefined;
+  void moving.then((answer) => (ended = answer));
+  await eventually(async () => {
+    const moved = (await system.listObservers("&pool=prices-q")).length;
+    expect({ isUnderWay: moved > 5, moved, ended }).toMatchObject({ isUnderWay: true });
+  });
   await system.service("new-1").kill("SIGKILL");
   const { code, out, err } = await moving;
   expect({ code, err }, out).toEqual({ code: 0, err: "" });

@@ -29,7 +29,6 @@ describe("a type that asks for a process for each of its observers", () => {
     });
     return body.id;
   };
-  const statuses = async (ids: string[]) => (await system.observers(ids)).map(({ status }) => status);
   const waiting = () => system.service("a").lines.filter((line) => line.includes('"event":"no-slot"'));
 
   it("gives them one each; one that takes more than it may fails alone, and is told why", async () => {
@@ -51,7 +50,10 @@ describe("a type that asks for a process for each of its observers", () => {
     await eventually(() => expect(waiting().length).toBeGreaterThan(0));
     expect(waiting()[0]).toContain(`its type asks for one of its own: there may be ${BOXED + OTHERS} (MAX_SLOTS)`);
     expect(slotsOf(system.service("a").pid).length).toBeLessThanOrEqual(BOXED + OTHERS);
-    expect(await statuses(more)).toContain("Created");
+    await eventually(async () => {
+      const [waits] = (await system.observers(more)).filter(({ status }) => status === "Retrying");
+      expect(waits?.lastError).toMatchObject({ name: "NoSlotError", message: expect.stringContaining("MAX_SLOTS") });
+    });
     for (let i = 0; i < BOXED - 1; i += 1)
       expect((await system.call("DELETE", `/api/v1/observers/boxed-${i}`)).status).toBe(202);
     await system.untilStatus(more, "Processing", 20_000);

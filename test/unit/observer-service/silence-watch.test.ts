@@ -34,10 +34,11 @@ function watched(limits: Watched["limits"]) {
   const watch = new SilenceWatch();
   const handler = new Handler(limits);
   watch.add(handler);
-  let nowMs = performance.now();
+  let nowMs = Math.ceil(performance.now()); // whole: a quarter of a second is added to it without rounding
   const passMs = (ms: number, stepMs = 250) => {
     for (const end = nowMs + ms; nowMs < end; ) watch.look((nowMs += stepMs));
   };
+  handler.beats += 1; // it counts from here
   watch.look(nowMs);
   return { watch, handler, passMs };
 }
