@@ -39,12 +39,13 @@ export class Books {
    * @param {string} status
    * @param {number} count
    * @param {string[]} noMore
+   * @param {number} [timeoutMs]
    */
-  async until(status, count, noMore) {
+  async until(status, count, noMore, timeoutMs) {
     const isOver = async () =>
       (await this.query("SELECT FROM observers WHERE status = ANY($1) LIMIT 1", [noMore])).length === 0;
     for (;;) {
-      const atMs = await waitUntil(`no observer in ${noMore}`, isOver);
+      const atMs = await waitUntil(`no observer in ${noMore}`, isOver, { timeoutMs });
       const counted = await this.count(status);
       if (counted === count) return atMs;
       if (counted > count) throw new Error(`${counted} observers are ${status}, more than the ${count} there should be`);
@@ -62,13 +63,14 @@ export class Books {
     return this.untilMovedFromAll(count, [deadPid]);
   }
 
-  /** The same of several. @param {number} count @param {number[]} deadPids */
-  async untilMovedFromAll(count, deadPids) {
+  /** The same of several. @param {number} count @param {number[]} deadPids @param {number} [timeoutMs] */
+  async untilMovedFromAll(count, deadPids, timeoutMs) {
     const sql = `SELECT FROM observers o WHERE o.status IN ('Redistributing', 'Created')
                  OR (o.current_service_id IN (SELECT id FROM services WHERE pid = ANY($1))) LIMIT 1`;
     const atMs = await waitUntil(
       "the books to have every observer elsewhere",
       async () => (await this.query(sql, [deadPids])).length === 0,
+      { timeoutMs },
     );
     const counted = await this.count("Processing");
     if (counted !== count) throw new Error(`${counted} observers are Processing instead of ${count}`);

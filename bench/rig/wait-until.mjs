@@ -6,7 +6,7 @@ import { nowMs } from "../meter/clock.mjs";
  *
  * @param {string} what
  * @param {() => Promise<boolean> | boolean} holds
- * @param {{ everyMs?: number, timeoutMs?: number }} [options]
+ * @param {{ everyMs?: number, timeoutMs?: number | undefined }} [options]
  */
 export async function waitUntil(what, holds, { everyMs = 10, timeoutMs = 120_000 } = {}) {
   const beganMs = nowMs();

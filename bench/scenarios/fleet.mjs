@@ -11,6 +11,9 @@ const [KB, MB] = [1_024, 1_048_576];
 /** Services that are started at once: more would only wait for each other. */
 const STARTING = 4;
 const SETTLE_MS = 3_000;
+/** For so long is waited for each observer, and for a fleet to come to rest: a hundred services on a small machine take minutes. */
+const PATIENCE_MS = { each: 10, all: 120_000 };
+const patienceMs = (/** @type {number} */ count) => PATIENCE_MS.all + PATIENCE_MS.each * count;
 
 /**
  * Many services and observers, two managers: what an observer costs as they grow, with slots and without.
@@ -84,6 +87,8 @@ async function curve({ rig, sizes, say }, count, env) {
     const { runningMs, booksMs } = await killTen(rig, all, crowd);
     values[`running-${crowd}`] = runningMs;
     values[`books-${crowd}`] = booksMs;
+    const found = Object.entries(values).filter(([key]) => key.endsWith(`-${crowd}`));
+    say(found.map(([key, value]) => `${key} ${value.toFixed(1)}`).join(", ")); // what is longer than a coffee is told as it comes
   }
   await system.close();
   return values;
@@ -104,9 +109,9 @@ async function create(rig, { system }, count) {
   const bodies = system.batchBodies(count);
   const beganMs = nowMs();
   for (const body of bodies) await system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
-  await watch.untilStarted(count);
+  await watch.untilStarted(count, patienceMs(count));
   watch.end();
-  await system.books.until("Processing", before + count, ["Created"]);
+  await system.books.until("Processing", before + count, ["Created"], patienceMs(count));
   return ((watch.lastStartMs - beganMs) * 1_000) / count;
 }
 
@@ -123,9 +128,9 @@ async function killTen(rig, all, crowd) {
   const moved = Math.max(1, Number(row?.count));
   const watch = rig.meter.watch();
   const killedMs = Math.min(...dead.map((service) => service.signal("SIGKILL")));
-  await watch.untilStarted(moved);
+  await watch.untilStarted(moved, patienceMs(moved));
   watch.end();
-  const booksAtMs = await system.books.untilMovedFromAll(crowd, pids);
+  const booksAtMs = await system.books.untilMovedFromAll(crowd, pids, patienceMs(crowd));
   for (const name of names) services.delete(name);
   await startServices(all, names);
   const thousands = moved / 1_000;
