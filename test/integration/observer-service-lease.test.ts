@@ -91,5 +91,27 @@ describe("a process that is stopped (SIGSTOP) for longer than the broker waits",
   });
 });
 
+describe("a process that is stopped for as long as its lease holds, and a moment more", () => {
+  test("takes none of its observers for completed, which its slots have stopped meanwhile", async () => {
+    const { manager, holder, file } = await cutAndHeir({ emitEveryMs: undefined });
+    const stopped = (stamps: ReturnType<typeof readStamps>) =>
+      new Set(
+        stamps.filter(({ kind, serviceName }) => kind === "stop" && serviceName === "holder").map(({ runId }) => runId),
+      );
+    await holder.kill("SIGSTOP");
+    await eventually(() => expect(stopped(readStamps(file)).size).toBe(OBSERVERS), {
+      what: "the slots to stop all by themselves",
+    });
+    await holder.kill("SIGCONT");
+    await manager.waitFor(
+      "ServiceBorn",
+      (event) => event.pid === holder.pid && bornTimes(manager, holder) > 1,
+      TAKEN_OVER_MS,
+    );
+    await workIs(manager, { ready: 0, unacked: OBSERVERS });
+    expect(manager.events().filter(({ kind }) => kind === "RunCompleted")).toEqual([]);
+  });
+});
+
 const bornTimes = (manager: StandIn, { pid }: RunningProcess): number =>
   manager.events().filter((event) => event.kind === "ServiceBorn" && event.pid === pid).length;

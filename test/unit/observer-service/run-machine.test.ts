@@ -48,6 +48,14 @@ describe("a run whose handler goes with its slot", () => {
     const second = stepRun(successor.state, failed, policy);
     expect(second.effects).toMatchObject([{ kind: "report", reason: "retries-used-up" }]);
   });
+  test("whose slot alone has stopped it begins again, and has not completed", () => {
+    const stoppedBySlot: RunInput = { kind: "settled", how: { kind: "stopped" }, random: 0.5 };
+    const interruption = expect.stringContaining("its slot took the lease for over");
+    expect(live(turn, stoppedBySlot).effects).toEqual([{ kind: "restart", failures: 0, interruption }]);
+    expect(endOf(live(turn, stop("stopped"), stoppedBySlot).effects)).toEqual([
+      { kind: "RunStopped", reason: "stopped", settlement: "ack" },
+    ]);
+  });
   test("that is told to move does so when its handler has settled, and a stop is stronger", () => {
     const restart = { kind: "restart", failures: 1, interruption: "its slot took too much" };
     expect(live(turn, failed, { kind: "retry-due" }, moved, completed).effects).toEqual([restart]);

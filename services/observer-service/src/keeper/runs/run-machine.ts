@@ -25,7 +25,8 @@ export type RunState =
   | { phase: "reporting"; fact: ReportedFact }
   | { phase: "over" };
 
-export type Settled = { kind: "completed" } | { kind: "failed"; error: ErrorText };
+/** stopped: it was told to end, and has; by us, or by its slot alone. */
+export type Settled = { kind: "completed" } | { kind: "stopped" } | { kind: "failed"; error: ErrorText };
 
 export type RunInput =
   | { kind: "turn" }
@@ -137,6 +138,9 @@ function stepRequested(state: RunState & { phase: "requested" }, input: RunInput
   return finished(input.cause, state.failures, undefined);
 }
 
+/** On a machine that is too busy a slot may hear of a proof of life when the deadline of the one before has passed. */
+const FENCED_BY_SLOT = "its slot took the lease for over, before its service did";
+
 const begun = (failures: number, policy: RetryPolicy): RunStep =>
   started(failures, failures === 0 ? [] : [{ kind: "watch-health", afterMs: policy.resetAfterMs }]);
 
@@ -144,6 +148,9 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
   switch (input.kind) {
     case "settled":
       if (input.how.kind === "failed") return failedAttempt(state.failures + 1, input.how.error, input.random, policy);
+      // Not by us. Whether the lease is over says who starts it again, which asks.
+      if (input.how.kind === "stopped")
+        return { state: OVER, effects: [{ kind: "restart", failures: state.failures, interruption: FENCED_BY_SLOT }] };
       return { state: OVER, effects: [{ kind: "end", fact: { kind: "RunCompleted" }, settlement: "ack" }] };
     case "well":
       return {

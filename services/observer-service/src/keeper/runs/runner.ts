@@ -256,7 +256,11 @@ export class Runner {
       stopTimeoutMs,
       tracing,
       tailOf: (run) => (run.tail ??= new RunTail(tailBytes)),
-      onSettled: (run, outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
+      onSettled: (run, outcome) => {
+        if (outcome.outcome === "stopped" && run.state.phase === "running")
+          run.log.warn({ event: "run-fenced-by-slot" }, "its slot took the lease for over: the run begins again");
+        this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() });
+      },
       onUncaught: (run, error) => {
         run.uncaught ??= error;
         this.stop(run, { kind: "uncaught", error: thrownText(error) });
@@ -322,4 +326,4 @@ const followsOn = (state: LiveRun["state"]): boolean =>
   state.phase === "backing-off" || (state.phase === "stopping" && !endsForGood(state.cause));
 
 const settledBy = (outcome: RunOutcome): Settled =>
-  outcome.outcome === "failed" ? { kind: "failed", error: thrownText(outcome.error) } : { kind: "completed" };
+  outcome.outcome === "failed" ? { kind: "failed", error: thrownText(outcome.error) } : { kind: outcome.outcome };

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent } from "@unacked/contracts";
+import { expect, onTestFinished, test } from "vitest";
+import { Runner } from "../../services/observer-service/src/keeper/runs/runner.ts";
+import { SlotHandlers } from "../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { createLog } from "../../services/observer-service/src/log.ts";
+import { eventually } from "../support/eventually.ts";
+import { ROOT } from "../support/processes/processes.ts";
+
+const log = createLog("silent");
+const STOP_TIMEOUT_MS = 60_000;
+
+/** A real slot, and a keeper's runner with no broker, which holds its lease for as long as the test lasts. */
+async function keeperWithSlot() {
+  const program = join(ROOT, "services/observer-service/dist/slot/main.js");
+  const handlers = new SlotHandlers(
+    {
+      ...{ count: 1, max: 9, memoryBytes: 2 ** 40, dir: join(ROOT, "test/fixtures/poison"), stuckMs: 0 },
+      ...{ stopTimeoutMs: STOP_TIMEOUT_MS, saveEveryMs: 1_000, args: ["--import", "tsx", program], logLevel: "info" },
+      env: { ...process.env, UNACKED_SLOT: "1" },
+      permissions: {} as never,
+      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
+    },
+    log,
+  );
+  onTestFinished(() => handlers.close(0));
+  await handlers.open();
+  const told: ServiceEvent[] = [];
+  const runner = new Runner({
+    ...{ handlers, log, stopTimeoutMs: STOP_TIMEOUT_MS, tailBytes: 8_192 },
+    events: { tell: (event) => void told.push(event) },
+    errors: { report: () => Promise.resolve() },
+    holds: () => true,
+    output: () => Promise.resolve(),
+  });
+  return { handlers, runner, told };
+}
+
+test("a slot that has heard too late that the lease goes on stops its handlers: they begin again, and none has completed", async () => {
+  const { handlers, runner, told } = await keeperWithSlot();
+  const ids = { observerId: newObserverId(), messageId: newMessageId(), revision: 1, name: "neighbour" };
+  const start = { ...ids, type: "stamp", params: {}, labels: {}, retry: DEFAULT_RETRY, pool: "default" };
+  const settle = () => expect.fail("its message is settled by nobody");
+  const delivery = { generation: 1, deliveryCount: 0, settle, queue: "q" };
+  runner.accept({ start: { ...start, createdAt: new Date().toISOString() }, delivery: delivery as never });
+  const kinds = () => told.map(({ kind }) => kind);
+  await eventually(() => expect(handlers.slots().map(({ runs }) => runs)).toContain(1));
+  expect(kinds()).toEqual(["RunStarted"]);
+
+  runner.heldUntil(performance.now(), STOP_TIMEOUT_MS);
+  await eventually(() => expect(kinds().length).toBeGreaterThanOrEqual(3));
+  runner.heldUntil(performance.now() + STOP_TIMEOUT_MS, STOP_TIMEOUT_MS);
+  expect(kinds().slice(0, 3)).toEqual(["RunStarted", "RunStopped", "RunStarted"]);
+  expect(told[1]).toMatchObject({
+    reason: "restarted",
+    interruption: expect.stringContaining("its slot took the lease for over"),
+  });
+  expect(kinds()).not.toContain("RunCompleted");
+  await eventually(() => expect(handlers.slots().map(({ runs }) => runs)).toContain(1));
+}, 60_000);
