@@ -40,6 +40,9 @@ export interface TaskDeskParts {
 
 type Creations = { task: NewTask; action: Action }[];
 
+const withId = ({ id, ...task }: CreateTask): NewTask =>
+  id === undefined ? { ...task, id: newTaskId(), hasNewId: true } : { ...task, id };
+
 /** How many single requests share a transaction when many arrive at once. */
 const MAX_TOGETHER = 1_000;
 
@@ -63,7 +66,7 @@ export class TaskDesk implements TaskTools {
   async createTasks(requests: (CreateTask | Refusal)[], by: Actor): Promise<TaskCreateOutcome[]> {
     const action = newAction("task.create", by);
     const checked = await checkCreations(this.#parts.types, requests);
-    const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: { ...one, id: one.id ?? newTaskId() }, action }]));
+    const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: withId(one), action }]));
     const inserted = tasks.length === 0 ? [] : await this.#insert.do(tasks);
     if (inserted.some(isChange)) this.#parts.wake();
     return outcomesOf(checked, inserted);

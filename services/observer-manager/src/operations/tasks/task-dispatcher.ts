@@ -117,7 +117,7 @@ export class TaskDispatcher {
       const companions = batches.size === 0 ? [] : await this.#companions(pool, tasks, batches);
       const followers = await this.#followers(pool, tasks, paceOf, most);
       rate.add(tasks.length + followers.length);
-      count += tasks.length + followers.length;
+      count += tasks.length + companions.length + followers.length;
       const { bundles, left } = bundlesOf([...tasks, ...companions, ...followers], paceOf);
       if (left.length > 0) await this.#giveBack(left);
       // Not awaited: what the broker has yet to confirm is Sent, and in the window.

@@ -87,6 +87,8 @@ export interface TaskQueueStore {
 /** A task about to be: already valid. */
 export interface NewTask extends Omit<CreateTask, "id"> {
   id: TaskId;
+  /** The id was made for it just now: no task that is over can have had it. */
+  hasNewId?: true;
   /** Whose handler created it. */
   parentId?: TaskId;
 }

@@ -21,6 +21,7 @@ import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
+import { transact } from "../connection/transaction.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
 import { insertTasks } from "./task-insert.ts";
@@ -63,7 +64,10 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   }
 
   async insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]> {
-    const write = () => this.#dataSource.transaction(async (tx) => countCreated(tx, await insertTasks(tx, tasks)));
+    const write = () =>
+      transact(this.#dataSource, async (tx, unawaited) =>
+        countCreated(tx, await insertTasks(tx, tasks, unawaited), unawaited),
+      );
     // The ledger may lock two of the tasks that have these keys the other way round; PostgreSQL has ended one of the two.
     return await write()
       .catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)))

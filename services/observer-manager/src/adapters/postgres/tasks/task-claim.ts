@@ -1,4 +1,5 @@
 import { MAX_AUDITED_TARGETS } from "@unacked/contracts";
+import { prepared } from "../connection/prepared.ts";
 
 /** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
 export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
@@ -77,7 +78,9 @@ const callsOf = (sentFrom = ""): string => `
  *   those who joined it then may still be in flight, and it would not be counted beside them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
-const claimFor = (claimant: Claimant): string => {
+const claimFor = (claimant: Claimant): string => prepared(claimOf(claimant));
+
+const claimOf = (claimant: Claimant): string => {
   const { isMine, kept, sent, calls, room, set, steps, returning, floors } = claimant;
   const isReady = floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${floors.ready}::timestamptz`;
   const isReadyOf = (from: string) => (floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${from}`);
@@ -89,7 +92,7 @@ const claimFor = (claimant: Claimant): string => {
   const held = "CASE WHEN locked.is_mine THEN $1 END, locked.types";
   const flight =
     floors === undefined ? `unacked_tasks_held(${held})` : `unacked_tasks_held_since(${held}, ${floors.sent}::timestamptz)`;
-  return `
+  return prepared(`
   WITH mine AS MATERIALIZED (
     SELECT ${isMine} AS is_mine
   ), limits AS MATERIALIZED (
@@ -168,7 +171,7 @@ const claimFor = (claimant: Claimant): string => {
       WHERE since >= rate_per_second) used_up
   )${steps}
   SELECT id AS "taskId", send_id AS "sendId", type, params, failures, flow_id AS "flowId", flow_ref AS "flowRef", next.ms AS "nextRoomInMs", ${returning}
-  FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`;
+  FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`);
 };
 
 /** For the services of pool $1, which have $3 workers and the types $4, with the window $2: one manager a pool at a time. */
@@ -215,8 +218,12 @@ interface Joining {
   lane: string;
 }
 
-/** Of pool $1 and type $2, $3 at most. Index: tasks_ready_of_type. */
-const joiningFor = ({ room, which, sentAt, lane }: Joining): string => `
+/**
+ * Of pool $1 and type $2, $3 at most. Index: tasks_ready_of_type. Which lane one joins goes by its place, looked up in an object: joined to
+ * their places, thousands were compared with thousands.
+ */
+const joiningFor = ({ room, which, sentAt, lane }: Joining): string =>
+  prepared(`
   WITH mine AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
   ), limits AS MATERIALIZED (
@@ -231,9 +238,11 @@ const joiningFor = ({ room, which, sentAt, lane }: Joining): string => `
     SELECT id, row_number() OVER (ORDER BY ${ORDER}) AS place FROM (
       SELECT id, priority, due_at FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' AND ${which}
       ORDER BY ${ORDER} LIMIT (SELECT room FROM room) FOR UPDATE SKIP LOCKED) ready
+  ), places AS MATERIALIZED (
+    SELECT jsonb_object_agg(id, place - 1) AS of_ids FROM next
   ), claimed AS (
     UPDATE tasks t SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, taken_by = NULL, sent_at = ${sentAt}, lane = ${lane}
-    FROM next n WHERE t.id = n.id AND t.id = ANY(ARRAY(SELECT id FROM next))
+    WHERE t.id = ANY(ARRAY(SELECT id FROM next))
     RETURNING t.id, t.send_id, t.type, t.params, t.failures, t.max_attempts, t.crashes, t.interruptions, t.sends, t.priority, t.due_at, t.lane, t.flow_id, t.flow_ref
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
@@ -244,7 +253,7 @@ const joiningFor = ({ room, which, sentAt, lane }: Joining): string => `
   )
   SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
          interruptions = 0 AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"
-  FROM claimed ORDER BY ${ORDER}`;
+  FROM claimed ORDER BY ${ORDER}`);
 
 /** They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. */
 export const COMPANIONS = joiningFor({
@@ -260,7 +269,7 @@ export const FOLLOWERS = joiningFor({
   room: "$3",
   which: "sends = 0 AND interruptions = 0 AND crashes = 0",
   sentAt: "(SELECT at FROM locked)",
-  lane: "($4::uuid[])[1 + (n.place - 1) % cardinality($4::uuid[])]",
+  lane: "($4::uuid[])[1 + ((SELECT of_ids FROM places) ->> t.id::text)::int % cardinality($4::uuid[])]",
 });
 
 /** Of the time of a statement, by which leases end: shifted in tests, as all that is due. */

@@ -3,8 +3,11 @@ import type { TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { waitOf } from "../../../domain/tasks/task-limits.ts";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
+import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
+import { prepared } from "../connection/prepared.ts";
+import type { Unawaited } from "../connection/transaction.ts";
 import { meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
@@ -13,7 +16,7 @@ import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
  * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
  * no two of such batches wait for each other.
  */
-const INSERT = `
+const INSERT = prepared(`
   WITH fresh AS (
     INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key, parent_id)
     SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, unacked_now()), max_attempts,
@@ -22,7 +25,7 @@ const INSERT = `
       WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)
     ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place
     ON CONFLICT DO NOTHING RETURNING id, due_at, status, created_at)
-  SELECT * FROM fresh`;
+  SELECT * FROM fresh`);
 
 const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
 
@@ -42,8 +45,11 @@ interface Asked {
   action: Action | undefined;
 }
 
-/** Creates them, or finds what is there in their place: each for itself, in the order given. */
-export async function insertTasks(tx: EntityManager, tasks: Asked[]): Promise<InsertOutcome[]> {
+/**
+ * Creates them, or finds what is there in their place: each for itself, in the order given. @param unawaited takes what need only be done
+ * when the transaction commits; without, it is done when this resolves
+ */
+export async function insertTasks(tx: EntityManager, tasks: Asked[], unawaited?: Unawaited): Promise<InsertOutcome[]> {
   const outcomes = new Map<Asked, InsertOutcome>();
   const done = new Map<Action, string[]>();
   let left = tasks;
@@ -59,17 +65,19 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[]): Promise<In
     }
     left = left.filter((asked) => !outcomes.has(asked));
   }
-  await recordActions(
+  const recorded = recordActions(
     tx,
     [...done].map(([action, ids]) => doneToTasks(action, ids)),
   );
+  if (unawaited === undefined) await recorded;
+  else unawaited.add(recorded);
   return tasks.map((asked) => outcomes.get(asked) as InsertOutcome);
 }
 
 /** @returns nothing of those whose key was another's who is over by now */
 async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
-  let fresh = await tx.query<FreshRow[]>(INSERT, [
+  const insert = tx.query<FreshRow[]>(INSERT, [
     all.map((t) => t.id),
     all.map((t) => t.type),
     all.map((t) => JSON.stringify(t.params)),
@@ -80,17 +88,16 @@ async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked
     all.map((t) => t.key ?? null),
     all.map((t) => t.parentId ?? null),
   ]);
-  // An id that is among the ended already has had its task.
-  const ended = new Set((await tx.query<{ id: string }[]>(ENDED_AMONG, [fresh.map(({ id }) => id)])).map(({ id }) => id));
-  if (ended.size > 0) await tx.query(TAKE_BACK, [[...ended]]);
-  fresh = fresh.filter(({ id }) => !ended.has(id));
+  const [inserted, standings] = await allInOrder([insert, TaskStandings.read(tx, all)]);
+  const newIds = new Set<string>(all.flatMap(({ id, hasNewId }) => (hasNewId ? [id] : [])));
+  const ended = await takeBackEnded(
+    tx,
+    inserted.flatMap(({ id }) => (newIds.has(id) ? [] : [id])),
+  );
+  const fresh = inserted.filter(({ id }) => !ended.has(id));
   const created = new Map(fresh.map((row) => [row.id, row]));
   const others = all.filter(({ id }) => !created.has(id)).map(({ id }) => id);
   const known = others.length === 0 ? [] : await viewsOf(tx, await tx.query<TaskRow[]>(FIND, [others]));
-  const standings = await TaskStandings.read(
-    tx,
-    all.filter(({ id }) => created.get(id)?.status === "Ready"),
-  );
   const knownById = new Map(known.map((task) => [task.id, task]));
   const outcomes = new Map<Asked, InsertOutcome>();
   const met: Asked[] = [];
@@ -108,6 +115,16 @@ async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked
   for (const [asked, outcome] of await meet(tx, met)) outcomes.set(asked, outcome);
   return outcomes;
 }
+
+/** An id that is among the ended already has had its task. @returns those */
+async function takeBackEnded(tx: EntityManager, ids: string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return NONE;
+  const ended = (await tx.query<{ id: string }[]>(ENDED_AMONG, [ids])).map(({ id }) => id);
+  if (ended.length > 0) await tx.query(TAKE_BACK, [ended]);
+  return new Set(ended);
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Of those whose key another task has. */
 async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutcome][]> {

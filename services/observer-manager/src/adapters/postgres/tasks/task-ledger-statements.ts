@@ -17,7 +17,7 @@ const STARTED = "id, send_id, run_id, service_id, service_generation, service_na
 const STARTED_ARRAYS =
   "$1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::uuid[], $8::int[], $9::int[]";
 
-export const STARTS = `
+export const STARTS = prepared(`
   WITH started AS (
     UPDATE tasks t SET status = 'Running', run_id = e.run_id, service_id = e.service_id,
       service_generation = e.service_generation, service_name = e.service_name, started_at = now(),
@@ -26,7 +26,7 @@ export const STARTS = `
     FROM unnest(${STARTED_ARRAYS}) AS e (${STARTED})
     WHERE t.id = e.id AND t.send_id = e.send_id
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
-  SELECT * FROM started`;
+  SELECT * FROM started`);
 
 /** It goes back to the queue, as it was Sent: nobody has it. */
 export const RELEASES = `

@@ -1,8 +1,10 @@
 import type { SendId, ServiceId, TaskId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, TaskWord } from "../../../domain/tasks/task-words.ts";
+import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { transact, type Unawaited } from "../connection/transaction.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, RELEASES, RETURNS, STARTS } from "./task-ledger-statements.ts";
 
@@ -42,27 +44,37 @@ export class PostgresTaskLedgerStore implements TaskLedgerStore {
   }
 
   async apply(news: TaskNews, creations: Creations = NONE): ReturnType<TaskLedgerStore["apply"]> {
-    return await this.#dataSource.transaction((tx) => write(tx, news, creations)).catch(rethrowRefused);
+    return await transact(this.#dataSource, (tx, unawaited) => write(tx, unawaited, news, creations)).catch(rethrowRefused);
   }
 }
 
-async function write(tx: EntityManager, news: TaskNews, creations: Creations): ReturnType<TaskLedgerStore["apply"]> {
+/** What is asked of each kind of word is sent together, and done in this order; what depends on the answers comes after. */
+async function write(
+  tx: EntityManager,
+  unawaited: Unawaited,
+  news: TaskNews,
+  creations: Creations,
+): ReturnType<TaskLedgerStore["apply"]> {
   const { words, workers, seen, inventories, seqs } = news;
-  if (workers.length > 0) await tx.query(WORKERS, parametersOfWorkers(workers));
+  if (workers.length > 0) unawaited.add(tx.query(WORKERS, parametersOfWorkers(workers)));
   const ends = words.filter(({ end }) => end !== undefined);
   const returns = words.filter(({ end, returned }) => end === undefined && returned !== undefined);
   const held = words.filter(({ end, returned }) => end === undefined && returned === undefined);
   const starts = held.filter(({ runId }) => runId !== undefined);
   const releases = held.filter(({ runId }) => runId === undefined);
-  const { over: failed, unwanted } = await writeStarts(tx, starts);
-  const returned = await writeReturns(tx, returns);
-  if (releases.length > 0) await tx.query(RELEASES, parametersOfReleases(releases));
-  const ended = ends.length === 0 ? [] : await tx.query<EndedRow[]>(ENDS, parametersOfEnds(ends));
-  if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
-  if (seen.length > 0) await tx.query(SEEN, [seen]);
+  if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
-    await tx.query(HELD, [markerId, generationName(serviceId, generation), held]);
-  await tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]);
+    unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
+  unawaited.add(tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]));
+  const [started, back, , ended] = await allInOrder([
+    starts.length === 0 ? [] : tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts)),
+    returns.length === 0 ? [] : tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns)),
+    releases.length > 0 && tx.query(RELEASES, parametersOfReleases(releases)),
+    ends.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(ENDS, parametersOfEnds(ends)),
+  ]);
+  const { over: failed, unwanted } = await failStarted(tx, starts, started);
+  const returned = await endReturned(tx, back);
+  if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
   const over = [...failed, ...returned, ...ended.filter(isOver)];
   // Of those that were ended by hand or by crashes nobody asks: they are few.
   const hasFlowEnds = failed.length + returned.length > 0 || ended.some(({ isOfFlow }) => isOfFlow);
@@ -71,6 +83,7 @@ async function write(tx: EntityManager, news: TaskNews, creations: Creations): R
 
 type Creations = ReadonlyMap<SendId, SendCreations>;
 const NONE: Creations = new Map();
+const NO_ENDS: EndedRow[] = [];
 
 /** Over; or `Ready`: it has completed, and goes on with newer params. */
 type EndedRow = { id: TaskId; status: OverTask["status"] | "Ready"; isOfFlow: boolean };
@@ -93,12 +106,11 @@ interface StartedRow {
 }
 
 /** What is not the current send is unwanted; so is what somebody has cancelled, and what has ended too many services. */
-async function writeStarts(
+async function failStarted(
   tx: EntityManager,
   starts: TaskWord[],
+  rows: StartedRow[],
 ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }> {
-  if (starts.length === 0) return { over: [], unwanted: [] };
-  const rows = await tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts));
   const current = new Map(rows.map((row) => [row.id, row]));
   const failed = rows.filter(({ crashes }) => crashes >= MAX_CRASHES).map(({ id }) => id);
   if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_CRASHES)]);
@@ -118,9 +130,7 @@ async function writeStarts(
 }
 
 /** What was to be cancelled is not sent again. @returns what is over */
-async function writeReturns(tx: EntityManager, returns: TaskWord[]): Promise<OverTask[]> {
-  if (returns.length === 0) return [];
-  const rows = await tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns));
+async function endReturned(tx: EntityManager, rows: StartedRow[]): Promise<OverTask[]> {
   const cancelled = rows.filter(({ cancelling }) => cancelling).map(({ id }) => id);
   const failed = rows.filter(({ cancelling, crashes }) => !cancelling && crashes >= MAX_CRASHES).map(({ id }) => id);
   if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
