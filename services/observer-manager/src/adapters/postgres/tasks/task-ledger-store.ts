@@ -62,16 +62,17 @@ async function write(
   const held = words.filter(({ end, returned }) => end === undefined && returned === undefined);
   const starts = held.filter(({ runId }) => runId !== undefined);
   const releases = held.filter(({ runId }) => runId === undefined);
-  if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
-  for (const { serviceId, generation, markerId, held } of inventories)
-    unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
-  unawaited.add(tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]));
-  const [started, back, , ended] = await allInOrder([
+  const asked = allInOrder([
     starts.length === 0 ? [] : tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts)),
     returns.length === 0 ? [] : tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns)),
     releases.length > 0 && tx.query(RELEASES, parametersOfReleases(releases)),
     ends.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(ENDS, parametersOfEnds(ends)),
   ]);
+  if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
+  for (const { serviceId, generation, markerId, held } of inventories)
+    unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
+  unawaited.add(tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]));
+  const [started, back, , ended] = await asked;
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
   const returned = await endReturned(tx, back);
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
