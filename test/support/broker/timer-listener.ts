@@ -1,4 +1,4 @@
-import { type ChannelModel, connect } from "amqplib";
+import { type ChannelModel, type ConsumeMessage, connect } from "amqplib";
 import { eventually } from "../eventually.ts";
 
 export interface HeardTimer {
@@ -15,8 +15,9 @@ export interface HeardTimer {
 /** A program that listens to timers with a queue of its own, as docs/timers.md tells it to. Close it. */
 export class TimerListener {
   readonly #model: ChannelModel;
-  /** In the order of the queue. */
-  readonly heard: HeardTimer[] = [];
+  /** Read when somebody asks: while many come, this process is to do no more than a bare listener does. */
+  #unread: { message: ConsumeMessage; heardAtMs: number }[] = [];
+  readonly #heard: HeardTimer[] = [];
   readonly #byId = new Map<string, HeardTimer[]>();
 
   private constructor(model: ChannelModel) {
@@ -45,31 +46,47 @@ export class TimerListener {
     channel.on("error", () => undefined);
     const { queue } = await channel.assertQueue(queueName, { exclusive: true, durable: false });
     await channel.bindQueue(queue, "unacked.timers", key);
-    const take = (message: import("amqplib").ConsumeMessage | null) => {
-      if (message === null) return;
-      const { messageId, headers, type, deliveryMode } = message.properties;
-      const heard: HeardTimer = {
-        id: messageId,
-        name: message.fields.routingKey,
-        payload: JSON.parse(message.content.toString()),
-        headers: headers ?? {},
-        exchange: message.fields.exchange,
-        type,
-        persistent: deliveryMode === 2,
-        heardAtMs: Date.now(),
-      };
-      this.heard.push(heard);
-      this.#byId.set(messageId, [...this.of(messageId), heard]);
+    const take = (message: ConsumeMessage | null) => {
+      if (message !== null) this.#unread.push({ message, heardAtMs: Date.now() });
     };
     await channel.consume(queue, take, { noAck: true });
   }
 
+  /** How many have come, without a look at them. */
+  get count(): number {
+    return this.#heard.length + this.#unread.length;
+  }
+
+  /** In the order of the queue. */
+  get heard(): readonly HeardTimer[] {
+    this.#read();
+    return this.#heard;
+  }
+
   of(id: string): HeardTimer[] {
+    this.#read();
     return this.#byId.get(id) ?? [];
   }
 
   get ids(): Pick<ReadonlyMap<string, unknown>, "has" | "keys"> {
+    this.#read();
     return this.#byId;
+  }
+
+  #read(): void {
+    const unread = this.#unread;
+    if (unread.length === 0) return;
+    this.#unread = [];
+    for (const { message, heardAtMs } of unread) {
+      const { messageId: id, headers, type, deliveryMode } = message.properties;
+      const { routingKey: name, exchange } = message.fields;
+      const about = { exchange, type, persistent: deliveryMode === 2, heardAtMs };
+      const heard = { id, name, payload: JSON.parse(message.content.toString()), headers: headers ?? {}, ...about };
+      this.#heard.push(heard);
+      const others = this.#byId.get(id);
+      if (others === undefined) this.#byId.set(id, [heard]);
+      else others.push(heard);
+    }
   }
 
   close(): Promise<void> {

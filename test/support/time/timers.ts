@@ -52,8 +52,8 @@ export class Timers {
   }
 
   untilHeard(listener: TimerListener, ids: readonly string[], timeoutMs = 40_000): Promise<void> {
-    const isHeard = () => listener.heard.length >= ids.length && ids.every((id) => listener.ids.has(id));
-    return eventually(() => expect([listener.heard.length, isHeard()]).toEqual([expect.any(Number), true]), {
+    const isHeard = () => listener.count >= ids.length && ids.every((id) => listener.ids.has(id));
+    return eventually(() => expect([listener.count, isHeard()]).toEqual([expect.any(Number), true]), {
       timeoutMs,
       what: "all timers being heard",
     });

@@ -5,11 +5,11 @@ import type { TimerTally } from "../tally.ts";
 import { TimerSettler } from "./timer-settler.ts";
 import type { DueTimer, Firing, FiringOutcome, TimerFiringStore } from "./timer-store.ts";
 
-const AT_ONCE = 500;
+const AT_ONCE = 1_000;
 /** So many are published and not written down: so many a crash fires twice. */
 const MAX_IN_FLIGHT = 2_000;
-/** For fewer no set is claimed. */
-const LEAST_ROOM = 250;
+/** For fewer no set is claimed: each claim goes past all that is in flight. */
+const LEAST_ROOM = 800;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 

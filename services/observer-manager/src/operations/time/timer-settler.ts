@@ -3,6 +3,8 @@ import type { Log } from "../log.ts";
 import type { Firing, TimerFiringStore } from "./timer-store.ts";
 
 const AT_ONCE = 1_000;
+/** For others to be written with: a statement of its own for each frame of confirms costs a fifth more. */
+const GATHER_MS = 8;
 const AGAIN_MS = 500;
 
 export interface TimerSettlerParts {
@@ -38,8 +40,8 @@ export class TimerSettler {
   }
 
   async #work(): Promise<void> {
-    await sleep(0); // those of one frame of the broker go together
     while (this.#waiting.length > 0) {
+      await sleep(GATHER_MS);
       const some = this.#waiting.splice(0, AT_ONCE);
       if (await this.#write(some)) continue;
       this.#waiting = [...some, ...this.#waiting];

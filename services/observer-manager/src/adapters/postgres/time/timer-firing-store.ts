@@ -1,5 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { Claim, DueTimer, Firing, FiringOutcome, TimerFiringStore } from "../../../operations/time/timer-store.ts";
+import { prepared } from "../connection/prepared.ts";
 import { keepEnded } from "./timer-view.ts";
 
 /** By PostgreSQL's own clock, which no test shifts. */
@@ -22,10 +23,10 @@ const CLAIM = `
   SELECT due.*, expired FROM (SELECT count(*)::int AS expired FROM kept) k LEFT JOIN due ON true`;
 
 /** Of a publish that is known to have been confirmed: by whichever claim, it fired. */
-const FIRED = `
+const FIRED = prepared(`
   WITH gone AS (DELETE FROM timers WHERE id = ANY($1) AND status = 'Firing' RETURNING *),
        kept AS (${keepEnded("gone", "Fired")} RETURNING id)
-  SELECT count(*)::int AS count FROM kept`;
+  SELECT count(*)::int AS count FROM kept`);
 
 const release = (set: string): string => `
   UPDATE timers t SET owner = NULL, claim_id = NULL, ${set}
