@@ -68,7 +68,8 @@ test.runIf(FULL)(
     const first = (listener.heard[0]?.heardAtMs ?? 0) - atMs;
     const sure = listener.heard.filter(({ id }) => !unsure.has(id));
     const rate = sure.length / (((sure.at(-1)?.heardAtMs ?? 0) - atMs) / 1_000);
-    const late = (all: readonly HeardTimer[]) => all.map(({ heardAtMs, headers }) => heardAtMs - Date.parse(headers.at as string));
+    const late = (all: readonly HeardTimer[]) =>
+      all.map(({ heardAtMs, headers }) => heardAtMs - Date.parse(headers.at as string));
     expect(Math.min(...late(listener.heard))).toBeGreaterThanOrEqual(-20);
     say(`${count} in one second, two managers, one killed after a third; set ${Math.round(created)} a second in batches`);
     say(
