@@ -78,9 +78,7 @@ const callsOf = (sentFrom = ""): string => `
  *   those who joined it then may still be in flight, and it would not be counted beside them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
-const claimFor = (claimant: Claimant): string => prepared(claimOf(claimant));
-
-const claimOf = (claimant: Claimant): string => {
+const claimFor = (claimant: Claimant): string => {
   const { isMine, kept, sent, calls, room, set, steps, returning, floors } = claimant;
   const isReady = floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${floors.ready}::timestamptz`;
   const isReadyOf = (from: string) => (floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${from}`);
