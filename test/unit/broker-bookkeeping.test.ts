@@ -71,6 +71,23 @@ describe("what is unconfirmed", () => {
     expect(open.settle(4, false)[0]?.returned).toBeUndefined();
   });
 
+  test("keeps each of many returns to its own, whether or not they come in the order of sending", () => {
+    const open = new Unconfirmed();
+    for (const tag of [1, 2, 3, 4, 5]) open.add(tag, sent(tag === 4 ? "m2" : `m${tag}`));
+    for (const id of ["m2", "m3", "m1", "m2"]) open.markReturned(id, id);
+    expect(open.settle(2, true).map(({ returned }) => returned)).toEqual(["m1", "m2"]);
+    open.markReturned("m5", "m5");
+    expect(open.settle(5, true).map(({ returned }) => returned)).toEqual(["m3", "m2", "m5"]);
+    open.add(6, sent("m6"));
+    open.markReturned("m6", "m6");
+    expect(open.settle(6, false)[0]?.returned).toBe("m6");
+    // Of what was given up meanwhile, on a channel on which much was sent.
+    open.add(1e12, sent("given up"));
+    open.takeAll();
+    open.markReturned("given up", "late");
+    expect(open.size).toBe(0);
+  });
+
   test("names its oldest, and gives out what is older than a moment", () => {
     const open = new Unconfirmed();
     open.add(1, sent("a", 10));

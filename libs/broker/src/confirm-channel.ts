@@ -1,4 +1,5 @@
 import type { ConfirmChannel as AmqpConfirmChannel } from "amqplib";
+import { HeadersAgain } from "./headers-again.ts";
 
 /** Everything of a message as it goes onto the wire. */
 export interface WireMessage {
@@ -30,6 +31,7 @@ export interface ConfirmHooks {
 /** A channel in confirm mode: sends, and tells what became of it by tag. */
 export class ConfirmChannel {
   readonly #channel: AmqpConfirmChannel;
+  readonly #headers = new HeadersAgain();
   #lastTag = 0;
 
   constructor(channel: AmqpConfirmChannel, hooks: ConfirmHooks) {
@@ -57,9 +59,9 @@ export class ConfirmChannel {
       appId: message.appId,
       persistent: message.persistent,
       mandatory: message.mandatory,
-      ...(message.expirationMs !== undefined && { expiration: message.expirationMs }),
-      ...(message.correlationId !== undefined && { correlationId: message.correlationId }),
-      headers: message.headers,
+      expiration: message.expirationMs,
+      correlationId: message.correlationId,
+      headers: this.#headers.lend(message.headers),
       contentType: message.contentType,
       timestamp: message.timestampS,
     });

@@ -1,6 +1,7 @@
 import type { Channel, ConsumeMessage } from "amqplib";
 import type { BrokerLog } from "./broker-settings.ts";
 import { AmqpDelivery } from "./delivery.ts";
+import { Returns } from "./returns.ts";
 import type { Consumer, Delivery } from "./session.ts";
 
 /** How long a delivery whose handler threw stays unacked before it goes back: at once, it would spin. */
@@ -25,12 +26,13 @@ export interface ConsumerParts {
 /** Starts to consume on a channel that has its prefetch already. */
 export async function startConsumer(parts: ConsumerParts): Promise<Consumer> {
   const { channel, queue, noAck, lost, reply } = parts;
+  const origin = { ...parts, returns: new Returns(channel, lost) };
   let cancelling: Promise<void> | undefined;
 
   const onMessage = (message: ConsumeMessage | null) => {
     if (message === null) return parts.onCancelled();
     if (lost.aborted) return;
-    const delivery = new AmqpDelivery(message, parts);
+    const delivery = new AmqpDelivery(message, origin);
     // Sent before the broker saw the cancel. It takes this back after the cancel, so it does not come again.
     if (cancelling !== undefined) return void delivery.settle("requeue");
     handOut(delivery, parts);

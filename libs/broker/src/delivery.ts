@@ -1,8 +1,10 @@
 import type { Channel, ConsumeMessage } from "amqplib";
+import type { Returns } from "./returns.ts";
 import type { Delivery, DeliveryProperties } from "./session.ts";
 
 export interface DeliveryOrigin {
   channel: Channel;
+  returns: Returns;
   queue: string;
   generation: number;
   lost: AbortSignal;
@@ -29,6 +31,7 @@ export class AmqpDelivery implements Delivery {
     this.#properties = pickProperties(properties);
     this.#deliveryTag = fields.deliveryTag;
     this.#origin = origin;
+    if (!origin.noAck) origin.returns.delivered(fields.deliveryTag);
   }
 
   get body(): Buffer {
@@ -58,8 +61,11 @@ export class AmqpDelivery implements Delivery {
     if (this.#origin.noAck) return true;
     const message = { fields: { deliveryTag: this.#deliveryTag } } as ConsumeMessage;
     try {
-      if (outcome === "ack") this.#origin.channel.ack(message);
-      else this.#origin.channel.nack(message, false, true);
+      if (outcome === "requeue") this.#origin.returns.add(message);
+      else {
+        this.#origin.returns.acked(this.#deliveryTag);
+        this.#origin.channel.ack(message);
+      }
       return true;
     } catch {
       // amqplib throws on a channel that is closing or closed: nothing was sent, and the session is about to be lost.

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import type { Writable } from "node:stream";
 import { type ChannelModel, connect } from "amqplib";
 import type { BrokerSettings } from "./broker-settings.ts";
+import { gatherWrites } from "./gather-writes.ts";
 import { withPatience } from "./patience.ts";
 
 /** From the first SYN to the end of the AMQP handshake: one heartbeat, but at least this. */
@@ -36,6 +38,7 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
       signal,
       onAbort: () => new Error("closed by its owner while connecting"),
     });
+    gatherWrites(socketOf(model));
     return { model, heartbeatMs: agreedHeartbeatS(model) * 1_000, destroy: () => socket.abort() };
   } catch (error) {
     socket.abort();
@@ -43,6 +46,11 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
       ? new Error(`the broker refused to open the vhost '${vhostOf(settings.url)}'`, { cause: error })
       : error;
   }
+}
+
+/** As the heartbeat, not in amqplib's types. */
+function socketOf({ connection }: ChannelModel): Writable {
+  return (connection as unknown as { stream: Writable }).stream;
 }
 
 /** amqplib keeps it where its types do not show it. It is never 0: of two limits, one of them none, it takes the other. */

@@ -64,8 +64,15 @@ export class PublishLane {
   }
 
   publish(open: OpenPublish): void {
-    this.#waiting.push(open);
-    this.#sendWaiting();
+    const channel = this.#waiting.length === 0 ? this.#openChannel : undefined;
+    if (channel === undefined) return void this.#waiting.push(open);
+    this.#send(channel, open);
+    this.#armTimer();
+  }
+
+  /** Undefined: what comes has to wait. */
+  get #openChannel(): ConfirmChannel | undefined {
+    return this.#hasRoom && !this.#blocked ? this.#channel : undefined;
   }
 
   /** While blocked nothing is sent and no confirm is due. */
@@ -94,8 +101,8 @@ export class PublishLane {
   #sendWaiting(): void {
     const queue = this.#waiting;
     let next = 0;
-    while (this.#channel !== undefined && next < queue.length && this.#hasRoom && !this.#blocked) {
-      this.#send(this.#channel, queue[next] as OpenPublish);
+    for (let channel = this.#openChannel; channel !== undefined && next < queue.length; channel = this.#openChannel) {
+      this.#send(channel, queue[next] as OpenPublish);
       next += 1;
     }
     if (next > 0) this.#waiting = queue.slice(next);
@@ -139,8 +146,9 @@ export class PublishLane {
 
   /** One timer, for the oldest: the broker confirms in about the order of sending. */
   #armTimer(): void {
+    if (this.#timer !== undefined || this.#blocked) return;
     const oldestMs = this.#unconfirmed.oldestSentAtMs;
-    if (this.#timer !== undefined || this.#blocked || oldestMs === undefined) return;
+    if (oldestMs === undefined) return;
     const dueAtMs = Math.max(oldestMs, this.#unblockedAtMs) + this.#parts.confirmTimeoutMs;
     this.#timer = setTimeout(() => this.#endIfTooLate(), Math.max(1, Math.ceil(dueAtMs - performance.now())));
   }

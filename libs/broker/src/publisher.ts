@@ -158,9 +158,10 @@ export class Publisher {
   }
 
   #openLane(messageId: string): PublishLane {
-    const { up, lastLoss } = this.status;
-    if (this.#closing === undefined && up && this.#lane !== undefined) return this.#lane;
-    const why = this.#closing === undefined ? (lastLoss?.detail ?? "not connected yet") : "the publisher is closed";
+    const isUp = this.#connection.session !== undefined;
+    if (this.#closing === undefined && isUp && this.#lane !== undefined) return this.#lane;
+    const why =
+      this.#closing === undefined ? (this.status.lastLoss?.detail ?? "not connected yet") : "the publisher is closed";
     throw new PublishError("unavailable", messageId, `Nothing was sent: ${why}`);
   }
 }

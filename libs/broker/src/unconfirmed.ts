@@ -13,8 +13,10 @@ export interface Settled<T> {
 /** What was sent on one channel and is not confirmed, by tag, in the order it was sent. Pure bookkeeping. */
 export class Unconfirmed<T extends SentMessage> {
   readonly #byTag = new Map<number, T>();
-  readonly #tagsById = new Map<string, number[]>();
   readonly #returned = new Map<number, string>();
+  #lastTag = 0;
+  /** Returns come in the order of sending: the next one is looked for from here. */
+  #nextReturn = 0;
 
   get size(): number {
     return this.#byTag.size;
@@ -22,15 +24,23 @@ export class Unconfirmed<T extends SentMessage> {
 
   add(tag: number, sent: T): void {
     this.#byTag.set(tag, sent);
-    const tags = this.#tagsById.get(sent.messageId);
-    if (tags === undefined) this.#tagsById.set(sent.messageId, [tag]);
-    else tags.push(tag);
+    this.#lastTag = tag;
   }
 
   /** A return names no tag, only the message: the oldest of that id which has not come back is meant. */
   markReturned(messageId: string, why: string): void {
-    const tag = this.#tagsById.get(messageId)?.find((each) => !this.#returned.has(each));
-    if (tag !== undefined) this.#returned.set(tag, why);
+    const tag = this.#unreturned(messageId, this.#nextReturn) ?? this.#unreturned(messageId, 0);
+    if (tag === undefined) return;
+    this.#returned.set(tag, why);
+    this.#nextReturn = tag + 1;
+  }
+
+  #unreturned(messageId: string, from: number): number | undefined {
+    const oldest = this.#byTag.keys().next().value;
+    if (oldest === undefined) return undefined;
+    for (let tag = Math.max(from, oldest); tag <= this.#lastTag; tag += 1)
+      if (this.#byTag.get(tag)?.messageId === messageId && !this.#returned.has(tag)) return tag;
+    return undefined;
   }
 
   /** Takes out the message with this tag or, with `multiple`, all up to it. Unknown tags are nothing. */
@@ -67,10 +77,7 @@ export class Unconfirmed<T extends SentMessage> {
     const sent = this.#byTag.get(tag) as T;
     const returned = this.#returned.get(tag);
     this.#byTag.delete(tag);
-    this.#returned.delete(tag);
-    const others = (this.#tagsById.get(sent.messageId) ?? []).filter((each) => each !== tag);
-    if (others.length === 0) this.#tagsById.delete(sent.messageId);
-    else this.#tagsById.set(sent.messageId, others);
+    if (returned !== undefined) this.#returned.delete(tag);
     return { sent, returned };
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type ConfirmChannel, connect } from "amqplib";
+import { type ConfirmChannel, type ConsumeMessage, connect } from "amqplib";
 
 /** What a timer's message has beside its body. */
 const propertiesOfOne = () => ({
@@ -20,10 +20,16 @@ export async function rawPublishRate(url: string, count: number, body: Buffer, a
   await channel.assertExchange(exchange, "topic", { durable: true });
   const { queue } = await listening.assertQueue("", { exclusive: true });
   await listening.bindQueue(queue, exchange, "#");
-  await listening.consume(queue, () => undefined, { noAck: true });
+  // As TimerListener does: what it costs to listen is the same on both sides.
+  const heard: { message: ConsumeMessage; heardAtMs: number }[] = [];
+  const take = (message: ConsumeMessage | null) => {
+    if (message !== null) heard.push({ message, heardAtMs: Date.now() });
+  };
+  await listening.consume(queue, take, { noAck: true });
   const before = performance.now();
   await publishAll(channel, exchange, count, body, atOnce);
   const rate = count / ((performance.now() - before) / 1_000);
+  if (heard.length > count) throw new Error(`${heard.length} of ${count} were heard`);
   await channel.deleteExchange(exchange);
   await model.close();
   return rate;
