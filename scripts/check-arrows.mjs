@@ -108,7 +108,7 @@ const PLACES = [
     "keeper/outbox/": [],
     "keeper/runs/": ["keeper/outbox/"],
     "keeper/slots/": ["keeper/runs/", "machine/", "settings.ts", "permissions.ts"],
-    "keeper/intake/": ["keeper/outbox/", "keeper/runs/"],
+    "keeper/intake/": ["keeper/lease/", "keeper/outbox/", "keeper/runs/"],
     "keeper/tasks/": ["keeper/outbox/", "keeper/runs/"],
     "keeper/control/": ["keeper/outbox/", "keeper/runs/", "keeper/intake/"],
   }).map(([folder, beside]) => ({

@@ -1,10 +1,13 @@
+import { join } from "node:path";
 import { workQueueName } from "@unacked/contracts";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readStamps } from "../support/acts/stamps.ts";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 import { holderAndHeir } from "../support/system/holder-and-heir.ts";
-import type { StandIn } from "../support/system/observer-service.ts";
+import { type StandIn, standIn, startObserverService } from "../support/system/observer-service.ts";
 
 const HEARTBEAT_MS = 2_000;
 const OBSERVERS = 5;
@@ -67,6 +70,39 @@ describe("a partition", () => {
     );
     expect(longestOverlapMs()).toBe(0);
     await workIs(manager, { ready: 0, unacked: OBSERVERS });
+  });
+});
+
+describe("a service that was too slow to prove that it lives, and is alone", () => {
+  test("takes all of it again, a few at first, and says so", async () => {
+    const count = 60;
+    const manager = await standIn();
+    const wire = await tcpProxy(manager.amqpUrl);
+    const file = join(temporaryFolder("stamps"), "stamps.jsonl");
+    const env = { HEARTBEAT_S: String(HEARTBEAT_MS / 1_000) };
+    const service = startObserverService(wire.through(manager.amqpUrl), { name: "slow", workers: 100, env });
+    onTestFinished(async () => {
+      await service.kill();
+      await manager.close();
+      await wire.close();
+    });
+    await manager.waitFor("ServiceBorn");
+    await Promise.all(Array.from({ length: count }, () => manager.start({ params: { file } })));
+    const begun = () => manager.events().filter(({ kind }) => kind === "RunStarted").length;
+    await eventually(() => expect(begun()).toBe(count));
+    wire.blackhole();
+    await service.waitForEvent("intake-careful");
+    await wire.heal();
+    await manager.waitFor(
+      "ServiceBorn",
+      (event) => event.pid === service.pid && bornTimes(manager, service) > 1,
+      TAKEN_OVER_MS,
+    );
+    const bornMs = performance.now();
+    await eventually(() => expect(begun()).toBe(2 * count), { timeoutMs: TAKEN_OVER_MS });
+    console.log(`all ${count} again after ${Math.round(performance.now() - bornMs)} ms, in windows of 16 and more`);
+    await workIs(manager, { ready: 0, unacked: count });
+    expect(service.exit()).toBeNull();
   });
 });
 

@@ -11,7 +11,8 @@ import type { Log } from "./log.ts";
 import type { Capacity } from "./machine/capacity.ts";
 import type { RunCost } from "./machine/run-cost.ts";
 import { permissionsOf } from "./permissions.ts";
-import { ObserverService, type ServiceParts } from "./service/observer-service.ts";
+import { ObserverService } from "./service/observer-service.ts";
+import type { ServiceParts } from "./service/service-parts.ts";
 import type { ServiceSettings } from "./settings.ts";
 import { loadObservers } from "./slot/load-observers.ts";
 

@@ -24,6 +24,32 @@ const taking = (more: Partial<Appetite & { kind: "taking" }> = {}): Appetite => 
   ...more,
 });
 
+describe("how many a service takes that has to be careful", () => {
+  const care = { window: 16, mayGoOn: false };
+  const careful = (more: Partial<Circumstances> = {}) => now(0, { memory: [], care, ...more });
+  test("is a window, and the next when the broker has answered since it was taken", () => {
+    expect(decide({ kind: "none" }, careful(), 0)).toEqual({ kind: "take", window: 16, isWhole: false });
+    const spent = taking({ window: 16, taken: 16 });
+    expect(decide(spent, careful({ running: 16 }), 9_999)).toBeUndefined();
+    const then = careful({ running: 16, care: { window: 32, mayGoOn: true } });
+    expect(decide(spent, then, 9_999)).toEqual({ kind: "take", window: 32, isWhole: false });
+    expect(decide(taking({ window: 32, taken: 20 }), then, 9_999)).toBeUndefined();
+  });
+  test("is no more than there are workers free, nor than fits into memory", () => {
+    expect(decide({ kind: "none" }, careful({ running: 90 }), 0)).toMatchObject({ window: 10 });
+    expect(decide({ kind: "none" }, now(700, { care }), 0)).toMatchObject({ window: 15, isWhole: false });
+  });
+  test("is all once that is over", () => {
+    const over = now(0, { memory: [], running: 60 });
+    expect(decide(taking({ window: 32, taken: 32 }), over, 0)).toMatchObject({ kind: "take", window: 40 });
+  });
+  test("is not one after the other, ten times a second, of a service that is full but for a few", () => {
+    const nearlyFull = now(0, { memory: [], running: 999, workers: 1_000 });
+    expect(decide(taking({ window: 32, taken: 32 }), nearlyFull, 999)).toBeUndefined();
+    expect(decide(taking({ window: 32, taken: 32 }), nearlyFull, 1_000)).toMatchObject({ kind: "take", window: 1 });
+  });
+});
+
 describe("how many a service takes under WORKER_COUNT=auto", () => {
   test("is all that it may where there is memory for twice of it, once and for all", () => {
     expect(decide({ kind: "none" }, now(100, { workers: 50 }), 0)).toEqual({ kind: "take", window: 50, isWhole: true });

@@ -28,15 +28,17 @@ async function keeperWith(answer: () => Promise<unknown>) {
   let answers: () => Promise<unknown> = async () => undefined;
   const lost = new AbortController().signal;
   const session = { generation: 1, heartbeatMs: HEARTBEAT_MS, lost, end } as unknown as Session;
+  const answered: { sentAtMs: number; tookMs: number }[] = [];
   const keeper = new LeaseKeeper({
     runs,
     exit,
+    onAnswer: (told) => void answered.push(told),
     log: createLog("silent"),
     nowMs: () => Date.now(),
   });
   await keeper.begin(session, () => answers());
   answers = answer;
-  return { keeper, session, runs, exit, end, settle };
+  return { keeper, session, runs, exit, end, settle, answered };
 }
 
 const never = () => new Promise<void>(() => undefined);
@@ -47,6 +49,43 @@ describe("the keeper of the lease", () => {
     await vi.advanceTimersByTimeAsync(20 * HEARTBEAT_MS);
     expect(runs.fence).not.toHaveBeenCalled();
     expect([keeper.holds(1), keeper.holds(2)]).toEqual([true, false]);
+  });
+
+  test("proves at once when it is asked to, one proof at a time, and tells how long each answer took", async () => {
+    let proofs = 0;
+    const slowly = () => {
+      proofs += 1;
+      return new Promise((resolve) => setTimeout(resolve, 700));
+    };
+    const { keeper, answered } = await keeperWith(slowly);
+    const beganMs = Date.now();
+    for (let i = 0; i < 3; i += 1) keeper.proveNow();
+    expect(proofs).toBe(1);
+    await vi.advanceTimersByTimeAsync(700);
+    expect(answered).toEqual([{ sentAtMs: beganMs, tookMs: 700, heartbeatMs: HEARTBEAT_MS }]);
+    // The next by itself a third of a heartbeat after that, and not also at the time of the one that was brought forward.
+    await vi.advanceTimersByTimeAsync(HEARTBEAT_MS / 3 - 1);
+    expect(proofs).toBe(1);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(proofs).toBe(2);
+    keeper.retire();
+    keeper.proveNow();
+    expect(proofs).toBe(2);
+  });
+
+  test("does not hurry after a proof that was refused: the next comes in its time", async () => {
+    let proofs = 0;
+    const refused = () => {
+      proofs += 1;
+      return Promise.reject(new Error("no"));
+    };
+    const { keeper, answered } = await keeperWith(refused);
+    keeper.proveNow();
+    await vi.advanceTimersByTimeAsync(1);
+    for (let i = 0; i < 3; i += 1) keeper.proveNow();
+    expect([proofs, answered]).toEqual([1, []]);
+    await vi.advanceTimersByTimeAsync(HEARTBEAT_MS / 3);
+    expect(proofs).toBe(2);
   });
 
   test.each([

@@ -33,21 +33,14 @@ import { admit, attemptOf, isAsking, type LiveRun, quietForMs, standingOf } from
 import type { RunTracing } from "../runs/run-tracing.ts";
 import type { Runner } from "../runs/runner.ts";
 import { takeInventory } from "./inventory.ts";
+import type { Orders } from "./orders.ts";
 
 export interface ControlParts {
   readonly runner: Runner;
   /** What this service is. */
   readonly introduce: () => ServiceBorn;
-  /** Take nothing more, and give back what runs; to be repeated without harm. */
-  readonly drain: () => void;
-  /** Take nothing more; to be repeated without harm. */
-  readonly cordon: () => void;
-  /** Take work again. */
-  readonly uncordon: () => void;
-  /** Load the folder again, once for an id. */
-  readonly reload: (reloadId: string) => void;
-  /** Of what others are to have. */
-  readonly shed: { give(runs: readonly LiveRun[]): void; stepAside(): void };
+  /** Those to the service as a whole. */
+  readonly orders: Pick<Orders, "drain" | "cordon" | "uncordon" | "give" | "stepAside" | "reload">;
   readonly logs: { answer(request: ReadLogs): void };
   readonly tasks: { cancel(order: CancelTasks): void; report(order: ReportTasks, generation: number): Promise<void> };
   readonly tombstones: Tombstones;
@@ -104,17 +97,17 @@ export class ControlIntake {
       case "Probe":
         return;
       case "Drain":
-        return this.#parts.drain();
+        return this.#parts.orders.drain();
       case "Cordon":
-        return this.#parts.cordon();
+        return this.#parts.orders.cordon();
       case "Uncordon":
-        return this.#parts.uncordon();
+        return this.#parts.orders.uncordon();
       case "ShedRuns":
         return this.#shed(message, delivery);
       case "StepAside":
-        return this.#parts.shed.stepAside();
+        return this.#parts.orders.stepAside();
       case "Reload":
-        return this.#parts.reload(message.reloadId);
+        return this.#parts.orders.reload(message.reloadId);
       case "ReadLogs":
         return this.#parts.logs.answer(message);
       case "CancelTasks":
@@ -223,7 +216,7 @@ export class ControlIntake {
 
   /** One that is gone has lost its message, as far as is known here. */
   #shed({ targets }: ShedRuns, order: Delivery): void {
-    const { runner, events, holds, shed, tracing } = this.#parts;
+    const { runner, events, holds, orders, tracing } = this.#parts;
     const given: LiveRun[] = [];
     for (const { observerId, runId, messageId, revision } of targets) {
       const run = runner.slots.find(observerId, runId);
@@ -233,7 +226,7 @@ export class ControlIntake {
       else if (holds(run.delivery.generation) && !isEnding(run)) given.push(run);
     }
     for (const run of given) tracing?.ordered(run, order);
-    if (given.length > 0) shed.give(given);
+    if (given.length > 0) orders.give(given);
   }
 
   #stop(run: LiveRun, cause: StopCause, order: Delivery): void {

@@ -2,7 +2,8 @@
  * How many observers a service takes under `WORKER_COUNT=auto`, by what memory they need. Pure: figures and time are arguments.
  *
  * It takes in windows: half of what there seems to be room for, then it looks at what these took, and so on, so that a wrong guess
- * costs little. Where there is room for twice of all that it may take, the first window is the whole.
+ * costs little. Where there is room for twice of all that it may take, the first window is the whole. After a lease that was lost for
+ * slowness windows are small, and clocked by the broker's answers.
  */
 export interface MemoryUse {
   readonly usedBytes: number;
@@ -19,6 +20,8 @@ export interface Circumstances {
   /** What one observer takes, as far as that is known. */
   readonly costBytes: number;
   readonly memory: readonly MemoryUse[];
+  /** After a lease that was lost as all was too slow: how many at once, and whether that may be taken now. See caution.ts. */
+  readonly care?: { readonly window: number; readonly mayGoOn: boolean } | undefined;
 }
 
 export type Appetite =
@@ -45,6 +48,9 @@ const ROOMY = 0.7;
 const SETTLE_MS = 1_500;
 /** Memory that is measured goes up and down: it does not take again sooner. */
 const CALM_MS = 5_000;
+/** So many of all workers are taken at once; fewer, so far apart. */
+const WORTH_PART = 64;
+const APART_MS = 1_000;
 const MIB = 2 ** 20;
 
 /** What was taken last has had the time to allocate what it needs. */
@@ -80,22 +86,29 @@ function whenTaking(
   nowMs: number,
 ): Decision {
   if (fullest !== undefined && shareOf(fullest) > FULL) return { kind: "pause", why: fullText(fullest) };
-  const { isWhole, taken, window } = appetite;
+  const { isWhole, taken, window, lastTakenAtMs } = appetite;
   const isMeasured = fullest === undefined || isSettled(appetite, nowMs);
   if (isWhole || taken < window || !isMeasured || now.running >= now.workers) return undefined;
+  if (now.care !== undefined && !now.care.mayGoOn) return undefined;
+  if (now.care === undefined && !isWorthIt(now) && nowMs - lastTakenAtMs < APART_MS) return undefined;
   const why = `${fullest === undefined ? "" : `${useText(fullest)}, and `}${costText(now)}`;
   return takeSome(now) ?? { kind: "pause", why };
 }
 
 function takeSome(now: Circumstances): Decision {
-  const { workers, running } = now;
+  const { workers, running, care } = now;
   const free = workers - running;
   // One that runs nothing tries one, whatever it was thought to take: else nobody ever knew.
   const fits = Math.max(running === 0 ? 1 : 0, fitting(now));
   if (free <= 0 || fits <= 0) return undefined;
   const isAll = free <= fits / 2;
-  return { kind: "take", window: isAll ? free : Math.min(free, Math.ceil(fits / 2)), isWhole: isAll && running === 0 };
+  const window = isAll ? free : Math.min(free, Math.ceil(fits / 2));
+  if (care !== undefined && care.window < window) return { kind: "take", window: care.window, isWhole: false };
+  return { kind: "take", window, isWhole: isAll && running === 0 };
 }
+
+/** Each window is a consumer of its own at the broker: for one worker that is free after the other there are not ten in a second. */
+const isWorthIt = ({ workers, running }: Circumstances): boolean => workers - running >= workers / WORTH_PART;
 
 const shareOf = (use: MemoryUse | undefined): number => (use === undefined ? 0 : use.usedBytes / use.limitBytes);
 

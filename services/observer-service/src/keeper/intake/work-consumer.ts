@@ -1,6 +1,8 @@
 import type { Consumer, Delivery, Session } from "@unacked/broker";
 import type { Log } from "../../log.ts";
+import type { ProofAnswer } from "../lease/lease-keeper.ts";
 import { type Appetite, type Circumstances, decide, isSettled, roomFor } from "./appetite.ts";
+import type { Caution } from "./caution.ts";
 
 export interface WorkConsumerParts {
   /** The prefetch, and the most that is taken. */
@@ -8,6 +10,11 @@ export interface WorkConsumerParts {
   readonly running: () => number;
   /** What decides how much is taken beside `workers`; undefined: nothing does. */
   readonly memory: ((isSettled: boolean) => Pick<Circumstances, "costBytes" | "memory">) | undefined;
+  readonly caution: Caution;
+  /** How many have not begun, or were not told of. */
+  readonly underWay: () => number;
+  /** Asks the broker for an answer now. */
+  readonly prove: () => void;
   /** Lets what runs here give back memory that it does not need. */
   readonly collect: () => void;
   readonly onDelivery: (delivery: Delivery) => void;
@@ -19,6 +26,9 @@ export interface WorkConsumerParts {
 /** Why nothing is taken although there is room: it drains, is cordoned, or leaves what is shed to others. */
 export type Closer = "drain" | "cordon" | "shed";
 
+const AWAITS_ANSWER =
+  "it could not prove in time that it lives: it takes a few at once, and more when the broker has answered";
+const TOLD_AFTER_MS = 1_000;
 const LOOK_MS = 500;
 /** Where no memory has to be measured first. */
 const LOOK_AT_WORKERS_MS = 100;
@@ -47,9 +57,10 @@ export class WorkConsumer {
   /** Consumes as much as there is room for, which may be nothing yet. */
   async begin(session: Session, queue: string): Promise<void> {
     this.#session = { session, queue };
-    this.#appetite = { kind: "none" };
-    const hasAllRoom = this.#parts.memory === undefined && !this.#isClosed && this.#parts.running() === 0;
-    if (hasAllRoom) return this.#change({ window: this.#parts.workers, isWhole: true });
+    this.#parts.caution.begin(0, performance.now());
+    const isFirst = !this.#isClosed && this.#parts.running() === 0;
+    if (isFirst && this.#parts.memory === undefined && this.#care === undefined)
+      return this.#change({ window: this.#parts.workers, isWhole: true });
     await this.#look();
     this.#keepLooking(session);
   }
@@ -97,18 +108,43 @@ export class WorkConsumer {
     clearInterval(this.#looking);
     this.#looking = undefined;
     this.#session = undefined;
+    this.#appetite = { kind: "none" };
     this.#isChanging = false;
     this.#asked = undefined;
     this.#consumer = undefined;
   }
 
   get isConsuming(): boolean {
-    return this.#consumer !== undefined && this.#appetite.kind === "taking" && !this.#isClosed;
+    return this.#consumer !== undefined && this.#appetite.kind === "taking" && !this.#isClosed && !this.#awaitsAnswer;
   }
 
   /** Why it takes nothing although it has workers free; undefined: it does, or that is not why. */
   get pausedFor(): string | undefined {
-    return this.#appetite.kind === "paused" && !this.#isClosed ? this.#appetite.why : undefined;
+    if (this.#isClosed) return undefined;
+    if (this.#awaitsAnswer) return AWAITS_ANSWER;
+    return this.#appetite.kind === "paused" ? this.#appetite.why : undefined;
+  }
+
+  /** The broker has answered a proof of life. */
+  answered(answer: ProofAnswer): void {
+    if (this.#parts.caution.answered(answer)) void this.#look().catch(() => undefined); // a lost session is told by itself
+  }
+
+  /** For memory. */
+  get #isPaused(): boolean {
+    return this.#appetite.kind === "paused" && !this.#isClosed;
+  }
+
+  get #care(): Circumstances["care"] {
+    const { caution } = this.#parts;
+    const window = caution.size(performance.now());
+    return window === undefined ? undefined : { window, mayGoOn: caution.mayGoOn };
+  }
+
+  /** For so long that it is worth telling. */
+  get #awaitsAnswer(): boolean {
+    const { caution, running, workers } = this.#parts;
+    return running() < workers && caution.waitsMs(performance.now()) >= TOLD_AFTER_MS;
   }
 
   /** For how many more there is room now. */
@@ -124,17 +160,25 @@ export class WorkConsumer {
   #circumstances(): Circumstances {
     const { workers, running, memory } = this.#parts;
     const now = memory?.(isSettled(this.#appetite, performance.now())) ?? { costBytes: 0, memory: [] };
-    return { workers, running: running(), ...now };
+    return { workers, running: running(), care: this.#care, ...now };
   }
 
   async #look(): Promise<void> {
     if (this.#isChanging || this.#isClosed || this.#session === undefined) return;
     // What has ended has left garbage, which would look like memory in use.
-    if (this.pausedFor !== undefined && this.#parts.running() < this.#runningWhenCollected) return this.#collect();
+    if (this.#isPaused && this.#parts.running() < this.#runningWhenCollected) return this.#collect();
+    this.#lookWithCare();
     const decision = decide(this.#appetite, this.#circumstances(), performance.now());
     if (decision === undefined) return;
     if (decision.kind === "pause") return this.#pause(decision.why);
     await this.#change(decision);
+  }
+
+  #lookWithCare(): void {
+    const { caution, underWay, prove } = this.#parts;
+    const appetite = this.#appetite;
+    const isSpent = appetite.kind === "taking" && !appetite.isWhole && appetite.taken >= appetite.window;
+    if (caution.look({ isSpent, underWay }, performance.now())) prove();
   }
 
   /** One at a time: two would be two consumers. */
@@ -165,8 +209,9 @@ export class WorkConsumer {
   }
 
   async #take({ window, isWhole }: { window: number; isWhole: boolean }): Promise<void> {
-    const wasPaused = this.pausedFor !== undefined;
+    const wasPaused = this.#isPaused;
     this.#appetite = { kind: "taking", window, isWhole, taken: 0, lastTakenAtMs: performance.now() };
+    this.#parts.caution.begin(window, performance.now());
     if (wasPaused) this.#parts.log.info({ event: "intake-resumed", window }, "there is room again: observers are taken");
     if (this.#consumer !== undefined) await this.#resume(this.#consumer, window);
     else await this.#consume(window);

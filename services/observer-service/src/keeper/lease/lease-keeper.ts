@@ -57,11 +57,19 @@ export const fencedTogether = (runs: FencedRuns, tasks: Omit<FencedRuns, "heldUn
   heldUntil: (deadlineMs, graceMs) => runs.heldUntil(deadlineMs, graceMs),
 });
 
+/** Of a proof of life: when it was sent, by `performance.now()`, and how long its answer took. */
+export interface ProofAnswer {
+  readonly sentAtMs: number;
+  readonly tookMs: number;
+  readonly heartbeatMs: number;
+}
+
 export interface LeaseKeeperParts {
   readonly runs: FencedRuns;
   readonly log: Log;
   readonly exit: (code: number) => void;
   readonly onLost?: (why: LeaseLoss) => void;
+  readonly onAnswer?: (answer: ProofAnswer) => void;
   /** Ms of a monotonic clock. */
   readonly nowMs?: () => number;
 }
@@ -79,6 +87,10 @@ export class LeaseKeeper {
   #proof: Proof | undefined;
   #proofTimer: NodeJS.Timeout | undefined;
   #deadlineTimer: NodeJS.Timeout | undefined;
+  /** Of the proof that is under way. */
+  #proving: Session | undefined;
+  /** The last proof was answered: one that was refused is tried again in its time. */
+  #mayHurry = true;
 
   constructor(parts: LeaseKeeperParts) {
     this.#parts = parts;
@@ -92,6 +104,7 @@ export class LeaseKeeper {
     this.#stopTimers();
     this.#session = session;
     this.#proof = proof;
+    this.#mayHurry = true;
     this.#lease = grantLease(session.generation, session.heartbeatMs, sentAtMs);
     this.#armDeadline();
     this.#armProof(session);
@@ -100,6 +113,14 @@ export class LeaseKeeper {
   /** From its next proof on, this session's lease is held by this one. */
   proveBy(session: Session, proof: Proof): void {
     if (this.#session === session) this.#proof = proof;
+  }
+
+  /** At once, unless a proof is under way, the last one was refused, or nothing is held. */
+  proveNow(): void {
+    const session = this.#session;
+    if (session === undefined || this.#proving === session || !this.#mayHurry || !this.held) return;
+    clearTimeout(this.#proofTimer);
+    void this.#prove(session);
   }
 
   /** To be asked before anything is started, acked or claimed: after a blocked event loop this fences first. */
@@ -207,18 +228,23 @@ export class LeaseKeeper {
 
   async #prove(session: Session): Promise<void> {
     const sentAtMs = this.#nowMs();
+    this.#proving = session;
     const answered = await this.#proof?.().then(
       () => true,
       // The session's loss is told separately; a proof that is not answered shows in the deadline.
       () => false,
     );
+    if (this.#proving === session) this.#proving = undefined;
     if (this.#session !== session) return;
     this.#checkDeadline();
     const lease = this.#lease;
     if (lease === undefined || lease.lost !== undefined) return;
+    this.#mayHurry = answered === true;
     if (answered) this.#lease = renewLease(lease, sentAtMs);
     this.#armDeadline();
     this.#armProof(session);
+    const { heartbeatMs } = lease;
+    if (answered) this.#parts.onAnswer?.({ sentAtMs, tookMs: this.#nowMs() - sentAtMs, heartbeatMs });
   }
 
   #stopTimers(): void {

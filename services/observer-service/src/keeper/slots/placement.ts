@@ -72,9 +72,9 @@ export class Placement {
   readinessFor(start: StartedAs): { isReady: boolean; isApart: boolean } {
     const { pool } = this.#parts;
     const purpose = this.#purposeOf(start);
-    if (purpose === undefined) return { isReady: pool.shared.some((slot) => mayTake(slot, start)), isApart: false };
-    const existing = pool.existing(purpose, (slot) => this.#isFull(slot));
-    return { isReady: existing?.isLoaded ?? pool.hasWarmSpare, isApart: true };
+    if (purpose === undefined) return { isReady: pool.roster.shared.some((slot) => mayTake(slot, start)), isApart: false };
+    const existing = pool.roster.existing(purpose, (slot) => this.#isFull(slot));
+    return { isReady: existing?.isLoaded ?? pool.roster.hasWarmSpare, isApart: true };
   }
 
   /** Starts the slots that these will need. @returns whether they have all loaded */
@@ -112,18 +112,18 @@ export class Placement {
   noRoomFor(start: StartedAs): string | undefined {
     const { pool } = this.#parts;
     const purpose = this.#purposeOf(start);
-    if (purpose === undefined || purpose.kind === "suspects" || pool.hasRoomForOne) return undefined;
-    if (pool.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
+    if (purpose === undefined || purpose.kind === "suspects" || pool.roster.hasRoomForOne) return undefined;
+    if (pool.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
     this.#makeRoom();
     const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";
-    return `no slot is free, ${what}: there may be ${pool.max} (MAX_SLOTS), two of them kept for suspects`;
+    return `no slot is free, ${what}: there may be ${pool.roster.max} (MAX_SLOTS), two of them kept for suspects`;
   }
 
   /** What is unchanged may stay in a slot of older code, but not where that takes the room of others: then the least loaded one is emptied. */
   makeRoomOfOld(): void {
     const { pool, recycler } = this.#parts;
-    if (!pool.isCrowded || pool.isOneGoing) return;
-    const [least] = pool.oldShared
+    if (!pool.roster.isCrowded || pool.roster.isOneGoing) return;
+    const [least] = pool.roster.oldShared
       .filter((slot) => this.#mayEmpty(slot))
       .toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
     if (least !== undefined) recycler.dissolve(least, this.in(least), "its slot has older code, and makes room for newer");
@@ -150,7 +150,7 @@ export class Placement {
       if (own !== undefined || purpose.kind !== "suspects") return own;
       // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until those who were calm have gone.
       this.#dissolveCalm();
-      const others = pool.suspected.at(-1);
+      const others = pool.roster.suspected.at(-1);
       if (others !== undefined && (!others.isLoaded || mayTake(others, start))) return others;
     }
     return this.#leastLoaded(start);
@@ -161,7 +161,7 @@ export class Placement {
     const { pool } = this.#parts;
     let best: Slot | undefined;
     let leastLoad = Number.POSITIVE_INFINITY;
-    for (const slot of pool.slots) {
+    for (const slot of pool.roster.slots) {
       if (!isShared(slot) || !mayTake(slot, start)) continue;
       const load = this.loadOf(slot);
       if (load >= leastLoad) continue;
@@ -190,15 +190,15 @@ export class Placement {
   /** Slots of suspects who have been calm are everybody's, and more than there should be: one that is waited for goes. */
   #makeRoom(): void {
     const { pool, recycler } = this.#parts;
-    const [least] = pool.surplus.toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
+    const [least] = pool.roster.surplus.toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
     if (least !== undefined) recycler.dissolve(least, this.in(least));
   }
 
   /** Suspects whose slot has lived long enough are none any more, where theirs is needed: they begin again among the others. */
   #dissolveCalm(): void {
     const { pool, blame, recycler } = this.#parts;
-    const [calm] = pool.suspected.filter(({ sinceMs }) => performance.now() - sinceMs > this.#calmAfterMs);
-    if (calm?.purpose.kind !== "suspects" || pool.isOneGoing) return;
+    const [calm] = pool.roster.suspected.filter(({ sinceMs }) => performance.now() - sinceMs > this.#calmAfterMs);
+    if (calm?.purpose.kind !== "suspects" || pool.roster.isOneGoing) return;
     blame.clear(calm.purpose.group);
     recycler.dissolve(calm, this.in(calm));
   }

@@ -64,7 +64,7 @@ export class SlotHandlers implements Handlers, SlotsView {
         this.#ends.note(slot, reason);
         pool.retire(slot);
       },
-      mayEmptyOne: () => pool.mayEmptyOne,
+      mayEmptyOne: () => pool.roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
     });
     const placement = new Placement({ pool, blame, recycler: this.#recycler, stuckMs: settings.stuckMs });
@@ -91,7 +91,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     const { slot, folder } = look;
     const broken = folder.broken.filter(({ file }) => this.#files.has(file));
     const before = this.#pool.prints;
-    if (broken.length > 0 || (this.#pool.hasAll(folder.code) && folder.code.length === before.size)) {
+    if (broken.length > 0 || (this.#pool.roster.hasAll(folder.code) && folder.code.length === before.size)) {
       slot.process.kill();
       if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
       this.#learn(folder); // other files may be broken, or otherwise
@@ -117,7 +117,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   outdated(isPatient: boolean): Outdated[] {
-    if (isPatient && !this.#pool.isStaffed) return this.#outdated().map(() => NOT_YET);
+    if (isPatient && !this.#pool.roster.isStaffed) return this.#outdated().map(() => NOT_YET);
     return this.#outdated().map((placed) => {
       const { run, host } = placed;
       const { isReady, isApart } = this.#placement.readinessFor(run.start);
@@ -130,12 +130,12 @@ export class SlotHandlers implements Handlers, SlotsView {
   /** Who is stopped where there is none, would wait for as long as all others stay: it goes on by its old code. */
   #willHaveRoom({ run, slot }: Placed): boolean {
     if (this.noRoomFor(run) === undefined) return true;
-    return slot !== undefined && this.#placement.loadOf(slot) === 1 && this.#pool.willHaveRoomForOne;
+    return slot !== undefined && this.#placement.loadOf(slot) === 1 && this.#pool.roster.willHaveRoomForOne;
   }
 
   #outdated(): Placed[] {
     const now = this.#pool.prints;
-    return [...this.#pool.slots]
+    return [...this.#pool.roster.slots]
       .filter(({ isOld, process }) => isOld && !process.isKilled)
       .flatMap((slot) =>
         this.#placement.in(slot).filter(({ cause, host, run: { start } }) => {
@@ -224,7 +224,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   collect(): void {
-    for (const { process } of this.#pool.shared) process.send({ kind: "collect" });
+    for (const { process } of this.#pool.roster.shared) process.send({ kind: "collect" });
   }
 
   memory(): SlotsMemory {
@@ -305,7 +305,7 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   /** Everybody may use it again, or it goes. */
   #release(group: SuspectGroup): void {
-    for (const slot of this.#pool.slots)
+    for (const slot of this.#pool.roster.slots)
       if (slot.purpose.kind === "suspects" && slot.purpose.group === group)
         this.#pool.release(slot, this.#placement.loadOf(slot) === 0);
   }

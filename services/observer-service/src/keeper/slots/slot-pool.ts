@@ -2,10 +2,11 @@ import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
-import { endText, isOfUse, isSame, isShared, type OwnPurpose, type Purpose, reportOf, type Slot } from "./slot.ts";
+import { endText, isOfUse, type OwnPurpose, type Purpose, reportOf, type Slot } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
 import type { SlotEnd } from "./slot-process.ts";
+import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
 
 export interface SlotSettings extends LaunchSettings {
@@ -36,12 +37,8 @@ export class SlotsNotLoadedError extends Error {
   readonly code = "observers-not-loaded";
 }
 
-/** Guilty ones may not take the last slots: suspects are halved over two. */
-const KEPT_FOR_SUSPECTS = 2;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-/** Of those that all share. */
-const EMPTIED_AT_ONCE = 0.125;
 /** Who has not by then may never. */
 const LOADS_WITHIN_MS = 10_000;
 /** Code that waits for something at its top level never has loaded. */
@@ -52,7 +49,7 @@ const LOOK_LIMIT_MS = 60_000;
  * before it has loaded anything, after a growing pause.
  */
 export class SlotPool {
-  readonly slots = new Set<Slot>();
+  readonly roster: SlotRoster;
   readonly #settings: SlotSettings;
   readonly #hooks: SlotPoolHooks;
   readonly #log: Log;
@@ -67,10 +64,11 @@ export class SlotPool {
 
   constructor(settings: SlotSettings, hooks: SlotPoolHooks, log: Log) {
     this.#settings = settings;
+    this.roster = new SlotRoster(settings);
     this.#hooks = hooks;
     this.#log = log;
     const { memoryBytes, stuckMs } = settings;
-    this.#watch = new SlotWatch({ slots: this.slots, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
+    this.#watch = new SlotWatch({ slots: this.roster.slots, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
     const { onStuck } = hooks;
     const onAlive = (slot: Slot) => this.#watch.heard(slot);
     const onMessage = (slot: Slot, message: FromSlot) => this.#take(slot, message);
@@ -106,18 +104,13 @@ export class SlotPool {
     });
   }
 
-  /** Whether every slot that takes starts has this code. */
-  hasAll(code: LoadedFolder["code"]): boolean {
-    return [...this.slots].filter(isOfUse).every((slot) => hasCode(slot, code));
-  }
-
   /**
    * Its code is the newest: it is the first of the slots that take starts, and who has other code takes none any more. It is the spare
    * until it is needed, so no other is.
    */
   adopt(slot: Slot, { code }: LoadedFolder, isEmpty: (slot: Slot) => boolean): void {
     this.#prints = printsOf(code);
-    for (const other of [...this.slots].filter((one) => one !== slot)) {
+    for (const other of [...this.roster.slots].filter((one) => one !== slot)) {
       if (other.purpose.kind !== "spare" && hasCode(other, code)) continue;
       other.isOld = true;
       if (!other.isLoaded || isEmpty(other)) other.process.kill();
@@ -133,94 +126,27 @@ export class SlotPool {
     return this.#prints;
   }
 
-  /** As many take anybody's starts as should, or as may now. */
-  get isStaffed(): boolean {
-    return this.shared.length >= this.#settings.count || this.slots.size >= this.#sharedLimit;
-  }
-
-  /** Old slots have taken the places that are kept for others. */
-  get isCrowded(): boolean {
-    const living = [...this.slots].filter(({ process }) => !process.isKilled);
-    return living.some(({ isOld }) => isOld) && living.length >= this.#settings.max - KEPT_FOR_SUSPECTS;
-  }
-
-  /** Slots of older code that all shared. */
-  get oldShared(): Slot[] {
-    return [...this.slots].filter(({ isOld, purpose, process }) => isOld && purpose.kind === "shared" && !process.isKilled);
-  }
-
-  /** One that is warm, and nobody's yet. */
-  get hasWarmSpare(): boolean {
-    return this.#spare?.isLoaded === true;
-  }
-
-  /** Whether one more slot could be had for a guilty observer. */
-  get hasRoomForOne(): boolean {
-    return this.#spare !== undefined || this.slots.size < this.#settings.max - KEPT_FOR_SUSPECTS;
-  }
-
-  /** Whether there will be when one that lives now is gone: it is made a spare. */
-  get willHaveRoomForOne(): boolean {
-    return this.shared.length >= this.#settings.count && this.slots.size <= this.#settings.max;
-  }
-
   /**
    * A slot of this purpose, started or made of the spare if there is none; undefined: there may be no more.
    *
    * @param isFull it takes no more of them
    */
   slotFor(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
-    const existing = this.existing(purpose, isFull);
+    const existing = this.roster.existing(purpose, isFull);
     if (existing !== undefined) return existing;
-    const spare = this.#spare;
+    const spare = this.roster.spare;
     if (spare !== undefined) {
       spare.purpose = purpose;
       spare.sinceMs = performance.now();
       this.#fill();
       return spare;
     }
-    const limit = this.#settings.max - (purpose.kind === "suspects" ? 0 : KEPT_FOR_SUSPECTS);
-    return this.slots.size < limit ? this.#spawn(purpose) : undefined;
-  }
-
-  existing(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
-    return [...this.slots].find((slot) => isSame(slot.purpose, purpose) && isOfUse(slot) && !isFull(slot));
-  }
-
-  /** The oldest first. */
-  get suspected(): Slot[] {
-    return [...this.slots].filter((slot) => slot.purpose.kind === "suspects" && isOfUse(slot));
-  }
-
-  /** Where many grow at once, what is emptied needs others to go to, and others need their time to start. */
-  get mayEmptyOne(): boolean {
-    const going = [...this.slots].filter(({ isRetired }) => isRetired).length;
-    return going < Math.ceil(this.#settings.count * EMPTIED_AT_ONCE);
-  }
-
-  /** One is being emptied, so that there will be room. */
-  get isOneGoing(): boolean {
-    return [...this.slots].some(({ isRetired }) => isRetired);
-  }
-
-  /** Of those that all share, what is more than there should be; none while one is going already. */
-  get surplus(): Slot[] {
-    const { shared } = this;
-    return this.isOneGoing || shared.length <= this.#settings.count ? [] : shared;
-  }
-
-  get max(): number {
-    return this.#settings.max;
-  }
-
-  /** Slots that take anybody's starts now. */
-  get shared(): Slot[] {
-    return [...this.slots].filter(isShared);
+    return this.roster.mayStart(purpose) ? this.#spawn(purpose) : undefined;
   }
 
   /** It has no one special any more: everybody may use it, if one more is needed; else it goes. */
   release(slot: Slot, isEmpty: boolean): void {
-    const sharedNow = [...this.slots].filter(({ purpose }) => purpose.kind === "shared").length;
+    const sharedNow = [...this.roster.slots].filter(({ purpose }) => purpose.kind === "shared").length;
     slot.purpose = { kind: "shared" };
     if (isEmpty && sharedNow >= this.#settings.count) slot.process.kill();
   }
@@ -233,7 +159,7 @@ export class SlotPool {
 
   /** All that live. @param runsOf how many run in one */
   report(runsOf: (slot: Slot) => number): SlotReport[] {
-    return [...this.slots].map((slot) => reportOf(slot, runsOf(slot)));
+    return [...this.roster.slots].map((slot) => reportOf(slot, runsOf(slot)));
   }
 
   memory(): SlotsMemory {
@@ -242,64 +168,50 @@ export class SlotPool {
 
   /** To every slot's watchdog; `null`: nothing runs that a lease would have to hold for. */
   tellLease(word: LeaseWord): void {
-    this.#launcher.tellLease(word, this.slots);
+    this.#launcher.tellLease(word, this.roster.slots);
   }
 
   /** Of every slot, and of those that come. */
   holdSilence(isHeld: boolean): void {
-    this.#launcher.holdSilence(isHeld, this.slots);
+    this.#launcher.holdSilence(isHeld, this.roster.slots);
   }
 
   /** Lets each send what it has traced, and ends them all. */
   async close(limitMs = 0): Promise<void> {
     this.#isClosed = true;
     this.#watch.stop();
-    const gone = [...this.slots].map(({ process }) => {
+    const gone = [...this.roster.slots].map(({ process }) => {
       process.send({ kind: "end", limitMs });
       return process.gone;
     });
     if (limitMs > 0) await within(limitMs, Promise.all(gone));
-    for (const { process } of this.slots) process.kill();
-  }
-
-  get #spare(): Slot | undefined {
-    return [...this.slots].find((slot) => slot.purpose.kind === "spare" && isOfUse(slot));
-  }
-
-  /**
-   * How many slots there may be with one more that all share. Old ones may stay for days: they are not to cost others their places. Nor
-   * are they to leave all new starts without a slot: the first one may be more than there should be.
-   */
-  get #sharedLimit(): number {
-    const { max } = this.#settings;
-    const living = [...this.slots].filter(({ process }) => !process.isKilled);
-    if (!living.some(({ isOld }) => isOld)) return max;
-    const isOneNew = living.some((slot) => slot.purpose.kind === "shared" && isOfUse(slot));
-    return isOneNew ? max - KEPT_FOR_SUSPECTS - 1 : Number.POSITIVE_INFINITY;
+    for (const { process } of this.roster.slots) process.kill();
   }
 
   /** As many shared ones as there should be, the spare taken first, and a spare again. */
   #fill(): void {
     if (this.#isClosed) return;
     const { count, max } = this.#settings;
-    const living = [...this.slots].filter(isOfUse);
+    const living = [...this.roster.slots].filter(isOfUse);
     let missing = count - living.filter(({ purpose }) => purpose.kind === "shared").length;
-    const spare = this.#spare;
-    if (missing > 0 && spare !== undefined && this.slots.size <= this.#sharedLimit) {
+    const spare = this.roster.spare;
+    if (missing > 0 && spare !== undefined && this.roster.slots.size <= this.roster.sharedLimit) {
       spare.purpose = { kind: "shared" };
       missing -= 1;
       if (spare.isLoaded) this.#hooks.onRoom();
     }
     // One that has been killed counts until it is reaped: then this is asked again.
-    for (; missing > 0 && this.slots.size < this.#sharedLimit; missing -= 1) this.#spawn({ kind: "shared" });
+    for (; missing > 0 && this.roster.slots.size < this.roster.sharedLimit; missing -= 1) this.#spawn({ kind: "shared" });
     // A start takes a core for a moment: those that are waited for come first. When they have loaded, this is asked again.
-    const isWaitedFor = [...this.slots].some((slot) => !slot.isLoaded && Date.now() - slot.startedAtMs < LOADS_WITHIN_MS);
-    if (this.#spare === undefined && !isWaitedFor && this.slots.size < max) this.#spawn({ kind: "spare" });
+    const isWaitedFor = [...this.roster.slots].some(
+      (slot) => !slot.isLoaded && Date.now() - slot.startedAtMs < LOADS_WITHIN_MS,
+    );
+    if (this.roster.spare === undefined && !isWaitedFor && this.roster.slots.size < max) this.#spawn({ kind: "spare" });
   }
 
   #spawn(purpose: Purpose): Slot {
     const slot = this.#launcher.launch(purpose);
-    this.slots.add(slot);
+    this.roster.slots.add(slot);
     return slot;
   }
 
@@ -329,7 +241,7 @@ export class SlotPool {
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#log.debug({ event: "slot-loaded", slot: slot.process.pid, purpose: slot.purpose.kind }, "a slot is ready");
     if (this.#opening !== undefined) {
-      if (this.shared.length < this.#settings.count) return;
+      if (this.roster.shared.length < this.#settings.count) return;
       this.#prints = printsOf(folder.code);
       this.#opening.resolve(folder);
       this.#opening = undefined;
@@ -363,7 +275,7 @@ export class SlotPool {
   }
 
   #gone(slot: Slot, end: SlotEnd): void {
-    this.slots.delete(slot);
+    this.roster.slots.delete(slot);
     slot.living.abort();
     if (this.#isClosed) return;
     if (slot === this.#look?.slot)
@@ -379,9 +291,6 @@ export class SlotPool {
 
 const printsOf = (code: LoadedFolder["code"]): ReadonlyMap<string, string> =>
   new Map(code.map(({ type, print }) => [type, print]));
-
-const hasCode = ({ prints }: Slot, code: LoadedFolder["code"]): boolean =>
-  code.every(({ type, print }) => prints.get(type) === print);
 
 const lastWordsOf = ({ lastWord }: Slot, end: SlotEnd): string =>
   lastWord === undefined ? endText(end) : `${lastWord.name}: ${lastWord.message}`;

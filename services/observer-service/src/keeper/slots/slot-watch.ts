@@ -1,6 +1,7 @@
 import { memoryOf, type Slot } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { memoryBoundBytes, type OverLimit, overLimit } from "./slot-memory.ts";
+import { Silence } from "./slot-silence.ts";
 
 export interface SlotWatchParts {
   readonly slots: ReadonlySet<Slot>;
@@ -17,8 +18,6 @@ const EVERY_MS = 1_000;
 const FULL_LOOK_EVERY = 5;
 /** What one takes that runs nothing, until there is one to look at. */
 const EMPTY_BYTES = 70 * 2 ** 20;
-/** To one whose watchdog has yet to begin more is allowed: it has to load first, on a machine that may be slow. */
-const BEGINNING_SILENT_MS = 20_000;
 
 /** Looks every second at what the slots take, and whether their watchdogs have been heard. */
 export class SlotWatch {
@@ -86,42 +85,4 @@ export class SlotWatch {
 function boundOf({ process, toldMemoryBytes }: Slot): number {
   const boundBytes = memoryBoundBytes(process.pid);
   return Number.isFinite(boundBytes) ? boundBytes : toldMemoryBytes;
-}
-
-/** Which of them has not been heard of for too long, though this process was there to hear: frozen from outside (SIGSTOP). */
-class Silence<S extends object> {
-  readonly #limitMs: number;
-  readonly #everyMs: number;
-  readonly #silentMs = new WeakMap<S, number>();
-  /** Heard of at least once. */
-  readonly #begun = new WeakSet<S>();
-  #lookedAtMs = performance.now();
-
-  /**
-   * @param everyMs how often `look` is called; a look that comes late counts for nobody
-   * @param limitMs 0: nobody is looked for
-   */
-  constructor(everyMs: number, limitMs: number) {
-    this.#everyMs = everyMs;
-    this.#limitMs = limitMs;
-  }
-
-  heard(slot: S): void {
-    this.#silentMs.set(slot, 0);
-    this.#begun.add(slot);
-  }
-
-  /** @returns those that have been silent for the limit, by punctual looks alone */
-  look(slots: Iterable<S>, nowMs = performance.now()): S[] {
-    const isPunctual = nowMs - this.#lookedAtMs < 2 * this.#everyMs;
-    this.#lookedAtMs = nowMs;
-    const silent: S[] = [];
-    for (const slot of slots) {
-      const silentMs = (this.#silentMs.get(slot) ?? 0) + (isPunctual ? this.#everyMs : 0);
-      this.#silentMs.set(slot, silentMs);
-      const limitMs = this.#begun.has(slot) ? this.#limitMs : Math.max(this.#limitMs, BEGINNING_SILENT_MS);
-      if (this.#limitMs > 0 && silentMs >= limitMs) silent.push(slot);
-    }
-    return silent;
-  }
 }

@@ -1,0 +1,190 @@
+import {
+  type BrokerSettings,
+  type LossReason,
+  type Publisher,
+  type Session,
+  SupervisedConnection,
+  untilAborted,
+} from "@unacked/broker";
+import { workQueueName } from "@unacked/contracts";
+import type { ControlIntake } from "../keeper/control/control-intake.ts";
+import type { ServiceIdentity } from "../keeper/identity.ts";
+import type { Topology } from "../keeper/intake/declare-topology.ts";
+import type { Drain } from "../keeper/intake/drain.ts";
+import type { GivenBack } from "../keeper/intake/given-back.ts";
+import type { Intake } from "../keeper/intake/intake.ts";
+import type { WorkConsumer } from "../keeper/intake/work-consumer.ts";
+import type { LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
+import type { EventSender } from "../keeper/outbox/event-sender.ts";
+import type { Runner } from "../keeper/runs/runner.ts";
+import type { TaskSide } from "../keeper/tasks/task-side.ts";
+import type { Log } from "../log.ts";
+import { within } from "../within.ts";
+import type { ServiceVoice } from "./service-voice.ts";
+
+export interface GenerationsParts {
+  readonly identity: ServiceIdentity;
+  readonly settings: BrokerSettings;
+  readonly topology: Topology;
+  readonly lease: LeaseKeeper;
+  readonly events: Pick<EventSender, "enterGeneration">;
+  readonly voice: Pick<ServiceVoice, "introduction" | "tell" | "lastLoss">;
+  readonly publisher: Pick<Publisher, "blocked" | "startOver" | "status">;
+  readonly control: Pick<ControlIntake, "take">;
+  readonly intake: Pick<Intake, "noteMarker">;
+  readonly work: Pick<WorkConsumer, "begin" | "lost" | "flushed">;
+  readonly tasks: Pick<TaskSide, "begin" | "sessionLost"> & { readonly runner: { readonly size: number } };
+  readonly runner: Pick<Runner, "slots">;
+  readonly drain: Pick<Drain, "begun">;
+  readonly givenBack: Pick<GivenBack, "remember">;
+  readonly log: Log;
+}
+
+const CONTROL_PREFETCH = 1_000;
+/** So long a birth may take to be confirmed before it is sent by another connection; a broker at work needs milliseconds. */
+const BIRTH_LIMIT_MS = 10_000;
+
+/**
+ * The consuming connection; each new session of it is a generation. Guarantees, each time and in this order: orders are heard, the lease is begun,
+ * the books know this service, and only then work is taken. A session that is lost in the middle of that takes nothing with it: the next begins anew.
+ */
+export class Generations {
+  readonly #parts: GenerationsParts;
+  readonly #connection: SupervisedConnection;
+  /** The last proof of life that asked the work queue: until it is answered it may hold a message. */
+  #reaching: Promise<unknown> = Promise.resolve();
+  /** What the broker agreed to; what is asked for until there is a session. */
+  #heartbeatMs: number;
+
+  constructor(parts: GenerationsParts) {
+    this.#parts = parts;
+    this.#heartbeatMs = parts.settings.heartbeatS * 1_000;
+    this.#connection = new SupervisedConnection(parts.settings, {
+      build: (session) => this.#begin(session),
+      onLost: (generation, reason) => this.#lost(generation, reason),
+      onLossExplained: (_, reason) => {
+        parts.voice.lastLoss = reason;
+      },
+    });
+  }
+
+  get status(): SupervisedConnection["status"] {
+    return this.#connection.status;
+  }
+
+  get session(): Session | undefined {
+    return this.#connection.session;
+  }
+
+  get heartbeatMs(): number {
+    return this.#heartbeatMs;
+  }
+
+  start(): void {
+    this.#connection.start();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /** Resolves when nothing that has been delivered is on its way any more. */
+  async flushed(): Promise<void> {
+    await Promise.all([this.#parts.work.flushed(), this.#reaching]);
+  }
+
+  /** What waits in the pool's work queue, and who consumes it. Rejects without a session. */
+  lookAtWork(): Promise<{ messageCount: number; consumerCount: number }> {
+    const { session } = this;
+    if (session === undefined) return Promise.reject(new Error("there is no session"));
+    return session.inspect(workQueueName(this.#parts.identity.pool));
+  }
+
+  /** Declares again by what orders arrive, in case that somebody has deleted it. */
+  async stayReachable(): Promise<void> {
+    const { session } = this;
+    if (session === undefined) return;
+    const { topology, log } = this.#parts;
+    await topology
+      .stayReachable(session)
+      .catch((error: unknown) =>
+        log.debug({ event: "declare-refused", error: String(error) }, "the session is lost with it, and says why"),
+      );
+  }
+
+  async #begin(session: Session): Promise<void> {
+    const { identity, log, topology, control, lease, events, tasks, work } = this.#parts;
+    this.#heartbeatMs = session.heartbeatMs;
+    const queues = await topology.declareForConsuming(session);
+    await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => control.take(delivery));
+    // Nothing is held yet: that the connection lives is enough.
+    await lease.begin(session, () => session.inspect(queues.control));
+    events.enterGeneration(session.generation);
+    await this.#knownToTheBooks(session);
+    if (session.lost.aborted) return; // the next one may have begun meanwhile
+    tasks
+      .begin(session)
+      .catch((error: unknown) =>
+        log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
+      );
+    // Behind the introduction, by which a manager learns for which pool it has to declare a queue.
+    await topology.untilWorkQueueIsThere(session, (queue) =>
+      log.warn({ event: "waiting-for-queue", queue }, "the manager has yet to declare the work queue"),
+    );
+    await work.begin(session, queues.work);
+    if (session.lost.aborted) return;
+    // From now on that the queue itself can be reached: behind a cut between the broker's nodes it gives our messages away.
+    lease.proveBy(session, () => {
+      this.#reaching = this.#isDrained ? session.inspect(queues.control) : this.#reach(session, queues.work);
+      return this.#reaching;
+    });
+    log.info(
+      { event: "consuming", generation: session.generation, queue: queues.work, workers: identity.workerCount },
+      "taking observers",
+    );
+  }
+
+  get #isDrained(): boolean {
+    const { drain, runner, tasks } = this.#parts;
+    return drain.begun && runner.slots.size + tasks.runner.size === 0;
+  }
+
+  /**
+   * Takes no work before its birth stands in the state queue: the books would conclude that nobody has what it has. Not while
+   * the broker blocks all that is published; then nothing can be concluded either. A confirm that was due while a queue had no
+   * leader may never come: after a while all that is open is sent again through another connection.
+   */
+  async #knownToTheBooks({ lost }: Session): Promise<void> {
+    const { voice, publisher, log } = this.#parts;
+    const confirmed = new Promise<void>((resolve) => voice.tell(voice.introduction(), resolve));
+    const enough = new AbortController();
+    const known = Promise.race([confirmed, publisher.blocked(enough.signal), untilAborted(lost)]);
+    for (let waitedMs = BIRTH_LIMIT_MS; !(await within(waitedMs, known)); waitedMs *= 2) {
+      log.warn(
+        { event: "birth-not-confirmed", waitedMs, publisher: publisher.status },
+        "takes no work yet: the broker has not confirmed that the manager is told of this service; it is told again",
+      );
+      publisher.startOver(`a birth was not confirmed within ${waitedMs} ms`);
+    }
+    enough.abort();
+  }
+
+  /** It may be given what no worker is free for: a marker is told of all the same, and whose the rest is, is remembered. */
+  #reach(session: Session, queue: string): Promise<void> {
+    const { intake, givenBack } = this.#parts;
+    return session.reach(queue, ({ body, type }) => {
+      if (type === "QueueMarker" && intake.noteMarker(body)) return "ack";
+      givenBack.remember(body, performance.now());
+      return "requeue";
+    });
+  }
+
+  #lost(generation: number, reason: LossReason): Promise<void> {
+    const { voice, work, tasks, lease } = this.#parts;
+    voice.lastLoss = reason;
+    work.lost();
+    tasks.sessionLost();
+    this.#reaching = Promise.resolve();
+    return lease.sessionLost(generation, reason);
+  }
+}
