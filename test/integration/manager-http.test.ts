@@ -26,6 +26,12 @@ function expectProblem(answer: Called, code: ProblemCode, rest: object = {}): vo
   expect(answer.body.requestId).toBe(answer.headers.get("x-request-id"));
 }
 
+test("a connection that nobody uses is kept for longer than proxies keep it, so that none sends as it is closed", async () => {
+  const { headers } = await manager.call("GET", OBSERVERS);
+  const [, keptS] = /^timeout=(\d+)$/.exec(headers.get("keep-alive") ?? "") ?? [];
+  expect(Number(keptS)).toBeGreaterThan(60); // nginx: keepalive_timeout of an upstream
+});
+
 describe("POST /observers", () => {
   beforeEach(() => serviceKnowing("ticker"));
 

@@ -65,11 +65,16 @@ describe("a private broker", () => {
 
   test("has its messages back after kill -9, on the same address, as the same node; ends without another's harm", async () => {
     const broker = await privateBroker();
+    const declaring = await connect(broker.amqpUrl);
+    await (await declaring.createChannel()).assertQueue("jobs", { durable: true });
+    await declaring.close();
+    // A confirm says that a message is on disk, not that its queue is: one that was declared an instant before the kill may be gone.
+    await broker.stop();
+    await broker.start();
     const before = { amqpUrl: broker.amqpUrl, pid: broker.pid };
     const connection = await connect(broker.amqpUrl);
     connection.on("error", () => undefined);
     const channel = await connection.createConfirmChannel();
-    await channel.assertQueue("jobs", { durable: true });
     channel.sendToQueue("jobs", Buffer.from("kept"), { persistent: true });
     await channel.waitForConfirms();
     await channel.consume("jobs", () => undefined); // held unacked when the node dies

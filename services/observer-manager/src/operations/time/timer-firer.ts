@@ -2,14 +2,15 @@ import { newUuid } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { TimerTally } from "../tally.ts";
+import { ClaimInFlight } from "./claim-in-flight.ts";
 import { TimerSettler } from "./timer-settler.ts";
-import type { DueTimer, Firing, FiringOutcome, TimerFiringStore } from "./timer-store.ts";
+import type { DueTimer, FiringOutcome, TimerFiringStore } from "./timer-store.ts";
 
-const AT_ONCE = 1_000;
-/** So many are published and not written down: so many a crash fires twice. */
-const MAX_IN_FLIGHT = 2_000;
-/** For fewer no set is claimed: each claim goes past all that is in flight. */
-const LEAST_ROOM = 800;
+const AT_ONCE = 500;
+/** So many are of claims that are not over: so many a crash fires twice. */
+const MAX_IN_FLIGHT = 3_000;
+/** For fewer no set is claimed. */
+const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 
@@ -42,17 +43,23 @@ export class TimerFirer {
   readonly #parts: TimerFirerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   readonly #settler: TimerSettler;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #claims = new Set<ClaimInFlight>();
+  /** What is of these, and not written. */
   #inFlight = 0;
-  /** Of those in flight: how many of each claim. */
-  readonly #ofClaim = new Map<string, number>();
-  /** When a claim may still be committed of which this manager never heard, as its connection was lost: now, and the last time. */
-  #lostLooksMs: number[] = [];
+  /** The last claims were full. */
+  #isBehind = false;
+  /** Claims of which this manager never heard, as their connection was lost, and when to look whether they were committed. */
+  #looks: { claimId: string; atMs: number }[] = [];
 
   constructor(parts: TimerFirerParts) {
     this.#parts = parts;
     const { store, log } = parts;
-    this.#settler = new TimerSettler({ store, settled: (firings) => this.#settled(firings), log });
+    this.#settler = new TimerSettler({
+      store,
+      settled: (timers) => this.#settled(timers),
+      finished: (claim) => this.#claims.delete(claim),
+      log,
+    });
   }
 
   start(): void {
@@ -68,54 +75,73 @@ export class TimerFirer {
   async stop(): Promise<void> {
     this.#loop.stop();
     await this.#loop.over;
-    await Promise.all(this.#underWay);
+    await Promise.all([...this.#claims].map(({ known }) => known));
     await this.#settler.close();
   }
 
   async #round(): Promise<number> {
-    const { store, sender, owner, tally } = this.#parts;
+    const { store, sender } = this.#parts;
     await sender.ready(this.#loop.signal);
     this.#loop.takeWake();
     if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
-    const room = Math.min(AT_ONCE, MAX_IN_FLIGHT - this.#inFlight);
+    const room = MAX_IN_FLIGHT - this.#inFlight;
     await this.#disownLost();
-    const claimId = newUuid();
-    const claimedAtMs = performance.now();
-    const { due, expired } = await store.claim({ owner, claimId }, room);
-    tally.expired(expired);
-    if (due.length > 0) this.#ofClaim.set(claimId, due.length);
-    for (const timer of due) this.#fire(timer, claimId, claimedAtMs);
-    if (due.length + expired === room) return 0;
+    const sets = this.#isBehind && room >= 2 * AT_ONCE ? 2 : 1;
+    const limit = Math.min(AT_ONCE, room);
+    this.#isBehind = await this.#claimSets(sets, limit);
+    if (this.#isBehind) return 0;
     return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
   }
 
-  /** Each look reads all timers, so there are two: one now, for most, and one when no more can come. */
+  /** Beside each other: while one is committed, the other is executed. @returns whether there may be more */
+  async #claimSets(sets: number, limit: number): Promise<boolean> {
+    const claims = await Promise.allSettled(Array.from({ length: sets }, () => this.#claim(limit)));
+    return claims.every((claim) => {
+      if (claim.status === "rejected") throw claim.reason;
+      return claim.value;
+    });
+  }
+
+  /** @returns whether it is full */
+  async #claim(limit: number): Promise<boolean> {
+    const { store, owner, tally } = this.#parts;
+    const claimId = newUuid();
+    const claimedAtMs = performance.now();
+    const { due, expired } = await store.claim({ owner, claimId }, limit).catch((error) => {
+      const nowMs = performance.now();
+      this.#looks.push({ claimId, atMs: nowMs }, { claimId, atMs: nowMs + CLAIM_LOST_FOR_MS });
+      throw error;
+    });
+    tally.expired(expired);
+    if (due.length > 0) this.#fire(due, new ClaimInFlight(claimId, due.length, claimedAtMs));
+    return due.length + expired === limit;
+  }
+
+  /** There are two looks at each: one now, for most, and one when it can be committed no more. */
   async #disownLost(): Promise<void> {
     const nowMs = performance.now();
-    if (!this.#lostLooksMs.some((ms) => ms <= nowMs)) return;
-    await this.#parts.store.disown(this.#parts.owner, [...this.#ofClaim.keys()]);
-    this.#lostLooksMs = this.#lostLooksMs.filter((ms) => ms > nowMs);
+    const due = this.#looks.filter(({ atMs }) => atMs <= nowMs);
+    if (due.length === 0) return;
+    await this.#parts.store.disown(due.map(({ claimId }) => claimId));
+    this.#looks = this.#looks.filter((look) => !due.includes(look));
   }
 
   /** Not awaited: what is claimed is sent at once, and the next set is claimed meanwhile. */
-  #fire(timer: DueTimer, claimId: string, claimedAtMs: number): void {
-    this.#inFlight += 1;
-    const firing = this.#parts.sender.send(timer).then((outcome) => {
-      this.#underWay.delete(firing);
-      this.#settler.add({ id: timer.id, claimId, outcome });
-      this.#parts.tally.tried(outcome, timer.lateMs + performance.now() - claimedAtMs);
-    });
-    this.#underWay.add(firing);
+  #fire(due: readonly DueTimer[], claim: ClaimInFlight): void {
+    const { sender, tally } = this.#parts;
+    this.#claims.add(claim);
+    this.#settler.begin(claim);
+    this.#inFlight += due.length;
+    for (const timer of due)
+      void sender.send(timer).then((outcome) => {
+        this.#settler.add(claim, timer.id, outcome);
+        tally.tried(outcome, timer.lateMs + performance.now() - claim.claimedAtMs);
+      });
   }
 
-  #settled(firings: readonly Firing[]): void {
+  #settled(timers: number): void {
     const hadRoom = this.#hasRoom;
-    this.#inFlight -= firings.length;
-    for (const { claimId } of firings) {
-      const left = (this.#ofClaim.get(claimId) ?? 0) - 1;
-      if (left > 0) this.#ofClaim.set(claimId, left);
-      else this.#ofClaim.delete(claimId);
-    }
+    this.#inFlight -= timers;
     if (!hadRoom && this.#hasRoom) this.wake();
   }
 
@@ -125,8 +151,6 @@ export class TimerFirer {
 
   #failed(error: unknown): number {
     this.#parts.log.warn({ err: error }, "timers could not be fired, trying again");
-    const nowMs = performance.now();
-    this.#lostLooksMs = [nowMs, nowMs + CLAIM_LOST_FOR_MS];
     this.#loop.takeWake(); // what wakes it does not shorten the pause
     return FAILED_PAUSE_MS;
   }

@@ -1,26 +1,34 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { TimerId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
-import type { Firing, TimerFiringStore } from "./timer-store.ts";
+import type { ClaimInFlight } from "./claim-in-flight.ts";
+import type { FiringOutcome, TimerFiringStore } from "./timer-store.ts";
 
-const AT_ONCE = 1_000;
-/** For others to be written with: a statement of its own for each frame of confirms costs a fifth more. */
-const GATHER_MS = 8;
+/** For others to be given back with. */
+const GATHER_MS = 2;
 const AGAIN_MS = 500;
+/** After so long those of a claim that were confirmed wait for the others no more. Longer than a claim takes under load, where each by itself costs more. */
+const TOGETHER_MS = 2_000;
 
 export interface TimerSettlerParts {
-  store: Pick<TimerFiringStore, "settle">;
-  /** These are written. */
-  settled(firings: readonly Firing[]): void;
+  store: Pick<TimerFiringStore, "giveBack" | "fired" | "finish">;
+  /** So many are written. */
+  settled(timers: number): void;
+  /** All of it is. */
+  finished(claim: ClaimInFlight): void;
   log: Log;
 }
 
 /**
- * Comes in: what became of what was published. Guarantee: it is written, in sets, one transaction after the other, for as long as this
- * process lives and the database does not come back. A crash leaves them Firing, to be fired once more.
+ * Comes in: what became of what was published. Guarantee: it is written, first what is given back of a claim, and then that the claim is over, for as long
+ * as this process lives and the database does not come back. A crash leaves the claim to be taken over, and all of it to be fired once more.
  */
 export class TimerSettler {
   readonly #parts: TimerSettlerParts;
-  #waiting: Firing[] = [];
+  readonly #waiting = new Set<ClaimInFlight>();
+  readonly #alarms = new Map<ClaimInFlight, NodeJS.Timeout>();
+  /** For which nobody waits until all of it is known. */
+  readonly #apart = new Set<ClaimInFlight>();
   #working: Promise<void> | undefined;
   #isClosing = false;
 
@@ -28,37 +36,92 @@ export class TimerSettler {
     this.#parts = parts;
   }
 
-  add(firing: Firing): void {
-    this.#waiting.push(firing);
-    this.#working ??= this.#work();
+  /** It will be told of each of these. */
+  begin(claim: ClaimInFlight): void {
+    this.#alarms.set(
+      claim,
+      setTimeout(() => {
+        this.#apart.add(claim);
+        if (claim.fired.length > 0) this.#write(claim);
+      }, TOGETHER_MS),
+    );
+  }
+
+  add(claim: ClaimInFlight, id: TimerId, outcome: FiringOutcome): void {
+    claim.add(id, outcome);
+    if (outcome !== "fired" || claim.isKnown || this.#apart.has(claim)) this.#write(claim);
   }
 
   /** Tries once more what is left, and no longer. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#working;
+    for (const alarm of this.#alarms.values()) clearTimeout(alarm);
+  }
+
+  #write(claim: ClaimInFlight): void {
+    this.#waiting.add(claim);
+    this.#working ??= this.#work();
   }
 
   async #work(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.size > 0) {
       await sleep(GATHER_MS);
-      const some = this.#waiting.splice(0, AT_ONCE);
-      if (await this.#write(some)) continue;
-      this.#waiting = [...some, ...this.#waiting];
+      const some = [...this.#waiting];
+      this.#waiting.clear();
+      if (await this.#isWritten(some)) continue;
+      for (const claim of some) this.#waiting.add(claim);
       if (this.#isClosing) break;
       await sleep(AGAIN_MS);
     }
     this.#working = undefined;
   }
 
-  async #write(some: Firing[]): Promise<boolean> {
+  async #isWritten(claims: readonly ClaimInFlight[]): Promise<boolean> {
     try {
-      await this.#parts.store.settle(some);
-      this.#parts.settled(some);
+      for (const claim of claims) await this.#writeUnfired(claim);
+      await this.#writeApart(claims);
+      await this.#finish(claims.filter((claim) => claim.isFinished && this.#alarms.has(claim)));
       return true;
     } catch (error) {
-      this.#parts.log.warn({ err: error, timers: some.length }, "what became of timers could not be written; trying again");
+      const { length } = claims;
+      this.#parts.log.warn({ err: error, claims: length }, "what became of timers could not be written; trying again");
       return false;
+    }
+  }
+
+  async #writeUnfired(claim: ClaimInFlight): Promise<void> {
+    const { store, settled } = this.#parts;
+    for (const [outcome, ids] of claim.unfired) {
+      const some = [...ids];
+      await store.giveBack(claim.id, outcome, some);
+      claim.written(outcome, some);
+      settled(some.length);
+    }
+  }
+
+  /** Also where it is the rest of a claim: these ended later than they were claimed. */
+  async #writeApart(claims: readonly ClaimInFlight[]): Promise<void> {
+    const { store, settled } = this.#parts;
+    const some = claims.filter((claim) => this.#apart.has(claim)).map((claim) => ({ claim, fired: [...claim.fired] }));
+    const ids = some.flatMap(({ fired }) => fired);
+    if (ids.length === 0) return;
+    await store.fired(ids);
+    for (const { claim, fired } of some) claim.written("fired", fired);
+    settled(ids.length);
+  }
+
+  async #finish(claims: readonly ClaimInFlight[]): Promise<void> {
+    if (claims.length === 0) return;
+    const { store, settled, finished } = this.#parts;
+    await store.finish(claims.map(({ id, fired }) => ({ claimId: id, fired })));
+    for (const claim of claims) {
+      clearTimeout(this.#alarms.get(claim));
+      this.#alarms.delete(claim);
+      this.#apart.delete(claim);
+      const { length } = claim.fired;
+      finished(claim);
+      settled(length);
     }
   }
 }

@@ -60,6 +60,12 @@ export interface TimerStore {
   cancel(cancels: TimerCancel[]): Promise<CancelOutcome[]>;
 }
 
+export interface FinishedClaim {
+  claimId: string;
+  /** Those that were confirmed: they are Fired also where the claim was taken over. */
+  fired: readonly TimerId[];
+}
+
 /** By whom, and by which claim. */
 export interface Claim {
   owner: string;
@@ -83,19 +89,21 @@ export interface DueTimer {
  */
 export type FiringOutcome = "fired" | "returned" | "refused" | "unknown" | "not-sent";
 
-export interface Firing {
-  id: TimerId;
-  claimId: string;
-  outcome: FiringOutcome;
-}
+/** Why it is not fired by the claim that it was claimed by. */
+export type Unfired = Exclude<FiringOutcome, "fired">;
 
-/** What firing does to timers. Every statement is a transaction of its own. */
+/** What firing does to timers. Every statement is a transaction of its own, and safe to repeat. */
 export interface TimerFiringStore {
   /** Makes what is due Firing, and what is due and has expired Expired; renews the owner's lease with it. */
   claim(claim: Claim, limit: number): Promise<{ due: DueTimer[]; expired: number }>;
-  /** Lets go of what the owner has by claims that it does not know: nothing of these was published. */
-  disown(owner: string, known: readonly string[]): Promise<void>;
-  settle(firings: readonly Firing[]): Promise<void>;
+  /** Lets go of what was claimed by these, if they were committed: nothing of it was published. */
+  disown(claimIds: readonly string[]): Promise<void>;
+  /** These are not fired by this claim. What is not this claim's any more stays as it is. */
+  giveBack(claimId: string, outcome: Unfired, ids: readonly TimerId[]): Promise<void>;
+  /** These were confirmed: they are Fired, whoever has claimed them by now. */
+  fired(ids: readonly TimerId[]): Promise<void>;
+  /** All that they claimed was confirmed, or is given back: what is left of it is Fired. */
+  finish(claims: readonly FinishedClaim[]): Promise<void>;
   /** Until the next one is due that nobody is firing; null: there is none. */
   nextDueInMs(): Promise<number | null>;
   renew(owner: string): Promise<void>;

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Delivery, Session } from "@unacked/broker";
 import { decodeList, type EventBatch, STATE_QUEUE, StateMessage } from "@unacked/contracts";
 import type { ReceivedMessage } from "../../../domain/books/received-message.ts";
@@ -8,15 +7,13 @@ import type { Log } from "../../../operations/log.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import type { MessageTracing } from "../deliveries/message-tracing.ts";
+import { Portions } from "../deliveries/portions.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import { PendingDeaths } from "./pending-deaths.ts";
 
 const PREFETCH = 2_000;
 const MAX_BATCH = 500;
-const RETRY_MS = 250;
-/** A manager that cannot apply events for this long lets another one try: the queue has a single active consumer. */
-const GIVE_UP_MS = 5_000;
 
 export interface StateConsumerParts {
   ledger: Ledger;
@@ -40,6 +37,7 @@ export class StateConsumer {
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
   readonly #deaths = new PendingDeaths((delivery) => this.#batches.add(delivery));
   readonly retries = new Retries();
+  readonly #portions = new Portions();
   readonly #forgotten = new ForgottenConsumer(STATE_QUEUE, () => this.#batches.isIdle);
   #session: Session | undefined;
 
@@ -67,49 +65,58 @@ export class StateConsumer {
     return this.#batches.size;
   }
 
-  async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    const { taken, messages, unreadable, markers } = this.#read(deliveries);
-    if (taken.length === 0) return;
-    const giveUpAt = performance.now() + GIVE_UP_MS;
-    while (!lost.aborted) {
-      const beganAtMs = Date.now();
-      try {
-        const wroteCommands = await this.#parts.ledger.apply(messages, unreadable, this.#deaths.isPending);
-        // Behind what stood before them in the queue.
-        if (markers.length > 0) await this.#parts.markerRead(markers);
-        this.retries.succeeded();
-        for (const delivery of taken) delivery.settle("ack");
-        for (const message of messages) if (message.kind === "DeathCertificate") this.#deaths.applied(message);
-        this.#parts.tracing?.inBooks(messages, beganAtMs);
-        for (const pool of bornIn(messages)) this.#parts.born(pool);
-        if (wroteCommands) this.#parts.committed();
-        return;
-      } catch (error) {
-        this.retries.failed(error);
-        this.#parts.log.warn({ err: error }, "events could not be applied, trying again");
-        if (performance.now() > giveUpAt) this.#session?.end("events could not be applied: another manager may try");
-        await delay(RETRY_MS);
-      }
-    }
+  #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
+    const apply = async (portion: readonly Read[]): Promise<void> => {
+      await this.#apply(portion);
+      this.retries.succeeded();
+    };
+    const failed = (error: unknown, { length: messages }: readonly Read[]): void => {
+      this.retries.failed(error);
+      this.#parts.log.warn({ err: error, messages }, "events could not be applied, trying again");
+    };
+    const giveUp = () => this.#session?.end("events could not be applied: another manager may try");
+    return this.#portions.apply(this.#read(deliveries), { apply, failed, giveUp }, lost);
   }
 
-  /** Those that are to be applied now, read. */
-  #read(deliveries: Delivery[]) {
-    const taken: Delivery[] = [];
-    const messages: ReceivedMessage[] = [];
-    const unreadable: Omit<NewError, "reporter">[] = [];
-    const markers: string[] = [];
-    for (const delivery of deliveries) {
-      const decoded = decodeList(StateMessage, "events", delivery.body);
-      if (decoded.ok && decoded.value.kind === "DeathCertificate" && this.#deaths.defer(delivery, decoded.value)) continue;
-      taken.push(delivery);
-      if (!decoded.ok) unreadable.push(unreadableMessage(delivery, decoded.reason));
-      else if (decoded.value.kind === "StateMarker") markers.push(decoded.value.markerId);
-      else if (decoded.value.kind === "DeathCertificate") messages.push(decoded.value);
-      else messages.push({ ...decoded.value, leftOut: decoded.leftOut });
-    }
-    return { taken, messages, unreadable, markers };
+  async #apply(portion: readonly Read[]): Promise<void> {
+    const { ledger, markerRead, tracing, born, committed } = this.#parts;
+    const beganAtMs = Date.now();
+    const messages = portion.flatMap(({ message }) => message ?? []);
+    const unreadable = portion.flatMap((one) => one.unreadable ?? []);
+    const wroteCommands = await ledger.apply(messages, unreadable, this.#deaths.isPending);
+    // Behind what stood before them in the queue.
+    const markers = portion.flatMap(({ markerId }) => markerId ?? []);
+    if (markers.length > 0) await markerRead(markers);
+    for (const { delivery } of portion) delivery.settle("ack");
+    for (const message of messages) if (message.kind === "DeathCertificate") this.#deaths.applied(message);
+    tracing?.inBooks(messages, beganAtMs);
+    for (const pool of bornIn(messages)) born(pool);
+    if (wroteCommands) committed();
   }
+
+  /** Those that are to be applied now. */
+  #read(deliveries: Delivery[]): Read[] {
+    return deliveries.flatMap((delivery): Read[] => {
+      const decoded = decodeList(StateMessage, "events", delivery.body);
+      if (!decoded.ok) return [{ delivery, events: 1, unreadable: unreadableMessage(delivery, decoded.reason) }];
+      const { value } = decoded;
+      if (value.kind === "StateMarker") return [{ delivery, events: 0, markerId: value.markerId }];
+      if (value.kind === "EventBatch")
+        return [{ delivery, events: value.events.length, message: { ...value, leftOut: decoded.leftOut } }];
+      if (this.#deaths.defer(delivery, value)) return [];
+      return [{ delivery, events: 1, message: value }];
+    });
+  }
+}
+
+/** One message, and what it is: one of the three. */
+interface Read {
+  readonly delivery: Delivery;
+  /** How many it tells of. */
+  readonly events: number;
+  readonly message?: ReceivedMessage;
+  readonly unreadable?: Omit<NewError, "reporter">;
+  readonly markerId?: string;
 }
 
 /** The pools of services that introduce themselves. */

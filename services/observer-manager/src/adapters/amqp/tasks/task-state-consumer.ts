@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Delivery, Session } from "@unacked/broker";
 import { decodeList, reportBody, TASK_STATE_QUEUE, TaskEventBatch } from "@unacked/contracts";
 import { type ErrorBook, type NewError, RefusedByDatabase } from "../../../operations/books/books-store.ts";
@@ -7,13 +6,11 @@ import type { TaskLedger } from "../../../operations/tasks/task-ledger.ts";
 import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
+import { Portions } from "../deliveries/portions.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 
 const PREFETCH = 500;
 const MAX_BATCH = 100;
-const RETRY_MS = 250;
-/** A manager that cannot apply for this long lets another one try: the queue has a single active consumer. */
-const GIVE_UP_MS = 5_000;
 
 export interface TaskStateConsumerParts {
   ledger: TaskLedger;
@@ -25,8 +22,15 @@ export interface TaskStateConsumerParts {
 }
 
 interface Read {
-  delivery: Delivery;
-  batch: TaskEventBatch;
+  readonly delivery: Delivery;
+  readonly batch: TaskEventBatch;
+}
+
+/** One message; without `batch` it cannot be read. */
+interface Message extends Partial<Read> {
+  readonly delivery: Delivery;
+  readonly events: number;
+  readonly errors: readonly NewError[];
 }
 
 /**
@@ -37,6 +41,7 @@ export class TaskStateConsumer {
   readonly #parts: TaskStateConsumerParts;
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
   readonly #forgotten = new ForgottenConsumer(TASK_STATE_QUEUE, () => this.#batches.isIdle);
+  readonly #portions = new Portions();
   #session: Session | undefined;
 
   constructor(parts: TaskStateConsumerParts) {
@@ -53,21 +58,17 @@ export class TaskStateConsumer {
     this.#forgotten.begin(session);
   }
 
-  async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    const { read, errors } = this.#read(deliveries);
-    const giveUpAt = performance.now() + GIVE_UP_MS;
-    while (!lost.aborted) {
-      try {
-        await this.#parts.errors.record(errors);
-        await this.#apply(read);
-        for (const delivery of deliveries) delivery.settle("ack");
-        return;
-      } catch (error) {
-        this.#parts.log.warn({ err: error }, "what was told of tasks could not be applied, trying again");
-        if (performance.now() > giveUpAt) this.#session?.end("tasks' events could not be applied: another manager may try");
-        await delay(RETRY_MS);
-      }
-    }
+  #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
+    const apply = async (portion: readonly Message[]): Promise<void> => {
+      await this.#parts.errors.record(portion.flatMap(({ errors }) => errors));
+      await this.#apply(portion.flatMap(({ delivery, batch }) => (batch === undefined ? [] : [{ delivery, batch }])));
+      for (const { delivery } of portion) delivery.settle("ack");
+    };
+    const failed = (error: unknown, { length: messages }: readonly Message[]): void =>
+      this.#parts.log.warn({ err: error, messages }, "what was told of tasks could not be applied, trying again");
+    const giveUp = () => this.#session?.end("tasks' events could not be applied: another manager may try");
+    const messages = deliveries.map((delivery) => this.#read(delivery));
+    return this.#portions.apply(messages, { apply, failed, giveUp }, lost);
   }
 
   async #apply(read: Read[]): Promise<void> {
@@ -106,16 +107,12 @@ export class TaskStateConsumer {
     );
   }
 
-  #read(deliveries: Delivery[]): { read: Read[]; errors: NewError[] } {
+  #read(delivery: Delivery): Message {
     const { reporter } = this.#parts;
-    const read: Read[] = [];
-    const errors: NewError[] = [];
-    for (const delivery of deliveries) {
-      const decoded = decodeList(TaskEventBatch, "events", delivery.body);
-      if (decoded.ok) read.push({ delivery, batch: decoded.value });
-      const flaws = decoded.ok ? decoded.leftOut.map(({ reason }) => reason) : [decoded.reason];
-      if (flaws.length > 0) errors.push({ ...unreadableMessage(delivery, flaws.slice(0, 5).join("; ")), reporter });
-    }
-    return { read, errors };
+    const decoded = decodeList(TaskEventBatch, "events", delivery.body);
+    const flaws = decoded.ok ? decoded.leftOut.map(({ reason }) => reason) : [decoded.reason];
+    const errors = flaws.length === 0 ? [] : [{ ...unreadableMessage(delivery, flaws.slice(0, 5).join("; ")), reporter }];
+    if (!decoded.ok) return { delivery, events: 1, errors };
+    return { delivery, events: decoded.value.events.length, errors, batch: decoded.value };
   }
 }

@@ -17,6 +17,7 @@ export class TimerBroker implements TimerSender {
   readonly #publisher: Publisher;
   readonly #managerId: string;
   readonly #log: Log;
+  #last = { ms: Number.NaN, iso: "" };
 
   constructor({ broker, managerId }: TimerBrokerSettings) {
     this.#managerId = managerId;
@@ -42,6 +43,12 @@ export class TimerBroker implements TimerSender {
     return this.#publisher.writable(signal);
   }
 
+  /** Many that are due in one millisecond come one after the other. */
+  #isoOf(ms: number): string {
+    if (this.#last.ms !== ms) this.#last = { ms, iso: new Date(ms).toISOString() };
+    return this.#last.iso;
+  }
+
   async send({ id, name, payload, atMs }: DueTimer): Promise<FiringOutcome> {
     try {
       await this.#publisher.publish({
@@ -51,7 +58,7 @@ export class TimerBroker implements TimerSender {
         messageId: id,
         appId: this.#managerId,
         body: Buffer.from(payload),
-        headers: { at: new Date(atMs).toISOString(), name },
+        headers: { at: this.#isoOf(Math.floor(atMs)), name },
       });
       return "fired";
     } catch (error) {

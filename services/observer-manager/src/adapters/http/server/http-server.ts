@@ -18,11 +18,22 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const HEADERS_TIMEOUT_MS = 10_000;
-/** For the request to arrive whole; an answer, such as a stream of events, may take as long as it likes. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const KEEP_ALIVE_TIMEOUT_MS = 10_000;
+/**
+ * For the request to arrive whole; an answer, such as a stream of events, may take as long as it likes. The time in which it has arrived and this process
+ * has not read it counts, too: with 10 s, of two thousand that came at once those were cut off whose turn was later than that.
+ */
+const REQUEST_TIMEOUT_MS = 60_000;
+/**
+ * Longer than proxies keep a connection that nobody uses (nginx and AWS's load balancers: 60 s by default), and clients that are busy: whoever sends
+ * just as it is closed here finds it reset, and cannot know whether what he sent was done.
+ */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const CHECK_INTERVAL_MS = 5_000;
+/**
+ * So many who connect in one moment wait to be taken in. Beyond Node's default of 511 the kernel lets them try again a second later, or, having
+ * taken them for a flood, resets them. No more than net.core.somaxconn: 4,096 since Linux 5.4.
+ */
+const BACKLOG = 4_096;
 const CLOSE_GRACE_MS = 5_000;
 
 /** Listens. Rejects when the port is in use (EADDRINUSE) or not allowed. */
@@ -32,7 +43,7 @@ export async function startHttpServer(settings: HttpServerSettings): Promise<Htt
   const host = settings.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(settings.port, host, resolve);
+    server.listen({ port: settings.port, host, backlog: BACKLOG }, resolve);
   });
   const scheme = settings.access.tls === undefined ? "http" : "https";
   let closed: Promise<void> | undefined;
@@ -45,7 +56,7 @@ export async function startHttpServer(settings: HttpServerSettings): Promise<Htt
 
 function createListener(settings: HttpServerSettings): { server: Server; stopFollowing: () => void } {
   const limits = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,

@@ -37,6 +37,8 @@ import { KnownFeatures0041 } from "../migrations/0041-known-features.ts";
 import { Works0043 } from "../migrations/0043-works.ts";
 import { Balance0046 } from "../migrations/0046-balance.ts";
 import { Reload0047 } from "../migrations/0047-reload.ts";
+import { FlightCounts0048 } from "../migrations/0048-flight-counts.ts";
+import { TimerClaimsApart0049 } from "../migrations/0049-timer-claims-apart.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -124,6 +126,8 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       Balance0046,
       Works0043,
       Reload0047,
+      FlightCounts0048,
+      TimerClaimsApart0049,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

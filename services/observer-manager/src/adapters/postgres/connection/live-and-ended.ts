@@ -35,7 +35,7 @@ export interface ListedPage<Row> {
 const MICROS = "(extract(epoch FROM created_at) * 1000000)::bigint::text AS created_at_micros";
 
 /**
- * One page of both, the newest first, and how many match. Indexes: (created_at DESC, id DESC) of both tables, and those that begin with what
+ * One page of both, the newest first, and how many match. Indexes: (created_at DESC) of both tables, and those that begin with what
  * is asked for.
  * @param conditionsOf those of the query, made anew for each statement
  */

@@ -18,7 +18,7 @@ import {
   TasksTable,
   TaskTypesTable,
 } from "./tasks.ts";
-import { EndedTimersTable, TimerOwnersTable, TimersTable } from "./timers.ts";
+import { EndedTimersTable, TimerClaimsTable, TimerOwnersTable, TimersTable } from "./timers.ts";
 import { WorksTable } from "./works.ts";
 
 /**
@@ -56,6 +56,7 @@ export const TABLES = [
   FlowEndsTable,
   TimersTable,
   EndedTimersTable,
+  TimerClaimsTable,
   TimerOwnersTable,
   SchedulesTable,
   OccurrencesTable,

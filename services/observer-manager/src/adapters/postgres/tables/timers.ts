@@ -1,5 +1,5 @@
 import { EntitySchema, type EntitySchemaColumnOptions } from "typeorm";
-import { column, nullable, primary } from "./column.ts";
+import { column, nullable, primary, uuids } from "./column.ts";
 
 const COMMON: Record<string, EntitySchemaColumnOptions> = {
   id: primary("uuid"),
@@ -26,9 +26,8 @@ export const TimersTable = new EntitySchema({
     nextAt: column("timestamptz", "next_at"),
     /** Nobody said when it expires. */
     defaultExpiry: column("boolean", "default_expiry"),
-    /** The manager that is firing it just now; null: none. */
+    /** A manager from before `timer_claims` that is firing it just now, and by which claim; null: none. */
     owner: nullable("uuid"),
-    /** Of the claim by which it is its owner's: what became of an older one changes nothing, but that it fired. */
     claimId: nullable("uuid", "claim_id"),
     /** Somebody may have heard it. */
     unsure: column("boolean"),
@@ -36,12 +35,34 @@ export const TimersTable = new EntitySchema({
   indices: [{ name: "timers_due" }, { name: "timers_returned" }, { name: "timers_newest" }, { name: "timers_of_name" }],
 });
 
-/** What is over, kept for TIMER_RETENTION_DAYS. */
+/** What is over, kept for TIMER_RETENTION_DAYS; and what is being fired: its claim stands. */
 export const EndedTimersTable = new EntitySchema({
   name: "EndedTimer",
   tableName: "ended_timers",
-  columns: { ...COMMON, endedAt: column("timestamptz", "ended_at") },
+  columns: {
+    ...COMMON,
+    /** While it is being fired: when it was claimed. */
+    endedAt: column("timestamptz", "ended_at"),
+    /** By which it was fired; null: by none. */
+    claimId: nullable("uuid", "claim_id"),
+    /** As in `timers`, for what has to go back there. */
+    defaultExpiry: nullable("boolean", "default_expiry"),
+    unsure: nullable("boolean"),
+  },
   indices: [{ name: "ended_timers_newest" }, { name: "ended_timers_of_name" }, { name: "ended_timers_by_end" }],
+});
+
+/** One row for all that a manager fires together, until the last of them is confirmed or given back. */
+export const TimerClaimsTable = new EntitySchema({
+  name: "TimerClaim",
+  tableName: "timer_claims",
+  columns: {
+    id: primary("uuid"),
+    /** The manager. */
+    owner: column("uuid"),
+    /** Of timers; some may have been given back since. */
+    ids: uuids("ids"),
+  },
 });
 
 /** One row a manager that fires. Past its lease, what it was firing is another's. */

@@ -1,6 +1,7 @@
 import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { Vacuum } from "../connection/vacuum.ts";
 import { readInputs } from "../flows/flow-inputs.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import {
@@ -70,9 +71,11 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
 export class PostgresTaskQueueStore implements TaskQueueStore {
   readonly #dataSource: DataSource;
   readonly #floors: PoolFloors;
+  readonly #vacuum: Vacuum;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#vacuum = new Vacuum(dataSource, "tasks");
     this.#floors = new PoolFloors(dataSource);
   }
 
@@ -132,6 +135,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, not all. */
   async #claimed(pool: string, rows: ClaimRow[]): Promise<ClaimedTask[]> {
     const claimed = rows.filter((row): row is ClaimedRow => row.taskId !== null);
+    this.#vacuum.changed(claimed.length);
     try {
       const { inputs, within, beyond } = await readInputs(this.#dataSource, claimed);
       if (beyond.length > 0) await this.giveBack(beyond);

@@ -1,19 +1,18 @@
 import type { TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
-import { COUNTED, claimsLately, isServed } from "./task-claim.ts";
+import { claimsLately, isServed } from "./task-claim.ts";
 import { type TaskRow, toTaskView } from "./task-view.ts";
 
-/** Index: tasks_in_flight, where one of these types has a limit. */
+/** Index: tasks_in_flight, where one of these types has a limit: in all pools, none of which is named ''. */
 const STANDINGS = `
   SELECT p.pool, p.type, coalesce(l.paused, false) AS paused, ${isServed("p.pool", "p.type")} AS "isServed",
     coalesce(l.outside, false) AS "isOutside",
-    coalesce(l.max_running <= f.count, false) AS "isFull",
+    CASE WHEN l.max_running IS NULL THEN false
+      ELSE l.max_running <= (SELECT coalesce(sum(f.count), 0) FROM unacked_tasks_held('', ARRAY[p.type]) f) END AS "isFull",
     coalesce(l.rate_per_second <= ${claimsLately("l", "clock_timestamp()")}, false) AS "isFast"
   FROM unnest($1::text[], $2::text[]) AS p (pool, type)
-  LEFT JOIN task_types l USING (type)
-  LEFT JOIN LATERAL (
-    SELECT ${COUNTED} AS count FROM tasks t WHERE t.status IN ('Sent', 'Running') AND t.type = p.type) f ON l.max_running IS NOT NULL`;
+  LEFT JOIN task_types l USING (type)`;
 
 type Kind = Pick<TaskView, "pool" | "type">;
 

@@ -5,6 +5,7 @@ import type { OverTask } from "../../../operations/tasks/task-store.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../operations/tasks/task-take-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { Vacuum } from "../connection/vacuum.ts";
 import { readInputs } from "../flows/flow-inputs.ts";
 import { viewOf } from "./postgres-task-store.ts";
 import { TAKE } from "./task-claim.ts";
@@ -78,9 +79,11 @@ interface LockedRow {
 /** Tasks that workers outside have. */
 export class PostgresTaskTakeStore implements TaskTakeStore {
   readonly #dataSource: DataSource;
+  readonly #vacuum: Vacuum;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#vacuum = new Vacuum(dataSource, "tasks");
   }
 
   async take(
@@ -90,6 +93,7 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const parameters = [pool, count, leaseMs, types, action.by.name, JSON.stringify(toRecord(action))];
     const rows = await this.#dataSource.query<TakeRow[]>(TAKE, parameters);
     const taken = rows.flatMap((row) => (row.taskId === null ? [] : [{ ...row, taskId: row.taskId }]));
+    this.#vacuum.changed(taken.length);
     const giveBack = (some: typeof taken) => this.giveBack(some.map(({ taskId: id, sendId }) => ({ id, sendId })));
     const { inputs, within, beyond } = await readInputs(this.#dataSource, taken).catch(async (error: unknown) => {
       await giveBack(taken);

@@ -13,12 +13,20 @@ import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { escapeLike, SqlConditions } from "../connection/sql-conditions.ts";
 import { cancelTimers } from "./timer-cancel.ts";
 import { putTimers } from "./timer-put.ts";
-import { ENDED_COLUMNS, LIVE_COLUMNS, type TimerRow, timersOf, toTimerView } from "./timer-view.ts";
+import {
+  ENDED_COLUMNS,
+  LIVE_COLUMNS,
+  LIVE_TIMERS,
+  OVER_TIMERS,
+  type TimerRow,
+  timersOf,
+  toTimerView,
+} from "./timer-view.ts";
 
 /** Indexes: timers_newest, timers_of_name, and the same of the ended. */
 const TIMERS: LiveAndEnded = {
-  live: { table: "timers", columns: LIVE_COLUMNS },
-  ended: { table: "ended_timers", columns: ENDED_COLUMNS },
+  live: { table: LIVE_TIMERS, columns: LIVE_COLUMNS },
+  ended: { table: OVER_TIMERS, columns: ENDED_COLUMNS },
   overStatuses: TIMER_OVER_STATUSES,
   maxCount: MAX_TIMER_COUNT,
 };

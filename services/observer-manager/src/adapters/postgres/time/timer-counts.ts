@@ -1,12 +1,13 @@
 import type { DataSource } from "typeorm";
 import type { UnheardTimers } from "../../../domain/overview/warnings.ts";
 import type { TimerCounts } from "../../../operations/time/timer-store.ts";
+import { LIVE_TIMERS } from "./timer-view.ts";
 
-/** Reads all of `timers`. */
+/** Reads all that are not over. */
 const BY_STATUS = `
   SELECT status, count(*)::int AS count,
          coalesce(extract(epoch FROM unacked_now() - min(due_at) FILTER (WHERE returns = 0)), 0)::float8 AS "oldestDueS"
-  FROM timers GROUP BY status`;
+  FROM ${LIVE_TIMERS} GROUP BY status`;
 
 /** Index: timers_returned. So many are looked at, and so many names are told. */
 const UNHEARD = `

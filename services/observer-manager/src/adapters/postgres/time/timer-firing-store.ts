@@ -1,7 +1,9 @@
+import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { Claim, DueTimer, Firing, FiringOutcome, TimerFiringStore } from "../../../operations/time/timer-store.ts";
+import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/time/timer-store.ts";
 import { prepared } from "../connection/prepared.ts";
-import { keepEnded } from "./timer-view.ts";
+import { Vacuum } from "../connection/vacuum.ts";
+import { FIRING, isOver, keepEnded } from "./timer-view.ts";
 
 /** By PostgreSQL's own clock, which no test shifts. */
 const LEASE = "now() + interval '6 seconds'";
@@ -9,44 +11,77 @@ const RENEW = `
   INSERT INTO timer_owners (id, lease_until) VALUES ($1, ${LEASE})
   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`;
 
-/** Index: timers_due. There is always a row: without a timer where none was claimed. */
+/**
+ * Index: timers_due. There is always a row: without a timer where none was claimed. What was changed since the statement began lies where its snapshot does
+ * not look, and is left for the next.
+ */
 const CLAIM = `
-  WITH lease AS (${RENEW}),
-  picked AS MATERIALIZED (SELECT id, expired FROM unacked_pick_timers($3)),
-  gone AS (DELETE FROM timers WHERE id = ANY(ARRAY(SELECT id FROM picked WHERE expired)) RETURNING *),
-  kept AS (${keepEnded("gone", "Expired")} RETURNING id),
-  due AS (
-    UPDATE timers SET status = 'Firing', owner = $1, claim_id = $2
-    WHERE id = ANY(ARRAY(SELECT id FROM picked WHERE NOT expired))
-    RETURNING id, name, payload::text AS payload, extract(epoch FROM due_at)::float8 * 1000 AS "atMs",
-              extract(epoch FROM unacked_now() - due_at)::float8 * 1000 AS "lateMs")
-  SELECT due.*, expired FROM (SELECT count(*)::int AS expired FROM kept) k LEFT JOIN due ON true`;
+  WITH clock AS MATERIALIZED (SELECT unacked_now() AS now),
+  lease AS (${RENEW}),
+  gone AS (
+    DELETE FROM timers WHERE ctid = ANY(ARRAY(SELECT place FROM unacked_due_timers($3))) RETURNING *, expires_at <= (SELECT now FROM clock) AS expired),
+  kept AS (
+    INSERT INTO ended_timers
+      (id, name, payload, due_at, expires_at, status, returns, last_problem, created_at, ended_at, claim_id, default_expiry, unsure)
+    SELECT id, name, payload, due_at, expires_at, CASE WHEN expired THEN 'Expired' ELSE 'Fired' END, returns, last_problem, created_at,
+           (SELECT now FROM clock), CASE WHEN NOT expired THEN $2::uuid END, default_expiry, unsure FROM gone),
+  claimed AS (
+    INSERT INTO timer_claims (id, owner, ids) SELECT $2::uuid, $1::uuid, array_agg(id) FROM gone WHERE NOT expired HAVING count(*) > 0)
+  SELECT due.*, overdue.expired FROM (SELECT count(*)::int AS expired FROM gone WHERE expired) overdue
+  LEFT JOIN (
+    SELECT id, name, payload::text AS payload, extract(epoch FROM due_at)::float8 * 1000 AS "atMs",
+           extract(epoch FROM (SELECT now FROM clock) - due_at)::float8 * 1000 AS "lateMs" FROM gone WHERE NOT expired) due ON true`;
 
-/** Of a publish that is known to have been confirmed: by whichever claim, it fired. */
-const FIRED = prepared(`
-  WITH gone AS (DELETE FROM timers WHERE id = ANY($1) AND status = 'Firing' RETURNING *),
-       kept AS (${keepEnded("gone", "Fired")} RETURNING id)
-  SELECT count(*)::int AS count FROM kept`);
-
-const release = (set: string): string => `
-  UPDATE timers t SET owner = NULL, claim_id = NULL, ${set}
-  FROM unnest($1::uuid[], $2::uuid[]) AS u (id, claim_id) WHERE t.id = u.id AND t.claim_id = u.claim_id`;
-
-const AS_BEFORE = "status = CASE WHEN unsure THEN 'Firing' ELSE 'Waiting' END";
+const AS_BEFORE = "CASE WHEN unsure THEN 'Firing' ELSE 'Waiting' END, unsure";
+const MAYBE_HEARD = "'Firing', true";
 /** 1 s, 2 s, 4 s … 30 s, and not past its end, at which it is to be seen to expire. */
-const LATER =
-  "next_at = least(expires_at, unacked_now() + least(30, power(2, least(returns, 5))) * interval '1 second'), returns = returns + 1";
+const LATER = "least(expires_at, unacked_now() + least(30, power(2, least(returns, 5))) * interval '1 second'), returns + 1";
 
-const RELEASES: Record<Exclude<FiringOutcome, "fired">, string> = {
-  returned: release(`${AS_BEFORE}, last_problem = 'returned', ${LATER}`),
-  refused: release(`unsure = true, last_problem = 'refused', ${LATER}`),
-  unknown: release("unsure = true, last_problem = 'unknown', next_at = unacked_now()"),
-  "not-sent": release(AS_BEFORE),
+/** How one is that could not be fired: status, unsure; last_problem; next_at, returns. */
+const UNFIRED: Record<Unfired, string> = {
+  returned: `${AS_BEFORE}, 'returned', ${LATER}`,
+  refused: `${MAYBE_HEARD}, 'refused', ${LATER}`,
+  unknown: `${MAYBE_HEARD}, 'unknown', unacked_now(), returns`,
+  "not-sent": `${AS_BEFORE}, last_problem, ended_at, returns`,
 };
 
-/** Reads all of `timers`: no index tells what is in flight, so that a claim writes to none. Once or twice after a failure. */
+/** `back`: rows that were taken out of `ended_timers`. In one order, so that it and who sets timers do not wait for each other. */
+const intoTimers = (back: string, how: Unfired): string => `
+  INSERT INTO timers (id, name, payload, due_at, expires_at, default_expiry, created_at, status, unsure, last_problem, next_at, returns)
+  SELECT id, name, payload, due_at, expires_at, default_expiry, created_at, ${UNFIRED[how]} FROM ${back} ORDER BY id
+  ON CONFLICT (id) DO NOTHING`;
+
+/** All who lock these rows do so in one order, so that no two wait for each other. */
+const inOrder = (where: string): string =>
+  `ANY(ARRAY(SELECT e.id FROM ended_timers e WHERE ${where} ORDER BY e.id FOR UPDATE))`;
+
+const giveBack = (how: Unfired): string => `
+  WITH back AS (DELETE FROM ended_timers WHERE id = ${inOrder("e.id = ANY($1) AND e.claim_id = $2")} RETURNING *)
+  ${intoTimers("back", how)}`;
+
+const GIVE_BACK: Record<Unfired, string> = {
+  returned: giveBack("returned"),
+  refused: giveBack("refused"),
+  unknown: giveBack("unknown"),
+  "not-sent": giveBack("not-sent"),
+};
+
+const OF_CLAIMS = "e.id = ANY(ARRAY(SELECT unnest(ids) FROM claims)) AND e.claim_id = ANY(ARRAY(SELECT id FROM claims))";
 const DISOWN = `
-  UPDATE timers SET owner = NULL, claim_id = NULL, ${AS_BEFORE} WHERE owner = $1 AND NOT claim_id = ANY($2)`;
+  WITH claims AS (DELETE FROM timer_claims WHERE id = ANY($1) RETURNING id, ids),
+  back AS (DELETE FROM ended_timers WHERE id = ${inOrder(OF_CLAIMS)} RETURNING *) ${intoTimers("back", "not-sent")}`;
+
+const FIRED_THERE = `
+  UPDATE ended_timers SET claim_id = NULL, ended_at = unacked_now() WHERE id = ${inOrder("e.id = ANY($1) AND e.claim_id IS NOT NULL")}`;
+/** Somebody took their claim over. */
+const FIRED_BACK = `
+  WITH gone AS (DELETE FROM timers WHERE id = ANY($1) AND status = 'Firing' RETURNING *) ${keepEnded("gone", "Fired")}`;
+
+const FINISH = prepared(`
+  WITH gone AS (
+    DELETE FROM timer_claims
+    WHERE id = ANY(ARRAY(SELECT c.id FROM timer_claims c WHERE c.id = ANY($1) ORDER BY c.id FOR UPDATE)) RETURNING id)
+  SELECT id FROM gone`);
 
 /** Index: timers_due. */
 const NEXT_DUE = `
@@ -55,13 +90,17 @@ const NEXT_DUE = `
 /** Each claim renews its owner's lease in the same statement: whoever has timers in flight has one. */
 const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE lease_until < now()`;
 
-/** Who has renewed it meanwhile keeps them. Reads all of `timers`, once for a manager that is gone. */
+/**
+ * Who has renewed it meanwhile keeps them. A trigger of timer_owners gives back what its claims name; counted is what they named before. `claimed_before`: by
+ * a manager from before `timer_claims`, which claims in `timers`; reads all of them, once for a manager that is gone.
+ */
 const TAKE_OVER = `
-  WITH dead AS (DELETE FROM timer_owners WHERE id = ANY($1) AND lease_until < now() RETURNING id),
-  taken AS (
+  WITH dead AS (DELETE FROM timer_owners WHERE id = $1 AND lease_until < now() RETURNING id),
+  claimed_before AS (
     UPDATE timers t SET owner = NULL, claim_id = NULL, unsure = true, last_problem = 'unknown', next_at = unacked_now()
     WHERE owner = ANY(ARRAY(SELECT id FROM dead)) RETURNING 1)
-  SELECT count(*)::int AS count FROM taken`;
+  SELECT (SELECT count(*) FROM claimed_before)::int
+       + (SELECT count(*) FROM (${FIRING}) f WHERE f.owner = ANY(ARRAY(SELECT id FROM dead)))::int AS count`;
 
 /** Others look for what it has left behind. */
 const LEAVE = "UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1";
@@ -70,7 +109,7 @@ const LEAVE = "UPDATE timer_owners SET lease_until = now() - interval '1 second'
 const FORGET = `
   WITH gone AS (
     DELETE FROM ended_timers WHERE id = ANY(ARRAY(
-      SELECT id FROM ended_timers WHERE ended_at < unacked_now() - $1 * interval '1 millisecond'
+      SELECT id FROM ended_timers e WHERE ended_at < unacked_now() - $1 * interval '1 millisecond' AND ${isOver("e")}
       LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
   SELECT count(*)::int AS count FROM gone`;
 
@@ -78,29 +117,38 @@ type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & { expire
 
 export class PostgresTimerFiringStore implements TimerFiringStore {
   readonly #dataSource: DataSource;
+  readonly #vacuum: Vacuum;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#vacuum = new Vacuum(dataSource, "timers");
   }
 
   async claim({ owner, claimId }: Claim, limit: number): ReturnType<TimerFiringStore["claim"]> {
     const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit]);
     const due = rows.flatMap((row) => (row.id === null ? [] : [row as DueTimer & ClaimRow]));
+    this.#vacuum.changed(due.length);
     return { due, expired: rows[0]?.expired ?? 0 };
   }
 
-  async disown(owner: string, known: readonly string[]): Promise<void> {
-    await this.#dataSource.query(DISOWN, [owner, known]);
+  async disown(claimIds: readonly string[]): Promise<void> {
+    await this.#dataSource.query(DISOWN, [claimIds]);
   }
 
-  async settle(firings: readonly Firing[]): Promise<void> {
-    const fired = firings.filter(({ outcome }) => outcome === "fired");
-    if (fired.length > 0) await this.#dataSource.query(FIRED, [fired.map(({ id }) => id)]);
-    for (const [outcome, statement] of Object.entries(RELEASES)) {
-      const some = firings.filter((one) => one.outcome === outcome);
-      if (some.length === 0) continue;
-      await this.#dataSource.query(statement, [some.map(({ id }) => id), some.map(({ claimId }) => claimId)]);
-    }
+  async giveBack(claimId: string, outcome: Unfired, ids: readonly TimerId[]): Promise<void> {
+    await this.#dataSource.query(GIVE_BACK[outcome], [ids, claimId]);
+  }
+
+  /** Whoever takes them over, or claims them again, moves them between the tables meanwhile: one statement alone would look past them. */
+  async fired(ids: readonly TimerId[]): Promise<void> {
+    for (const statement of [FIRED_THERE, FIRED_BACK, FIRED_THERE]) await this.#dataSource.query(statement, [ids]);
+  }
+
+  async finish(claims: readonly FinishedClaim[]): Promise<void> {
+    const ended = await this.#dataSource.query<{ id: string }[]>(FINISH, [claims.map(({ claimId }) => claimId)]);
+    const isEnded = new Set(ended.map(({ id }) => id));
+    const late = claims.filter(({ claimId }) => !isEnded.has(claimId)).flatMap(({ fired }) => fired);
+    if (late.length > 0) await this.fired(late);
   }
 
   async nextDueInMs(): Promise<number | null> {
@@ -116,9 +164,14 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     return this.#dataSource.query(LAPSED);
   }
 
+  /** One after the other: each has either claims, or, from before there were claims, timers, and locks the ones or the others. */
   async takeOver(owners: readonly string[]): Promise<number> {
-    const [row] = await this.#dataSource.query<{ count: number }[]>(TAKE_OVER, [owners]);
-    return row?.count ?? 0;
+    let taken = 0;
+    for (const owner of owners) {
+      const [row] = await this.#dataSource.query<{ count: number }[]>(TAKE_OVER, [owner]);
+      taken += row?.count ?? 0;
+    }
+    return taken;
   }
 
   async leave(owner: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { EntityManager } from "typeorm";
 import { doneToTimers } from "../../../operations/access/audit.ts";
 import type { NewTimer, PutOutcome, TimerPut } from "../../../operations/time/timer-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { isWithin, timersOf, withinOf } from "./timer-view.ts";
+import { isOver, isWithin, timersOf, withinOf } from "./timer-view.ts";
 
 const ASKED = `
   SELECT id, name, payload::jsonb AS payload, due_at, expires_at, expires_at IS NULL AS default_expiry,
@@ -23,17 +23,28 @@ const INSERT = `
 const ENDED_AMONG = "SELECT id FROM ended_timers WHERE id = ANY($1)";
 const TAKE_BACK = "DELETE FROM timers WHERE id = ANY($1)";
 
+/** What is met: `within`, and whether it is the same. */
+const MET = `${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
+      AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same`;
+
+/** Of those that are among the ended: the ones that are being fired. */
+const MEET_FIRING = `
+  WITH asked AS (${ASKED}), there AS (
+    SELECT t.id, ${MET} FROM ended_timers t JOIN asked a USING (id) WHERE NOT (${isOver("t")}))
+  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same THEN 'exists' ELSE 'over' END AS kind FROM there`;
+
 /** Those that are there: the same, or another that Waits and is replaced, or neither. */
 const MEET = `
   WITH asked AS (${ASKED}), there AS (
-    SELECT t.id, t.status, ${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
-      AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same
+    SELECT t.id, t.status, ${MET}
     FROM timers t JOIN asked a USING (id) ORDER BY t.id FOR UPDATE OF t
   ), replaced AS (
     UPDATE timers t SET name = a.name, payload = a.payload, due_at = a.due_at, next_at = a.due_at, expires_at = a.until,
                         default_expiry = a.default_expiry, returns = 0, last_problem = NULL
     FROM asked a WHERE t.id = a.id AND a.id IN (SELECT id FROM there WHERE within AND NOT same AND status = 'Waiting'))
   SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same THEN 'exists' WHEN status = 'Waiting' THEN 'replaced' ELSE 'over' END AS kind FROM there`;
+
+type Met = { id: string; kind: PutOutcome["kind"] };
 
 /** Index: timers_due. */
 const EARLIER_THAN_ALL = `
@@ -61,11 +72,13 @@ async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<Pu
   const ended = await tx.query<{ id: string }[]>(ENDED_AMONG, [inserted.map(({ id }) => id)]);
   if (ended.length > 0) await tx.query(TAKE_BACK, [ended.map(({ id }) => id)]);
   const kinds = new Map<string, PutOutcome["kind"]>(inserted.map(({ id }) => [id, "created"]));
-  for (const { id } of ended) kinds.set(id, "over");
-  const others = puts.filter(({ timer }) => !kinds.has(timer.id));
-  if (others.length > 0)
-    for (const { id, kind } of await tx.query<{ id: string; kind: PutOutcome["kind"] }[]>(MEET, columnsOf(others)))
-      kinds.set(id, kind);
+  for (const { id } of ended) kinds.delete(id);
+  // What is met may be claimed meanwhile, or given back: it is looked for where it goes.
+  for (const meet of [MEET, MEET_FIRING, MEET]) {
+    const others = puts.filter(({ timer }) => !kinds.has(timer.id));
+    if (others.length === 0) break;
+    for (const { id, kind } of await tx.query<Met[]>(meet, columnsOf(others))) kinds.set(id, kind);
+  }
   if (isEarlier && [...kinds.values()].some((kind) => kind === "created" || kind === "replaced"))
     await tx.query("NOTIFY unacked_timers");
   const views = await timersOf(
