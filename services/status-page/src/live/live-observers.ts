@@ -9,6 +9,8 @@ import { Signal } from "./signal.ts";
 export type Loading = { phase: "reading"; read: number; total: number | null } | { phase: "whole" };
 
 const AGAIN_MS = 2_000;
+/** A list that is being read grows so often: to draw it takes as long as to read a page of it. */
+const SEEN_EVERY_MS = 200;
 /** Deleted ones pile up for as long as the manager keeps them; more than this nobody scrolls through. */
 export const MAX_DELETED = 5_000;
 
@@ -82,14 +84,22 @@ export class LiveObservers {
     this.index.beginLoad();
     if (this.loading.phase === "reading") this.loading = { phase: "reading", read: 0, total: null };
     let read = 0;
+    let unseen: ObserverRow[] = [];
+    let seenAtMs = Number.NEGATIVE_INFINITY;
     for await (const { rows, total } of loadObservers([...LIVING], { signal })) {
       signal.throwIfAborted();
       read += rows.length;
       if (this.loading.phase === "reading") this.loading = { phase: "reading", read, total };
+      unseen = unseen.concat(rows);
+      if (performance.now() - seenAtMs < SEEN_EVERY_MS) continue;
       this.#flush();
-      this.#publish(this.index.takePage(rows));
+      this.#publish(this.index.takePage(unseen));
+      unseen = [];
+      seenAtMs = performance.now();
     }
+    signal.throwIfAborted();
     this.#flush();
+    this.#publish(this.index.takePage(unseen));
     this.loading = { phase: "whole" };
     this.isBehind = false;
     this.#publish(this.index.endLoad());

@@ -1,6 +1,7 @@
 import type { ObserverStatus } from "@unacked/contracts";
 import { type ObserverRow, toRow } from "../store/observer-row.ts";
 import { pages } from "./call.ts";
+import { oneAhead } from "./one-ahead.ts";
 
 export interface LoadedPage {
   rows: ObserverRow[];
@@ -13,6 +14,6 @@ export async function* loadObservers(
   status: ObserverStatus[],
   { maxRows: limit = Infinity, signal }: { maxRows?: number; signal?: AbortSignal } = {},
 ): AsyncGenerator<LoadedPage> {
-  for await (const { items, total } of pages("listObservers", { status }, { limit, signal }))
+  for await (const { items, total } of oneAhead(pages("listObservers", { status }, { limit, signal })))
     yield { rows: items.map(toRow), total };
 }
