@@ -110,10 +110,11 @@ export class System {
     await this.books.until("Processing", before + count, ["Created"]);
   }
 
-  /** @param {string} type @param {string[]} names */
+  /** @param {string} type @param {string[]} names @returns {Promise<string>} the id of the last of them */
   async createTasks(type, names) {
     const body = JSON.stringify({ tasks: names.map((name) => ({ type, params: { name } })) });
-    await this.rest.expect(200, "POST", "/api/v1/tasks/batch", body);
+    const { text } = await this.rest.expect(200, "POST", "/api/v1/tasks/batch", body);
+    return JSON.parse(text).results.at(-1).task.id;
   }
 
   /** Stops all, and waits until nothing of them is left but their rows. */

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -110,5 +113,30 @@ describe("when the manager is killed", () => {
     expect(second.exit()).toBeNull();
     await eventually(async () => expect((await system.management.queue("unacked.state")).consumers).toBe(1));
     await system.check();
+  });
+});
+
+describe("when the manager stands still", () => {
+  let system: System;
+
+  beforeEach(async () => {
+    system = await freshSystem();
+  });
+  afterEach(() => system.close());
+
+  const LONGEST_LINE = Number(readFileSync("/proc/sys/net/core/somaxconn", "utf8"));
+
+  it.runIf(LONGEST_LINE >= 2_000)("1,500 that connect meanwhile wait in its line, and are answered after it", async () => {
+    const manager = await system.startManager();
+    const port = Number(new URL(system.url).port);
+    await manager.kill("SIGSTOP");
+    const sockets = Array.from({ length: 1_500 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+    await Promise.all(sockets.map((socket) => once(socket, "connect", { signal: AbortSignal.timeout(30_000) })));
+    const answers = sockets.map(async (socket) => {
+      socket.write("GET /healthz HTTP/1.1\r\nhost: manager\r\nconnection: close\r\n\r\n");
+      return String(Buffer.concat(await socket.toArray())).split("\r\n")[0];
+    });
+    await manager.kill("SIGCONT");
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(["HTTP/1.1 200 OK"]));
   });
 });

@@ -35,7 +35,7 @@ const { COUNT, LIMITED, CANCELLED, MS, SERVICES, BEFORE_S, ALARM_S, SNAPSHOT_S, 
       COUNT: 5_000,
       LIMITED: 100,
       CANCELLED: 200,
-      MS: 280, // longer than the faults last on a slow machine: some are left to be purged
+      MS: 280,
       SERVICES: 2,
       BEFORE_S: 5,
       ALARM_S: 6,
@@ -122,7 +122,8 @@ async function untilKilledBetweenCommitAndPublish(): Promise<void> {
   await system.startManager({ speakTo: false });
 }
 
-async function purge(): Promise<void> {
+/** Of what waits in the queue, and there is always some: `more` is created before each try. */
+async function purge(more: () => Request[]): Promise<void> {
   const tookSome = async () => {
     const [row] = await rows<{ count: number }>(
       "SELECT count(*)::int AS count FROM tasks WHERE status = 'Sent' AND sent_at < now() - interval '3 seconds'",
@@ -131,6 +132,7 @@ async function purge(): Promise<void> {
   };
   await eventually(
     async () => {
+      await createAll(more());
       expect((await system.management.queue(TASK_QUEUE)).ready).toBeGreaterThan(0);
       await system.management.purge(TASK_QUEUE);
       await eventually(tookSome, { timeoutMs: 2_000 });
@@ -142,7 +144,8 @@ async function purge(): Promise<void> {
 test(
   `${COUNT} tasks, one type one at a time, beside an alarm, a purge, a killed manager, ids created again, midnight and a snapshot of ${SNAPSHOT_S} s`,
   async () => {
-    const mass = Array.from({ length: COUNT }, () => requestOf("work", { dir: tasks.dir, ms: MS }));
+    const massOf = (length: number) => Array.from({ length }, () => requestOf("work", { dir: tasks.dir, ms: MS }));
+    const mass = massOf(COUNT);
     const spans = Array.from({ length: LIMITED }, () => requestOf("span", { dir: limited.dir, ms: 20 }));
     const toCancel = Array.from({ length: CANCELLED }, () => ({
       ...requestOf("work", { dir: tasks.dir, ms: MS }),
@@ -174,7 +177,11 @@ test(
     await sleep(ALARM_S * 1_000);
     const alarmEndMs = performance.now();
     await memoryAlarm(own.dir, false);
-    await purge();
+    await purge(() => {
+      const more = massOf(100);
+      mass.push(...more);
+      return more;
+    });
     await again.createAgain(mass.slice(0, 100)); // over since before midnight
     await sleep(Math.max(0, SNAPSHOT_S * 1_000 - (performance.now() - snapshotMs)));
     const held = Math.round((performance.now() - snapshotMs) / 1_000);
@@ -199,7 +206,7 @@ test(
       [
         `claims before: ${claimTimesInWords(claimedBefore)}`,
         `claims beside the faults: ${claimTimesInWords(claimed)}`,
-        `longest transaction: ${longest.ms} ms of ${longest.looks} looks (${longest.statement.replaceAll(/\s+/g, " ").slice(0, 120)})`,
+        `longest transaction: ${longest.ms} ms of ${longest.looks} looks (${longest.statement.replaceAll(/\s+/g, " ").slice(0, 120)}); a bare client's commit of nothing: ${longest.bareMs} ms at most`,
         `cancel: ${cancelMs.length}, ${cancelP99.toFixed(0)} ms (p99), ${cancelMs.at(-1)?.toFixed(0)} ms (most)`,
         `state queue in the alarm of ${ALARM_S} s, from its third second on: ${Math.max(...inAlarm)} at most, ${inAlarm.at(-1)} at its end`,
         `snapshot held for ${held} s; sent more than once: ${sentAgain?.count}`,
@@ -211,7 +218,7 @@ test(
     const ended = await rows<{ id: string; status: string }>("SELECT id, status FROM ended_tasks");
     const byId = new Map(ended.map(({ id, status }) => [id, status]));
     expect(ended).toHaveLength(byId.size);
-    expect(byId.size).toBe(COUNT + LIMITED + CANCELLED);
+    expect(byId.size).toBe(mass.length + LIMITED + CANCELLED);
     expect([...spans, ...mass].filter(({ id }) => byId.get(id) !== "Completed")).toEqual([]);
     expect(cancels.cancelled).toHaveLength(CANCELLED);
     expect(cancels.cancelled.filter((id) => byId.get(id) !== "Cancelled")).toEqual([]);
@@ -228,7 +235,7 @@ test(
     expect(sentAgain?.count).toBeGreaterThan(0);
     expect(inAlarm.length).toBeGreaterThan(10);
 
-    expect(longest.ms).toBeLessThan(8_000);
+    expect(longest.ms, longest.statement).toBeLessThan(8_000 + longest.bareMs);
     expect(Math.max(...inAlarm)).toBe(0);
     expect(cancelP99).toBeLessThan(8_000);
     expect(claimed.p50).toBeLessThan(2 * claimedBefore.p50 + NOISE_MS);

@@ -21,6 +21,9 @@ export interface Nginx {
   askedOfOthers(): string[];
 }
 
+/** Asked for to learn whether it is up. nginx writes its log when the answer has been sent, maybe after it has been read. */
+const IS_UP = "/is-up";
+
 /** @param manager its address, with its base path */
 export async function startNginx(manager: string): Promise<Nginx> {
   const program = findNginx();
@@ -37,14 +40,13 @@ export async function startNginx(manager: string): Promise<Nginx> {
   holdOnLeash(nginx);
   afterAll(() => void nginx.kill("SIGTERM"));
   const plainUrl = `http://127.0.0.1:${plainPort}`;
-  await eventually(async () => (await fetch(plainUrl)).ok, { what: "nginx" });
+  await eventually(async () => (await fetch(`${plainUrl}${IS_UP}`)).ok, { what: "nginx" });
   const lines = () => readFileSync(join(dir, "others.log"), "utf8").split("\n").filter(Boolean);
-  const before = lines().length;
   return {
     plainUrl,
     secureUrl: `https://localhost:${securePort}`,
     caFile: ca.certFile,
-    askedOfOthers: () => lines().slice(before),
+    askedOfOthers: () => lines().filter((line) => !line.startsWith(`${IS_UP} `)),
   };
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ObserverView } from "@unacked/contracts";
 import { expect } from "vitest";
 import type { Act } from "../acts/invariants.ts";
-import { type Death, type Missed, missedBy, type Stay } from "../acts/neighbours.ts";
+import { type Missed, missedBy, type Stay } from "../acts/neighbours.ts";
 import { readStamps, type Stamp } from "../acts/stamps.ts";
 import { eventually } from "../eventually.ts";
 import type { Bystander } from "../processes/bystander.ts";
@@ -34,7 +34,7 @@ export async function besidePoison(bystander: Bystander, env: Record<string, str
     SERVICES.flatMap((name) => system.service(name).lines).filter((line) => line.includes(`"event":"${event}"`));
   const gone = () => lines("slot-gone").map((line) => JSON.parse(line) as { time: string; slot: number; why: string });
   const atNs = ({ time }: { time: string }) => BigInt(Date.parse(time)) * 1_000_000n + MONOTONIC_LESS_WALL_NS;
-  const deaths = (): Death[] => gone().map((line) => ({ slot: line.slot, atNs: atNs(line) }));
+  const deaths = () => gone().map((line) => ({ slot: line.slot, atNs: atNs(line), why: line.why }));
   const acts = (): Act[] => system.acts().filter(({ observerId }) => ids.has(observerId));
 
   const staysOf = (id: string): Stay[] => {
