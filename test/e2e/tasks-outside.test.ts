@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import type { TakenTasks, TaskView } from "@unacked/contracts";
+import type { TakenTask, TakenTasks, TaskView } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
 import { examplesOf } from "../support/docs/doc-examples.ts";
@@ -41,38 +41,58 @@ beforeEach(() => {
   takers = takersAt(system.url);
 });
 
-/** Works until none is left, as a service does: by its own acts. */
-async function work(by: Takers, name: string): Promise<number> {
-  let done = 0;
-  for (let some = await by.take({ types: ["span"], count: 2, wait: 500 }); some.length > 0; ) {
-    await Promise.all(
-      some.map(async (task) => {
-        const from = process.hrtime.bigint();
-        await sleep((task.params as { ms: number }).ms);
-        appendFileSync(join(tasks.dir, `span-${name}.log`), `${task.id} ${from} ${process.hrtime.bigint()} 0\n`);
-        expect((await by.complete(task)).status).toBe(200);
-        done += 1;
-      }),
-    );
-    some = await by.take({ types: ["span"], count: 2, wait: 500 });
+/** Takes two at a time, as a service does, until told that no more come. */
+class SpanWorker {
+  readonly #worked: Promise<void>;
+  #isToEnd = false;
+  done = 0;
+
+  constructor(by: Takers, name: string) {
+    this.#worked = this.#work(by, name);
   }
-  return done;
+
+  end(): Promise<void> {
+    this.#isToEnd = true;
+    return this.#worked;
+  }
+
+  async #work(by: Takers, name: string): Promise<void> {
+    while (!this.#isToEnd) {
+      const some = await by.take({ types: ["span"], count: 2, wait: 200 });
+      await Promise.all(some.map((task) => this.#span(by, name, task)));
+    }
+  }
+
+  async #span(by: Takers, name: string, task: TakenTask): Promise<void> {
+    const from = process.hrtime.bigint();
+    await sleep((task.params as { ms: number }).ms);
+    appendFileSync(join(tasks.dir, `span-${name}.log`), `${task.id} ${from} ${process.hrtime.bigint()} 0\n`);
+    expect((await by.complete(task)).status).toBe(200);
+    this.done += 1;
+  }
 }
+
+/** Who of two gets how many is nobody's promise: on a machine that stands still for a moment one of them may miss all of a round. */
+const MAX_ROUNDS = 20;
 
 test("Of a type that may run seven times no more do, by services and workers outside together, and each runs once", async () => {
   await limit("span", { maxRunning: 7 });
-  const ids = await tasks.createMany(150, { ms: 30 }, { type: "span" });
-  const done = await Promise.all(["a", "b", "c"].map((name) => work(takers, name)));
-  await tasks.untilAllOver();
+  const workers = ["a", "b", "c"].map((name) => new SpanWorker(takers, name));
+  const outside = () => workers.reduce((sum, { done }) => sum + done, 0);
+  const ids: string[] = [];
+  do {
+    ids.push(...(await tasks.createMany(150, { ms: 30 }, { type: "span" })));
+    await tasks.untilAllOver();
+  } while ((outside() === 0 || outside() === ids.length) && ids.length < MAX_ROUNDS * 150);
+  await Promise.all(workers.map((worker) => worker.end()));
   const spans = readSpans(tasks.dir);
   expect(spans.map(({ taskId }) => taskId).toSorted()).toEqual(ids.toSorted());
   const atOnce = mostAtOnce(spans);
   expect(atOnce).toBeLessThanOrEqual(7);
   expect(atOnce, "a slow machine may not get to seven").toBeGreaterThan(1);
-  const outside = done.reduce((sum, one) => sum + one, 0);
-  process.stdout.write(`150 tasks, at most ${atOnce} at once: ${outside} by workers outside\n`);
-  expect(outside).toBeGreaterThan(0);
-  expect(outside).toBeLessThan(150);
+  process.stdout.write(`${ids.length} tasks, at most ${atOnce} at once: ${outside()} by workers outside\n`);
+  expect(outside()).toBeGreaterThan(0);
+  expect(outside()).toBeLessThan(ids.length);
   await limit("span", { maxRunning: null });
 });
 

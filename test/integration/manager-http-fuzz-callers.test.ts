@@ -163,16 +163,39 @@ const BODY = fc.oneof(
   ),
 );
 
-const REQUEST = fc.constantFrom(...CALLS).chain((call) =>
-  fc.record({
-    call: fc.constant(call),
-    places: fc.array(TEXT, { minLength: 2, maxLength: 2 }),
-    query: fc.array(fc.tuple(fc.oneof(fc.constantFrom("limit", ...call.parameters), TEXT), TEXT), { maxLength: 3 }),
-    caller: CALLER,
-    headers: HEADERS,
-    body: BODY,
-  }),
-);
+interface FuzzedRequest {
+  call: (typeof CALLS)[number];
+  places: string[];
+  query: [name: string, value: string][];
+  caller: Record<string, string>;
+  headers: Record<string, string>;
+  body: string;
+}
+
+function targetOf({ call, places, query }: FuzzedRequest): string {
+  const [first = "", second = ""] = places;
+  const path = call.path.replace(/\{\w+\}/, encoded(first) || "x").replace(/\{\w+\}/, encoded(second) || "x");
+  const search = query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join("&");
+  return `${path}${search && `?${search}`}`;
+}
+
+/** Node itself answers 431 to a head of 16 KiB, before anybody of ours sees it ("headers without end" below is such a one). */
+const isHeadTaken = (odd: FuzzedRequest): boolean =>
+  targetOf(odd).length + JSON.stringify({ ...odd.headers, ...odd.caller }).length < 15_000;
+
+const REQUEST = fc
+  .constantFrom(...CALLS)
+  .chain((call) =>
+    fc.record<FuzzedRequest>({
+      call: fc.constant(call),
+      places: fc.array(TEXT, { minLength: 2, maxLength: 2 }),
+      query: fc.array(fc.tuple(fc.oneof(fc.constantFrom("limit", ...call.parameters), TEXT), TEXT), { maxLength: 3 }),
+      caller: CALLER,
+      headers: HEADERS as fc.Arbitrary<Record<string, string>>,
+      body: BODY,
+    }),
+  )
+  .filter(isHeadTaken);
 
 /** Whose token it is that the manager is to look at: a header counts more than a cookie. */
 function isGenuine(caller: Record<string, string>, isSecure: boolean): boolean {
@@ -182,17 +205,14 @@ function isGenuine(caller: Record<string, string>, isSecure: boolean): boolean {
   return [...GENUINE].some((token) => cookie?.includes(`${name}=${token};`) === true);
 }
 
-function send({ call, places, query, caller, headers, body }: FuzzedRequest): Promise<RawAnswer> {
-  const [first = "", second = ""] = places;
-  const path = call.path.replace(/\{\w+\}/, encoded(first) || "x").replace(/\{\w+\}/, encoded(second) || "x");
+function send(odd: FuzzedRequest): Promise<RawAnswer> {
+  const { call, headers, caller, body } = odd;
   // A stream has no end; its head says as much.
-  const isStream = path.endsWith("/events") || path.endsWith("/logs");
-  const method = isStream ? "HEAD" : call.method;
-  const search = query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join("&");
+  const isStream = call.path.endsWith("/events") || call.path.endsWith("/logs");
   const sent = call.hasBody ? body : "";
   return sendRaw(manager.url, {
-    method,
-    path: `${path}${search && `?${search}`}`,
+    method: isStream ? "HEAD" : call.method,
+    path: targetOf(odd),
     body: sent,
     headers: {
       ...headers,
@@ -202,8 +222,6 @@ function send({ call, places, query, caller, headers, body }: FuzzedRequest): Pr
     },
   });
 }
-
-type FuzzedRequest = typeof REQUEST extends fc.Arbitrary<infer Request> ? Request : never;
 
 const BEFORE_THE_GATE = ["unauthorized", "cross-origin", "not-found", "method-not-allowed", "malformed-request"];
 
