@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
+import { LISTED_FIELDS } from "../../libs/contracts/dist/index.js";
 import { STATUSES_OF_A_LIFE, viewOf } from "./made-up-observer.mjs";
 
 const TYPES = /** @type {Record<string, string>} */ ({
@@ -9,7 +10,6 @@ const TYPES = /** @type {Record<string, string>} */ ({
   ".svg": "image/svg+xml",
   ".html": "text/html",
 });
-const PAGE_ROWS = 1_000;
 const EVERY_MS = 25;
 /** As of a manager that asks nobody who they are. */
 const ANYBODY = { name: "anonymous", role: "admin", authentication: "anonymous", expiresAt: null, needs: {} };
@@ -32,18 +32,22 @@ export async function startFeed({ dist, rows }) {
       request.on("close", () => streams.delete(response));
     } else if (pathname.startsWith("/api/")) {
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(answerOf(pathname, Number(searchParams.get("cursor")))));
+      response.end(JSON.stringify(answerOf(pathname, searchParams)));
     } else sendFile(response, pathname);
   });
 
-  /** @param {string} pathname @param {number} from */
-  function answerOf(pathname, from) {
-    if (pathname === "/api/v1/observers") {
-      const items = views.slice(Math.max(0, rows - from - PAGE_ROWS), rows - from).reverse();
-      return { items, total: rows, nextCursor: from + PAGE_ROWS < rows ? String(from + PAGE_ROWS) : null };
-    }
+  /** @param {string} pathname @param {URLSearchParams} query */
+  function answerOf(pathname, query) {
+    if (pathname === "/api/v1/observer-columns") return columnsOf(Number(query.get("cursor")), Number(query.get("limit")));
     if (pathname === "/api/v1/session") return ANYBODY;
     return pathname === "/api/v1/stats" ? statsOf(rows) : { items: [], total: 0 };
+  }
+
+  /** Newest first. @param {number} from @param {number} limit */
+  function columnsOf(from, limit) {
+    const page = views.slice(Math.max(0, rows - from - limit), rows - from).reverse();
+    const columns = Object.fromEntries(LISTED_FIELDS.map((name) => [name, page.map((view) => view[name])]));
+    return { columns, total: rows, nextCursor: from + limit < rows ? String(from + limit) : null };
   }
 
   /** @param {import("node:http").ServerResponse} response @param {string} pathname */

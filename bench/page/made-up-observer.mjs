@@ -24,6 +24,7 @@ export function viewOf(index) {
     revision: 1,
     specVersion: 1,
     observedSpecVersion: 1,
+    runNumber: 1,
     epoch: 1,
     attempts: 1,
     lastError: null,

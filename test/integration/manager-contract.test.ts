@@ -168,7 +168,7 @@ describe("a call that succeeds is answered as described", () => {
     const run = await putRunning(books.dataSource, { name: "runs" });
     const json = { name: "twice", type: "ticker", id: randomUUID() };
     for (const status of [201, 200]) expect((await make(named("createObserver"), { json })).status).toBe(status);
-    for (const operationId of ["listObservers", "getObserver", "listRuns"])
+    for (const operationId of ["listObservers", "listObserverColumns", "getObserver", "listRuns"])
       expect((await make(named(operationId), { places: { ref: run } })).status).toBe(200);
     const fresh = await putObserver(books.dataSource, { name: "fresh" });
     const saves = await putObserver(books.dataSource, { name: "saves", type: "saves" });

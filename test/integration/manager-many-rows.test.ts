@@ -89,6 +89,7 @@ async function timesOf(read: () => Promise<unknown>): Promise<{ p50: number; p95
   return { p50, p95 };
 }
 
+const isAlive = (status: string) => status !== "Deleted";
 const list = (query: Partial<ObserverQuery>) => () => reads.listObservers({ sort: "newest", limit: 100, ...query });
 
 describe("of a great many observers", () => {
@@ -97,6 +98,11 @@ describe("of a great many observers", () => {
     ["the newest of a status", list({ status: ["Failed"] }), "observers_by_status"],
     ["those with the most attempts", list({ sort: "attempts" }), "observers_by_attempts"],
     ["those with a label", list({ labels: { rare: "yes" } }), "observers_by_labels"],
+    [
+      "a page of all that live, by columns",
+      () => reads.listObserverColumns({ sort: "newest", limit: 2_500, status: OBSERVER_STATUSES.filter(isAlive) }),
+      "observers_newest",
+    ],
     ["one by its name", () => reads.findObserver({ kind: "name", name: "o-777" }), "observers_name_of_living"],
     ["one by its id", () => reads.findObserver({ kind: "id", id: SERVICE as never }), "observers_pkey"],
   ])("%s are found by an index, and no other is looked at", async (_what, read, index) => {

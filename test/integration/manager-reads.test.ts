@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CALLS, OBSERVER_STATUSES } from "@unacked/contracts";
+import { CALLS, LISTED_FIELDS, OBSERVER_STATUSES } from "@unacked/contracts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { toObserverQuery } from "../../services/observer-manager/src/adapters/http/api/observers/observer-query.ts";
 import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
@@ -102,6 +102,27 @@ describe("the list of observers", () => {
     expect(await namesOf({ q: "gold_" })).toEqual(["gold_EUR"]);
     expect(await namesOf({ q: "%" })).toEqual(["50%"]);
     expect((await list({ type: "price-watch", limit: 1 })).total).toBe(2);
+  });
+
+  test("is the same by columns, page by page, whatever an observer is", async () => {
+    const service = await putService(books.dataSource, { name: "s-1" });
+    await put({ status: "Processing", current_service_id: service, epoch: 3, attempts: 2, labels: { team: "a" } });
+    await put({ status: "Processing", pending: "pause", silent_since: new Date(), restarted_at: [new Date(), new Date(0)] });
+    const error = { name: "Error", message: "boom", stack: "at x" };
+    await put({ status: "Retrying", last_error: error, error_group: "boom", last_error_at: new Date() });
+    for (let more = 0; more < 4; more += 1) await put();
+    const shown: unknown[] = [];
+    let after: ObserverQuery["after"];
+    for (let isMore = true; isMore; ) {
+      const { columns, total, nextCursor } = await reads.listObserverColumns({ sort: "newest", limit: 3, after });
+      expect(total).toBe(7);
+      for (const [place] of columns.id.entries())
+        shown.push(Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[place]])));
+      after = nextCursor === null ? undefined : decodeObserverCursor(nextCursor, "newest");
+      isMore = after !== undefined;
+    }
+    const { items } = await list();
+    expect(shown).toEqual(items.map((item) => Object.fromEntries(LISTED_FIELDS.map((name) => [name, item[name]]))));
   });
 
   test("finds a page by the index, not by sorting the table", async () => {

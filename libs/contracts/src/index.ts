@@ -35,6 +35,7 @@ export * from "./rest-checkpoints.ts";
 export * from "./rest-errors.ts";
 export * from "./rest-flows.ts";
 export * from "./rest-logs.ts";
+export * from "./rest-observer-columns.ts";
 export * from "./rest-run-figures.ts";
 export * from "./rest-schedules.ts";
 export * from "./rest-stats.ts";

@@ -17,7 +17,6 @@ export function rowWith(change: Partial<ObserverRow> = {}): ObserverRow {
     restartsLately: 0,
     serviceId: "s1",
     serviceName: "alpha",
-    runId: `run-${made}`,
     runNumber: 1,
     attempts: 1,
     error: null,

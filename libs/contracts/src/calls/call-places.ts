@@ -7,6 +7,7 @@ export const CALL_PLACES = {
   signOut: "DELETE /api/v1/session",
   createObserver: "POST /api/v1/observers",
   listObservers: "GET /api/v1/observers",
+  listObserverColumns: "GET /api/v1/observer-columns",
   getObserver: "GET /api/v1/observers/{ref}",
   changeObserver: "PATCH /api/v1/observers/{ref}",
   putObserver: "PUT /api/v1/observers/{ref}",

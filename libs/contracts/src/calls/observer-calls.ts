@@ -16,12 +16,25 @@ import {
 } from "../rest-bulk.ts";
 import { CheckpointView, PutCheckpoint } from "../rest-checkpoints.ts";
 import { LOG_EVENTS, ObserverLogs } from "../rest-logs.ts";
+import { ObserverColumns } from "../rest-observer-columns.ts";
 import { TimelinePage } from "../rest-timeline.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { flag, limitFrom, pageCursor, pageLimit } from "./query-fields.ts";
 
 /** Of ids and names one by one, of a filter a count. */
 const BulkAnswer = z.union([BulkResults, BulkCount]);
+
+const listQuery = {
+  ...observerFilterQuery,
+  sort: z
+    .enum(["newest", "attempts"])
+    .default("newest")
+    .describe("`newest`: by creation, the newest first · `attempts`: the most `attempts` first, then the newest"),
+  cursor: pageCursor,
+};
+
+/** A row is a fifth of what it is in the list, in bytes and in time. */
+const MAX_COLUMN_ROWS = 5_000;
 
 const changeQuery = z.strictObject({
   whenFull: whenFull.describe("of a change to another pool, while it runs or waits to: as at a create"),
@@ -66,16 +79,14 @@ export const OBSERVER_CALLS = {
   },
   listObservers: {
     access: "viewer",
-    query: z.strictObject({
-      ...observerFilterQuery,
-      sort: z
-        .enum(["newest", "attempts"])
-        .default("newest")
-        .describe("`newest`: by creation, the newest first · `attempts`: the most `attempts` first, then the newest"),
-      limit: pageLimit,
-      cursor: pageCursor,
-    }),
+    query: z.strictObject({ ...listQuery, limit: pageLimit }),
     answers: { 200: ObserverPage },
+    problems: [],
+  },
+  listObserverColumns: {
+    access: "viewer",
+    query: z.strictObject({ ...listQuery, limit: limitFrom(1, MAX_COLUMN_ROWS).describe("how many on a page") }),
+    answers: { 200: ObserverColumns },
     problems: [],
   },
   getObserver: { access: "viewer", answers: { 200: ObserverView }, problems: ["observer-not-found"] },

@@ -6,12 +6,12 @@ export function listOf<Item extends z.ZodType>(item: Item, splitAtCommas = true)
   return z.preprocess((given) => (Array.isArray(given) ? given : [given]).flatMap(split), z.array(item).max(50));
 }
 
-/** So many at most, `least` to 1000; 100 if nobody says otherwise. */
-export const limitFrom = (least: number) =>
+/** So many at most, from `least`; 100 if nobody says otherwise. */
+export const limitFrom = (least: number, most = 1_000) =>
   z
     .preprocess(
       (given) => (typeof given === "string" && /^[0-9]{1,9}$/.test(given) ? Number(given) : given),
-      z.int().min(least).max(1_000),
+      z.int().min(least).max(most),
     )
     .default(100);
 

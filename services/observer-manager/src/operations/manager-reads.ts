@@ -4,6 +4,7 @@ import type {
   ErrorEntry,
   ErrorGroupList,
   ErrorPage,
+  ObserverColumns,
   ObserverErrors,
   ObserverId,
   ObserverPage,
@@ -24,6 +25,8 @@ import type { TimelineQuery } from "./observers/timeline.ts";
 
 export interface ManagerReads {
   listObservers(query: ObserverQuery): Promise<ObserverPage>;
+  /** What lists show of the same page, by field. */
+  listObserverColumns(query: ObserverQuery): Promise<ObserverColumns>;
   findObserver(ref: ObserverRef): Promise<ObserverView | undefined>;
   /** Newest first; undefined when there is no such observer. */
   listRuns(ref: ObserverRef): Promise<RunList | undefined>;

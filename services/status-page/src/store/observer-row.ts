@@ -1,4 +1,4 @@
-import type { ObserverStatus, ObserverView, Pending } from "@unacked/contracts";
+import type { ListedObserver, ObserverStatus, Pending } from "@unacked/contracts";
 
 /** What the page keeps of an observer. A hundred thousand of them are held, so params and retry policy stay with the manager. */
 export interface ObserverRow {
@@ -14,7 +14,6 @@ export interface ObserverRow {
   readonly restartsLately: number;
   readonly serviceId: string | null;
   readonly serviceName: string | null;
-  readonly runId: string | null;
   /** How many runs it has had. */
   readonly runNumber: number;
   /** As in REST: how many attempts its run has begun since it was last well. */
@@ -27,7 +26,7 @@ export interface ObserverRow {
   readonly modifiedAt: string;
 }
 
-export function toRow(view: ObserverView): ObserverRow {
+export function toRow(view: ListedObserver): ObserverRow {
   return {
     id: view.id,
     name: view.name,
@@ -44,7 +43,6 @@ export function toRow(view: ObserverView): ObserverRow {
     modifiedAt: view.modifiedAt,
     serviceId: view.service?.id ?? null,
     serviceName: view.service?.name ?? null,
-    runId: view.currentRunId,
     errorGroup: view.lastError?.group ?? null,
     error: view.lastError === null ? null : `${view.lastError.name}: ${view.lastError.message}`,
   };

@@ -1,5 +1,5 @@
 import { Client, trustingDecoder, Wire, CallError as WireError } from "@unacked/client";
-import type { AnswerOf, CallInput, CallName, PagedCallName, ProblemDetails, QueryOf } from "@unacked/contracts";
+import type { AnswerOf, CallInput, CallName, ProblemDetails } from "@unacked/contracts";
 import { BASE_PATH } from "./base-path.ts";
 
 /** What the manager answered instead of what was asked for, or that nobody answered. `code` is stable. */
@@ -40,19 +40,6 @@ export const call = <Name extends CallName>(
   signal?: AbortSignal,
 ): Promise<AnswerOf<Name>> =>
   client.call(name, input, signal).catch((error: unknown) => Promise.reject(toldToThePage(error)));
-
-/** A list, page by page; `limit`: rows in all. Rejects likewise. */
-export async function* pages<Name extends PagedCallName>(
-  name: Name,
-  query: QueryOf<Name>,
-  options: { limit: number; signal?: AbortSignal | undefined },
-): AsyncGenerator<AnswerOf<Name>> {
-  try {
-    yield* client.pages(name, query, options);
-  } catch (error) {
-    throw toldToThePage(error);
-  }
-}
 
 function toldToThePage(error: unknown): unknown {
   if (!(error instanceof WireError)) return error;

@@ -4,7 +4,7 @@ import type { AskQueues } from "../../operations/pools/pool-queues.ts";
 import { listAudit } from "./access/audit-rows.ts";
 import { findError, groupErrors, groupObserverErrors, listErrors } from "./errors/error-rows.ts";
 import { readCheckpoint } from "./observers/checkpoint-rows.ts";
-import { findObserver, listObservers } from "./observers/observer-reads.ts";
+import { findObserver, listObserverColumns, listObservers } from "./observers/observer-reads.ts";
 import { readRunFigures } from "./observers/run-figures.ts";
 import { listRuns } from "./observers/run-reads.ts";
 import { readTimeline } from "./observers/timeline-reads.ts";
@@ -16,6 +16,7 @@ import { listTypes } from "./types/type-reads.ts";
 export function postgresReads(dataSource: DataSource, askQueues: AskQueues): ManagerReads {
   return {
     listObservers: (query) => listObservers(dataSource, query),
+    listObserverColumns: (query) => listObserverColumns(dataSource, query),
     findObserver: (ref) => findObserver(dataSource, ref),
     listRuns: (ref) => listRuns(dataSource, ref),
     timeline: (ref, query) => readTimeline(dataSource, ref, query),

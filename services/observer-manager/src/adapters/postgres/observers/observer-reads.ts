@@ -1,4 +1,4 @@
-import type { ObserverId, ObserverPage, ObserverView } from "@unacked/contracts";
+import type { ObserverColumns, ObserverId, ObserverPage, ObserverView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { encodeObserverCursor } from "../../../operations/cursor.ts";
 import type {
@@ -10,7 +10,15 @@ import type {
 import { type SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS } from "./observer-counts.ts";
 import { conditionsOf, isCounted } from "./observer-filter.ts";
-import { OBSERVER_COLUMNS, OBSERVER_DETAILS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "./observer-view.ts";
+import {
+  LISTED_COLUMNS,
+  OBSERVER_COLUMNS,
+  OBSERVER_DETAILS,
+  OBSERVER_SERVICE,
+  type ObserverRow,
+  toColumns,
+  toObserverView,
+} from "./observer-view.ts";
 
 const MICROS_OF_CREATED = "(extract(epoch FROM o.created_at) * 1000000)::bigint::text AS created_at_micros";
 
@@ -30,14 +38,29 @@ const COUNT = "count(*)::int AS total FROM observers o";
 
 /** One page, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
 export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
+  const { rows, ...page } = await readPage(dataSource, query, OBSERVER_COLUMNS);
+  return { items: rows.map(toObserverView), ...page };
+}
+
+/** The same page, of each only what lists show, by field. */
+export async function listObserverColumns(dataSource: DataSource, query: ObserverQuery): Promise<ObserverColumns> {
+  const { rows, ...page } = await readPage(dataSource, query, LISTED_COLUMNS);
+  return { columns: toColumns(rows), ...page };
+}
+
+async function readPage(
+  dataSource: DataSource,
+  query: ObserverQuery,
+  columns: string,
+): Promise<Omit<ObserverPage, "items"> & { rows: PageRow[] }> {
   const filter = conditionsOf(query);
   const total = isCounted(query) ? `coalesce(sum(count), 0)::int AS total FROM ${OBSERVER_COUNTS} o` : COUNT;
   const counted = dataSource.query<{ total: number }[]>(`SELECT ${total} ${filter.where}`, [...filter.parameters]);
-  const [[count], rows] = await Promise.all([counted, queryPage(dataSource, query, conditionsOf(query))]);
-  const items = rows.slice(0, query.limit);
-  const last = rows.length > query.limit ? items.at(-1) : undefined;
+  const [[count], found] = await Promise.all([counted, queryPage(dataSource, query, columns)]);
+  const rows = found.slice(0, query.limit);
+  const last = found.length > query.limit ? rows.at(-1) : undefined;
   return {
-    items: items.map(toObserverView),
+    rows,
     total: count?.total ?? 0,
     nextCursor: last === undefined ? null : encodeObserverCursor(positionOf(last, query.sort)),
   };
@@ -68,11 +91,12 @@ export async function viewObservers(
 
 type PageRow = ObserverRow & { attempts: number; created_at_micros: string };
 
-function queryPage(dataSource: DataSource, query: ObserverQuery, conditions: SqlConditions): Promise<PageRow[]> {
+function queryPage(dataSource: DataSource, query: ObserverQuery, columns: string): Promise<PageRow[]> {
+  const conditions = conditionsOf(query);
   if (query.after !== undefined) behind(conditions, query.after);
   // One row more than asked for tells whether there is a next page.
   const limit = conditions.parameter(query.limit + 1);
-  const sql = `SELECT ${OBSERVER_COLUMNS}, ${MICROS_OF_CREATED} FROM observers o ${OBSERVER_SERVICE}
+  const sql = `SELECT ${columns}, ${MICROS_OF_CREATED} FROM observers o ${OBSERVER_SERVICE}
     ${conditions.where} ORDER BY ${ORDER[query.sort]} LIMIT ${limit}`;
   return dataSource.query<PageRow[]>(sql, conditions.parameters);
 }

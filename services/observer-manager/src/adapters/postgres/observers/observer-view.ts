@@ -1,4 +1,10 @@
-import type { ErrorText, ObserverView } from "@unacked/contracts";
+import {
+  type ErrorText,
+  LISTED_FIELDS,
+  type ListedObserver,
+  type ObserverColumns,
+  type ObserverView,
+} from "@unacked/contracts";
 import type { Rejection } from "../../../domain/books/books.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
 import { RESTARTS_LATELY } from "./restarts.ts";
@@ -121,10 +127,16 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
 
 const ALL = Object.entries(FIELDS) as [keyof ObserverView, Field<unknown>][];
 
+const readsOf = (fields: readonly Field<unknown>[]): string =>
+  [
+    ...new Set(fields.flatMap(({ reads }) => Object.entries(reads).map(([name, expression]) => `${expression} AS ${name}`))),
+  ].join(", ");
+
 /** Everything an ObserverView shows of one among many, of `observers o`; join OBSERVER_SERVICE with it. Index: services_pkey. */
-export const OBSERVER_COLUMNS = [
-  ...new Set(ALL.flatMap(([, { reads }]) => Object.entries(reads).map(([name, expression]) => `${expression} AS ${name}`))),
-].join(", ");
+export const OBSERVER_COLUMNS = readsOf(ALL.map(([, field]) => field));
+
+/** Only what lists show. */
+export const LISTED_COLUMNS = readsOf(LISTED_FIELDS.map((name) => FIELDS[name]));
 
 /** Of a single one: with the stack. */
 export const OBSERVER_DETAILS = `${OBSERVER_COLUMNS}, o.last_error ->> 'stack' AS stack`;
@@ -133,6 +145,13 @@ export const OBSERVER_SERVICE = "LEFT JOIN services s ON s.id = o.current_servic
 
 /** @param row of OBSERVER_COLUMNS, or of OBSERVER_DETAILS */
 export const toObserverView = (row: ObserverRow): ObserverView => madeOf((field) => field.of(row));
+
+/** @param rows of LISTED_COLUMNS */
+export function toColumns(rows: readonly ObserverRow[]): ObserverColumns["columns"] {
+  const columns: Partial<Record<keyof ListedObserver, unknown[]>> = {};
+  for (const name of LISTED_FIELDS) columns[name] = rows.map((row) => FIELDS[name].of(row));
+  return columns as ObserverColumns["columns"];
+}
 
 /** As the insert left it: reading ten thousand rows back takes longer than writing them. */
 export const viewOfNew = (observer: NewObserver, now: string): ObserverView => madeOf((field) => field.ofNew(observer, now));

@@ -4,8 +4,10 @@ import { decodeObserverCursor } from "../../../../operations/cursor.ts";
 import type { ObserverQuery } from "../../../../operations/observers/observer-tools.ts";
 import { HttpProblem } from "../http-problem.ts";
 
-/** Of GET /observers. Throws HttpProblem for a cursor or label that does not decode. */
-export function toObserverQuery(query: z.output<typeof CALLS.listObservers.query>): ObserverQuery {
+/** Of GET /observers and /observer-columns. Throws HttpProblem for a cursor or label that does not decode. */
+export function toObserverQuery(
+  query: z.output<typeof CALLS.listObservers.query | typeof CALLS.listObserverColumns.query>,
+): ObserverQuery {
   const { label = [], cursor, silent, ...rest } = query;
   const after = cursor === undefined ? undefined : decodeObserverCursor(cursor, query.sort);
   if (cursor !== undefined && after === undefined) {

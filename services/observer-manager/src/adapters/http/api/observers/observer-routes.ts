@@ -8,6 +8,7 @@ import {
   FAILED,
   MINIMAL,
   NEW_OBSERVER,
+  OBSERVER_COLUMN_PAGE,
   OBSERVER_PAGE,
   ON_DELETING,
   PAUSED,
@@ -33,6 +34,7 @@ export function observerRoutes(lifecycle: Lifecycle, reads: ManagerReads): Route
   return [
     create(lifecycle),
     list(reads),
+    listColumns(reads),
     show(reads),
     ...specRoutes(lifecycle),
     runs(reads),
@@ -81,6 +83,16 @@ const list = (reads: ManagerReads) =>
     answers: { 200: { description: "One page", examples: { "One of many": OBSERVER_PAGE } } },
     async handle({ query }) {
       return { status: 200, body: await reads.listObservers(toObserverQuery(query)) };
+    },
+  });
+
+const listColumns = (reads: ManagerReads) =>
+  defineRoute("listObserverColumns")({
+    tag: "Observers",
+    summary: "The same list by columns, without params: for tables of many thousands",
+    answers: { 200: { description: "One page", examples: { "One of many": OBSERVER_COLUMN_PAGE } } },
+    async handle({ query }) {
+      return { status: 200, body: await reads.listObserverColumns(toObserverQuery(query)) };
     },
   });
 

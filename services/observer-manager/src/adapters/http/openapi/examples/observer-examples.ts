@@ -1,6 +1,7 @@
 import type {
   CreateObserver,
   ObserverChanged,
+  ObserverColumns,
   ObserverPage,
   ObserverView,
   RunList,
@@ -176,6 +177,28 @@ export const OBSERVER_PAGE = {
   total: 214,
   nextCursor: "bi4xNzk1MTY2NDAwMDAwMDAwLjAxOTM2ZjVlLTNjODAtN2I1ZS04YzQxLTVkMGU2ZjdhOGI5MA",
 } satisfies ObserverPage;
+
+export const OBSERVER_COLUMN_PAGE = {
+  columns: {
+    id: [PROCESSING.id],
+    name: [PROCESSING.name],
+    type: [PROCESSING.type],
+    pool: [PROCESSING.pool],
+    labels: [PROCESSING.labels],
+    status: [PROCESSING.status],
+    pending: [null],
+    silentSince: [null],
+    service: [PROCESSING.service],
+    runNumber: [PROCESSING.runNumber],
+    restartsLately: [0],
+    attempts: [PROCESSING.attempts],
+    lastError: [null],
+    createdAt: [PROCESSING.createdAt],
+    modifiedAt: [PROCESSING.modifiedAt],
+  },
+  total: OBSERVER_PAGE.total,
+  nextCursor: OBSERVER_PAGE.nextCursor,
+} satisfies ObserverColumns;
 
 /** Its first service was killed; it runs on another now. */
 export const RUNS = {
