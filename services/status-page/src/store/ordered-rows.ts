@@ -116,16 +116,16 @@ export class OrderedRows {
       }
     };
     for (const row of coming) {
-      copyUpTo(this.#placeOf(row));
+      copyUpTo(this.#placeOf(row, from)); // none of those that come stands before the one that came before it
       order.push(row);
     }
     copyUpTo(this.#order.length);
     this.#order = order;
   }
 
-  /** Where a row stands, or would: the first that does not come before it. */
-  #placeOf(row: ObserverRow): number {
-    let [low, high] = [0, this.#order.length];
+  /** Where a row stands, or would: the first that does not come before it; looked for from `low` on. */
+  #placeOf(row: ObserverRow, low = 0): number {
+    let high = this.#order.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#compare(this.#order[middle] as ObserverRow, row) < 0) low = middle + 1;
