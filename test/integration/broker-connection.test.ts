@@ -266,6 +266,28 @@ describe("a set-up", () => {
     expect((await vhost.management.queue("kept")).arguments).not.toHaveProperty("x-max-length");
     expect(losses).toEqual([]);
   });
+
+  test("that looks after a queue all the time, which is deleted in the middle of it, makes it anew as wanted", async () => {
+    const limit = { "x-max-length": 10 };
+    const wanted = { ...queueNamed("tended"), otherwise: limit };
+    const other = await supervised(vhost.amqpUrl).connection.up();
+    const { connection } = supervised(vhost.amqpUrl);
+    const session = await connection.up();
+    for (let round = 0; round < 80; round += 1) {
+      await vhost.management.deleteQueue("tended").catch(() => undefined); // of the first round there is none
+      await other.declare(queueNamed("tended", limit));
+      await session.declare(wanted);
+      let isGone = false;
+      const tended = (async () => {
+        while (!isGone) await session.declare(wanted);
+        await session.declare(wanted);
+      })();
+      await vhost.management.deleteQueue("tended");
+      isGone = true;
+      await tended;
+      expect((await vhost.management.queue("tended")).arguments, `in round ${round}`).not.toHaveProperty("x-max-length");
+    }
+  });
 });
 
 describe("a session", () => {

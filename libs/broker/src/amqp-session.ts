@@ -29,6 +29,8 @@ export const MAX_PREFETCH = 65_535;
 export interface SessionOwner {
   connectionName: string;
   log: BrokerLog;
+  /** Names of queues that are there as their `otherwise`, as one session found them and the next is told. */
+  otherwise: Set<string>;
   /** Called synchronously, once, after `lost` was aborted. */
   onLost(reason: LossReason): void;
   /** What was found out a moment later about why it was lost. */
@@ -42,8 +44,6 @@ export class AmqpSession implements Session {
   readonly heartbeatMs: number;
   readonly #connection: OpenConnection;
   readonly #model: ChannelModel;
-  /** Queues that are there as their `otherwise`. */
-  readonly #otherwise = new Set<string>();
   readonly #owner: SessionOwner;
   readonly #replyLimitMs: number;
   readonly #lost = new AbortController();
@@ -126,19 +126,19 @@ export class AmqpSession implements Session {
 
   /**
    * Asked aside, since a refusal of the control channel costs the session. Where neither way will do, the session is to say why. One that was there
-   * otherwise is not asked for in vain each time, which would be an error in the broker's log.
+   * otherwise is not asked for in vain each time, which would be an error in the broker's log; nor is it declared so again: a queue goes a moment
+   * after its consumers are told (RabbitMQ 3.10.8, on a busy host), and whoever declares it so in that moment makes it anew as nobody wants it.
    */
   async #isDeclaredAside(queue: QueueDeclaration): Promise<boolean> {
     const { name, otherwise } = queue;
     if (otherwise === undefined) return false;
     const declare = (as: QueueDeclaration) => this.#attempt(`declare queue ${name}`, (channel) => channel.declareQueue(as));
-    if (this.#otherwise.delete(name) && (await this.isThere(name)) && (await declare(asOtherwise(queue)))) {
-      this.#otherwise.add(name);
-      return true;
-    }
+    const known = this.#owner.otherwise;
+    if (known.has(name) && (await this.#attempt(`keep queue ${name}`, (channel) => channel.keepQueue(queue)))) return true;
+    known.delete(name);
     if (await declare(queue)) return true;
     const isOtherwise = await declare(asOtherwise(queue));
-    if (isOtherwise) this.#otherwise.add(name);
+    if (isOtherwise) known.add(name);
     return isOtherwise;
   }
 

@@ -42,6 +42,12 @@ export class SideChannel {
     await this.bind(queue);
   }
 
+  /** The bindings of a queue that is there, whatever its arguments; it is never made by this. */
+  async keepQueue(queue: QueueDeclaration): Promise<void> {
+    await this.inspect(queue.name);
+    await this.bind(queue);
+  }
+
   async bind({ name, bindings }: QueueDeclaration): Promise<void> {
     for (const { exchange, routingKey } of bindings)
       await this.#ask(`bind queue ${name} to ${exchange.name}`, () =>

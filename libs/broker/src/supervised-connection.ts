@@ -65,6 +65,7 @@ export class SupervisedConnection {
   #up = false;
   #blocked = false;
   #lastLoss: LossReason | undefined;
+  readonly #otherwise = new Set<string>();
   #hold: Promise<void> = Promise.resolve();
   #lastLogged: string | undefined;
 
@@ -147,6 +148,7 @@ export class SupervisedConnection {
       const session: AmqpSession = new AmqpSession(connection, this.#generation, {
         connectionName,
         log,
+        otherwise: this.#otherwise,
         onLost: (reason) => this.#onLost(session, reason),
         onExplained: (reason) => this.#onExplained(session, reason),
         onBlocked: (blocked) => this.#onBlocked(session, blocked),

@@ -161,8 +161,12 @@ export class PoolQueue {
     const { pool, type, log } = this.#parts;
     const declare = (as: ReturnType<typeof workQueue>) => this.#use(session, (channel) => channel.declareQueue(as));
     try {
-      // Asked for in vain each time, the broker would write an error each time.
-      if (this.#type !== type && (await declare(asOtherwise(this.#declaration)).then(() => true, isNotSo))) return;
+      // Asked for in vain each time, the broker would write an error each time; declared so, one that is just being deleted would be made so again.
+      if (
+        this.#type !== type &&
+        (await this.#use(session, (channel) => channel.keepQueue(this.#declaration)).then(() => true, isGone))
+      )
+        return;
       await declare(this.#declaration);
       this.#type = type;
     } catch (error) {
@@ -243,8 +247,8 @@ const isNotFound = (error: unknown): boolean => error instanceof RefusedError &&
 const isDeleted = (error: unknown): boolean => isNotFound(error) && /no queue/.test((error as RefusedError).reason.detail);
 const isOtherwise = (error: unknown): boolean =>
   error instanceof RefusedError && /^406 .*inequivalent arg/.test(error.reason.detail);
-const isNotSo = (error: unknown): false => {
-  if (isOtherwise(error)) return false;
+const isGone = (error: unknown): false => {
+  if (isDeleted(error)) return false;
   throw error;
 };
 const isInUse = (error: unknown): boolean =>
