@@ -12,7 +12,7 @@ import { followUntil } from "./follow.mjs";
 const SERVICES = ["alpha", "beta"];
 const LOOKS = 20;
 /** As the page asks for them (services/status-page/src/wire/load-observers.ts). */
-const PAGE_ROWS = 2_500;
+const PAGE_ROWS = 5_000;
 const KB = 1_024;
 const MB = 1_048_576;
 /** Of fewer, what a process takes once would be taken for theirs. */

@@ -10,7 +10,7 @@ export type Loading = { phase: "reading"; read: number; total: number | null } |
 
 const AGAIN_MS = 2_000;
 /** A list that is being read grows so often: to draw it takes as long as to read a page of it. */
-const SEEN_EVERY_MS = 200;
+const SEEN_EVERY_MS = 400;
 /** Deleted ones pile up for as long as the manager keeps them; more than this nobody scrolls through. */
 export const MAX_DELETED = 5_000;
 

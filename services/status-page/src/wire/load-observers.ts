@@ -16,7 +16,7 @@ interface LoadOptions {
 
 /** The first page is to be seen at once; of the others fewer are better. */
 const FIRST_ROWS = 500;
-const PAGE_ROWS = 2_500;
+const PAGE_ROWS = 5_000;
 
 /** Reads the list page by page, newest first. At most `maxRows`, if that is given. */
 export async function* loadObservers(status: ObserverStatus[], options: LoadOptions = {}): AsyncGenerator<LoadedPage> {

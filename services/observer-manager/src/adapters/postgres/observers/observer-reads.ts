@@ -20,7 +20,8 @@ import {
   toObserverView,
 } from "./observer-view.ts";
 
-const MICROS_OF_CREATED = "(extract(epoch FROM o.created_at) * 1000000)::bigint::text AS created_at_micros";
+/** In floating point, which is exact up to the year 2255: a numeric takes three times as long. */
+const MICROS_OF_CREATED = "round(date_part('epoch', o.created_at) * 1e6)::bigint::text AS created_at_micros";
 
 /** Indexes: observers_newest (observers_by_status with a status), observers_by_attempts. */
 const ORDER: Record<ObserverSort, string> = {
