@@ -39,6 +39,7 @@ import { Balance0046 } from "../migrations/0046-balance.ts";
 import { Reload0047 } from "../migrations/0047-reload.ts";
 import { FlightCounts0048 } from "../migrations/0048-flight-counts.ts";
 import { TimerClaimsApart0049 } from "../migrations/0049-timer-claims-apart.ts";
+import { EndedTasksOfPool0050 } from "../migrations/0050-ended-tasks-of-pool.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -128,6 +129,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       Reload0047,
       FlightCounts0048,
       TimerClaimsApart0049,
+      EndedTasksOfPool0050,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -84,6 +84,7 @@ export const EndedTasksTable = new EntitySchema({
     { name: "ended_tasks_by_id" },
     { name: "ended_tasks_newest" },
     { name: "ended_tasks_of_type" },
+    { name: "ended_tasks_of_pool" },
     { name: "ended_tasks_by_status" },
   ],
 });

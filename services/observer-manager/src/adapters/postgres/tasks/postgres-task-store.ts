@@ -46,7 +46,7 @@ const LIVE_TYPES = `
   SELECT types, count(*)::int AS services, ARRAY(SELECT type FROM task_types WHERE outside) AS outside FROM task_services
   WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`;
 
-/** Indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_by_status. */
+/** Indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
 const TASKS: LiveAndEnded = {
   live: { table: "tasks", columns: LIVE_COLUMNS },
   ended: { table: "ended_tasks", columns: ENDED_COLUMNS },
