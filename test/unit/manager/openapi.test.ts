@@ -27,6 +27,7 @@ describe("the OpenAPI document", () => {
       "get /api/v1/flows",
       "get /api/v1/flows/{flowId}",
       "get /api/v1/flows/{flowId}/tasks",
+      "get /api/v1/observer-columns",
       "get /api/v1/observers",
       "get /api/v1/observers/{ref}",
       "get /api/v1/observers/{ref}/checkpoint",

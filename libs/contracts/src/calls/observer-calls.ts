@@ -30,7 +30,6 @@ const listQuery = {
     .enum(["newest", "attempts"])
     .default("newest")
     .describe("`newest`: by creation, the newest first · `attempts`: the most `attempts` first, then the newest"),
-  cursor: pageCursor,
 };
 
 /** A row is a fifth of what it is in the list, in bytes and in time. */
@@ -79,13 +78,17 @@ export const OBSERVER_CALLS = {
   },
   listObservers: {
     access: "viewer",
-    query: z.strictObject({ ...listQuery, limit: pageLimit }),
+    query: z.strictObject({ ...listQuery, limit: pageLimit, cursor: pageCursor }),
     answers: { 200: ObserverPage },
     problems: [],
   },
   listObserverColumns: {
     access: "viewer",
-    query: z.strictObject({ ...listQuery, limit: limitFrom(1, MAX_COLUMN_ROWS).describe("how many on a page") }),
+    query: z.strictObject({
+      ...listQuery,
+      limit: limitFrom(1, MAX_COLUMN_ROWS).describe("how many on a page"),
+      cursor: pageCursor,
+    }),
     answers: { 200: ObserverColumns },
     problems: [],
   },
