@@ -119,6 +119,22 @@ describe("the list of observers", () => {
     await system.startService(dead, { workers: 120 });
   });
 
+  test("a manager of before, which knows no list by columns, shows them as well: managers are replaced one by one", async () => {
+    const context = await browser.newContext();
+    const other = await context.newPage();
+    const problem = { code: "not-found", title: "x", status: 404, detail: "x", remedy: "x" };
+    const asked: string[] = [];
+    await other.route(/observer-columns/, async (route) => {
+      asked.push(route.request().url());
+      await route.fulfill({ status: 404, contentType: "application/problem+json", body: JSON.stringify(problem) });
+    });
+    await other.goto(`${system.url}/observers`);
+    await other.getByRole("row").filter({ hasText: "made-by-hand" }).waitFor();
+    await other.getByText(/^\d+ shown$/).waitFor();
+    expect(asked).not.toEqual([]);
+    await context.close();
+  });
+
   test("200 are stopped at once by a filter that stands in the address", async () => {
     const crowd = await system.createCrowd("crowd", 200, { everyMs: 250 });
     await page.getByRole("searchbox", { name: "Name" }).fill("crowd");

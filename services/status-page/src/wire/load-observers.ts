@@ -1,6 +1,6 @@
 import type { ListedObserver, ObserverColumns, ObserverStatus } from "@unacked/contracts";
 import { type ObserverRow, toRow } from "../store/observer-row.ts";
-import { call } from "./call.ts";
+import { CallError, call } from "./call.ts";
 import { oneAhead } from "./one-ahead.ts";
 
 export interface LoadedPage {
@@ -14,27 +14,46 @@ interface LoadOptions {
   signal?: AbortSignal;
 }
 
+interface PageQuery {
+  status: ObserverStatus[];
+  limit: number;
+  cursor?: string;
+}
+
 /** The first page is to be seen at once; of the others fewer are better. */
 const FIRST_ROWS = 500;
 const PAGE_ROWS = 5_000;
+/** Of whole observers. */
+const MAX_WHOLE_ROWS = 1_000;
 
 /** Reads the list page by page, newest first. At most `maxRows`, if that is given. */
-export async function* loadObservers(status: ObserverStatus[], options: LoadOptions = {}): AsyncGenerator<LoadedPage> {
-  for await (const { columns, total } of oneAhead(columnPages(status, options))) yield { rows: toRows(columns), total };
-}
+export const loadObservers = (status: ObserverStatus[], options: LoadOptions = {}): AsyncGenerator<LoadedPage, void> =>
+  oneAhead(pagesOf(status, options));
 
-async function* columnPages(
+async function* pagesOf(
   status: ObserverStatus[],
   { maxRows = Number.POSITIVE_INFINITY, signal }: LoadOptions,
-): AsyncGenerator<ObserverColumns, void> {
-  let [left, rows] = [maxRows, FIRST_ROWS];
-  for (let cursor: string | undefined; ; rows = PAGE_ROWS) {
-    const query = { status, limit: Math.min(rows, left), ...(cursor !== undefined && { cursor }) };
-    const page = await call("listObserverColumns", { query }, signal);
+): AsyncGenerator<LoadedPage, void> {
+  let [left, limit] = [maxRows, FIRST_ROWS];
+  for (let place = {}; ; limit = PAGE_ROWS) {
+    const { nextCursor, ...page } = await readPage({ status, limit: Math.min(limit, left), ...place }, signal);
     yield page;
-    left -= page.columns.id.length;
-    if (page.nextCursor === null || left <= 0) return;
-    cursor = page.nextCursor;
+    left -= page.rows.length;
+    if (nextCursor === null || left <= 0) return;
+    place = { cursor: nextCursor };
+  }
+}
+
+/** While managers are replaced by newer ones, this may be answered by one that has only the list of whole observers; its cursors are the same. */
+async function readPage(query: PageQuery, signal?: AbortSignal): Promise<LoadedPage & { nextCursor: string | null }> {
+  try {
+    const { columns, ...page } = await call("listObserverColumns", { query }, signal);
+    return { rows: toRows(columns), ...page };
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== "not-found") throw error;
+    const whole = { ...query, limit: Math.min(MAX_WHOLE_ROWS, query.limit) };
+    const { items, ...page } = await call("listObservers", { query: whole }, signal);
+    return { rows: items.map(toRow), ...page };
   }
 }
 
