@@ -57,27 +57,47 @@ test("No more than seven run at once where so many may, by their own acts", asyn
   expect(mostAtOnce(spans)).toBe(7);
 });
 
+const IN_LINE = "SELECT count(*)::int AS count FROM tasks WHERE lane <> id AND status IN ('Sent', 'Running')";
+
+/** The most that waited in line behind others at once, until all are over; with them no more than seven calls are in flight. */
+async function mostInLine(): Promise<number> {
+  let [most, isOver] = [0, false];
+  const over = tasks.untilAllOver(120_000).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const [row] = await run<{ count: number }>(IN_LINE);
+    most = Math.max(most, row?.count ?? 0);
+    const { items } = (await system.call<TaskTypeList>("GET", "/api/v1/task-types")).body;
+    expect(items.find(({ type }) => type === "span")?.inFlight).toBeLessThanOrEqual(7);
+  }
+  await over;
+  return most;
+}
+
+/** On a machine that is busy for a moment a type is not short, and nobody is to wait in line for it. */
+const MAX_ROUNDS = 20;
+
 test("No more than seven of a short type run at once, though others wait in line behind each of them", async () => {
   const count = FULL ? 10_000 : 1_500;
   await createSpans(200, 0);
   await tasks.untilAllOver(); // so that it is known how short they are
-  await limit({ maxRunning: 7 });
-  tasks = new Tasks(system);
-  await createSpans(count, 1);
-  await eventually(async () => {
-    const [row] = await run<{ count: number }>(
-      "SELECT count(*)::int AS count FROM tasks WHERE lane <> id AND status IN ('Sent', 'Running')",
-    );
-    expect(row?.count).toBeGreaterThan(7);
-  });
-  const [type] = (await system.call<TaskTypeList>("GET", "/api/v1/task-types")).body.items.filter(
-    ({ type }) => type === "span",
-  );
-  expect(type?.inFlight).toBeLessThanOrEqual(7);
-  await tasks.untilAllOver(120_000);
-  const spans = readSpans(tasks.dir);
-  expect(spans).toHaveLength(count);
-  expect(mostAtOnce(spans)).toBe(7);
+  let [inLine, atOnce] = [0, 0];
+  for (let round = 0; (inLine <= 7 || atOnce < 7) && round < MAX_ROUNDS; round += 1) {
+    await limit({ maxRunning: 7, paused: true });
+    tasks = new Tasks(system);
+    await createSpans(count, 1);
+    const watched = mostInLine();
+    await limit({ paused: false });
+    inLine = Math.max(inLine, await watched);
+    const spans = readSpans(tasks.dir);
+    expect(spans).toHaveLength(count);
+    expect(mostAtOnce(spans)).toBeLessThanOrEqual(7);
+    atOnce = Math.max(atOnce, mostAtOnce(spans));
+  }
+  console.log(`at most ${atOnce} at once, ${inLine} in line behind them`);
+  expect(inLine).toBeGreaterThan(7);
+  expect(atOnce).toBe(7);
 });
 
 test("The limit is changed while they run: it holds from its answer on, and what there is room for starts at once", async () => {
