@@ -126,8 +126,8 @@ export class AmqpSession implements Session {
 
   /**
    * Asked aside, since a refusal of the control channel costs the session. Where neither way will do, the session is to say why. One that was there
-   * otherwise is not asked for in vain each time, which would be an error in the broker's log; nor is it declared so again: a queue goes a moment
-   * after its consumers are told (RabbitMQ 3.10.8, on a busy host), and whoever declares it so in that moment makes it anew as nobody wants it.
+   * otherwise is not asked for in vain each time, which would be an error in the broker's log; nor is it declared so again: one that is
+   * deleted just before that would be made anew as nobody wants it.
    */
   async #isDeclaredAside(queue: QueueDeclaration): Promise<boolean> {
     const { name, otherwise } = queue;

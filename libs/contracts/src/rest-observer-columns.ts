@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ObserverView } from "./rest.ts";
+import { ObserverView, ofWhole } from "./rest.ts";
 
 /** What lists show of an observer: all by which one is found, sorted and told from others. */
 const LISTED = ObserverView.pick({
@@ -33,8 +33,7 @@ export const ObserverColumns = z
     columns: z
       .object(Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, z.array(field)])) as Columns)
       .describe("each field of the list with the values of all, in one order"),
-    total: z.int().describe("all that match the filter, not only this page"),
-    nextCursor: z.string().nullable().describe("pass as `cursor` for the next page; null on the last"),
+    ...ofWhole,
   })
   .meta({ id: "ObserverColumns" });
 export type ObserverColumns = z.infer<typeof ObserverColumns>;

@@ -296,12 +296,13 @@ export const ErrorEntry = z
   .meta({ id: "ErrorEntry" });
 export type ErrorEntry = z.infer<typeof ErrorEntry>;
 
-const page = <Item extends z.ZodType>(item: Item) =>
-  z.object({
-    items: z.array(item),
-    total: z.int().describe("all that match the filter, not only this page"),
-    nextCursor: z.string().nullable().describe("pass as `cursor` for the next page; null on the last"),
-  });
+/** How a page stands to the whole. */
+export const ofWhole = {
+  total: z.int().describe("all that match the filter, not only this page"),
+  nextCursor: z.string().nullable().describe("pass as `cursor` for the next page; null on the last"),
+};
+
+const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), ...ofWhole });
 
 export const ObserverPage = page(ObserverView).meta({ id: "ObserverPage" });
 export type ObserverPage = z.infer<typeof ObserverPage>;

@@ -20,7 +20,7 @@ import {
   toObserverView,
 } from "./observer-view.ts";
 
-/** In floating point, which is exact up to the year 2255: a numeric takes three times as long. */
+/** In floating point, which is exact up to the year 2255 (2^53 µs), and cheaper than a numeric. */
 const MICROS_OF_CREATED = "round(date_part('epoch', o.created_at) * 1e6)::bigint::text AS created_at_micros";
 
 /** Indexes: observers_newest (observers_by_status with a status), observers_by_attempts. */

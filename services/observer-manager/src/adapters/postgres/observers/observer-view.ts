@@ -28,7 +28,7 @@ const column = <Value>(name: string, ofNew: Field<Value>["ofNew"]): Field<Value>
   ofNew,
 });
 
-/** As a text at once: to read a Date out of what PostgreSQL writes, and to write that again, takes 2 µs. */
+/** As a text at once: to read a Date out of what PostgreSQL writes, and to write that again, took 2 µs an observer. */
 const isoText = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const time = <Value extends string | null>(name: string, ofNew: Field<Value>["ofNew"]): Field<Value> => ({
