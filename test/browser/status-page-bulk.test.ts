@@ -18,6 +18,10 @@ const LONG = { ...POLL, timeout: 240_000 };
 const HOLD = `SELECT id FROM observers
   WHERE id = (SELECT id FROM observers WHERE name LIKE 'many-%' ORDER BY id OFFSET 5000 LIMIT 1) FOR UPDATE`;
 
+/** For the step that is under way; else steps that come after it would count, too. */
+const CANCEL_WAITS = `SELECT 1 FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FROM works WHERE id = $1 FOR UPDATE%'`;
+
 let system: System;
 let browser: Browser;
 let manager: RunningProcess;
@@ -123,10 +127,12 @@ describe("bulk by filter, of ten thousand", () => {
     expect(await main()).toMatch(/Remaining5,000, about/);
     await button("Cancel the rest").click();
     const asked = page.getByRole("dialog", { name: "Cancel the rest?" });
-    const cancelling = page.waitForRequest(/\/cancel$/);
+    let isAnswered = false;
+    const answered = page.waitForResponse(/\/cancel$/).then(() => (isAnswered = true));
     await asked.getByRole("button", { name: "Cancel the rest" }).click();
-    await cancelling;
+    await expect.poll(async () => isAnswered || (await client.query(CANCEL_WAITS)).rowCount === 1, POLL).toBe(true);
     await client.query("COMMIT");
+    await answered;
     // Where the step was given up by then, as it waited too long, it does not count.
     await page.getByText(/Cancelled; (4,750|5,000) observers left alone\./).waitFor();
     await expect.poll(() => main(), POLL).toMatch(/Done(5,250 of 10,000.*Left alone4,750|5,000 of 10,000.*Left alone5,000)/);
