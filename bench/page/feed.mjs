@@ -38,14 +38,18 @@ export async function startFeed({ dist, rows }) {
 
   /** @param {string} pathname @param {URLSearchParams} query */
   function answerOf(pathname, query) {
-    if (pathname === "/api/v1/observer-columns") return columnsOf(Number(query.get("cursor")), Number(query.get("limit")));
+    if (pathname === "/api/v1/observer-columns") return columnsOf(query);
     if (pathname === "/api/v1/session") return ANYBODY;
     return pathname === "/api/v1/stats" ? statsOf(rows) : { items: [], total: 0 };
   }
 
-  /** Newest first. @param {number} from @param {number} limit */
-  function columnsOf(from, limit) {
-    const page = views.slice(Math.max(0, rows - from - limit), rows - from).reverse();
+  /** @param {URLSearchParams} query */
+  function columnsOf(query) {
+    const [from, limit] = [Number(query.get("cursor")), Number(query.get("limit"))];
+    const isOldest = query.get("sort") === "oldest";
+    const page = isOldest
+      ? views.slice(from, from + limit)
+      : views.slice(Math.max(0, rows - from - limit), rows - from).reverse();
     const columns = Object.fromEntries(LISTED_FIELDS.map((name) => [name, page.map((view) => view[name])]));
     return { columns, total: rows, nextCursor: from + limit < rows ? String(from + limit) : null };
   }

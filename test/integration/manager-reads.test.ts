@@ -71,6 +71,13 @@ describe("the list of observers", () => {
     expect(read).toEqual(ids.toReversed().filter((id) => id !== removed));
   });
 
+  test("gives the oldest first in the other order exactly, also where many were made in one microsecond", async () => {
+    for (let count = 0; count < 25; count += 1)
+      await put({ created_at: `2026-01-01T00:00:00.00000${Math.floor(count / 10)}Z` });
+    const newest = await readAll({ sort: "newest", limit: 25 });
+    expect(await readAll({ sort: "oldest", limit: 4 })).toEqual(newest.toReversed());
+  });
+
   test("sorts by attempts, and pages through equal ones", async () => {
     for (const attempts of [0, 3, 3, 3, 1, 0, 7]) await put({ attempts });
     const read = await readAll({ sort: "attempts", limit: 2 });

@@ -70,7 +70,7 @@ function addGetOptions(command: Command, io: Io): void {
     .argument("[names...]", "names or ids; of runs: of their observers; of occurrences: of their schedule")
     .addOption(outputOption())
     .option("-a, --all", "observers that are deleted and services that have ended, too")
-    .addOption(new Option("--sort <order>", "of observers").choices(["newest", "attempts"]))
+    .addOption(new Option("--sort <order>", "of observers").choices(["newest", "oldest", "attempts"]))
     .option("--groups", "of errors: what says the same, counted together")
     .addOption(
       new Option(

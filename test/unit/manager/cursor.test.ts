@@ -17,8 +17,10 @@ describe("a list's cursor", () => {
     fc.assert(
       fc.property(micros, fc.uuid(), fc.nat(), (createdAtMicros, id, attempts) => {
         const newest = { sort: "newest", createdAtMicros, id } as const;
+        const oldest = { ...newest, sort: "oldest" } as const;
         const byAttempts = { sort: "attempts", attempts, createdAtMicros, id } as const;
         expect(decodeObserverCursor(encodeObserverCursor(newest), "newest")).toEqual(newest);
+        expect(decodeObserverCursor(encodeObserverCursor(oldest), "oldest")).toEqual(oldest);
         expect(decodeObserverCursor(encodeObserverCursor(byAttempts), "attempts")).toEqual(byAttempts);
         expect(decodeErrorCursor(encodeErrorCursor({ id: String(attempts) }))).toEqual({ id: String(attempts) });
       }),
@@ -40,6 +42,7 @@ describe("a list's cursor", () => {
       id: "0190b7c8-0000-7000-8000-000000000001",
     });
     expect(decodeObserverCursor(newest, "attempts")).toBeUndefined();
+    expect(decodeObserverCursor(newest, "oldest")).toBeUndefined();
     expect(decodeErrorCursor(newest)).toBeUndefined();
     expect(decodeObserverCursor(encodeErrorCursor({ id: "7" }), "newest")).toBeUndefined();
   });

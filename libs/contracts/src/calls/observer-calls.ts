@@ -27,9 +27,11 @@ const BulkAnswer = z.union([BulkResults, BulkCount]);
 const listQuery = {
   ...observerFilterQuery,
   sort: z
-    .enum(["newest", "attempts"])
+    .enum(["newest", "oldest", "attempts"])
     .default("newest")
-    .describe("`newest`: by creation, the newest first · `attempts`: the most `attempts` first, then the newest"),
+    .describe(
+      "`newest`: by creation, the newest first · `oldest`: the other way round · `attempts`: the most `attempts` first, then the newest",
+    ),
 };
 
 /** A row is a fifth of what it is in the list, in bytes and in time. */

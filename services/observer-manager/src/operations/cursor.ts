@@ -11,7 +11,9 @@ import type { TimelinePosition } from "./observers/timeline.ts";
 export function encodeObserverCursor(position: ObserverPosition): string {
   switch (position.sort) {
     case "newest":
-      return encode(["n", position.createdAtMicros, position.id]);
+      return encodeCreated("n", position);
+    case "oldest":
+      return encodeCreated("l", position);
     case "attempts":
       return encode(["a", String(position.attempts), position.createdAtMicros, position.id]);
     default:
@@ -21,12 +23,11 @@ export function encodeObserverCursor(position: ObserverPosition): string {
 
 /** A cursor belongs to its sort: one of another sort is refused. */
 export function decodeObserverCursor(cursor: string, sort: ObserverSort): ObserverPosition | undefined {
-  const [kind, ...parts] = decode(cursor);
-  if (sort === "newest") {
-    const [createdAtMicros, id] = parts;
-    if (kind !== "n" || parts.length !== 2 || !isMicros(createdAtMicros) || !isUuid(id)) return undefined;
-    return { sort, createdAtMicros, id };
+  if (sort !== "attempts") {
+    const created = decodeCreated(sort === "newest" ? "n" : "l", cursor);
+    return created && { sort, ...created };
   }
+  const [kind, ...parts] = decode(cursor);
   const [attempts, createdAtMicros, id] = parts;
   if (kind !== "a" || parts.length !== 3 || !isAttempts(attempts) || !isMicros(createdAtMicros) || !isUuid(id))
     return undefined;

@@ -1,7 +1,7 @@
 import { ObserverIndex, type RowChange } from "../store/observer-index.ts";
 import type { ObserverRow } from "../store/observer-row.ts";
 import { LIVING } from "../store/statuses.ts";
-import { loadObservers } from "../wire/load-observers.ts";
+import { loadNewest, loadObservers } from "../wire/load-observers.ts";
 import { oncePerFrame } from "./next-frame.ts";
 import { Signal } from "./signal.ts";
 
@@ -60,9 +60,7 @@ export class LiveObservers {
     this.#deletedLoaded = true;
     this.index.keepDeleted();
     try {
-      for await (const { rows } of loadObservers(["Deleted"], { maxRows: MAX_DELETED })) {
-        this.#publish(this.index.takePage(rows));
-      }
+      this.#publish(this.index.takePage(await loadNewest(["Deleted"], MAX_DELETED)));
     } catch {
       this.#deletedLoaded = false; // the next who wants them tries again
     }
@@ -86,7 +84,7 @@ export class LiveObservers {
     let read = 0;
     let unseen: ObserverRow[] = [];
     let seenAtMs = Number.NEGATIVE_INFINITY;
-    for await (const { rows, total } of loadObservers([...LIVING], { signal })) {
+    for await (const { rows, total } of loadObservers([...LIVING], signal)) {
       signal.throwIfAborted();
       read += rows.length;
       if (this.loading.phase === "reading") this.loading = { phase: "reading", read, total };

@@ -130,9 +130,9 @@ export interface ObserverQuery extends ObserverFilter {
   after?: ObserverPosition;
 }
 
-export type ObserverSort = "newest" | "attempts";
+export type ObserverSort = "newest" | "oldest" | "attempts";
 
 /** A place in a list: the last row of a page, exactly (microseconds, as PostgreSQL keeps them). */
 export type ObserverPosition =
-  | { sort: "newest"; createdAtMicros: string; id: string }
+  | { sort: "newest" | "oldest"; createdAtMicros: string; id: string }
   | { sort: "attempts"; attempts: number; createdAtMicros: string; id: string };

@@ -26,6 +26,7 @@ const MICROS_OF_CREATED = "round(date_part('epoch', o.created_at) * 1e6)::bigint
 /** Indexes: observers_newest (observers_by_status with a status), observers_by_attempts. */
 const ORDER: Record<ObserverSort, string> = {
   newest: "o.created_at DESC, o.id DESC",
+  oldest: "o.created_at, o.id",
   attempts: "o.attempts DESC, o.created_at DESC, o.id DESC",
 };
 
@@ -108,6 +109,9 @@ function behind(conditions: SqlConditions, after: ObserverPosition): void {
     case "newest":
       conditions.and(`(o.created_at, o.id) < (${TIME_OF_MICROS}, ?::uuid)`, after.createdAtMicros, after.id);
       return;
+    case "oldest":
+      conditions.and(`(o.created_at, o.id) > (${TIME_OF_MICROS}, ?::uuid)`, after.createdAtMicros, after.id);
+      return;
     case "attempts":
       conditions.and(
         `(o.attempts, o.created_at, o.id) < (?::int, ${TIME_OF_MICROS}, ?::uuid)`,
@@ -123,5 +127,5 @@ function behind(conditions: SqlConditions, after: ObserverPosition): void {
 
 function positionOf(row: PageRow, sort: ObserverSort): ObserverPosition {
   const place = { createdAtMicros: row.created_at_micros, id: row.id };
-  return sort === "newest" ? { sort, ...place } : { sort, attempts: row.attempts, ...place };
+  return sort === "attempts" ? { sort, attempts: row.attempts, ...place } : { sort, ...place };
 }
