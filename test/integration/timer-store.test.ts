@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { TimerId } from "@unacked/contracts";
 import pg from "pg";
+import type { QueryRunner } from "typeorm";
 import { expect, it } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { PostgresTimerStore } from "../../services/observer-manager/src/adapters/postgres/time/postgres-timer-store.ts";
@@ -43,14 +44,21 @@ const settle = async (due: readonly DueTimer[], claimId: string, outcome: Firing
   await firing.finish([{ claimId, fired: outcome === "fired" ? ids : [] }]);
 };
 
-/** Somebody waits for a lock. */
-const untilWaits = () =>
+/** So many wait for a lock. */
+const untilWait = (count: number) =>
   eventually(async () => {
     const [row] = await books.dataSource.query(
       "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
     );
-    expect(row.count).toBeGreaterThan(0);
+    expect(row.count).toBeGreaterThanOrEqual(count);
   });
+
+const deadlocks = async () => {
+  const [row] = await books.dataSource.query(
+    "SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = current_database()",
+  );
+  return row.count;
+};
 
 it("The same content is answered with the timer, other content replaces it while it waits, and once it is over its id is spent", async () => {
   const one = timer({ at: LATER, payload: { a: 1, b: [2] } });
@@ -80,6 +88,34 @@ it("What is being fired is answered to its own content, and to no other", async 
   await claimAll(randomUUID());
   expect(await putOne(one)).toMatchObject({ kind: "exists", timer: { status: "Firing" } });
   expect(await putOne({ ...one, at: LATER })).toEqual({ kind: "over" });
+});
+
+it.each(["set", "cancelled"] as const)("Whoever locks timers the other way round costs none that is %s", async (how) => {
+  const { store } = stores();
+  const three = many(3, { at: LATER }).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const [first, second, last] = three.map(({ id }) => id);
+  await store.put(putsOf(three));
+  const before = await deadlocks();
+  const [between, other] = [books.dataSource.createQueryRunner(), books.dataSource.createQueryRunner()];
+  const lock = (who: QueryRunner, id?: string) => who.query("SELECT FROM timers WHERE id = $1 FOR UPDATE", [id]);
+  for (const who of [between, other]) await who.startTransaction();
+  await lock(between, second);
+  await lock(other, last);
+  const outcomes =
+    how === "set"
+      ? store.put(putsOf(three.map((one) => ({ ...one, payload: "new" }))))
+      : store.cancel(three.map(({ id }) => ({ id, action: cancelled() })));
+  await untilWait(1);
+  await other.query("SET LOCAL deadlock_timeout = '10min'"); // it is the store that finds out, and is ended
+  const locked = lock(other, first);
+  await untilWait(2);
+  await between.commitTransaction();
+  await locked;
+  await other.commitTransaction();
+  for (const who of [between, other]) await who.release();
+  const kind = how === "set" ? "replaced" : "cancelled";
+  expect(await outcomes).toMatchObject([{ kind }, { kind }, { kind }]);
+  await eventually(async () => expect(await deadlocks()).toBeGreaterThan(before));
 });
 
 it("Twenty who set the same timers at once create each once", async () => {
@@ -347,7 +383,7 @@ it("A confirm that comes while others take the claim over, or claim it again, is
     await taking.startTransaction();
     await taking.query("DELETE FROM timer_owners WHERE id = $1", [owner]);
     const written = firing.fired([one.id]); // waits for the row
-    await untilWaits();
+    await untilWait(1);
     await taking.commitTransaction();
     await taking.release();
     if (untilClaimed) await claimAll(randomUUID());
@@ -393,7 +429,7 @@ it("Who sets the same timer while it is claimed, or given back, is answered with
     await claiming.startTransaction();
     await claiming.query("SELECT FROM timers WHERE id = $1 FOR UPDATE", [one.id]);
     const put = putOne(one); // meets the row, and waits for it
-    await untilWaits();
+    await untilWait(1);
     const claimId = randomUUID();
     await claiming.query(
       "WITH gone AS (DELETE FROM timers WHERE id = $1 RETURNING *), kept AS (INSERT INTO ended_timers (id, name, payload, due_at, expires_at, status, returns, created_at, ended_at, claim_id, default_expiry, unsure) SELECT id, name, payload, due_at, expires_at, 'Fired', returns, created_at, now(), $2::uuid, default_expiry, unsure FROM gone) INSERT INTO timer_claims VALUES ($2::uuid, $3, ARRAY[$1::uuid])",

@@ -5,7 +5,7 @@ import type {
   ScheduleFiringStore,
   TaskScheduleState,
 } from "../../../operations/schedules/schedule-store.ts";
-import { isDeadlock } from "../tasks/postgres-task-store.ts";
+import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { STATE_COLUMNS, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
 
@@ -91,10 +91,9 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
     return row?.ms ?? null;
   }
 
-  /** The ledger may lock two of the tasks the other way round; PostgreSQL has ended one of the two. */
+  /** The ledger may lock two of the tasks the other way round. */
   async #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
-    const write = () => this.#dataSource.transaction(work);
-    return await write().catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)));
+    return await againAfterDeadlock(() => this.#dataSource.transaction(work));
   }
 }
 

@@ -18,7 +18,7 @@ import type {
 } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
-import { sqlStateOf } from "../connection/database-error.ts";
+import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact } from "../connection/transaction.ts";
@@ -68,10 +68,8 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
       transact(this.#dataSource, async (tx, unawaited) =>
         countCreated(tx, await insertTasks(tx, tasks, unawaited), unawaited),
       );
-    // The ledger may lock two of the tasks that have these keys the other way round; PostgreSQL has ended one of the two.
-    return await write()
-      .catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)))
-      .catch(rethrowRefused);
+    // The ledger may lock two of the tasks that have these keys the other way round.
+    return await againAfterDeadlock(write).catch(rethrowRefused);
   }
 
   async find(id: TaskId): Promise<TaskView | undefined> {
@@ -171,5 +169,3 @@ export async function viewOf(db: DataSource | EntityManager, id: TaskId): Promis
   const [view] = await viewsOf(db, await db.query<TaskRow[]>(FIND_ONE, [[id]]));
   return view;
 }
-
-export const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === "40P01";

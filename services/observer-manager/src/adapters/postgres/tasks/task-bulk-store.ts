@@ -3,8 +3,9 @@ import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type { TaskBulkStore, TaskTarget, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
+import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
-import { conditionsOf, isDeadlock, MAKE_DUE, REQUEST_CANCEL, TAKERS, type Taker } from "./postgres-task-store.ts";
+import { conditionsOf, MAKE_DUE, REQUEST_CANCEL, TAKERS, type Taker } from "./postgres-task-store.ts";
 import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
 
 interface Locked {
@@ -54,10 +55,9 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
     });
   }
 
-  /** The ledger may lock two of them the other way round; PostgreSQL has ended one of the two. */
+  /** The ledger may lock two of them the other way round. */
   async #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
-    const write = () => this.#dataSource.transaction(work);
-    return await write().catch((error: unknown) => (isDeadlock(error) ? write() : Promise.reject(error)));
+    return await againAfterDeadlock(() => this.#dataSource.transaction(work));
   }
 }
 

@@ -1,5 +1,5 @@
 import { MAX_TIMER_COUNT, TIMER_OVER_STATUSES, type TimerId, type TimerView } from "@unacked/contracts";
-import type { DataSource } from "typeorm";
+import type { DataSource, EntityManager } from "typeorm";
 import type {
   CancelOutcome,
   PutOutcome,
@@ -9,6 +9,7 @@ import type {
   TimerStore,
 } from "../../../operations/time/timer-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { escapeLike, SqlConditions } from "../connection/sql-conditions.ts";
 import { cancelTimers } from "./timer-cancel.ts";
@@ -39,7 +40,7 @@ export class PostgresTimerStore implements TimerStore {
   }
 
   put(puts: TimerPut[]): Promise<PutOutcome[]> {
-    return this.#dataSource.transaction((tx) => putTimers(tx, puts)).catch(rethrowRefused);
+    return this.#write((tx) => putTimers(tx, puts)).catch(rethrowRefused);
   }
 
   async find(id: TimerId): Promise<TimerView | undefined> {
@@ -47,12 +48,17 @@ export class PostgresTimerStore implements TimerStore {
   }
 
   cancel(cancels: TimerCancel[]): Promise<CancelOutcome[]> {
-    return this.#dataSource.transaction((tx) => cancelTimers(tx, cancels));
+    return this.#write((tx) => cancelTimers(tx, cancels));
   }
 
   async list(query: TimerQuery): ReturnType<TimerStore["list"]> {
     const { rows, ...page } = await listNewest<TimerRow>(this.#dataSource, TIMERS, query, () => conditionsOf(query));
     return { ...page, items: rows.map(toTimerView) };
+  }
+
+  /** A manager that takes over what another had claimed may lock two of them the other way round. */
+  #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
+    return againAfterDeadlock(() => this.#dataSource.transaction(work));
   }
 }
 
