@@ -50,8 +50,13 @@ export async function startFeed({ dist, rows }) {
     const page = isOldest
       ? views.slice(from, from + limit)
       : views.slice(Math.max(0, rows - from - limit), rows - from).reverse();
-    const columns = Object.fromEntries(LISTED_FIELDS.map((name) => [name, page.map((view) => view[name])]));
-    return { columns, total: rows, nextCursor: from + limit < rows ? String(from + limit) : null };
+    const services = [...new Map(page.map(({ service }) => [service.id, service])).values()];
+    const places = new Map(services.map(({ id }, place) => [id, place]));
+    const columns = {
+      ...Object.fromEntries(LISTED_FIELDS.map((name) => [name, page.map((view) => view[name])])),
+      service: page.map(({ service }) => places.get(service.id)),
+    };
+    return { columns, services, total: rows, nextCursor: from + limit < rows ? String(from + limit) : null };
   }
 
   /** @param {import("node:http").ServerResponse} response @param {string} pathname */

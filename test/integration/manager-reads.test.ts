@@ -112,19 +112,27 @@ describe("the list of observers", () => {
   });
 
   test("is the same by columns, page by page, whatever an observer is", async () => {
-    const service = await putService(books.dataSource, { name: "s-1" });
-    await put({ status: "Processing", current_service_id: service, epoch: 3, attempts: 2, labels: { team: "a" } });
+    const [one, two] = [
+      await putService(books.dataSource, { name: "s-1" }),
+      await putService(books.dataSource, { name: "s-2" }),
+    ];
+    for (const service of [one, two, one])
+      await put({ status: "Processing", current_service_id: service, epoch: 3, attempts: 2, labels: { team: "a" } });
     await put({ status: "Processing", pending: "pause", silent_since: new Date(), restarted_at: [new Date(), new Date(0)] });
     const error = { name: "Error", message: "boom", stack: "at x" };
     await put({ status: "Retrying", last_error: error, error_group: "boom", last_error_at: new Date() });
-    for (let more = 0; more < 4; more += 1) await put();
+    for (let more = 0; more < 2; more += 1) await put();
     const shown: unknown[] = [];
     let after: ObserverQuery["after"];
     for (let isMore = true; isMore; ) {
-      const { columns, total, nextCursor } = await reads.listObserverColumns({ sort: "newest", limit: 3, after });
+      const { columns, services, total, nextCursor } = await reads.listObserverColumns({ sort: "newest", limit: 3, after });
       expect(total).toBe(7);
       for (const [place] of columns.id.entries())
-        shown.push(Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[place]])));
+        shown.push({
+          ...Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[place]])),
+          service: services[columns.service[place] ?? -1] ?? null,
+        });
+      expect(services).toHaveLength(new Set(columns.service.filter((place) => place !== null)).size);
       after = nextCursor === null ? undefined : decodeObserverCursor(nextCursor, "newest");
       isMore = after !== undefined;
     }

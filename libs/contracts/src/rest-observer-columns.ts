@@ -22,17 +22,22 @@ const LISTED = ObserverView.pick({
 export type ListedObserver = z.infer<typeof LISTED>;
 
 const { shape } = LISTED;
-type Columns = { [Name in keyof typeof shape]: z.ZodArray<(typeof shape)[Name]> };
+const { service, ...others } = shape;
+type Columns = { [Name in keyof typeof others]: z.ZodArray<(typeof others)[Name]> };
 
 /**
- * The names of what is listed, each field's values in the order of the page. A field is named once and not once a row, and what is read of each
- * is less: ten times as many observers cost what the list takes for theirs.
+ * What is listed, each field's values in the order of the page. A field is named once and not once a row, as is a service, of which there are few;
+ * and what is read of each is less: ten times as many observers cost what the list takes for theirs.
  */
 export const ObserverColumns = z
   .object({
     columns: z
-      .object(Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, z.array(field)])) as Columns)
+      .object({
+        ...(Object.fromEntries(Object.entries(others).map(([name, field]) => [name, z.array(field)])) as Columns),
+        service: z.array(z.int().min(0).nullable()).describe("where it runs now: its place in `services`"),
+      })
       .describe("each field of the list with the values of all, in one order"),
+    services: z.array(service.unwrap()).describe("those on which some of the page run, each once"),
     ...ofWhole,
   })
   .meta({ id: "ObserverColumns" });

@@ -10,7 +10,7 @@ export type Loading = { phase: "reading"; read: number; total: number | null } |
 
 const AGAIN_MS = 2_000;
 /** A list that is being read grows so often: to draw it takes as long as to read a page of it. */
-const SEEN_EVERY_MS = 400;
+const SEEN_EVERY_MS = 1_000;
 /** Deleted ones pile up for as long as the manager keeps them; more than this nobody scrolls through. */
 export const MAX_DELETED = 5_000;
 
@@ -88,7 +88,7 @@ export class LiveObservers {
       signal.throwIfAborted();
       read += rows.length;
       if (this.loading.phase === "reading") this.loading = { phase: "reading", read, total };
-      unseen = unseen.concat(rows);
+      for (const row of rows) unseen.push(row);
       if (performance.now() - seenAtMs < SEEN_EVERY_MS) continue;
       this.#flush();
       this.#publish(this.index.takePage(unseen));

@@ -1,6 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import type { SessionView } from "@unacked/contracts";
-import { type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from "react";
 import { Live } from "../live/live.ts";
 import type { Session } from "../live/session.ts";
 import { LiveContext, useSignal } from "../live/use-live.ts";
@@ -92,7 +92,8 @@ function Asking({ failure }: { failure: CallError | null }) {
 /** Everything that moves begins with the sign-in, and ends with it. */
 function SignedIn({ identity }: { identity: string }) {
   const [live] = useState(() => new Live(identity));
-  useEffect(() => {
+  // Before the page is painted: its lists are on their way meanwhile.
+  useLayoutEffect(() => {
     live.start();
     return () => live.stop();
   }, [live]);

@@ -27,8 +27,8 @@ async function readPage(
   signal?: AbortSignal,
 ): Promise<PageRead<ObserverRow> | undefined> {
   try {
-    const { columns, ...page } = await call("listObserverColumns", { query: { status, ...place } }, signal);
-    return { rows: toRows(columns), ...page };
+    const { columns, services, ...page } = await call("listObserverColumns", { query: { status, ...place } }, signal);
+    return { rows: toRows(columns, services), ...page };
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== "not-found") throw error;
     if (place.sort !== "newest") return undefined;
@@ -39,7 +39,7 @@ async function readPage(
 }
 
 /** Field by field by name: an object that is filled by a loop over the names takes five times as long. */
-function toRows(columns: ObserverColumns["columns"]): ObserverRow[] {
+function toRows(columns: ObserverColumns["columns"], services: ObserverColumns["services"]): ObserverRow[] {
   const { id, name, type, pool, labels, status, pending, silentSince, service } = columns;
   const { runNumber, restartsLately, attempts, lastError, createdAt, modifiedAt } = columns;
   return id.map((_, at) => {
@@ -52,7 +52,7 @@ function toRows(columns: ObserverColumns["columns"]): ObserverRow[] {
       status: status[at],
       pending: pending[at],
       silentSince: silentSince[at],
-      service: service[at],
+      service: services[service[at] ?? -1] ?? null,
       runNumber: runNumber[at],
       restartsLately: restartsLately[at],
       attempts: attempts[at],

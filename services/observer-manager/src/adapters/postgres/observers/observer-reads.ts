@@ -47,7 +47,7 @@ export async function listObservers(dataSource: DataSource, query: ObserverQuery
 /** The same page, of each only what lists show, by field. */
 export async function listObserverColumns(dataSource: DataSource, query: ObserverQuery): Promise<ObserverColumns> {
   const { rows, ...page } = await readPage(dataSource, query, LISTED_COLUMNS);
-  return { columns: toColumns(rows), ...page };
+  return { ...toColumns(rows), ...page };
 }
 
 async function readPage(

@@ -150,10 +150,14 @@ export const OBSERVER_SERVICE = "LEFT JOIN services s ON s.id = o.current_servic
 export const toObserverView = (row: ObserverRow): ObserverView => madeOf((field) => field.of(row));
 
 /** @param rows of LISTED_COLUMNS */
-export function toColumns(rows: readonly ObserverRow[]): ObserverColumns["columns"] {
+export function toColumns(rows: readonly ObserverRow[]): Pick<ObserverColumns, "columns" | "services"> {
   const columns: Partial<Record<keyof ListedObserver, unknown[]>> = {};
   for (const name of LISTED_FIELDS) columns[name] = rows.map((row) => FIELDS[name].of(row));
-  return columns as ObserverColumns["columns"];
+  const on = columns.service as ListedObserver["service"][];
+  const services = [...new Map(on.flatMap((service) => (service === null ? [] : [[service.id, service]]))).values()];
+  const places = new Map(services.map(({ id }, place) => [id, place]));
+  columns.service = on.map((service) => (service === null ? null : places.get(service.id)));
+  return { columns: columns as ObserverColumns["columns"], services };
 }
 
 /** As the insert left it: reading ten thousand rows back takes longer than writing them. */

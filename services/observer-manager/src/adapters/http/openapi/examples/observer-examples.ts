@@ -188,7 +188,7 @@ export const OBSERVER_COLUMN_PAGE = {
     status: [PROCESSING.status],
     pending: [null],
     silentSince: [null],
-    service: [PROCESSING.service],
+    service: [0],
     runNumber: [PROCESSING.runNumber],
     restartsLately: [0],
     attempts: [PROCESSING.attempts],
@@ -196,6 +196,7 @@ export const OBSERVER_COLUMN_PAGE = {
     createdAt: [PROCESSING.createdAt],
     modifiedAt: [PROCESSING.modifiedAt],
   },
+  services: [PROCESSING.service],
   total: OBSERVER_PAGE.total,
   nextCursor: OBSERVER_PAGE.nextCursor,
 } satisfies ObserverColumns;
