@@ -40,7 +40,7 @@ const browser = await chromium.launch({ executablePath, args: flags });
 try {
   const page = await browser.newPage({ viewport: { width: 1360, height: 860 }, locale: "en-US" });
   const isList = values.address.startsWith("/observers");
-  if (isList) await page.addInitScript(watchList, `${rows.toLocaleString("en-US")} shown`);
+  if (isList) await page.addInitScript({ content: watchingFor(`${rows.toLocaleString("en-US")} shown`) });
   await page.goto(`${feed.url}${values.address}`);
   if (isList) {
     await page.waitForFunction("seen.all !== undefined", undefined, { polling: 1_000, timeout: WHOLE_TIMEOUT_MS });
@@ -71,15 +71,14 @@ try {
  *
  * @param {string} whole what the page says then
  */
-function watchList(whole) {
-  /** @type {Seen} */
-  const seen = {};
-  Object.assign(globalThis, { seen });
+function watchingFor(whole) {
+  return `
+  seen = {};
   requestAnimationFrame(function look() {
     if (document.querySelectorAll('[role="row"]').length > 5) seen.first ??= performance.now();
-    if (document.querySelector("main")?.textContent.includes(whole)) seen.all = performance.now();
+    if (document.querySelector("main")?.textContent.includes(${JSON.stringify(whole)})) seen.all = performance.now();
     else requestAnimationFrame(look);
-  });
+  });`;
 }
 
 /** Of each whole second, the worst first. @param {number[]} framesMs */

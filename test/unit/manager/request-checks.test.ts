@@ -84,7 +84,7 @@ describe("the query of the list of observers", () => {
     "limit=x",
     "limit=1&limit=2",
     "status=Running",
-    "sort=oldest",
+    "sort=youngest",
     "q=",
     "q=%00",
     "colour=red",
