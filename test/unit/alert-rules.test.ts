@@ -27,6 +27,7 @@ const WELL: Series = {
   [`unacked_broker_blocked{${manager},connection="publish"}`]: steady(0),
   [`unacked_warnings{${manager},code="broker-cuts-jobs"}`]: steady(0),
   [`unacked_warnings{${manager},code="service-suspect"}`]: steady(0),
+  [`unacked_warnings{${manager},code="books-blocked"}`]: steady(0),
   [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(0),
   [`unacked_warnings{${manager},code="timers-unheard"}`]: steady(0),
   [`unacked_warnings{${manager},code="observers-silent"}`]: steady(0),
@@ -134,6 +135,7 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   { alert: "UnackedTimersUnheard", series: { [`unacked_warnings{${manager},code="timers-unheard"}`]: steady(1) } },
   { alert: "UnackedObserversSilent", series: { [`unacked_warnings{${manager},code="observers-silent"}`]: steady(1) } },
   { alert: "UnackedSchedulesLate", series: { [`unacked_schedules_oldest_due_seconds{${manager}}`]: steady(61) } },
+  { alert: "UnackedBooksBlocked", series: { [`unacked_warnings{${manager},code="books-blocked"}`]: steady(1) } },
   { alert: "UnackedLongSnapshot", series: { [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(1) } },
   { alert: "UnackedServiceSuspect", series: { [`unacked_warnings{${manager},code="service-suspect"}`]: steady(2) } },
   {

@@ -37,6 +37,7 @@ export const WARNING_CODES = [
   "broker-cuts-jobs",
   "broker-trouble",
   "broker-away",
+  "books-blocked",
   "file-not-loaded",
   "slots-die",
   "queue-refused",

@@ -22,6 +22,11 @@ describe("a database error", () => {
     },
   );
 
+  it("of a statement that took too long says where it is seen who holds a lock", () => {
+    expect(describeDatabaseError(queryFailed({ code: "57014" })).detail).toContain("books-blocked");
+    expect(describeDatabaseError(queryFailed({ code: "57P01" }))).not.toHaveProperty("detail");
+  });
+
   it.each(["ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EPIPE"])("of the network (%s) passes by itself", (code) => {
     const error = Object.assign(new Error("connect"), { code });
     expect(describeDatabaseError(error).unavailable).toBe(true);

@@ -29,6 +29,7 @@ const well: Facts = {
   queueTroubles: [],
   unwantedQueues: [],
   queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
+  booksBlockers: [],
   longSnapshots: [],
   unheardTimers: [],
   silentObservers: [],
@@ -54,6 +55,27 @@ describe("warnings", () => {
     const codesOn = (brokerVersion: string) => codes({ ...well, queueKeeper: { brokerVersion, queueType: "quorum" } });
     expect(["3.10.8", "4.2.9"].map(codesOn)).toEqual([["broker-takes-back"], ["broker-takes-back"]]);
     expect(["4.3.0", "4.10.1", "5.0.0"].map(codesOn)).toEqual([[], [], []]);
+  });
+
+  it("name who holds what the managers wait for, and how it is ended", () => {
+    const psql = { pid: 77, user: "ops", application: "psql", openForS: 12.9, waiting: 2 };
+    const prepared = { pid: 0, user: "", application: "", openForS: 4, waiting: 1 };
+    expect(warningsOf({ ...well, booksBlockers: [psql, prepared] })).toEqual([
+      {
+        code: "books-blocked",
+        subject: "pid 77",
+        message: expect.stringMatching(
+          /^psql \(user ops, pid 77 of PostgreSQL\) has had a transaction open for 12 s, and holds locks that 2 sessions of the managers wait for\./,
+        ),
+        remedy: expect.stringContaining("SELECT pg_terminate_backend(77)"),
+      },
+      {
+        code: "books-blocked",
+        subject: "prepared transaction",
+        message: expect.stringMatching(/^A prepared transaction holds locks that 1 session of the managers wait/),
+        remedy: expect.stringContaining("pg_prepared_xacts"),
+      },
+    ]);
   });
 
   it("name who has a transaction open for long, and how it is ended", () => {

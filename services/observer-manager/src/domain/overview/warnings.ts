@@ -21,13 +21,25 @@ export interface QueueKeeper {
   queueType: QueueType;
 }
 
-/** A transaction on the database of the books that is open for long. */
-export interface LongSnapshot {
+/** A session on the database of the books. */
+export interface DatabaseSession {
+  /** 0: a prepared transaction, which has no session any more. */
   pid: number;
   user: string;
   /** What its client calls itself; "" if nothing. */
   application: string;
+}
+
+/** A transaction on the database of the books that is open for long. */
+export interface LongSnapshot extends DatabaseSession {
   openForS: number;
+}
+
+/** A transaction that holds locks for which the managers wait. */
+export interface BooksBlocker extends DatabaseSession {
+  openForS: number;
+  /** How many sessions of the managers wait for it. */
+  waiting: number;
 }
 
 /** Timers that are due and that no queue takes. */
@@ -81,6 +93,7 @@ export interface Facts {
   unwantedQueues: readonly UnwantedQueue[];
   /** Null while the broker cannot be asked. */
   queueKeeper: QueueKeeper | null;
+  booksBlockers: readonly BooksBlocker[];
   longSnapshots: readonly LongSnapshot[];
   unheardTimers: readonly UnheardTimers[];
   silentObservers: readonly SilentObservers[];
@@ -95,6 +108,7 @@ const STATE_QUEUE_BEHIND = 1_000;
 export function warningsOf(facts: Facts): Warning[] {
   return [
     ...brokerAway(facts),
+    ...facts.booksBlockers.map(booksBlocked),
     ...facts.queueTroubles.map((trouble) => queueRefused(trouble, facts)),
     ...facts.services.flatMap(lossOf),
     ...brokenFiles(facts),
@@ -265,11 +279,32 @@ function stateQueueBehind({ stateQueueLag }: Facts): Warning[] {
   ];
 }
 
-const longSnapshot = ({ pid, user, application, openForS }: LongSnapshot): Warning => ({
+const session = ({ pid, user, application }: DatabaseSession): string =>
+  `${application === "" ? "A program without a name" : application} (user ${user}, pid ${pid} of PostgreSQL)`;
+
+function booksBlocked({ openForS, waiting, ...by }: BooksBlocker): Warning {
+  const wait = `${waiting} ${waiting === 1 ? "session" : "sessions"} of the managers`;
+  const meanwhile = "The books stand still where they need the same rows; nothing is lost, and it goes on by itself.";
+  if (by.pid === 0)
+    return {
+      code: "books-blocked",
+      subject: "prepared transaction",
+      message: `A prepared transaction holds locks that ${wait} wait for. ${meanwhile}`,
+      remedy: "SELECT gid, prepared, owner FROM pg_prepared_xacts shows it: COMMIT PREPARED or ROLLBACK PREPARED ends it.",
+    };
+  return {
+    code: "books-blocked",
+    subject: `pid ${by.pid}`,
+    message: `${session(by)} has had a transaction open for ${Math.floor(openForS)} s, and holds locks that ${wait} wait for. ${meanwhile}`,
+    remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Nobody but the managers writes these tables; idle_in_transaction_session_timeout ends what somebody has forgotten.`,
+  };
+}
+
+const longSnapshot = ({ openForS, ...by }: LongSnapshot): Warning => ({
   code: "long-snapshot",
-  subject: `pid ${pid}`,
-  message: `${application === "" ? "A program without a name" : application} (user ${user}, pid ${pid} of PostgreSQL) has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cleans nothing up that tasks leave behind, and each look at what waits takes longer.`,
-  remedy: `Let it end, or end it: SELECT pg_terminate_backend(${pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end what somebody has forgotten.`,
+  subject: `pid ${by.pid}`,
+  message: `${session(by)} has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cleans nothing up that tasks leave behind, and each look at what waits takes longer.`,
+  remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end what somebody has forgotten.`,
 });
 
 const timersUnheard = ({ name, count, since }: UnheardTimers): Warning => ({

@@ -157,7 +157,7 @@ const answerError =
     const refusal = problemOfError(error, describeError);
     const about = { requestId, ...traceIdsOf(response), ...describeError(error).fields };
     if (refusal.code === "internal-error") log.error(about, "A request failed");
-    if (refusal.code === "database-unavailable") log.warn(about, "The database cannot be reached");
+    if (refusal.code === "database-unavailable") log.warn(about, "The database is not available now");
     if (response.headersSent) response.destroy();
     else sendProblem(response, refusal, requestId);
   };

@@ -7,7 +7,7 @@ import { HttpProblem } from "../api/http-problem.ts";
 import { sendJson } from "./json-body.ts";
 
 /** What an error means and what of it may be logged; given by the part that knows the database's errors. */
-export type DescribeError = (error: unknown) => { unavailable: boolean; fields: object };
+export type DescribeError = (error: unknown) => { unavailable: boolean; detail?: string; fields: object };
 
 /** The `type`s of errors that body-parser and raw-body throw (their README lists them). */
 const BODY_ERRORS: Record<string, ProblemCode> = {
@@ -34,7 +34,8 @@ export function problemOfError(error: unknown, describeError: DescribeError): Re
   if (bodyProblem !== undefined) return { kind: "problem", code: bodyProblem };
   if (error instanceof URIError || status === 400) return { kind: "problem", code: "malformed-request" };
   if (status === 404 || status === 403) return { kind: "problem", code: "not-found" }; // of the static files
-  if (describeError(error).unavailable) return { kind: "problem", code: "database-unavailable" };
+  const { unavailable, detail } = describeError(error);
+  if (unavailable) return { kind: "problem", code: "database-unavailable", ...(detail && { detail }) };
   return { kind: "problem", code: "internal-error" };
 }
 

@@ -5,6 +5,8 @@
 export interface DatabaseErrorDescription {
   /** True when the same request may succeed later: the server is away, starting, failing over, out of room, or chose a victim. */
   unavailable: boolean;
+  /** For the caller, where more can be said than that. */
+  detail?: string;
   /** For the log: no values. */
   fields: Record<string, string>;
 }
@@ -29,6 +31,10 @@ const NODE_CODES = new Set([
  * after a failover) · 25P02 what was asked behind one that failed · 25P03 idle in transaction · 28, 3D000 rejected or not there (yet) · 55P03 lock not available.
  */
 const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P02|25P03|28...|3D000|55P03)$/;
+
+const STATEMENT_TIMEOUT = "57014";
+const TOOK_TOO_LONG =
+  "PostgreSQL answers, but did not finish this in time: it is slow, or somebody holds a lock (GET /api/v1/stats names who: books-blocked)";
 
 /** Node's and OpenSSL's, of certificates that do not fit: somebody renews them, and nothing else has to be done. */
 const TLS_CODE = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
@@ -72,7 +78,11 @@ export function describeDatabaseError(error: unknown): DatabaseErrorDescription 
   if (sqlState !== undefined) {
     // Class 22 and 23 messages quote the offending value.
     if (!/^2[23]/.test(sqlState)) fields["message"] = message;
-    return { unavailable: PASSING_STATES.test(sqlState), fields };
+    return {
+      unavailable: PASSING_STATES.test(sqlState),
+      fields,
+      ...(sqlState === STATEMENT_TIMEOUT && { detail: TOOK_TOO_LONG }),
+    };
   }
   const unavailable = isPassingWithoutState(name, code, message);
   if (unavailable) fields["message"] = message;

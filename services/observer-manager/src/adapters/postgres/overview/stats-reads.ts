@@ -20,6 +20,7 @@ import { silentObservers } from "../observers/silent-observers.ts";
 import { listServices } from "../services/service-reads.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { unheardTimers } from "../time/timer-counts.ts";
+import { booksBlockers } from "./books-blockers.ts";
 import { longSnapshots } from "./long-snapshots.ts";
 
 const COUNTS = `
@@ -86,6 +87,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       queueTroubles,
       unwantedQueues,
       queueKeeper,
+      booksBlockers: await booksBlockers(dataSource),
       longSnapshots: await longSnapshots(dataSource),
       unheardTimers: await unheardTimers(dataSource),
       silentObservers: silents,
