@@ -317,7 +317,11 @@ export const PROBLEMS = {
     remedy: "Upgrade all managers and the services that `detail` names; an ended one counts for some seconds more.",
   },
   "not-ready": { status: 503, title: "The manager is not ready", remedy: "Try again after Retry-After; see /readyz." },
-  "database-unavailable": { status: 503, title: "The database is not available now", remedy: "Try again after Retry-After." },
+  "database-unavailable": {
+    status: 503,
+    title: "The database is not available now",
+    remedy: "Try again after Retry-After.",
+  },
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;
