@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AuditPage, CreatedTask, ProblemDetails } from "@unacked/contracts";
 import { connect } from "amqplib";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Reply, Requester } from "../support/broker/requester.ts";
 import { eventually } from "../support/eventually.ts";
@@ -52,6 +53,25 @@ test("A program outside creates tasks, is answered as by REST, and they run", as
     status: "Completed",
     output: { answer: 7, attempt: 1 },
   });
+});
+
+test("Who asks for a key that somebody's open transaction has is told so, and nobody else waits for it", async () => {
+  const shop = new pg.Client({ connectionString: amqp.system.env.DATABASE_URL });
+  await shop.connect();
+  await shop.query("BEGIN");
+  await shop.query("SELECT unacked_create_task('work', '{}', key => 'open')");
+  const [held, other] = await Promise.all([
+    requester.ask({ tasks: [amqp.work({}, { key: "open" }), amqp.work()] }),
+    requester.ask({ tasks: [amqp.work({}, { key: "another" })] }),
+  ]);
+  expect(problemsOf(held)).toMatchObject([
+    { status: 503, detail: expect.stringContaining('has not ended has the key "open"') },
+    undefined,
+  ]);
+  expect(tasksOf(other)).toMatchObject([{ key: "another", outcome: "created" }]);
+  await shop.query("ROLLBACK");
+  await shop.end();
+  expect(tasksOf(await requester.ask({ tasks: [amqp.work({}, { key: "open" })] }))).toMatchObject([{ outcome: "created" }]);
 });
 
 test("The same message-id twice creates once, and is answered with the same bytes, also when all has changed since", async () => {

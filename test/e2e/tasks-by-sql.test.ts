@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AuditPage, TaskView } from "@unacked/contracts";
+import type { AuditPage, ProblemDetails, TaskBatchResults, TaskView } from "@unacked/contracts";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readSpans } from "../support/acts/spans.ts";
@@ -163,6 +163,87 @@ test("A key has its four ways, as by REST", async () => {
   expect(await find(first.task_id)).toMatchObject({ params: { version: 2 }, runsAgain: true });
   await create("key => 'one', on_conflict => 'replace'", params({ version: 4 }));
   await eventually(() => expect(readSpans(tasks.dir).map(({ version }) => version)).toEqual([4]));
+});
+
+test.each(["return", "replace", "queue-latest"])(
+  "Who meets another task's key (%s) and does not commit holds up neither its end nor those of others",
+  async (onConflict) => {
+    const key = `met-${onConflict}`;
+    const { task_id: id } = await create(`key => '${key}'`, params({ ms: 1_000 }));
+    await eventually(async () => expect(await find(id)).toMatchObject({ status: "Running" }));
+    await shop.query("BEGIN");
+    const outcome = onConflict === "return" ? "returned" : "queued";
+    const met = await create(`key => '${key}', on_conflict => '${onConflict}'`, params({ version: 2 }));
+    expect(met).toEqual({ task_id: id, outcome });
+    await tasks.get(id, "30s");
+    const beside = await system.call<TaskView>("POST", "/api/v1/tasks", { type: "span", params: JSON.parse(params()) });
+    expect(await tasks.get(beside.body.id, "30s")).toMatchObject({ status: "Completed" });
+    expect(await find(id)).toMatchObject({ status: "Completed" });
+    await shop.query("COMMIT");
+    if (onConflict === "return") return;
+    // That one is over: what was to come after it is a task of its own.
+    await eventually(() => expect(readSpans(tasks.dir).map(({ version }) => version)).toContain(2));
+  },
+);
+
+test("Who has a key and does not commit holds up only whoever wants that key, and those are told", async () => {
+  await shop.query("BEGIN");
+  const { task_id: id } = await create("key => 'kept'");
+  const post = async (more: object) => {
+    const sinceMs = performance.now();
+    const json = { type: "span", params: JSON.parse(params()), ...more };
+    const { status, body } = await system.call<ProblemDetails>("POST", "/api/v1/tasks", json);
+    return { status, body, ms: performance.now() - sinceMs };
+  };
+  const [same, batch, ...others] = await Promise.all([
+    post({ key: "kept" }),
+    system.call<TaskBatchResults>("POST", "/api/v1/tasks/batch", {
+      tasks: [{ key: "kept" }, { key: "own" }, {}].map((one) => ({ type: "span", params: JSON.parse(params()), ...one })),
+    }),
+    ...Array.from({ length: 20 }, () => post({})),
+  ]);
+  expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
+  expect(same).toMatchObject({ status: 503, body: { code: "database-unavailable" } });
+  expect(same.body.detail).toContain('has the key "kept"');
+  expect(batch.body.results).toMatchObject([
+    { problem: { detail: expect.stringContaining('has the key "kept"') } },
+    { task: { key: "own" } },
+    { task: { key: null } },
+  ]);
+  const longestMs = Math.max(...others.map(({ ms }) => ms));
+  process.stdout.write(`told after ${same.ms.toFixed(0)} ms; those without a key after ${longestMs.toFixed(0)} at most\n`);
+  expect(longestMs).toBeLessThan(same.ms);
+  await shop.query("COMMIT");
+  expect(await post({ key: "kept", onConflict: "return" })).toMatchObject({ body: { id } });
+});
+
+test("Of many who replace under one key at once the last version runs last, and never two run at once", async () => {
+  const replace = (client: pg.Client, version: number) =>
+    client.query(`SELECT unacked_create_task('span', $1, key => 'busy', on_conflict => 'replace')`, [
+      params({ version, ms: 20 }),
+    ]);
+  const url = new URL(String(system.env.DATABASE_URL));
+  Object.assign(url, { username: ROLE, password: "secret" });
+  const clients = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      return client;
+    }),
+  );
+  await Promise.all(
+    clients.map(async (client, i) => {
+      for (let round = 0; round < 15; round += 1) await replace(client, 1 + i * 15 + round);
+      await client.end();
+    }),
+  );
+  await replace(shop, 1_000);
+  await eventually(() => expect(readSpans(tasks.dir).map(({ version }) => version)).toContain(1_000));
+  const spans = readSpans(tasks.dir).toSorted((a, b) => (a.fromNs < b.fromNs ? -1 : 1));
+  expect(spans.at(-1)?.version).toBe(1_000);
+  for (const [i, { fromNs }] of spans.slice(1).entries()) expect(fromNs).toBeGreaterThanOrEqual(spans[i]?.toNs ?? 0n);
+  const { rows } = await books.query("SELECT count(*)::int AS left FROM task_wishes");
+  expect(rows).toEqual([{ left: 0 }]);
 });
 
 test.each([

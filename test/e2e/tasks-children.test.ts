@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TaskView } from "@unacked/contracts";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { diesAt } from "../support/processes/crash-point.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
@@ -68,6 +69,21 @@ describe("tasks that handlers create", () => {
     const done = await parent({ children: [{}], end: "fail-once" });
     expect(done).toMatchObject({ status: "Completed", failures: 1 });
     expect((await childrenIn()).filter((id) => !before.includes(id))).toEqual(done.created?.map(({ id }) => id));
+  });
+
+  test("Of a key that somebody's open transaction has nothing is created, and the end of its creator is not held up", async () => {
+    const shop = new pg.Client({ connectionString: system.env.DATABASE_URL });
+    await shop.connect();
+    await shop.query("BEGIN");
+    await shop.query("SELECT unacked_create_task('child', $1, key => 'open')", [JSON.stringify({ dir: tasks.dir })]);
+    const done = await parent({ children: [{ key: "open" }, {}] });
+    expect(done).toMatchObject({
+      status: "Completed",
+      created: [{ outcome: "created" }],
+      refused: [{ code: "key-taken", detail: 'a transaction that has not ended has the key "open"' }],
+    });
+    await shop.query("ROLLBACK");
+    await shop.end();
   });
 
   test("What is wrong is an error in the handler, and the rest is created", async () => {

@@ -48,6 +48,7 @@ export function outcomesOf(
     if ("kind" in one) return one;
     const outcome = inserted[next++] as InsertOutcome;
     if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
+    if (outcome.kind === "held-up") return heldUp(one.key);
     return outcome.kind === "key-taken" ? keyTaken(outcome.winner) : outcome;
   });
 }
@@ -57,6 +58,13 @@ export const isChange = (outcome: InsertOutcome): boolean =>
   "task" in outcome && outcome.kind !== "exists" && outcome.kind !== "returned";
 
 export const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "key-taken", taskId });
+
+/** Whether there will be a task of that key is not known before that transaction ends. */
+const heldUp = (key = ""): Refusal => ({
+  kind: "problem",
+  code: "database-unavailable",
+  detail: `A transaction that has not ended has the key "${key}" (unacked_create_task). Nothing was created; try again when it has`,
+});
 
 /** What comes after it is over already. */
 export const ofFlow = (flowId: string): Refusal => ({

@@ -46,28 +46,35 @@ const withId = ({ id, ...task }: CreateTask): NewTask =>
 /** How many single requests share a transaction when many arrive at once. */
 const MAX_TOGETHER = 1_000;
 
+const insertTogether = (store: Pick<TaskStore, "insert">): Together<Creations, InsertOutcome[]> =>
+  new Together({
+    maxSize: MAX_TOGETHER,
+    sizeOf: (tasks) => tasks.length,
+    run: async (together) => {
+      const outcomes = await store.insert(together.flat());
+      let next = 0;
+      return together.map((tasks) => outcomes.slice(next, (next += tasks.length)));
+    },
+  });
+
 export class TaskDesk implements TaskTools {
   readonly #parts: TaskDeskParts;
   readonly #insert: Together<Creations, InsertOutcome[]>;
+  /** Those may wait for whoever has their key; nobody else waits with them. */
+  readonly #insertKeyed: Together<Creations, InsertOutcome[]>;
 
   constructor(parts: TaskDeskParts) {
     this.#parts = parts;
-    this.#insert = new Together({
-      maxSize: MAX_TOGETHER,
-      sizeOf: (tasks) => tasks.length,
-      run: async (together) => {
-        const outcomes = await parts.store.insert(together.flat());
-        let next = 0;
-        return together.map((tasks) => outcomes.slice(next, (next += tasks.length)));
-      },
-    });
+    this.#insert = insertTogether(parts.store);
+    this.#insertKeyed = insertTogether(parts.store);
   }
 
   async createTasks(requests: (CreateTask | Refusal)[], by: Actor): Promise<TaskCreateOutcome[]> {
     const action = newAction("task.create", by);
     const checked = await checkCreations(this.#parts.types, requests);
     const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: withId(one), action }]));
-    const inserted = tasks.length === 0 ? [] : await this.#insert.do(tasks);
+    const insert = tasks.some(({ task }) => task.key !== undefined) ? this.#insertKeyed : this.#insert;
+    const inserted = tasks.length === 0 ? [] : await insert.do(tasks);
     if (inserted.some(isChange)) this.#parts.wake();
     return outcomesOf(checked, inserted);
   }

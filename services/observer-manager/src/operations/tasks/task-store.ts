@@ -96,7 +96,9 @@ export interface NewTask extends Omit<CreateTask, "id"> {
 export type InsertOutcome =
   | { kind: "created" | "exists" | "returned" | "replaced" | "queued"; task: TaskView }
   | { kind: "taken" }
-  | { kind: "key-taken"; winner: TaskId };
+  | { kind: "key-taken"; winner: TaskId }
+  /** Somebody's transaction has its key, and has not ended. */
+  | { kind: "held-up" };
 
 export interface TaskQuery {
   statuses?: TaskStatus[] | undefined;

@@ -12,7 +12,7 @@ import {
 } from "../../../operations/requests/request-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { countCreated } from "../tasks/task-created.ts";
-import { insertTasks } from "../tasks/task-insert.ts";
+import { insertBeside } from "../tasks/task-insert-beside.ts";
 import { cancelTimers } from "../time/timer-cancel.ts";
 import { putTimers } from "../time/timer-put.ts";
 
@@ -54,7 +54,7 @@ export class PostgresRequestStore implements RequestStore {
   }
 
   createTasks(decisions: readonly TaskDecision[]): Promise<Answers> {
-    return this.#decide(decisions, async (tx, tasks) => countCreated(tx, await insertTasks(tx, tasks)));
+    return this.#decide(decisions, async (tx, tasks) => countCreated(tx, await insertBeside(tx, tasks)));
   }
 
   putTimers(decisions: readonly TimerDecision[]): Promise<Answers> {

@@ -146,6 +146,8 @@ function mend(
       return { status: "started", reason: null, taskId: outcome.task.id as TaskId, isOpen };
     case "key-taken":
       return { status: "skipped", reason: "key-taken", taskId: outcome.winner, isOpen: false };
+    case "held-up":
+      return { status: "skipped", reason: "key-taken", taskId: null, isOpen: false };
     case "taken":
     case "refused":
       return { status: "skipped", reason: "refused", taskId: null, isOpen: false };

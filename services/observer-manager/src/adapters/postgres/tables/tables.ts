@@ -17,6 +17,7 @@ import {
   TaskServicesTable,
   TasksTable,
   TaskTypesTable,
+  TaskWishesTable,
 } from "./tasks.ts";
 import { EndedTimersTable, TimerClaimsTable, TimerOwnersTable, TimersTable } from "./timers.ts";
 import { WorksTable } from "./works.ts";
@@ -46,6 +47,7 @@ export const TABLES = [
   EndedTasksTable,
   TaskServicesTable,
   TaskProofsTable,
+  TaskWishesTable,
   TaskTypesTable,
   TaskFigureDeltasTable,
   TaskFiguresTable,

@@ -124,6 +124,25 @@ export const TaskProofsTable = new EntitySchema({
   },
 });
 
+/** What `unacked_create_task` is to do to the task that has the key, as its caller's transaction commits; deleted by that (migration 0051). */
+export const TaskWishesTable = new EntitySchema({
+  name: "TaskWish",
+  tableName: "task_wishes",
+  columns: {
+    position: primary("bigint"),
+    type: column("text"),
+    key: column("text"),
+    onConflict: column("text", "on_conflict"),
+    /** Of the task, where the one that has the key is over by then; null: any. */
+    id: nullable("uuid"),
+    params: column("jsonb"),
+    pool: column("text"),
+    priority: column("integer"),
+    startAt: nullable("timestamptz", "start_at"),
+    maxAttempts: nullable("integer", "max_attempts"),
+  },
+});
+
 /** One row a type that is limited in any way. */
 export const TaskTypesTable = new EntitySchema({
   name: "TaskType",

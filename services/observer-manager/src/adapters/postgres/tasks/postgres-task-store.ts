@@ -24,7 +24,7 @@ import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact } from "../connection/transaction.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
-import { insertTasks } from "./task-insert.ts";
+import { insertBeside } from "./task-insert-beside.ts";
 import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
 import { viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, LIVE_COLUMNS, type TaskRow } from "./task-view.ts";
@@ -66,7 +66,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   async insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]> {
     const write = () =>
       transact(this.#dataSource, async (tx, unawaited) =>
-        countCreated(tx, await insertTasks(tx, tasks, unawaited), unawaited),
+        countCreated(tx, await insertBeside(tx, tasks, unawaited), unawaited),
       );
     // The ledger may lock two of the tasks that have these keys the other way round.
     return await againAfterDeadlock(write).catch(rethrowRefused);

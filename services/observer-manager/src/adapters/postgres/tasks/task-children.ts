@@ -3,7 +3,7 @@ import type { EntityManager } from "typeorm";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../operations/tasks/task-store.ts";
 import { isRefused } from "../books/postgres-books-store.ts";
 import { countCreated } from "./task-created.ts";
-import { insertTasks } from "./task-insert.ts";
+import { insertBeside } from "./task-insert-beside.ts";
 import { CHILDREN_TOLD } from "./task-ledger-statements.ts";
 
 /** A task that has completed, and what it creates. */
@@ -46,7 +46,7 @@ async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutc
   await tx.query("SAVEPOINT creations");
   try {
     const asked = tasks.map((task) => ({ task, action: undefined }));
-    const outcomes = await countCreated(tx, await insertTasks(tx, asked));
+    const outcomes = await countCreated(tx, await insertBeside(tx, asked));
     await tx.query("RELEASE SAVEPOINT creations");
     return outcomes;
   } catch (error) {
@@ -68,6 +68,8 @@ function refusalOf({ id, type, key }: NewTask, outcome: Outcome | undefined): Re
       return { id, type, code: "id-taken", detail: "another task has this id" };
     case "key-taken":
       return { id, type, code: "key-taken", detail: `the task ${outcome.winner} has the key "${key}"` };
+    case "held-up":
+      return { id, type, code: "key-taken", detail: `a transaction that has not ended has the key "${key}"` };
     case "refused":
       return { id, type, code: "refused-by-database", detail: "PostgreSQL refuses a value of it" };
     default:

@@ -39,7 +39,7 @@ interface FreshRow {
 /** Whose key was another's, who was over when it was looked at: so often they are inserted again. */
 const MAX_ROUNDS = 20;
 
-interface Asked {
+export interface Asked {
   task: NewTask;
   /** For the audit trail; undefined: a handler's, whose task says what it created. */
   action: Action | undefined;
