@@ -13,6 +13,18 @@ async function connect(databaseUrl: string, options: { statementTimeoutMs?: numb
   return dataSource;
 }
 
+/** Tables, functions, indexes and triggers of the books, with what they are made of; TypeORM's own table is left out. */
+const MADE = `
+  SELECT made FROM (
+    SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type AS made FROM information_schema.columns
+    WHERE table_schema = current_schema() AND table_name <> 'migrations'
+    UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() AND tablename <> 'migrations'
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+      WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text <> 'migrations') all_of_it
+  ORDER BY made`;
+
 test("managers that start at once migrate once, and one that comes later finds nothing to do", async () => {
   const { databaseUrl } = await freshDatabase();
   const managers = await Promise.all([1, 2, 3].map(() => connect(databaseUrl)));
@@ -20,6 +32,21 @@ test("managers that start at once migrate once, and one that comes later finds n
   expect(applied.flat().length).toBeGreaterThan(0);
   expect(new Set(applied.flat()).size).toBe(applied.flat().length);
   expect(await migrate(await connect(databaseUrl))).toEqual([]);
+});
+
+test("each can be undone, from the last to the first, and done again, with nothing left and nothing missing", async () => {
+  const { databaseUrl } = await freshDatabase();
+  const dataSource = await connect(databaseUrl);
+  const applied = await migrate(dataSource);
+  const madeBy = async (): Promise<string[]> => {
+    const rows = await dataSource.query<{ made: string }[]>(MADE);
+    return rows.map(({ made }) => made);
+  };
+  const made = await madeBy();
+  for (const _ of applied) await dataSource.undoLastMigration();
+  expect(await madeBy()).toEqual([]);
+  expect(await migrate(dataSource)).toEqual(applied);
+  expect(await madeBy()).toEqual(made);
 });
 
 test("a query before the database was ever reached is one that may succeed later", async () => {
