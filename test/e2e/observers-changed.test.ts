@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ObserverView, specTag } from "@unacked/contracts";
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
@@ -184,6 +185,31 @@ describe("observers that are changed", () => {
     await system.check({ pool: "from", timeoutMs: LONG_MS });
     await system.check({ pool: "to", timeoutMs: LONG_MS });
     expect(system.reportOverlap("moved to another pool", [one, other])).toBe(0);
+  });
+
+  it("to another pool wait for whoever resumes others there, and neither of the two waits in vain", async () => {
+    await serve("near", "one");
+    await serve("far", "one");
+    const [one] = (await system.createMany("crossing", 1, {}, { pool: "near" })) as [ObserverView];
+    // As a manager that resumes: the row first, then the pool whose workers it counts.
+    const other = new pg.Client({ connectionString: system.env.DATABASE_URL });
+    await other.connect();
+    let isOver = false;
+    const resuming = async () => {
+      while (!isOver) {
+        await other.query("BEGIN");
+        await other.query("SELECT pg_sleep(0.01) FROM observers WHERE id = $1 FOR UPDATE", [one.id]);
+        await other.query("SELECT pg_advisory_xact_lock(7026, hashtext('far'))");
+        await other.query("COMMIT");
+      }
+    };
+    const resumed = resuming();
+    const asked: number[] = [];
+    for (let i = 0; i < 60; i += 1) asked.push((await patch(one.id, { pool: "far" }, { query: "?dryRun=true" })).status);
+    isOver = true;
+    await resumed;
+    await other.end();
+    expect(new Set(asked)).toEqual(new Set([200]));
   });
 
   it("that do not run are so when they run again", async () => {

@@ -49,7 +49,6 @@ export async function updateSpec(
   by: AuditedActor,
   checked?: CreateObserver,
 ): Promise<SpecChanged | Unchecked | Refusal> {
-  if (checked?.whenFull === "reject") await tx.lockPool(checked.pool);
   const { books, ids } = await tx.loadObservers([request.ref]);
   const observer = ids[0] === undefined ? undefined : books.observers.get(ids[0]);
   const view = observer && (await tx.viewObservers([observer.id])).get(observer.id);
@@ -150,6 +149,8 @@ const asCreate = (spec: ObserverView & ObserverSpec, whenFull: WhenFull) =>
 const isChecked = ({ params, pool, whenFull }: CreateObserver, checked: CreateObserver | undefined): boolean =>
   checked?.pool === pool && checked.whenFull === whenFull && JSON.stringify(checked.params) === JSON.stringify(params);
 
-/** Its pool is locked: what is to find a worker was checked to be so, and locked by that, before its row was. */
-const hasRoom = async (tx: BooksTransaction, { pool, type }: { pool: string; type: string }): Promise<boolean> =>
-  new WorkersLeft(await tx.freeWorkers(pool, [type])).of(type) > 0;
+/** Its pool is locked after its row, as by whoever resumes observers (room.ts), so that none of two waits for the other. */
+async function hasRoom(tx: BooksTransaction, { pool, type }: { pool: string; type: string }): Promise<boolean> {
+  await tx.lockPool(pool);
+  return new WorkersLeft(await tx.freeWorkers(pool, [type])).of(type) > 0;
+}
