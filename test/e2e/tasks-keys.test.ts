@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { proves } from "../support/runs/counts.ts";
+import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
@@ -113,6 +114,35 @@ test("What runs runs once more with the newest params, and nothing that came bet
   const over = await tasks.get(first.id, "20s");
   expect(over).toMatchObject({ status: "Completed", runsAgain: false, params: { version: 4 }, sends: 2 });
   expect(versionsRun()).toEqual([1, 4]);
+});
+
+test("What came after a cancel is dropped by another one, also by one of many", async () => {
+  for (const body of [(id: string) => ({ ids: [id] }), () => ({ filter: { type: "span", status: "Running" } })]) {
+    const { body: long } = await create(1, "dropped", { ms: 600_000 });
+    await tasks.untilStatus(long.id, "Running");
+    const cancel = () => system.call<{ accepted: number }>("POST", "/api/v1/tasks/cancel", body(long.id));
+    await runStatement(
+      String(system.env.DATABASE_URL),
+      `UPDATE tasks SET cancel_requested_at = now() WHERE id = '${long.id}'`,
+    );
+    await create(2, "dropped", { onConflict: "queue-latest" });
+    expect((await cancel()).body.accepted).toBe(1);
+    expect((await cancel()).body.accepted).toBe(0);
+    await system.call("DELETE", `/api/v1/tasks/${long.id}`);
+    expect(await tasks.get(long.id, "20s")).toMatchObject({ status: "Cancelled" });
+  }
+  expect(versionsRun()).not.toContain(2);
+});
+
+test("What replaces another begins anew: it has ended no service yet", async () => {
+  const url = String(system.env.DATABASE_URL);
+  const startAt = new Date(Date.now() + 3_600_000).toISOString();
+  const { body: waits } = await create(1, "anew", { startAt });
+  await runStatement(url, `UPDATE tasks SET crashes = 2, failures = 3 WHERE id = '${waits.id}'`);
+  expect((await create(2, "anew", { startAt, onConflict: "replace" })).body.outcome).toBe("replaced");
+  expect(await queryRows(url, `SELECT crashes, failures FROM tasks WHERE id = '${waits.id}'`)).toEqual([
+    { crashes: 0, failures: 0 },
+  ]);
 });
 
 test("Where one waits and nothing runs, queue-latest leaves it as it is, and runs after it", async () => {

@@ -62,6 +62,18 @@ const tell = (rows: Row[]): Record<string, number> => {
 const end = (id: string) => books.dataSource.query("DELETE FROM tasks WHERE id = $1", [id]);
 const find = async (id: string) => (await desk().findSchedule(id)) ?? expect.fail("there is no such schedule");
 
+it("One that is put while it is deleted again and again is created or replaced each time", async () => {
+  const puts = Array.from({ length: 3 }, async () => {
+    for (let i = 0; i < 40; i += 1) expect(await put("busy")).not.toHaveProperty("code");
+  });
+  let isOver = false;
+  const deletes = Array.from({ length: 2 }, async () => {
+    while (!isOver) await desk().deleteSchedule("busy", SOMEBODY);
+  });
+  await Promise.all(puts).finally(() => (isOver = true));
+  await Promise.all(deletes);
+});
+
 it("A time is one row and one task, however many decide at once; the next one is later", async () => {
   for (let i = 0; i < 40; i += 1) await put(`s${i}`);
   await shift(60);

@@ -2,19 +2,18 @@ import { type ErrorText, MAX_STACK } from "@unacked/contracts";
 
 const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;
+/** What an error was caused by, and what that was caused by. */
+const MAX_CAUSES = 3;
 const REPLACEMENT = "\uFFFD";
 
-/** Whatever was thrown, as data. It never throws itself: handlers throw undefined, frozen objects, getters that throw. */
+/**
+ * Whatever was thrown, as data, with what caused it: `fetch failed: connect ECONNREFUSED 127.0.0.1:9`. It never throws itself: handlers throw
+ * undefined, frozen objects, getters that throw.
+ */
 export function errorText(thrown: unknown): ErrorText {
   if (isErrorLike(thrown)) {
     const name = textOf(() => thrown.name) || "Error";
-    return {
-      name: sendableText(name, MAX_NAME),
-      message: sendableText(
-        textOf(() => thrown.message),
-        MAX_MESSAGE,
-      ),
-    };
+    return { name: sendableText(name, MAX_NAME), message: sendableText(messageOf(thrown), MAX_MESSAGE) };
   }
   return { name: "NotAnError", message: sendableText(`the handler threw ${textOf(() => inWords(thrown))}`, MAX_MESSAGE) };
 }
@@ -22,7 +21,8 @@ export function errorText(thrown: unknown): ErrorText {
 /** The same with where it was thrown, as far as that is known: for operators. */
 export function thrownText(thrown: unknown): ErrorText {
   const error = errorText(thrown);
-  const stack = positionsOf(stackOf(thrown) ?? "", error.message);
+  const own = isErrorLike(thrown) ? textOf(() => thrown.message) : error.message;
+  const stack = positionsOf(stackOf(thrown) ?? "", own);
   return stack === "" ? error : { ...error, stack };
 }
 
@@ -63,6 +63,30 @@ interface ErrorLike {
   name?: unknown;
   message?: unknown;
   stack?: unknown;
+  cause?: unknown;
+  errors?: unknown;
+}
+
+/** Its own and those of its causes, but for what a message says already. */
+function messageOf(thrown: ErrorLike): string {
+  let text = textOf(() => thrown.message);
+  let cause = causeOf(thrown);
+  for (let i = 0; i < MAX_CAUSES && isErrorLike(cause); i += 1) {
+    const error = cause;
+    const message = textOf(() => error.message);
+    if (message !== "" && !text.includes(message)) text = text === "" ? message : `${text}: ${message}`;
+    cause = causeOf(error);
+  }
+  return text;
+}
+
+/** Of an AggregateError its first: `connect` to a name with two addresses throws one without a message. */
+function causeOf(error: ErrorLike): unknown {
+  try {
+    return error.cause ?? (Array.isArray(error.errors) ? (error.errors as unknown[])[0] : undefined);
+  } catch {
+    return undefined;
+  }
 }
 
 function isErrorLike(thrown: unknown): thrown is ErrorLike {

@@ -150,6 +150,9 @@ describe("warnings", () => {
       },
     ]);
     expect(told([death, death, death], 9)[0]?.remedy).toMatch(/^Who it is, is being found/);
+    // Nobody is blamed for what was long ago.
+    const before = { ...spin, at: "2025-12-31T23:45:00.000Z" };
+    expect(told([death, death, death, before], 3)[0]?.remedy).toMatch(/^Who it is, is being found/);
   });
 
   it("name a queue that cannot be had, with the broker's words, and what waits for it", () => {

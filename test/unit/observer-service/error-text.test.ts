@@ -19,6 +19,21 @@ describe("what was thrown, as data", () => {
     expect(thrownText(real).stack?.split("\n")[0]).toContain("error-text.test.ts:");
   });
 
+  test("says what caused it, as fetch says only that it failed", () => {
+    const refused = new Error("connect ECONNREFUSED 127.0.0.1:9");
+    const both = new AggregateError([refused, new Error("connect ECONNREFUSED ::1:9")], "");
+    for (const cause of [refused, both])
+      expect(errorText(new TypeError("fetch failed", { cause }))).toEqual({
+        name: "TypeError",
+        message: "fetch failed: connect ECONNREFUSED 127.0.0.1:9",
+      });
+    expect(errorText(new Error(`said: ${refused.message}`, { cause: refused })).message).toBe(`said: ${refused.message}`);
+    const own: Error & { cause?: unknown } = new Error("me");
+    own.cause = own;
+    expect(errorText(own).message).toBe("me");
+    expect(thrownText(new Error("a", { cause: refused })).stack).toMatch(/^at /);
+  });
+
   test("has none where there is none, or what is called so is no stack", () => {
     const getter = Object.defineProperty(new Error("x"), "stack", {
       get: () => {

@@ -117,7 +117,8 @@ export function warningsOf(facts: Facts): Warning[] {
     ...facts.silentObservers.map(observersSilent),
     ...facts.restartedObservers.map(observersRestart),
     ...facts.unevenPools.map(poolUneven),
-    ...facts.services.filter(({ state }) => state === "Suspect").map(suspect),
+    // While the broker is away nobody is heard, and nothing is wrong with them.
+    ...facts.services.filter(({ state }) => state === "Suspect" && facts.stateQueueLag !== null).map(suspect),
     ...sameNames(facts),
     ...stateQueueBehind(facts),
     ...facts.longSnapshots.map(longSnapshot),
@@ -141,16 +142,20 @@ function brokenFiles({ services }: Facts): Warning[] {
     code: "file-not-loaded",
     subject: file,
     message: `${place === undefined ? file : `${place.file}:${place.line}:${place.column}`} on ${names.join(", ")}: ${problem}.`,
-    remedy: "Mend it and start these services again. Only its types are missing there; GET /api/v1/types shows the lines.",
+    remedy:
+      "Mend it, and let them load it: unacked reload NAME. Only its types are missing there; GET /api/v1/types shows the lines.",
   }));
 }
 
 /** One death may happen to anybody; more in 10 minutes come from somewhere. */
 const MANY_SLOT_DEATHS = 3;
+const LATELY_MS = 600_000;
 
-function slotsDie({ name, slotDeaths, slotDeathsLately }: Facts["services"][number]): Warning[] {
+function slotsDie({ name, slotDeaths, slotDeathsLately, lastSeenAt }: Facts["services"][number]): Warning[] {
   if (slotDeathsLately < MANY_SLOT_DEATHS) return [];
-  const culprits = [...new Set(slotDeaths.flatMap(({ culprit }) => culprit?.name ?? []))];
+  const sinceMs = Date.parse(lastSeenAt) - LATELY_MS;
+  const lately = slotDeaths.filter(({ at }) => Date.parse(at) >= sinceMs);
+  const culprits = [...new Set(lately.flatMap(({ culprit }) => culprit?.name ?? []))];
   const last = slotDeaths[0] === undefined ? "" : ` The last one (${slotDeaths[0].end}): ${slotDeaths[0].why}.`;
   const remedy =
     culprits.length === 0

@@ -31,7 +31,7 @@ const grantIn = (books: string): string => `
       SELECT t.id, t.status INTO other FROM tasks t WHERE t.type = NEW.type AND t.key = NEW.key FOR UPDATE;
       IF FOUND AND NEW.on_conflict = 'replace' AND other.status IN ('Scheduled', 'Ready') THEN
         UPDATE tasks t SET params = NEW.params, next_params = NULL, pool = NEW.pool, priority = NEW.priority, max_attempts = NEW.max_attempts,
-          due_at = coalesce(NEW.start_at, unacked_now()), status = new_status, failures = 0, last_error = NULL
+          due_at = coalesce(NEW.start_at, unacked_now()), status = new_status, failures = 0, crashes = 0, last_error = NULL
         WHERE t.id = other.id;
         is_granted := true;
       ELSIF FOUND THEN

@@ -41,6 +41,8 @@ const RESUME = `
 const EXISTING = "SELECT at, status FROM occurrences WHERE schedule_id = $1 AND at >= $2 AND at < $3";
 const READ = "SELECT definition, version FROM schedules WHERE id = $1";
 
+const MAX_ROUNDS = 20;
+
 /** What REST does to schedules. */
 export class PostgresScheduleStore implements ScheduleStore {
   readonly #dataSource: DataSource;
@@ -56,13 +58,21 @@ export class PostgresScheduleStore implements ScheduleStore {
     action: Action,
   ): ReturnType<ScheduleStore["put"]> {
     const write = this.#dataSource.transaction(async (tx) => {
-      const kind = (await this.#create(tx, id, definition, plan))
-        ? "created"
-        : await this.#replace(tx, id, definition, plan);
+      const kind = await this.#createOrReplace(tx, id, definition, plan);
       if (kind !== "exists") await recordActions(tx, [doneToSchedule(action, id)]);
       return { kind, schedule: (await scheduleOf(tx, id)) as ScheduleView } as const;
     });
     return write.catch(rethrowRefused);
+  }
+
+  /** Somebody may delete it in between, and again. */
+  async #createOrReplace(tx: EntityManager, id: string, definition: Definition, plan: Parameters<ScheduleStore["put"]>[2]) {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      if (await this.#create(tx, id, definition, plan)) return "created";
+      const replaced = await this.#replace(tx, id, definition, plan);
+      if (replaced !== undefined) return replaced;
+    }
+    throw new Error(`the schedule ${id} is deleted each time it is looked at`);
   }
 
   async #create(tx: EntityManager, id: string, definition: Definition, plan: Parameters<ScheduleStore["put"]>[2]) {
@@ -73,7 +83,7 @@ export class PostgresScheduleStore implements ScheduleStore {
 
   async #replace(tx: EntityManager, id: string, definition: Definition, plan: Parameters<ScheduleStore["put"]>[2]) {
     const [row] = await tx.query<StateRow[]>(LOCK_ONE, [id]);
-    if (row === undefined) throw new Error("a schedule was deleted while it was put; the request can be repeated");
+    if (row === undefined) return undefined;
     const [{ same } = { same: false }] = await tx.query<{ same: boolean }[]>(IS_SAME, [id, JSON.stringify(definition)]);
     if (same) return "exists";
     const { nextMs, dueMs, decision } = plan(toState(row), row.nowMs);

@@ -87,7 +87,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   }
 
   cancel(id: TaskId, action: Action): ReturnType<TaskStore["cancel"]> {
-    return this.#dataSource.transaction(async (tx) => {
+    return this.#write(async (tx) => {
       const [live] = await tx.query<{ status: string; pool: string; sendId: SendId }[]>(LOCK, [id]);
       if (live === undefined) return { kind: (await viewOf(tx, id)) === undefined ? "not-found" : "was-over" } as const;
       const isRunning = live.status === "Running";
@@ -100,7 +100,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   }
 
   change(id: TaskId, { priority }: ChangeTask, action: Action): ReturnType<TaskStore["change"]> {
-    return this.#dataSource.transaction(async (tx) => {
+    return this.#write(async (tx) => {
       const [, changed] = await tx.query<[unknown[], number]>(PRIORITY, [id, priority]);
       const task = await viewOf(tx, id);
       if (task === undefined) return { kind: "not-found" } as const;
@@ -111,7 +111,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   }
 
   retry(id: TaskId, action: Action): ReturnType<TaskStore["retry"]> {
-    return this.#dataSource.transaction(async (tx) => {
+    return this.#write(async (tx) => {
       const [live] = await tx.query<{ status: string }[]>(LOCK, [id]);
       const before = live === undefined ? await viewOf(tx, id) : undefined;
       if (live === undefined && before === undefined) return { kind: "not-found" } as const;
@@ -126,6 +126,11 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
       // Two at once: the other one has revived it, and it may be Sent by now.
       return { kind: "retried", task } as const;
     });
+  }
+
+  /** The ledger may lock what this does the other way round. */
+  #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
+    return againAfterDeadlock(() => this.#dataSource.transaction(work));
   }
 
   async liveTypes(pool: string): ReturnType<TaskTypeStore["liveTypes"]> {

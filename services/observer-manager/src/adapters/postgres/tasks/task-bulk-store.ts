@@ -25,7 +25,8 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
 
   async find(kind: "cancel" | "retry", target: TaskTarget, limit: number): Promise<TaskId[]> {
     const conditions = matching(target);
-    if (kind === "cancel") conditions.and("cancel_requested_at IS NULL");
+    // One that is being cancelled goes on with what came after that: that is dropped by another cancel.
+    if (kind === "cancel") conditions.and("(cancel_requested_at IS NULL OR next_params IS NOT NULL)");
     const mark = conditions.parameter(limit);
     const part = (table: string, statuses: string): string =>
       `(SELECT id FROM ${table} ${conditions.where} ${conditions.where === "" ? "WHERE" : "AND"} status IN ${statuses} LIMIT ${mark})`;

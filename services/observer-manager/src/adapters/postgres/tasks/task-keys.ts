@@ -12,7 +12,7 @@ const REPLACE = `
   UPDATE tasks t SET params = u.params::jsonb, next_params = NULL, pool = u.pool, priority = u.priority,
     max_attempts = u.max_attempts, due_at = coalesce(u.start_at, unacked_now()),
     status = CASE WHEN u.start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END,
-    failures = 0, last_error = NULL
+    failures = 0, crashes = 0, last_error = NULL
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::timestamptz[])
     AS u (id, params, pool, priority, max_attempts, start_at) WHERE t.id = u.id`;
 
