@@ -24,6 +24,8 @@ export class Drain {
   readonly #parts: DrainParts;
   #begun = false;
   #cordoned = false;
+  /** How often it was taken back: a run that began before the last time has no say any more. */
+  #takenBack = 0;
 
   constructor(parts: DrainParts) {
     this.#parts = parts;
@@ -60,6 +62,7 @@ export class Drain {
     if (this.#cordoned || this.#begun) log.info({ event: "uncordoned" }, "work is taken again");
     this.#cordoned = false;
     this.#begun = false;
+    this.#takenBack += 1;
     intake.goOn();
     tell();
     await Promise.all([work.open("cordon"), work.open("drain"), tasks.goOn()]);
@@ -71,6 +74,7 @@ export class Drain {
    */
   async run(why: string, limitMs: number): Promise<void> {
     const { runner, tasks, work, tell, log } = this.#parts;
+    const takenBack = this.#takenBack;
     const endMs = performance.now() + limitMs;
     const leftMs = (): number => Math.max(0, endMs - performance.now());
     log.info(
@@ -82,9 +86,10 @@ export class Drain {
     const tasksDone = tasks.drain(limitMs);
     // The consumer first, or the broker hands the released messages straight back.
     await within(Math.min(CANCEL_LIMIT_MS, leftMs()), work.close("drain"));
-    if (!this.#begun) return; // it has been taken back
+    if (this.#takenBack !== takenBack) return;
     runner.stopAll({ kind: "draining" });
     await within(leftMs(), Promise.all([runner.idle(), tasksDone]));
+    if (this.#takenBack !== takenBack) return; // what runs now was taken since
     const observers = runner.unsettled();
     if (observers.length > 0)
       log.error(
