@@ -7,8 +7,8 @@ import {
   servicesKnow,
 } from "../../../services/observer-manager/src/domain/services/fleet.ts";
 
-const able = { features: ["queue-marker", "of-a-later-version"], isConsuming: true };
-const unable = { features: [], isConsuming: true };
+const able = { features: ["queue-marker", "of-a-later-version"], isConsuming: true, isSilent: false };
+const unable = { features: [], isConsuming: true, isSilent: false };
 
 const NOW = 1_000_000;
 /** The same sight at every look, back to before what has to be settled. */
@@ -30,6 +30,7 @@ describe("a feature is known to all readers of the state queue", () => {
 
   it("not while one manager lives that does not announce it", () => {
     expect(know(throughout({ consumers: 2, managers: [able, unable] }))).toBe(false);
+    expect(know(throughout({ consumers: 1, managers: [able, { ...unable, isSilent: true }] }))).toBe(true);
     expect(know(throughout({ consumers: 1, managers: [able, { ...unable, isConsuming: false }] }))).toBe(false);
   });
 
@@ -65,6 +66,14 @@ describe("what all readers knew", () => {
       false,
     ]);
     expect(goesOn({ consumers: 2 })).toBe(false);
+  });
+
+  it("holds while the broker still counts consumers of one that has lost its session, or went without a word", () => {
+    expect(goesOn({ consumers: 2, managers: [able, { ...able, isConsuming: false }] })).toBe(true);
+    expect(goesOn({ consumers: 2, managers: [able, { ...able, isSilent: true }] })).toBe(true);
+    expect(goesOn({ consumers: 2, managers: [able, { ...unable, isSilent: true }] })).toBe(false);
+    expect(goesOn({ consumers: 1, managers: [able, { ...unable, isSilent: true }] })).toBe(true);
+    expect(know(throughout({ consumers: 2, managers: [able, { ...able, isSilent: true }] }))).toBe(false);
   });
 });
 

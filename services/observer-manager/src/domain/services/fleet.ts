@@ -3,6 +3,8 @@ import type { Feature } from "@unacked/contracts";
 /** A manager that lives, by its own word. */
 export interface ManagerSighting {
   features: readonly string[];
+  /** It has not renewed its word for `MANAGER_SILENT_MS`, and has not left. */
+  isSilent: boolean;
   /** It consumes the state queue, or stands by to. */
   isConsuming: boolean;
 }
@@ -12,11 +14,14 @@ export interface FleetLook {
   atMs: number;
   /** As the broker counts them; null while it cannot be asked. */
   consumers: number | null;
+  /** Those that live, and those that went without a word within `MANAGER_GONE_MS`. */
   managers: readonly ManagerSighting[];
 }
 
 /** A manager that has not renewed its word for so long does not count any more. */
 export const MANAGER_SILENT_MS = 6_000;
+/** A manager that has been silent for so long is gone, and the broker has found out: three heartbeats of 10 s. */
+export const MANAGER_GONE_MS = 30_000;
 /** Longer than what is silent counts: a manager that was killed cannot stand for one that has no word, of 0.1.0. */
 export const SETTLED_MS = 10_000;
 /** A look that is older says nothing about now. */
@@ -36,15 +41,19 @@ export function readersKnow(feature: Feature, looks: readonly FleetLook[], nowMs
 /** By this one look, in which one that was killed a moment ago still counts. */
 export function allKnow(feature: string, { consumers, managers }: FleetLook): boolean {
   if (consumers === null || consumers === 0) return false;
-  const consuming = managers.filter(({ isConsuming }) => isConsuming);
-  return consumers <= consuming.length && managers.every(({ features }) => features.includes(feature));
+  const living = managers.filter(({ isSilent }) => !isSilent);
+  const consuming = living.filter(({ isConsuming }) => isConsuming);
+  return consumers <= consuming.length && living.every(({ features }) => features.includes(feature));
 }
 
-/** What all readers knew they know until one is seen that may not: being unable to look is no sign of one. */
+/**
+ * What all readers knew they know until one is seen that may not: being unable to look is no sign of one. Neither is a consumer of a manager
+ * whose session has just ended, or whose host has: the broker counts it until it finds out.
+ */
 export function mayGoOn(feature: string, looks: readonly FleetLook[]): boolean {
   const { consumers, managers } = looks.at(-1) ?? { consumers: null, managers: [] };
-  const consuming = managers.filter(({ isConsuming }) => isConsuming);
-  return (consumers ?? 0) <= consuming.length && managers.every(({ features }) => features.includes(feature));
+  const knowing = managers.filter(({ features }) => features.includes(feature));
+  return (consumers ?? 0) <= knowing.length && managers.every((manager) => manager.isSilent || knowing.includes(manager));
 }
 
 /** Whether every living service of a pool has a feature. Without any, the first to come may be an old one. */

@@ -2,6 +2,7 @@ import { type Feature, MANAGER_FEATURES } from "@unacked/contracts";
 import {
   allKnow,
   type FleetLook,
+  MANAGER_GONE_MS,
   MANAGER_SILENT_MS,
   type ManagerSighting,
   mayGoOn,
@@ -12,14 +13,14 @@ import {
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 
-export interface ManagerWord extends ManagerSighting {
+export interface ManagerWord extends Omit<ManagerSighting, "isSilent"> {
   id: string;
   version: string;
 }
 
 export interface FleetStore {
-  /** Renews this manager's row, and removes those that are silent. @returns all that live */
-  announce(word: ManagerWord, silentMs: number): Promise<ManagerSighting[]>;
+  /** Renews this manager's row, and removes those of managers that are gone. @returns all others */
+  announce(word: ManagerWord, silentMs: number, goneMs: number): Promise<ManagerSighting[]>;
   /** What all managers have been seen to know, by whichever of them. */
   known(): Promise<string[]>;
   noteKnown(features: readonly string[]): Promise<void>;
@@ -87,10 +88,14 @@ export class Fleet {
     return this.#known.has(feature) && mayGoOn(feature, this.#looks);
   }
 
-  /** Whether every manager that lives announces it, and every living service of these pools; without a service the first to come is trusted. */
+  /**
+   * Whether every manager that lives announces it, or all readers did while the books can be asked of none, and every living service of these
+   * pools; without a service the first to come is trusted.
+   */
   async allKnow(feature: Feature, pools: readonly string[]): Promise<boolean> {
-    const managers = this.#looks.at(-1)?.managers ?? [];
-    if (managers.length === 0 || !managers.every(({ features }) => features.includes(feature))) return false;
+    const look = this.#looks.at(-1);
+    const managersKnow = look?.managers.every(({ isSilent, features }) => isSilent || features.includes(feature));
+    if (!(managersKnow ?? this.#known.has(feature))) return false;
     const services = await Promise.all(pools.map((pool) => this.#parts.store.featuresInPool(pool)));
     return services.flat().every((features) => features.includes(feature));
   }
@@ -109,7 +114,7 @@ export class Fleet {
     const { store, stateConsumers, managerId: id, version } = this.#parts;
     const consumers = stateConsumers();
     const word = { id, version, features: MANAGER_FEATURES, isConsuming: consumers !== null };
-    const managers = await store.announce(word, MANAGER_SILENT_MS);
+    const managers = await store.announce(word, MANAGER_SILENT_MS, MANAGER_GONE_MS);
     const atMs = performance.now();
     this.#looks = [...behind(this.#looks, atMs), { atMs, consumers, managers }];
     await this.#learn(this.#looks.at(-1) as FleetLook);

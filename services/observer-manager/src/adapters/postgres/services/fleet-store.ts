@@ -8,12 +8,12 @@ const ANNOUNCE = `
   ON CONFLICT (id) DO UPDATE SET features = excluded.features, is_consuming = excluded.is_consuming, seen_at = now()`;
 
 /** A handful of rows. SKIP LOCKED: managers do this side by side. */
-const REMOVE_SILENT = `
+const REMOVE_GONE = `
   DELETE FROM managers WHERE id IN (
     SELECT id FROM managers WHERE seen_at < now() - $1 * interval '1 millisecond' FOR UPDATE SKIP LOCKED)`;
 
-const LIVING = `
-  SELECT features, is_consuming AS "isConsuming" FROM managers WHERE seen_at >= now() - $1 * interval '1 millisecond'`;
+const ALL_LEFT = `
+  SELECT features, is_consuming AS "isConsuming", seen_at < now() - $1 * interval '1 millisecond' AS "isSilent" FROM managers`;
 
 const KNOWN = "SELECT feature FROM known_features";
 const NOTE_KNOWN = "INSERT INTO known_features (feature) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING";
@@ -31,10 +31,14 @@ export class PostgresFleetStore implements FleetStore {
     this.#dataSource = dataSource;
   }
 
-  async announce({ id, version, features, isConsuming }: ManagerWord, silentMs: number): Promise<ManagerSighting[]> {
+  async announce(
+    { id, version, features, isConsuming }: ManagerWord,
+    silentMs: number,
+    goneMs: number,
+  ): Promise<ManagerSighting[]> {
     await this.#dataSource.query(ANNOUNCE, [id, version, JSON.stringify(features), isConsuming]);
-    await this.#dataSource.query(REMOVE_SILENT, [silentMs]);
-    return this.#dataSource.query<ManagerSighting[]>(LIVING, [silentMs]);
+    await this.#dataSource.query(REMOVE_GONE, [goneMs]);
+    return this.#dataSource.query<ManagerSighting[]>(ALL_LEFT, [silentMs]);
   }
 
   async known(): Promise<string[]> {
