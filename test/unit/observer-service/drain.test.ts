@@ -1,11 +1,12 @@
-import { pino } from "pino";
 import { expect, test } from "vitest";
 import { Drain } from "../../../services/observer-service/src/keeper/intake/drain.ts";
+import type { Log } from "../../../services/observer-service/src/log.ts";
 
 /** A service whose runs settle when the test says so. */
 function serviceWith(unsettled: string[]) {
   const events: string[] = [];
-  const log = pino({}, { write: (line: string) => void events.push(JSON.parse(line).event) });
+  const told = ({ event }: { event: string }) => void events.push(event);
+  const log = { info: told, error: told } as unknown as Log;
   const drain = new Drain({
     intake: { drain: () => {}, goOn: () => {} },
     tasks: { drain: async () => {}, cordon: async () => {}, goOn: async () => {} },
