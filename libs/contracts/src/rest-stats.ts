@@ -44,6 +44,7 @@ export const WARNING_CODES = [
   "no-service",
   "all-draining",
   "no-free-worker",
+  "type-not-served",
   "observers-silent",
   "observers-restart",
   "service-suspect",

@@ -31,6 +31,7 @@ const well: Facts = {
   queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
   booksBlockers: [],
   longSnapshots: [],
+  unservedTypes: [],
   unheardTimers: [],
   silentObservers: [],
   restartedObservers: [],
@@ -47,6 +48,33 @@ describe("warnings", () => {
         subject: "default",
         message: "Pool default is not even: service-1 runs 30, and its share is 20.",
         remedy: expect.stringMatching(/^10 moves make it even: unacked rebalance default\./),
+      },
+    ]);
+  });
+
+  it("name what waits for a type that no service of its pool has, and who has it", () => {
+    const kraken = {
+      kind: "observer",
+      pool: "default",
+      type: "kraken",
+      count: 1,
+      isExact: true,
+      elsewhere: ["eu"],
+    } as const;
+    const resize = { kind: "task", pool: "default", type: "resize", count: 1_000, isExact: false, elsewhere: [] } as const;
+    expect(warningsOf({ ...well, unservedTypes: [kraken, resize] })).toEqual([
+      {
+        code: "type-not-served",
+        subject: "kraken",
+        message: "1 observer of type kraken waits in pool default: no service there has the type. Those of pool eu have it.",
+        remedy: expect.stringMatching(/^Start a service with POOL=default whose .*; or move them to a pool that has it/),
+      },
+      {
+        code: "type-not-served",
+        subject: "resize",
+        message:
+          "1000 and more tasks of type resize wait in pool default: no service there has the type. No service at all has it.",
+        remedy: expect.stringMatching(/ TASK_WORKERS above 0 .*unacked limit resize --outside\)\.$/),
       },
     ]);
   });

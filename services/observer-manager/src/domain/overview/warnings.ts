@@ -42,6 +42,18 @@ export interface BooksBlocker extends DatabaseSession {
   waiting: number;
 }
 
+/** What waits because no living service of its pool has its type. */
+export interface UnservedType {
+  kind: "observer" | "task";
+  pool: string;
+  type: string;
+  count: number;
+  /** False: there are more. */
+  isExact: boolean;
+  /** The pools whose services have it. */
+  elsewhere: readonly string[];
+}
+
 /** Timers that are due and that no queue takes. */
 export interface UnheardTimers {
   name: string;
@@ -95,6 +107,7 @@ export interface Facts {
   queueKeeper: QueueKeeper | null;
   booksBlockers: readonly BooksBlocker[];
   longSnapshots: readonly LongSnapshot[];
+  unservedTypes: readonly UnservedType[];
   unheardTimers: readonly UnheardTimers[];
   silentObservers: readonly SilentObservers[];
   restartedObservers: readonly RestartedObservers[];
@@ -114,6 +127,7 @@ export function warningsOf(facts: Facts): Warning[] {
     ...brokenFiles(facts),
     ...facts.services.flatMap(slotsDie),
     ...facts.pools.flatMap(poolWarnings),
+    ...facts.unservedTypes.map(typeNotServed),
     ...facts.silentObservers.map(observersSilent),
     ...facts.restartedObservers.map(observersRestart),
     ...facts.unevenPools.map(poolUneven),
@@ -243,6 +257,26 @@ function poolWarnings({ pool, services, draining, free, occupied, workers }: Poo
       remedy: "Add a service, or raise WORKER_COUNT.",
     },
   ];
+}
+
+function typeNotServed({ kind, pool, type, count, isExact, elsewhere }: UnservedType): Warning {
+  const [all, wait] = [
+    `${count}${isExact ? "" : " and more"} ${kind}${count === 1 ? "" : "s"}`,
+    count === 1 ? "waits" : "wait",
+  ];
+  const start = kind === "observer" ? `a service with POOL=${pool}` : `a service with POOL=${pool} and TASK_WORKERS above 0`;
+  const others =
+    elsewhere.length === 0 ? "No service at all has it" : `Those of pool ${elsewhere.slice(0, 3).join(", ")} have it`;
+  const instead =
+    kind === "observer"
+      ? "move them to a pool that has it (PATCH with its pool)"
+      : "let workers outside take them (unacked limit TYPE --outside)";
+  return {
+    code: "type-not-served",
+    subject: type,
+    message: `${all} of type ${type} ${wait} in pool ${pool}: no service there has the type. ${others}.`,
+    remedy: `Start ${start} whose folder has the type, or mend its file and unacked reload NAME; or ${instead.replace("TYPE", type)}.`,
+  };
 }
 
 const counted = (observers: number): string => `${observers} observer${observers === 1 ? "" : "s"}`;

@@ -22,6 +22,7 @@ import { LIVING_STATES } from "../services/service-states.ts";
 import { unheardTimers } from "../time/timer-counts.ts";
 import { booksBlockers } from "./books-blockers.ts";
 import { longSnapshots } from "./long-snapshots.ts";
+import { unservedTypes } from "./unserved-types.ts";
 
 const COUNTS = `
   SELECT type, status, sum(count)::int AS count FROM ${OBSERVER_COUNTS} GROUP BY type, status HAVING sum(count) <> 0`;
@@ -89,6 +90,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       queueKeeper,
       booksBlockers: await booksBlockers(dataSource),
       longSnapshots: await longSnapshots(dataSource),
+      unservedTypes: await unservedTypes(dataSource),
       unheardTimers: await unheardTimers(dataSource),
       silentObservers: silents,
       restartedObservers: await restartedObservers(dataSource),

@@ -36,7 +36,7 @@ interface FreshRow {
   created_at: Date;
 }
 
-/** Whose key was another's, who was over when it was looked at: so often they are inserted again. */
+/** Whose key was another's, who was over when it was looked at: so often they are inserted again, and then told to come back. */
 const MAX_ROUNDS = 20;
 
 export interface Asked {
@@ -53,8 +53,7 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[], unawaited?:
   const outcomes = new Map<Asked, InsertOutcome>();
   const done = new Map<Action, string[]>();
   let left = tasks;
-  for (let round = 0; left.length > 0; round += 1) {
-    if (round === MAX_ROUNDS) throw new Error("the tasks that have these keys are over each time they are looked at");
+  for (let round = 0; left.length > 0 && round < MAX_ROUNDS; round += 1) {
     for (const [asked, outcome] of await insertRound(tx, left)) {
       outcomes.set(asked, outcome);
       if (asked.action === undefined || !("task" in outcome) || outcome.kind === "exists" || outcome.kind === "returned")
@@ -71,7 +70,7 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[], unawaited?:
   );
   if (unawaited === undefined) await recorded;
   else unawaited.add(recorded);
-  return tasks.map((asked) => outcomes.get(asked) as InsertOutcome);
+  return tasks.map((asked) => outcomes.get(asked) ?? { kind: "held-up" });
 }
 
 /** @returns nothing of those whose key was another's who is over by now */

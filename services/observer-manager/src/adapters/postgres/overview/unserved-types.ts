@@ -1,0 +1,48 @@
+import { AWAITING_STATUSES } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import type { UnservedType } from "../../../domain/overview/warnings.ts";
+import { literals } from "../connection/sql-conditions.ts";
+import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
+import { isServed, TASK_SERVICE_LIVES } from "../tasks/task-claim.ts";
+
+const HAS = (type: string): string => `s.types @> jsonb_build_array(jsonb_build_object('type', ${type}))`;
+
+/** Index: services_living. A pool without any service is another matter. */
+const OBSERVERS = `
+  SELECT 'observer' AS kind, o.pool, o.type, o.count, true AS "isExact",
+         ARRAY(SELECT DISTINCT s.pool FROM services s WHERE s.state IN (${LIVING_STATES}) AND ${HAS("o.type")} ORDER BY 1) AS elsewhere
+  FROM (SELECT pool, type, sum(count)::int AS count FROM ${OBSERVER_COUNTS}
+        WHERE status IN (${literals(AWAITING_STATUSES)}) GROUP BY pool, type HAVING sum(count) > 0) o
+  WHERE EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND s.state IN (${LIVING_STATES}))
+    AND NOT EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND s.state IN (${LIVING_STATES}) AND ${HAS("o.type")})
+  ORDER BY o.count DESC, o.pool, o.type LIMIT $1`;
+
+/** Index: tasks_ready_of_type, alone: a probe for each type that waits, and some entries of those that nobody has. What is paused waits for that. */
+const TASKS = `
+  WITH RECURSIVE kinds AS (
+    (SELECT pool, type FROM tasks WHERE status = 'Ready' ORDER BY pool, type LIMIT 1)
+    UNION ALL
+    SELECT next.pool, next.type FROM kinds k CROSS JOIN LATERAL (
+      SELECT pool, type FROM tasks WHERE status = 'Ready' AND (pool, type) > (k.pool, k.type) ORDER BY pool, type LIMIT 1) next)
+  SELECT 'task' AS kind, k.pool, k.type, w.count, w.count < $2 AS "isExact",
+         ARRAY(SELECT DISTINCT s.pool FROM task_services s
+               WHERE s.${TASK_SERVICE_LIVES} AND s.workers > 0 AND ${HAS("k.type")} ORDER BY 1) AS elsewhere
+  FROM kinds k LEFT JOIN task_types l USING (type) CROSS JOIN LATERAL (
+    SELECT count(*)::int AS count FROM (
+      SELECT FROM tasks t WHERE t.status = 'Ready' AND t.pool = k.pool AND t.type = k.type LIMIT $2) counted) w
+  WHERE NOT coalesce(l.outside OR l.paused, false) AND NOT ${isServed("k.pool", "k.type")}
+  ORDER BY w.count DESC, k.pool, k.type LIMIT $1`;
+
+/** Those for which most waits. */
+const MOST_NAMED = 10;
+const MOST_COUNTED = 1_000;
+
+/** What waits because no service of its pool has the type. */
+export async function unservedTypes(dataSource: DataSource): Promise<UnservedType[]> {
+  const [observers, tasks] = await Promise.all([
+    dataSource.query<UnservedType[]>(OBSERVERS, [MOST_NAMED]),
+    dataSource.query<UnservedType[]>(TASKS, [MOST_NAMED, MOST_COUNTED]),
+  ]);
+  return [...observers, ...tasks];
+}

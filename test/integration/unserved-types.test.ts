@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { unservedTypes } from "../../services/observer-manager/src/adapters/postgres/overview/unserved-types.ts";
+import { useBooks } from "../support/servers/books.ts";
+
+const books = useBooks();
+const query = (sql: string, parameters: unknown[] = []) => books.dataSource.query(sql, parameters);
+
+const named = async () =>
+  (await unservedTypes(books.dataSource)).map(
+    ({ kind, pool, type, count, elsewhere }) => `${count} ${kind} ${type} in ${pool}, elsewhere ${elsewhere.join(" ")}`,
+  );
+
+const types = (...names: string[]) => JSON.stringify(names.map((type) => ({ type })));
+
+const startService = (pool: string, ...names: string[]) =>
+  query(
+    `INSERT INTO services (id, name, pool, state, generation, last_seq, worker_count, types) VALUES ($1, 's', $2, 'Alive', 1, 1, 1, $3)`,
+    [randomUUID(), pool, types(...names)],
+  );
+
+test("Observers that wait are named where their pool has services, and none of them has the type", async () => {
+  const wait = (pool: string, type: string, status: string, count: number) =>
+    query("INSERT INTO observer_counts (pool, type, status, count) VALUES ($1, $2, $3, $4)", [pool, type, status, count]);
+  await wait("default", "kraken", "Created", 2);
+  await wait("default", "kraken", "Redistributing", 3);
+  await wait("default", "kraken", "Processing", 7);
+  await wait("default", "binance", "Created", 1);
+  await wait("empty", "kraken", "Created", 9); // there the pool is without a service, which has a warning of its own
+  await wait("default", "gone", "Redistributing", 1);
+  await wait("default", "gone", "Redistributing", -1);
+  await startService("default", "binance", "coinbase");
+  expect(await named()).toEqual(["5 observer kraken in default, elsewhere "]);
+  await startService("eu", "kraken");
+  expect(await named()).toEqual(["5 observer kraken in default, elsewhere eu"]);
+  await startService("default", "kraken");
+  expect(await named()).toEqual([]);
+});
+
+test("Tasks that wait are named where nobody in their pool works them off, unless they are paused or worked outside", async () => {
+  for (const type of ["resize", "resize", "served", "paused", "outside"])
+    await query("SELECT unacked_create_task($1, '{}', pool => $2)", [type, "tasks"]);
+  await query(
+    "INSERT INTO task_types (type, min_running, paused, outside) VALUES ('paused', 0, true, false), ('outside', 0, false, true)",
+  );
+  const startWorkers = (pool: string, workers: number, ...names: string[]) =>
+    query(
+      `INSERT INTO task_services (id, generation, name, pool, workers, draining, types) VALUES ($1, 1, 's', $2, $3, false, $4)`,
+      [randomUUID(), pool, workers, types(...names)],
+    );
+  await startWorkers("tasks", 1, "served");
+  await startWorkers("tasks", 0, "resize");
+  expect(await named()).toEqual(["2 task resize in tasks, elsewhere "]);
+  await startWorkers("eu", 1, "resize");
+  expect(await named()).toEqual(["2 task resize in tasks, elsewhere eu"]);
+  await startWorkers("tasks", 1, "resize");
+  expect(await named()).toEqual([]);
+});
