@@ -48,6 +48,7 @@ export const WARNING_CODES = [
   "observers-silent",
   "observers-restart",
   "service-suspect",
+  "service-gone",
   "same-service-name",
   "state-queue-behind",
   "long-snapshot",

@@ -31,6 +31,7 @@ const well: Facts = {
   queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
   booksBlockers: [],
   longSnapshots: [],
+  goneServices: [],
   unservedTypes: [],
   unheardTimers: [],
   silentObservers: [],
@@ -48,6 +49,18 @@ describe("warnings", () => {
         subject: "default",
         message: "Pool default is not even: service-1 runs 30, and its share is 20.",
         remedy: expect.stringMatching(/^10 moves make it even: unacked rebalance default\./),
+      },
+    ]);
+  });
+
+  it("name a service that went without a word", () => {
+    const gone = { name: "service-1", pool: "default", host: "node-3", goneAt: new Date("2026-01-01T00:00:00Z") };
+    expect(warningsOf({ ...well, goneServices: [gone] })).toEqual([
+      {
+        code: "service-gone",
+        subject: "service-1",
+        message: expect.stringMatching(/^service-1 of pool default, on node-3, went without a word at 2026-01-01T00:00:00/),
+        remedy: expect.stringContaining("look at its last log lines and at its host"),
       },
     ]);
   });

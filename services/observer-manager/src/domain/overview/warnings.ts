@@ -54,6 +54,14 @@ export interface UnservedType {
   elsewhere: readonly string[];
 }
 
+/** A service whose connection ended, without a word of it before. */
+export interface GoneService {
+  name: string;
+  pool: string;
+  host: string;
+  goneAt: Date;
+}
+
 /** Timers that are due and that no queue takes. */
 export interface UnheardTimers {
   name: string;
@@ -108,6 +116,7 @@ export interface Facts {
   booksBlockers: readonly BooksBlocker[];
   longSnapshots: readonly LongSnapshot[];
   unservedTypes: readonly UnservedType[];
+  goneServices: readonly GoneService[];
   unheardTimers: readonly UnheardTimers[];
   silentObservers: readonly SilentObservers[];
   restartedObservers: readonly RestartedObservers[];
@@ -133,6 +142,7 @@ export function warningsOf(facts: Facts): Warning[] {
     ...facts.unevenPools.map(poolUneven),
     // While the broker is away nobody is heard, and nothing is wrong with them.
     ...facts.services.filter(({ state }) => state === "Suspect" && facts.stateQueueLag !== null).map(suspect),
+    ...facts.goneServices.map(serviceGone),
     ...sameNames(facts),
     ...stateQueueBehind(facts),
     ...facts.longSnapshots.map(longSnapshot),
@@ -293,6 +303,13 @@ const suspect = ({ name, lastSeenAt }: Facts["services"][number]): Warning => ({
   subject: name,
   message: `${name} has been silent since ${lastSeenAt}, and its connection still stands.`,
   remedy: "Look at its host: a frozen process or a cut network. Its observers move when the broker gives up on it.",
+});
+
+const serviceGone = ({ name, pool, host, goneAt }: GoneService): Warning => ({
+  code: "service-gone",
+  subject: name,
+  message: `${name} of pool ${pool}, on ${host}, went without a word at ${goneAt.toISOString()}: its process was killed, or its host or network failed. What it had was given to others.`,
+  remedy: `Nobody has started it again under this name. If another has taken its place nothing is to be done; else look at its last log lines and at its host. This is said for 10 minutes.`,
 });
 
 function sameNames({ services }: Facts): Warning[] {

@@ -41,6 +41,7 @@ import { FlightCounts0048 } from "../migrations/0048-flight-counts.ts";
 import { TimerClaimsApart0049 } from "../migrations/0049-timer-claims-apart.ts";
 import { EndedTasksOfPool0050 } from "../migrations/0050-ended-tasks-of-pool.ts";
 import { TaskWishes0051 } from "../migrations/0051-task-wishes.ts";
+import { ServicesGone0052 } from "../migrations/0052-services-gone.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -132,6 +133,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TimerClaimsApart0049,
       EndedTasksOfPool0050,
       TaskWishes0051,
+      ServicesGone0052,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

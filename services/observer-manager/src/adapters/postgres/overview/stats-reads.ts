@@ -21,6 +21,7 @@ import { listServices } from "../services/service-reads.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { unheardTimers } from "../time/timer-counts.ts";
 import { booksBlockers } from "./books-blockers.ts";
+import { goneServices } from "./gone-services.ts";
 import { longSnapshots } from "./long-snapshots.ts";
 import { unservedTypes } from "./unserved-types.ts";
 
@@ -90,6 +91,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       queueKeeper,
       booksBlockers: await booksBlockers(dataSource),
       longSnapshots: await longSnapshots(dataSource),
+      goneServices: await goneServices(dataSource),
       unservedTypes: await unservedTypes(dataSource),
       unheardTimers: await unheardTimers(dataSource),
       silentObservers: silents,

@@ -54,7 +54,12 @@ export const ServicesTable = new EntitySchema({
     endReason: nullable("text", "end_reason"),
     changedXid: column("xid8", "changed_xid"),
   },
-  indices: [{ name: "services_by_name" }, { name: "services_living" }, { name: "services_changed" }],
+  indices: [
+    { name: "services_by_name" },
+    { name: "services_living" },
+    { name: "services_gone" },
+    { name: "services_changed" },
+  ],
 });
 
 /** One row a living manager, renewed every few seconds. */
