@@ -129,6 +129,8 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
     });
     expect(refused).toContain("stamp.ts:9:");
     expect(refused).toContain(">  9 |   async run({ params: { file }, signal, observer, runId ) {");
+    const { url } = await system.service("a").waitForEvent("listening");
+    expect((await scrape(String(url))).value("unacked_service_reloads_total", { outcome: "refused" })).toBe(1);
     await system.check();
     expect(runsOf(stamps)).toEqual(before);
 
@@ -251,6 +253,21 @@ describe("a reload that is asked for", { timeout: 480_000 }, () => {
     expect(err).toContain(">  9 |   async run({ params: { file }, signal, observer, runId ) {");
     expect(await answerOf("one")).toMatchObject({ outcome: "refused", brokenFiles: [{ place: { line: 9 } }] });
     await system.check();
+    await untilRunBy(2);
+  });
+
+  it("where a new file does not load has all others load, says which service lacks what, and fails", async () => {
+    write("stamp.ts", observer("stamp", "const version = 2;"));
+    write("fresh.ts", BROKEN);
+    const one = await unacked("reload one");
+    expect(one.code).toBe(1);
+    expect(one.out).toContain("service one has loaded its folder again");
+    expect(one.err).toMatch(/^error: service one lacks the types of a file that does not load\.\n {2}.*fresh\.ts:9:/);
+    const all = await unacked("reload --all");
+    expect(all.code).toBe(1);
+    for (const name of ["one", "two"]) expect(all.err).toContain(`error: service ${name} lacks the types of a file`);
+    expect(all.err).toMatch(/\nerror: 2 of 2 services have not loaded all of their folder\.\n$/);
+    rmSync(join(folder, "fresh.ts"));
     await untilRunBy(2);
   });
 

@@ -2,13 +2,12 @@ import type { ServiceView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import { SERVICE_LISTING } from "../output/listing.ts";
-import { type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../output/reload-text.ts";
-import { brokenFileText } from "../output/slots.ts";
+import { lackText, type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../output/reload-text.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
 import type { ResultFormat } from "./option-sets.ts";
 
-/** Tells what became of each as it comes. `end` fails when the old code stayed somewhere, or that is not known. */
+/** Tells what became of each as it comes. `end` fails when a file does not load somewhere, or that is not known. */
 export class ReloadResults {
   readonly #session: Session;
   readonly #format: ResultFormat;
@@ -37,9 +36,9 @@ export class ReloadResults {
     if (answer === undefined) this.refuse(endedFirst(now));
     else if (answer.outcome === "refused") this.refuse(keepsOldCode(now, answer));
     else {
-      const { io } = this.#session;
-      if (this.isLines) io.out(`${reloadLine(now, answer)}\n`);
-      if (now.brokenFiles.length > 0) io.err(brokenFileText(now));
+      if (this.isLines) this.#session.io.out(`${reloadLine(now, answer)}\n`);
+      const lack = lackText(now);
+      if (lack !== undefined) this.refuse(lacksTypes(lack));
     }
     return true;
   }
@@ -55,7 +54,7 @@ export class ReloadResults {
     if (first === undefined) return;
     if (this.#isOne) throw first;
     const exitKind = this.#refused.every((one) => one.exitKind === "timedOut") ? "timedOut" : "failed";
-    throw new CliFailure(exitKind, `${this.#refused.length} of ${this.#asked} services have not loaded their folder again`);
+    throw new CliFailure(exitKind, `${this.#refused.length} of ${this.#asked} services have not loaded all of their folder`);
   }
 
   #print(): void {
@@ -75,6 +74,9 @@ function keepsOldCode(service: ServiceView, answer: ReloadAnswer): CliFailure {
   const { message, details } = refusalText(service, answer);
   return new CliFailure("failed", message, { code: "reload-refused", details });
 }
+
+const lacksTypes = ({ message, details }: { message: string; details: string[] }): CliFailure =>
+  new CliFailure("failed", message, { code: "file-not-loaded", details });
 
 const endedFirst = ({ name }: ServiceView): CliFailure =>
   new CliFailure("failed", `service ${name} has ended before it told what became of it`, {

@@ -22,7 +22,7 @@ export function addReload(program: Command, io: Io): void {
     .command("reload")
     .summary("let services load their folder again, without a stop")
     .description(
-      "Let a service load its folder of observers again, as SIGHUP does: observers of changed types go over to the new code, and all others stay where they are. A file that does not load any more is shown, and the old code stays. Waits until each has told what became of it.",
+      "Let a service load its folder of observers again, as SIGHUP does: observers of changed types go over to the new code, and all others stay where they are. A file that does not load any more is shown, and the old code stays; of a new one that does not load the types are missing. Waits until each has told what became of it, and fails where a file does not load.",
     )
     .argument("[service]", "name or id")
     .option("--pool <pool>", "all services of a pool that live")

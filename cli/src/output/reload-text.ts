@@ -18,6 +18,13 @@ export function reloadLine({ name }: ServiceView, { changed, added, gone }: Relo
   return `service ${name} has loaded its folder again${parts.length === 0 ? ": its code is what it was" : ` (${parts.join("; ")})`}`;
 }
 
+/** Of one that has loaded all but these, the text of each file below it; undefined: every file loads. */
+export function lackText({ name, brokenFiles }: ServiceView): { message: string; details: string[] } | undefined {
+  if (brokenFiles.length === 0) return undefined;
+  const files = brokenFiles.length === 1 ? "a file that does" : `${brokenFiles.length} files that do`;
+  return { message: `service ${name} lacks the types of ${files} not load`, details: brokenFiles.flatMap(brokenFileLines) };
+}
+
 /** Of one that was refused: that the old code stays, and below it the text of each file at fault. */
 export function refusalText(
   { name }: ServiceView,

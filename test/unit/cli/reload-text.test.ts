@@ -1,6 +1,6 @@
 import type { ServiceReload } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
-import { type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../../../cli/src/output/reload-text.ts";
+import { lackText, type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../../../cli/src/output/reload-text.ts";
 import { serviceView } from "./views.ts";
 
 const ANSWER: ReloadAnswer = {
@@ -35,6 +35,18 @@ describe("what a service said of a reload", () => {
     );
     expect(reloadLine(asked, { ...ANSWER, outcome: "unchanged" })).toBe(
       "service service-1 has loaded its folder again: its code is what it was",
+    );
+  });
+
+  test("that has loaded all but what does not load is told with the text of each file", () => {
+    expect(lackText(asked)).toBeUndefined();
+    const brokenFiles = [{ file: "/o/new.ts", problem: "it does not load", excerpt: "> 5 | x" }];
+    expect(lackText({ ...asked, brokenFiles })).toEqual({
+      message: "service service-1 lacks the types of a file that does not load",
+      details: ["/o/new.ts: it does not load", "  > 5 | x"],
+    });
+    expect(lackText({ ...asked, brokenFiles: [...brokenFiles, { file: "/o/b.ts", problem: "no" }] })?.message).toContain(
+      "of 2 files that do not load",
     );
   });
 

@@ -198,6 +198,10 @@ export class ObserverService {
       session: () => this.#generations.session,
       isEnding,
       fail,
+      onReload: (outcome) => {
+        metrics.reloaded(outcome.kind);
+        parts.onReload(outcome);
+      },
     });
     const reload = (reloadId: string) => this.#reload.askedByOrder(reloadId);
     const givenBack = new GivenBack();

@@ -1,4 +1,11 @@
-import { RUN_STOPPED_REASONS, type ServiceEvent, StartRefused, TASK_OUTCOMES } from "@unacked/contracts";
+import {
+  RELOAD_OUTCOMES,
+  type ReloadOutcome,
+  RUN_STOPPED_REASONS,
+  type ServiceEvent,
+  StartRefused,
+  TASK_OUTCOMES,
+} from "@unacked/contracts";
 import { addBrokerMetrics, MetricSet } from "@unacked/metrics";
 import type { ServiceIdentity } from "../keeper/identity.ts";
 import type { LeaseLoss } from "../keeper/lease/lease.ts";
@@ -42,6 +49,7 @@ export class ServiceMetrics {
   readonly #fences;
   readonly #outputs;
   readonly #taskEnds;
+  readonly #reloads;
 
   constructor(parts: ServiceMetricsParts) {
     const metrics = this.set;
@@ -95,6 +103,15 @@ export class ServiceMetrics {
       help: "Attempts of tasks that ended here, by how; released: given back to the queue.",
       labels: { outcome: TASK_ENDS },
     });
+    this.#reloads = metrics.counter({
+      name: "unacked_service_reloads_total",
+      help: "Loads of the folder that were asked for, by SIGHUP or by an order; refused: the old code stays in use.",
+      labels: { outcome: RELOAD_OUTCOMES },
+    });
+  }
+
+  reloaded(outcome: ReloadOutcome): void {
+    this.#reloads.inc({ outcome });
   }
 
   taskEnded(outcome: (typeof TASK_ENDS)[number]): void {
