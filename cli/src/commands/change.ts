@@ -2,6 +2,7 @@ import { ChangeObserver, type ObserverView, SPEC_FIELD_NAMES, specTag } from "@u
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { type Assignment, parseAssignment, withAssignments, writePath } from "../input/assignments.ts";
+import { issueText } from "../input/issue-text.ts";
 import { differencesOf } from "../input/observer-difference.ts";
 import type { Io } from "../io.ts";
 import { differenceText } from "../output/difference-text.ts";
@@ -80,7 +81,7 @@ function wantedOf(observer: ObserverView, assignments: Assignment[]): ChangeObse
 export function changeOf(observer: ObserverView, given: unknown): ChangeObserver {
   const parsed = ChangeObserver.safeParse(given);
   if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map(({ path, message }) => `${writePath(path as string[]) || "it"}: ${message}`);
+  const details = parsed.error.issues.map((issue) => `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`);
   throw new CliFailure("usage", `observer ${observer.name} cannot be like this`, { details, remedy: "Nothing was sent." });
 }
 

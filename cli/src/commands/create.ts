@@ -4,6 +4,7 @@ import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments, writePath } from "../input/assignments.ts";
 import { parseDuration } from "../input/duration.ts";
 import { parseLabels } from "../input/filters.ts";
+import { issueText } from "../input/issue-text.ts";
 import type { Io } from "../io.ts";
 import { openSession, type Session } from "../session.ts";
 import { createAll } from "./creation.ts";
@@ -119,6 +120,6 @@ function fromWords(type: string | undefined, name: string | undefined, options: 
   ];
   const parsed = CreateObserver.safeParse(withAssignments(bare, assignments));
   if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map(({ path, message }) => `${writePath(path as string[]) || "it"}: ${message}`);
+  const details = parsed.error.issues.map((issue) => `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`);
   throw new CliFailure("usage", `observer ${name} cannot be like this`, { details, remedy: "Nothing was sent." });
 }

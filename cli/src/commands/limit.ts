@@ -25,9 +25,9 @@ export function addLimit(program: Command, io: Io): void {
       "Change how many tasks of a type may run at once or be started in a second, or pause it. What is not given stays as it is; `none` takes a limit away. It holds at once, in all pools; what runs goes on. How it stands: unacked get task-types.",
     )
     .argument("<type>", "the task type")
-    .option("--max-running <count>", "so many at once, at most")
+    .option("--max-running <count>", "so many at once, at most: 1 or more; to start none: --pause")
     .option("--min-running <count>", "so many workers are kept for it, in each pool")
-    .option("--rate <count>", "so many are started in a second, at most")
+    .option("--rate <count>", "so many are started in a second, at most: 1 or more")
     .option("--pause", "start none")
     .option("--resume", "start them again")
     .option("--outside", "its tasks are created although no service has it: they are taken by workers outside")
@@ -46,9 +46,9 @@ function toChange(options: LimitOptions): TaskTypeChange {
   if (pause === true && resume === true) throw usageFailure("--pause and --resume are opposites");
   if (outside === true && inside === true) throw usageFailure("--outside and --inside are opposites");
   const change = {
-    ...(maxRunning !== undefined && { maxRunning: toLimit("--max-running", maxRunning) }),
+    ...(maxRunning !== undefined && { maxRunning: toLimitAboveZero("--max-running", maxRunning) }),
     ...(minRunning !== undefined && { minRunning: toLimit("--min-running", minRunning) ?? 0 }),
-    ...(rate !== undefined && { ratePerSecond: toLimit("--rate", rate) }),
+    ...(rate !== undefined && { ratePerSecond: toLimitAboveZero("--rate", rate) }),
     ...((pause === true || resume === true) && { paused: pause === true }),
     ...((outside === true || inside === true) && { outside: outside === true }),
   };
@@ -60,4 +60,11 @@ function toLimit(option: string, text: string): number | null {
   if (text === "none") return null;
   if (!/^\d{1,6}$/.test(text)) throw usageFailure(`${option}: "${text}" is neither a count nor none`);
   return Number(text);
+}
+
+/** Of what has to be 1 at least. */
+function toLimitAboveZero(option: string, text: string): number | null {
+  const limit = toLimit(option, text);
+  if (limit !== 0) return limit;
+  throw usageFailure(`${option} is 1 or more, or none`, "To let none start: unacked limit TYPE --pause");
 }

@@ -126,8 +126,20 @@ function parseLabel(text: string): [key: string, value: string] {
   const equals = text.indexOf("=");
   const [key, value] = [text.slice(0, Math.max(0, equals)), text.slice(equals + 1)];
   const isLabel = key !== "__proto__" && Labels.safeParse({ [key]: value }).success;
-  if (!isLabel) throw usageFailure(`"${text}" is no label`, "Write it as key=value.");
-  return [key, value];
+  if (isLabel) return [key, value];
+  const flaw =
+    equals === -1 ? "it has no =" : (partFlaw("key", key) ?? partFlaw("value", value) ?? "that key is not allowed");
+  throw usageFailure(`"${text}" is no label: ${flaw}`, HOW_LABELS_ARE_WRITTEN);
+}
+
+const HOW_LABELS_ARE_WRITTEN = "Write it as key=value, each of 1 to 128 characters of A-Z a-z 0-9 . _ : - and no others.";
+
+/** Which of what the contract says of labels it breaks, and where. */
+function partFlaw(part: "key" | "value", text: string): string | undefined {
+  if (text === "") return `its ${part} is empty`;
+  const [wrong] = text.match(/[^A-Za-z0-9._:-]/u) ?? [];
+  if (wrong !== undefined) return `its ${part} has "${wrong}" at ${text.indexOf(wrong) + 1}`;
+  return text.length > 128 ? `its ${part} has ${text.length} characters` : undefined;
 }
 
 /** `--label team=a`, for what is created. */

@@ -2,6 +2,7 @@ import { CreateObserver } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { type Assignment, withAssignments, writePath } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
+import { issueText } from "./issue-text.ts";
 
 /** What the books add to an observer. With these it is what `get -o yaml` wrote, and may be created again without them. */
 const ADDED_BY_THE_BOOKS = [
@@ -36,7 +37,7 @@ export function toObservers(documents: ReadDocument[], assignments: Assignment[]
   const observers = documents.flatMap(({ value, place }) => {
     const parsed = CreateObserver.safeParse(withAssignments(asDefinition(value), assignments));
     if (parsed.success) return [parsed.data];
-    flaws.push(...parsed.error.issues.map(({ path, message }) => `${place}: ${whereIn(path)}${message}`));
+    flaws.push(...parsed.error.issues.map((issue) => `${place}: ${whereIn(issue.path)}${issueText(issue)}`));
     return [];
   });
   refuseFlaws(flaws);

@@ -1,7 +1,7 @@
 /** Of a label's key or value. */
 const LABEL_PART = /^[A-Za-z0-9._:-]{1,128}$/;
 
-export const HOW_LABELS_ARE_SELECTED = "must be key=value or key:value";
+export const HOW_LABELS_ARE_SELECTED = "must be key=value or key:value, each of 1 to 128 of A-Z a-z 0-9 . _ : -";
 
 /**
  * One label as a list is filtered by it, in a query of REST and in the status page's address. `=` cannot stand in a key or value,

@@ -95,6 +95,15 @@ export const ScheduledTask = z
   .meta({ id: "ScheduledTask" });
 export type ScheduledTask = z.infer<typeof ScheduledTask>;
 
+/** What is wrong where not exactly one of the keys is there. */
+function notOneOf<Key extends string>(keys: readonly Key[], given: { [K in Key]?: unknown }): string | undefined {
+  const there = keys.filter((key) => given[key] !== undefined);
+  if (there.length === 0) return `needs one of ${inWords(keys)}`;
+  return there.length === 1 ? undefined : `only one of ${inWords(keys)} may be given, and there are ${inWords(there)}`;
+}
+
+const inWords = (keys: readonly string[]): string => `${keys.slice(0, -1).join(", ")} and ${keys.at(-1)}`;
+
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const ScheduledObservers = z
@@ -104,8 +113,9 @@ export const ScheduledObservers = z
     filter: ObserverFilter.optional().describe("all that match at the time"),
     wanted: Wanted.default("running").describe("in these hours; outside of them the other"),
   })
-  .refine(({ ids, names, filter }) => [ids, names, filter].filter((one) => one !== undefined).length === 1, {
-    message: "needs one of ids, names and filter",
+  .superRefine((given, context) => {
+    const message = notOneOf(["ids", "names", "filter"], given);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
   })
   .refine(({ filter }) => filter === undefined || Object.values(filter).some((one) => one !== undefined), {
     message: "must say which",
@@ -205,13 +215,14 @@ export const PutSchedule = PutScheduleShape.superRefine((given, context) => {
 export type PutSchedule = z.infer<typeof PutSchedule>;
 
 function scheduleFlaws(given: z.infer<typeof PutScheduleShape>): { key: string; message: string }[] {
-  const { task, observers, cron, everyMs, hours, startAt, endAt } = given;
-  if ((task === undefined) === (observers === undefined)) return [{ key: "", message: "needs one of task and observers" }];
+  const { task, observers, everyMs, hours, startAt, endAt } = given;
+  const notOneThing = notOneOf(["task", "observers"], given);
+  if (notOneThing !== undefined) return [{ key: "", message: notOneThing }];
   const isThere = (key: keyof typeof given): boolean => given[key] !== undefined;
   const [others, of] = task === undefined ? [ONLY_WITH_TASK, "a task"] : [ONLY_WITH_OBSERVERS, "observers"];
   const flaws = others.filter(isThere).map((key) => ({ key: key as string, message: `only of ${of}` }));
-  if (task !== undefined && (cron === undefined) === (everyMs === undefined))
-    flaws.push({ key: "", message: "needs one of cron and everyMs" });
+  const notOneRhythm = task === undefined ? undefined : notOneOf(["cron", "everyMs"], given);
+  if (notOneRhythm !== undefined) flaws.push({ key: "", message: notOneRhythm });
   // The task before has the key until its handler has ended: it would be cancelled, and no other created.
   if (given.overlap === "cancel-running" && task?.key !== undefined)
     flaws.push({ key: "overlap", message: "cannot be cancel-running, as its task has a `key`" });
@@ -283,9 +294,7 @@ export const ScheduleView = z
     nextAt: Timestamp.nullable().describe("its next time; of observers, when they change next"),
     nextDueAt: Timestamp.nullable().describe("the same with its jitter"),
     wantedNow: Wanted.nullable().describe("of observers; null: it has a task, or is Paused"),
-    running: z
-      .int()
-      .describe("tasks that it has started and that were not over when the last was; 0 where they may overlap"),
+    running: z.int().describe("tasks that it has started and that are not over; 0 where they may overlap"),
     queued: z.int(),
     missed: z.int().describe("how many it has missed in all"),
     problem: z.string().nullable().describe("why it cannot go on; it is tried again each minute"),

@@ -1,9 +1,16 @@
 import { z } from "zod";
 
+const NO_LIMIT_IS_ZERO = "must be 1 or more; `paused` lets none start, null takes the limit away";
+
 /** Of a task type, for all pools together unless it is said otherwise. Null: no limit. */
 const LIMITS = {
   paused: z.boolean().describe("nothing of it is started; what runs goes on"),
-  maxRunning: z.int().min(1).max(100_000).nullable().describe("so many are Sent or Running at most; null: no limit"),
+  maxRunning: z
+    .int()
+    .min(1, NO_LIMIT_IS_ZERO)
+    .max(100_000)
+    .nullable()
+    .describe("so many are Sent or Running at most; null: no limit"),
   minRunning: z
     .int()
     .min(0)
@@ -11,7 +18,7 @@ const LIMITS = {
     .describe("so many workers are kept for it in each pool that has the type; one is always left to the others"),
   ratePerSecond: z
     .int()
-    .min(1)
+    .min(1, NO_LIMIT_IS_ZERO)
     .max(100_000)
     .nullable()
     .describe("so many are started in any second at most; null: no limit"),

@@ -101,6 +101,24 @@ describe("filters", () => {
     expect(refusalOf(() => parseFilters([], [text]))).toContain("is no label");
   });
 
+  it.each([
+    ["team", "it has no ="],
+    ["=x", "its key is empty"],
+    ["team=", "its value is empty"],
+    ["team=a b", 'its value has " " at 2'],
+    ["tëam=a", 'its key has "ë" at 2'],
+    ["team=a=b", 'its value has "=" at 2'],
+    [`team=${"x".repeat(129)}`, "its value has 129 characters"],
+    ["__proto__=x", "that key is not allowed"],
+  ])("say of -l %s where it is wrong, and what is allowed", (text, flaw) => {
+    const refusal = expect.objectContaining({
+      message: `"${text}" is no label: ${flaw}`,
+      remedy: expect.stringContaining("1 to 128 characters of A-Z a-z 0-9 . _ : -"),
+    });
+    expect(() => parseFilters([], [text])).toThrow(refusal);
+    expect(() => parseLabels([text])).toThrow(refusal);
+  });
+
   it("refuse what contradicts itself", () => {
     expect(refusalOf(() => parseFilters(["type=a", "type=b"]))).toContain("given twice");
     expect(refusalOf(() => parseFilters([], ["team=a", "team=b"]))).toContain("at once");
@@ -195,6 +213,12 @@ describe("documents", () => {
     expect(said).toContain("file.yaml, document 3: ");
   });
 
+  it("say of a label's key what is wrong with it", () => {
+    const documents = parseDocuments("name: a\ntype: x\nlabels: { te am: a }", "f.yaml");
+    const told = { details: ["f.yaml: labels.te am: in the key: only A-Z a-z 0-9 . _ : - are allowed"] };
+    expect(() => toObservers(documents, [])).toThrow(expect.objectContaining(told));
+  });
+
   it("define each name once", () => {
     const documents = parseDocuments("name: a\ntype: x\n---\nname: a\ntype: x\n", "file.yaml");
     expect(refusalOf(() => toObservers(documents, []))).toBe(
@@ -264,6 +288,11 @@ describe("schedules in files", () => {
     expect(told).toContain("needs one of task and observers");
     expect(told).toContain("everyMs: ");
     expect(told).toContain("colour");
+    const both = "schedule: a\ncron: 0 2 * * *\neveryMs: 5000\ntask: { type: t }";
+    expect(refusalOf(() => read(both))).toContain(
+      "only one of cron and everyMs may be given, and there are cron and everyMs",
+    );
+    expect(refusalOf(() => read("schedule: a\ntask: { type: t }"))).toContain("needs one of cron and everyMs");
     const twice = "schedule: a\neveryMs: 5000\ntask: { type: t }";
     expect(refusalOf(() => read(`${twice}\n---\n${twice}`))).toContain("a is defined in");
   });

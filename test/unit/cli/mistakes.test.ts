@@ -93,6 +93,12 @@ it("describe names what is missing", async () => {
   );
 });
 
+it.each(["--max-running", "--rate"])("limit %s 0 says how none is started", async (option) => {
+  expect((await runLine(`limit resize ${option} 0`)).err).toBe(
+    `error: ${option} is 1 or more, or none. To let none start: unacked limit TYPE --pause.\n`,
+  );
+});
+
 it.each(["ls", "list", "ls svc", "list obs a"])("%s is understood", async (line) => {
   const { code, err } = await runLine(line);
   expect({ code, err }).toMatchObject({ code: EXIT_CODES.unreachable, err: expect.stringContaining("Cannot reach") });

@@ -113,7 +113,7 @@ function taskIdOf(text: unknown): TaskId {
   if (text === undefined) return "" as TaskId;
   const id = TaskId.safeParse(text);
   if (id.success) return id.data;
-  throw new HttpProblem({ code: "task-not-found" });
+  throw new HttpProblem({ code: "task-not-found", detail: "A task's id is a UUID" });
 }
 
 /** Routes without `{timerId}` do not look at it. */

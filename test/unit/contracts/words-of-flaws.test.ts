@@ -1,0 +1,47 @@
+import { ChangeTaskType, PutSchedule } from "@unacked/contracts";
+import { describe, expect, it } from "vitest";
+import type { z } from "zod";
+
+const flawsOf = (schema: z.ZodType, given: unknown) => schema.safeParse(given).error?.issues.map(({ message }) => message);
+const TASK = { type: "t" };
+
+describe("a schedule says of what excludes each other", () => {
+  it.each([
+    [{ task: TASK }, "needs one of cron and everyMs"],
+    [
+      { task: TASK, cron: "* * * * *", everyMs: 5_000 },
+      "only one of cron and everyMs may be given, and there are cron and everyMs",
+    ],
+    [{}, "needs one of task and observers"],
+    [
+      { task: TASK, observers: { names: ["a"] } },
+      "only one of task and observers may be given, and there are task and observers",
+    ],
+  ])("%j: %s", (given, message) => {
+    expect(flawsOf(PutSchedule, given)).toEqual([message]);
+  });
+
+  const hours = [{ from: "09:30", to: "16:00" }];
+  it.each([
+    [{}, "needs one of ids, names and filter"],
+    [
+      { names: ["a"], filter: { type: "t" } },
+      "only one of ids, names and filter may be given, and there are names and filter",
+    ],
+  ])("its observers %j: %s", (observers, message) => {
+    expect(flawsOf(PutSchedule, { hours, observers })).toEqual([message]);
+  });
+
+  it("is well with one of each", () => {
+    expect(flawsOf(PutSchedule, { cron: "* * * * *", task: TASK })).toBeUndefined();
+    expect(flawsOf(PutSchedule, { hours, observers: { filter: { type: "t" } } })).toBeUndefined();
+  });
+});
+
+it("a limit of 0 is refused with what lets none start", () => {
+  for (const limit of ["maxRunning", "ratePerSecond"])
+    expect(flawsOf(ChangeTaskType, { [limit]: 0 })).toEqual([
+      "must be 1 or more; `paused` lets none start, null takes the limit away",
+    ]);
+  expect(flawsOf(ChangeTaskType, { minRunning: 0, maxRunning: null })).toBeUndefined();
+});
