@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { decideDue, taskOf } from "../../services/observer-manager/src/operations/schedules/firing.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { SOMEBODY, useBooks } from "../support/servers/books.ts";
@@ -127,6 +128,24 @@ it("The same content changes nothing; other times begin with the change; a pause
     { deed: "schedule.put", count: 2 },
     { deed: "schedule.resume", count: 1 },
   ]);
+});
+
+it("Says of its last task how it stands now, and counts none that is over, before the next time is decided", async () => {
+  await put("a");
+  await shift(60);
+  await fire();
+  const [task] = await tasks();
+  expect(await find("a")).toMatchObject({ running: 1, lastOccurrence: { taskId: task?.id, taskStatus: "Ready" } });
+  await new PostgresTaskDays(books.dataSource).makeAhead();
+  await books.dataSource.query(
+    `INSERT INTO ended_tasks (id, type, params, pool, priority, status, due_at, failures, interruptions, crashes, sends, created_at, ended_at)
+     SELECT id, type, params, pool, priority, 'Completed', due_at, 0, 0, 0, 1, created_at, now() FROM tasks`,
+  );
+  await end(task?.id ?? "");
+  expect(await find("a")).toMatchObject({ running: 0, lastOccurrence: { taskStatus: "Completed" } });
+  expect((await rowsOf("a")).map(({ open }) => open)).toEqual([true]);
+  const { items } = await desk().listSchedules({ limit: 10 });
+  expect(items).toMatchObject([{ running: 0, lastOccurrence: { taskStatus: "Completed" } }]);
 });
 
 it.each([

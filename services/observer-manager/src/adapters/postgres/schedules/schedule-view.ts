@@ -49,19 +49,24 @@ interface ScheduleRow {
 /** Of `schedules s`. Paused and Over are not due. */
 const STATUS = "CASE WHEN s.paused_at IS NOT NULL THEN 'Paused' WHEN s.due_at IS NULL THEN 'Over' ELSE 'Active' END";
 
-/** Indexes: occurrences_open, occurrences_queued, occurrences_pkey. */
-const COLUMNS = `s.*,
-  (SELECT count(*)::int FROM occurrences o WHERE o.schedule_id = s.id AND o.open) AS running,
-  (SELECT count(*)::int FROM occurrences o WHERE o.schedule_id = s.id AND o.status = 'queued') AS queued,
-  (SELECT to_jsonb(o) FROM occurrences o WHERE o.schedule_id = s.id ORDER BY o.at DESC LIMIT 1) AS last`;
-
-/** Index: schedules_pkey. */
-const FIND = `SELECT ${COLUMNS} FROM schedules s WHERE s.id = $1`;
-
 /** Indexes: tasks_pkey, ended_tasks_by_id. */
 const OCCURRENCE_COLUMNS = `o.at, o.status, o.cause, o.reason, o.task_id, o.wanted, o.changed, o.late_ms, o.earlier_missed, o.asked_by,
   o.version, o.decided_at, CASE WHEN o.status = 'started' THEN coalesce((SELECT t.status FROM tasks t WHERE t.id = o.task_id),
     (SELECT t.status FROM ended_tasks t WHERE t.id = o.task_id LIMIT 1)) END AS task_status`;
+
+/**
+ * `open` is taken away when the next time is decided: a task that is over since is not in `tasks` any more.
+ * Indexes: occurrences_open, tasks_pkey, occurrences_queued, occurrences_pkey, ended_tasks_by_id.
+ */
+const COLUMNS = `s.*,
+  (SELECT count(*)::int FROM occurrences o WHERE o.schedule_id = s.id AND o.open
+     AND (SELECT true FROM tasks t WHERE t.id = o.task_id)) AS running,
+  (SELECT count(*)::int FROM occurrences o WHERE o.schedule_id = s.id AND o.status = 'queued') AS queued,
+  (SELECT to_jsonb(l) FROM (SELECT ${OCCURRENCE_COLUMNS} FROM occurrences o
+     WHERE o.schedule_id = s.id ORDER BY o.at DESC LIMIT 1) l) AS last`;
+
+/** Index: schedules_pkey. */
+const FIND = `SELECT ${COLUMNS} FROM schedules s WHERE s.id = $1`;
 
 /** Index: occurrences_pkey. */
 const FIND_OCCURRENCE = `SELECT ${OCCURRENCE_COLUMNS} FROM occurrences o WHERE o.schedule_id = $1 AND o.at = $2`;
@@ -162,9 +167,7 @@ function toScheduleView(row: ScheduleRow): ScheduleView {
     missed: Number(row.missed),
     problem: row.problem,
     lastOccurrence:
-      last === null
-        ? null
-        : toOccurrenceView({ ...last, at: new Date(last.at), decided_at: new Date(last.decided_at), task_status: null }),
+      last === null ? null : toOccurrenceView({ ...last, at: new Date(last.at), decided_at: new Date(last.decided_at) }),
     pausedAt: row.paused_at?.toISOString() ?? null,
     pausedBy: row.paused_by,
     createdAt: row.created_at.toISOString(),
