@@ -46,7 +46,9 @@ async function unacked(
 ): Promise<CliAnswer> {
   const answer = await runCli(line.split(" "), { env: { ...env, ...options.env }, cwd, input: options.input });
   expect(answer, line).toMatchObject({ code: options.code ?? EXIT_CODES.ok });
-  expect(answer.out + answer.err).not.toMatch(/a mistake in this program|\u001b|^\s+at .*\/cli\/(?:bin|bundle|dev|dist|src)\/.*:\d+/m);
+  expect(answer.out + answer.err).not.toMatch(
+    /a mistake in this program|\u001b|^\s+at .*\/cli\/(?:bin|bundle|dev|dist|src)\/.*:\d+/m,
+  );
   return answer;
 }
 

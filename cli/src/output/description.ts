@@ -88,7 +88,7 @@ export function describeTask(task: TaskView, look: Look): string {
     ["Priority", String(task.priority)],
     [
       "Attempts",
-      `${task.failures} failed, ${task.interruptions} interrupted, sent ${task.sends} times${task.postpones === 0 ? "" : `, put off ${task.postpones} times`}`,
+      `${task.failures} failed, ${task.interruptions} interrupted, sent ${task.sends === 1 ? "once" : `${task.sends} times`}${task.postpones === 0 ? "" : `, put off ${task.postpones} times`}`,
     ],
     ...(task.parentId === null ? [] : [["Created by", task.parentId] as [string, string]]),
     ...(task.created ?? []).map(({ id, type, outcome }): [string, string] => ["Created", `${type} ${id}, ${outcome}`]),

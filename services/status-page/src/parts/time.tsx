@@ -33,7 +33,11 @@ export function Time({ at, isExact = false, isBare = false }: Props) {
   );
 }
 
+/** What is shown is as of the last full second, and clocks differ a little: what has just been is not still to come. */
+const JUST_NOW_MS = 1_500;
+
 function Age({ ofMs }: { ofMs: number }) {
-  const agoMs = useShownNow(1_000) - ofMs;
+  const shownAgoMs = useShownNow(1_000) - ofMs;
+  const agoMs = shownAgoMs > -JUST_NOW_MS ? Math.max(0, shownAgoMs) : shownAgoMs;
   return <span className={css.age}> {agoMs >= 0 ? `${sayAge(agoMs)} ago` : `in ${sayAge(-agoMs)}`}</span>;
 }

@@ -170,7 +170,7 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
     ["Failed attempts", `${sayCount(task.failures)}${task.maxAttempts === null ? "" : ` of ${sayCount(task.maxAttempts)}`}`],
     ["Interruptions", sayCount(task.interruptions)],
     ...(task.postpones === 0 ? [] : [["Put off by its handler", `${sayCount(task.postpones)} times`] satisfies Fact]),
-    ["Sent", `${sayCount(task.sends)} times`],
+    ["Sent", task.sends === 1 ? "once" : `${sayCount(task.sends)} times`],
     ...(task.parentId === null ? [] : [["Created by", <TaskLink key="parent" id={task.parentId} />] satisfies Fact]),
     ["Id", <code key="id">{id}</code>],
   ];
