@@ -167,6 +167,17 @@ describe.each(["light", "dark"] as const)("every page in %s", (colorScheme) => {
   }, 240_000);
 });
 
+test("on a narrow screen the page that is shown is seen among the pages, the last one too", async () => {
+  const { page } = await openPage(browser, `${system.url}/audit`, { viewport: NARROW });
+  const link = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Audit" });
+  await expect
+    .poll(async () => {
+      const { x = -1, width = 0 } = (await link.boundingBox()) ?? {};
+      return x >= 0 && x + width <= NARROW.width;
+    })
+    .toBe(true);
+});
+
 /** How far the whole page can be moved to the side. */
 const sidewaysPx = (page: Page): Promise<number> =>
   page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");

@@ -48,6 +48,10 @@ test("a schedule is made on the page, which shows its next times first, and says
   await dialog.getByLabel("Cron").fill("30 7 * * *");
   await dialog.getByRole("listitem").filter({ hasText: "7:30:00" }).nth(4).waitFor();
   await dialog.getByLabel("Task type").fill("work");
+  await dialog.getByLabel("Pool").fill("no such pool");
+  await dialog.getByRole("button", { name: "Create it" }).click();
+  await dialog.getByText("only A-Z a-z 0-9 _ - are allowed").waitFor();
+  await dialog.getByLabel("Pool").fill("default");
   await dialog.getByLabel("Params").fill("{");
   await dialog.getByRole("button", { name: "Create it" }).click();
   await dialog.getByText("Some of it cannot be.").waitFor();

@@ -1,5 +1,5 @@
 import { type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useLive, useSignal } from "../live/use-live.ts";
 import { useSession, useWhyNot } from "../live/use-session.ts";
 import { sayCount } from "../parts/say.ts";
@@ -25,10 +25,13 @@ export function Masthead({ route }: { route: Route }) {
   const mayAudit = useWhyNot("listAudit") === null;
   // Who may not read the trail need not be led there.
   const pages = PAGES.filter((each) => each.page !== "audit" || mayAudit);
+  const nav = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: which one is current is read from what is drawn
+  useEffect(() => showCurrent(nav.current), [page]);
   return (
     <header className={css.masthead}>
       <Name />
-      <nav aria-label="Pages" className={css.pages}>
+      <nav aria-label="Pages" className={css.pages} ref={nav}>
         {pages.map((each) => (
           <Link
             key={each.page}
@@ -49,6 +52,14 @@ export function Masthead({ route }: { route: Route }) {
       <ColorSchemeButton />
     </header>
   );
+}
+
+/** On a narrow screen the pages are a line that is scrolled: the one that is shown stands in its middle. */
+function showCurrent(nav: HTMLElement | null): void {
+  const current = nav?.querySelector<HTMLElement>("[aria-current]");
+  if (nav === null || !current) return;
+  const { left, width } = current.getBoundingClientRect();
+  nav.scrollLeft += left - nav.getBoundingClientRect().left - (nav.clientWidth - width) / 2;
 }
 
 /** For those who are not known yet: nothing that leads anywhere. */

@@ -7,6 +7,8 @@ export interface ScheduleForm {
   cron: string;
   timeZone: string;
   type: string;
+  /** "": the default one. */
+  pool: string;
   params: string;
 }
 
@@ -17,17 +19,23 @@ export function scheduleOf({
   cron,
   timeZone,
   type,
+  pool,
   params,
 }: ScheduleForm): { body: PutSchedule } | { flaws: ScheduleFlaws } {
   const read = paramsOf(params);
   if ("flaw" in read) return { flaws: { params: read.flaw } };
-  const body = { cron, ...(timeZone !== "" && { timeZone }), task: { type, params: read.params } };
+  const body = {
+    cron,
+    ...(timeZone !== "" && { timeZone }),
+    task: { type, ...(pool !== "" && { pool }), params: read.params },
+  };
   return { body: body as PutSchedule };
 }
 
 const FIELDS: readonly [pointer: string, field: keyof ScheduleForm][] = [
   ["/task/params", "params"],
   ["/task/type", "type"],
+  ["/task/pool", "pool"],
   ["/timeZone", "timeZone"],
   ["/cron", "cron"],
 ];

@@ -23,6 +23,7 @@ export function CreateScheduleDialog({ onClose }: { onClose: () => void }) {
     cron: "0 9 * * 1-5",
     timeZone: OWN_ZONE,
     type: "",
+    pool: "default",
     params: "{}",
   });
   const [flaws, setFlaws] = useState<ScheduleFlaws>({});
@@ -71,6 +72,7 @@ export function CreateScheduleDialog({ onClose }: { onClose: () => void }) {
         {text("timeZone", "Time zone", "By its clock.")}
         <Preview form={form} />
         {text("type", "Task type", "What each time creates.", "report")}
+        {text("pool", "Pool", "Whose services run it.", "default")}
         <Textarea
           label="Params"
           description="As JSON."
