@@ -149,11 +149,12 @@ function Choice({ name, value, options, onChange }: ChoiceProps) {
 function StatusChips({ filter, onChange }: Props) {
   const { observers, stats } = useLive();
   useSignal(observers.changed);
-  const countOf = (status: ObserverStatus) => {
-    const isKnown = observers.loading.phase === "whole" && status !== "Deleted";
+  const countOf = (status: ObserverStatus): number | undefined => {
+    const isKnown = isRead && status !== "Deleted";
     return isKnown ? observers.index.countOf(status) : stats.stats?.observers.byStatus[status];
   };
   const silent = observers.index.silent;
+  const isRead = observers.loading.phase === "whole";
   const toggle = (status: ObserverStatus) => {
     const next = STATUSES.filter((each) => filter.statuses.includes(each) !== (each === status));
     onChange({ ...filter, statuses: next });
@@ -181,7 +182,7 @@ function StatusChips({ filter, onChange }: Props) {
           title={SILENT_LOOK.meaning}
           onClick={() => onChange({ ...filter, silent: filter.silent === "" ? "true" : "" })}
         >
-          {SILENT_LOOK.text} <span className={css.count}>{sayCount(silent)}</span>
+          {SILENT_LOOK.text} <Count of={isRead ? silent : undefined} />
         </button>
       )}
       {STATUSES.map((status) => (
@@ -194,9 +195,14 @@ function StatusChips({ filter, onChange }: Props) {
           title={STATUS_LOOKS[status].meaning}
           onClick={() => toggle(status)}
         >
-          {status} <span className={css.count}>{sayCount(countOf(status) ?? 0)}</span>
+          {status} <Count of={countOf(status)} />
         </button>
       ))}
     </fieldset>
   );
 }
+
+/** Nothing, in the same place, until it has been read. */
+const Count = ({ of }: { of: number | undefined }) => (
+  <span className={css.count}>{of === undefined ? "" : sayCount(of)}</span>
+);

@@ -1,5 +1,5 @@
 import { Checkbox } from "@mantine/core";
-import { newWorkId } from "@unacked/contracts";
+import { newUuid, type WorkId } from "@unacked/contracts";
 import { type ReactNode, useState } from "react";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sayMany } from "../../parts/say.ts";
@@ -22,7 +22,7 @@ interface Props {
 
 /** Begins work on all that match, and goes to its page. Its id is made once: a second press after a lost answer begins no second one. */
 export function WorkDialog({ action, wish, count, verb, isDangerous, onClose, children }: Props) {
-  const [id] = useState(newWorkId);
+  const [id] = useState(() => newUuid() as WorkId); // newWorkId would bring all of zod with it
   const [mayWait, setMayWait] = useState(false);
   const begin = async () => {
     const whenFull = mayWait ? ("queue" as const) : ("reject" as const);
