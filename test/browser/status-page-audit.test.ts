@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
+import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
 import { roleTokens } from "../support/rest/tokens.ts";
@@ -72,6 +72,20 @@ describe("the page of the audit trail", () => {
     await expect.poll(what, POLL).toEqual(["observer.create"]);
     await page.getByRole("table").getByRole("link", { name: "one-1" }).click();
     await page.getByRole("heading", { name: "one-1" }).waitFor();
+  });
+
+  test("names the first few of a bulk operation, and the others when it is asked for them", async () => {
+    await system.startService("beta");
+    await system.createMany("many", 12);
+    await system.call("POST", "/api/v1/observers/restart", { filter: { q: "many" } });
+    const page = await signedIn(tokens.of.admin, "/audit?action=observer.restart");
+    const line = page.getByRole("row").nth(1);
+    const shown = () => line.getByRole("link").filter({ visible: true }).count();
+    await expect.poll(shown, POLL).toBe(3);
+    await takePicture(page, "audit-bulk-light-wide");
+    await line.getByText("and 9 more").click();
+    await expect.poll(shown, POLL).toBe(10);
+    await line.getByText("and 2 that the trail does not name").waitFor();
   });
 
   test("is not for others: they are not led there, and told why", async () => {

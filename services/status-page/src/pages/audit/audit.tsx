@@ -16,6 +16,8 @@ import css from "./audit.module.css";
 
 const LOOK_EVERY_MS = 5_000;
 const PAGE = 100;
+/** Of one entry, before somebody asks for the others. */
+const SHOWN_TARGETS = 3;
 
 /** Who changed what and when. The newest first. */
 export default function Audit() {
@@ -132,16 +134,34 @@ function Row({ entry }: { entry: AuditEntry }) {
   );
 }
 
+/** The first few, and the others that the trail names when they are asked for. */
 function Targets({ entry: { targets, count } }: { entry: AuditEntry }) {
+  const first = targets.slice(0, SHOWN_TARGETS);
+  const others = targets.slice(SHOWN_TARGETS);
+  const unnamed = count - targets.length;
+  if (others.length === 0)
+    return (
+      <>
+        <Names of={first} />
+        {unnamed > 0 && " …"}
+      </>
+    );
   return (
     <>
-      {targets.map(({ kind, id, name }, place) => (
-        <span key={id}>
-          {place > 0 && ", "}
-          {kind === "observer" ? <Link href={addressOfObserver(id)}>{name ?? id}</Link> : (name ?? id)}
-        </span>
-      ))}
-      {count > targets.length && " …"}
+      <Names of={first} />
+      <details>
+        <summary className={css.more}>and {sayCount(count - first.length)} more</summary>
+        <Names of={others} />
+        {unnamed > 0 && ` and ${sayCount(unnamed)} that the trail does not name`}
+      </details>
     </>
   );
 }
+
+const Names = ({ of }: { of: AuditEntry["targets"] }) =>
+  of.map(({ kind, id, name }, place) => (
+    <span key={id}>
+      {place > 0 && ", "}
+      {kind === "observer" ? <Link href={addressOfObserver(id)}>{name ?? id}</Link> : (name ?? id)}
+    </span>
+  ));
