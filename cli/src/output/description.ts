@@ -88,7 +88,7 @@ export function describeTask(task: TaskView, look: Look): string {
     ["Priority", String(task.priority)],
     [
       "Attempts",
-      `${task.failures} failed, ${task.interruptions} interrupted, sent ${task.sends === 1 ? "once" : `${task.sends} times`}${task.postpones === 0 ? "" : `, put off ${task.postpones} times`}`,
+      `${task.failures} failed, ${task.interruptions} interrupted, sent ${timesOf(task.sends)}${task.postpones === 0 ? "" : `, put off ${timesOf(task.postpones)}`}`,
     ],
     ...(task.parentId === null ? [] : [["Created by", task.parentId] as [string, string]]),
     ...(task.created ?? []).map(({ id, type, outcome }): [string, string] => ["Created", `${type} ${id}, ${outcome}`]),
@@ -103,6 +103,8 @@ export function describeTask(task: TaskView, look: Look): string {
   const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
   return `${fieldLines(fields)}${stack.join("")}${paramLines(task.params)}`;
 }
+
+const timesOf = (count: number): string => (count === 1 ? "once" : count === 2 ? "twice" : `${count} times`);
 
 const takenBy = (taken: TaskView["taken"]): [string, string][] =>
   taken === null ? [] : [["Taken by", `${plainText(taken.by)}${taken.until === null ? "" : ` until ${taken.until}`}`]];

@@ -2,13 +2,14 @@ import { OBSERVER_STATUSES, type Stats } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { choosePaint, painted, stateColour, unpainted } from "../../../cli/src/output/colours.ts";
-import { describeObserver, describeService, retryText } from "../../../cli/src/output/description.ts";
+import { describeObserver, describeService, describeTask, retryText } from "../../../cli/src/output/description.ts";
 import { exactDuration, readableBytes, shortDuration } from "../../../cli/src/output/durations.ts";
 import { ListPrinter, type OutputFormat, printOne } from "../../../cli/src/output/list-printer.ts";
 import { OBSERVER_LISTING, SERVICE_LISTING } from "../../../cli/src/output/listing.ts";
 import { overviewText, usageBar } from "../../../cli/src/output/overview.ts";
 import { plainText, shortened } from "../../../cli/src/output/plain-text.ts";
 import { Table } from "../../../cli/src/output/table.ts";
+import { TASK_CANCELLING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
 
 const look = { paint: unpainted, nowMs: NOW_MS };
@@ -198,6 +199,14 @@ describe("a list", () => {
 });
 
 describe("a description", () => {
+  it.each([
+    [1, "sent once\n"],
+    [2, "sent twice\n"],
+    [3, "sent 3 times\n"],
+  ])("of a task that was sent %d times says it in words", (sends, text) =>
+    expect(describeTask({ ...TASK_CANCELLING, sends, postpones: 0 }, look)).toContain(text),
+  );
+
   it("of an observer tells its trouble, its params and its runs", () => {
     const lastError = { name: "Error", message: "no\u001b[2J route", group: "no route", at: "2026-01-01T23:59:50.000Z" };
     const observer = observerView({ status: "Retrying", attempts: 2, lastError, nextAttemptAt: "2026-01-02T00:00:04.000Z" });

@@ -1,7 +1,9 @@
 import type { RunView } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { keyAction } from "../../../services/status-page/src/pages/observers/key-action.ts";
-import { sayBytes, sayDuration, sayMany } from "../../../services/status-page/src/parts/say.ts";
+import { sayWhen } from "../../../services/status-page/src/pages/timers/timer-words.ts";
+import { sayAgo, sayAway, sayBytes, sayDuration, sayMany } from "../../../services/status-page/src/parts/say.ts";
+import { sayTimes } from "../../../services/status-page/src/parts/say-times.ts";
 import { addressOfObserver, routeOf } from "../../../services/status-page/src/shell/route.ts";
 import { nextLink } from "../../../services/status-page/src/store/link.ts";
 import { allOf, extendedTo, NOTHING_CHOSEN, toggled } from "../../../services/status-page/src/store/selection.ts";
@@ -38,7 +40,34 @@ describe("what is said", () => {
   it("of bytes and numbers has its unit", () => {
     expect([sayBytes(412), sayBytes(88_300_000), sayBytes(2e9)]).toEqual(["412 B", "84 MiB", "1.9 GiB"]);
     expect([sayMany(1, "run"), sayMany(2, "run")]).toEqual(["1 run", "2 runs"]);
+    expect([0, 1, 2, 3].map(sayTimes)).toEqual(["0 times", "once", "twice", "3 times"]);
   });
+
+  it.each([
+    [-3_600_000, "just now"],
+    [-1, "just now"],
+    [999, "just now"],
+    [4_000, "4 s ago"],
+  ])("of what happened %d ms ago is %s: never that it comes, whatever the clocks say", (ms, text) =>
+    expect(sayAgo(ms)).toBe(text),
+  );
+
+  it.each([
+    [4_000, "in 4 s"],
+    [999, "now"],
+    [-999, "now"],
+    [-4_000, "4 s ago"],
+  ])("of what is %d ms away is %s", (ms, text) => expect(sayAway(ms)).toBe(text));
+
+  it.each([
+    ["Waiting", 4_000, "in 4 s"],
+    ["Waiting", -4_000, "due for 4 s"],
+    ["Fired", 400, "just now"],
+    ["Fired", -4_000, "4 s ago"],
+    ["Cancelled", 4_000, "in 4 s"],
+  ] as const)("of a timer that is %s, its time %d ms away, is %s", (status, leftMs, text) =>
+    expect(sayWhen({ status, at: new Date(1e12 + leftMs).toISOString() }, 1e12)).toBe(text),
+  );
 });
 
 describe("the choice of rows", () => {

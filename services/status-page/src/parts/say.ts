@@ -17,6 +17,15 @@ export function sayDuration(ms: number): string {
 export const sayAge = (ms: number): string =>
   ms < MINUTE_MS ? `${Math.floor(Math.max(0, ms) / SECOND_MS)} s` : sayDuration(ms);
 
+/** Of what has happened: `just now`, `4 s ago`. It is never said to come, also where the clocks of machines differ. */
+export const sayAgo = (ms: number): string => (ms < SECOND_MS ? "just now" : `${sayAge(ms)} ago`);
+
+/** Of what may still come: `in 2 h 5 min`, `now`, `4 s ago`. */
+export function sayAway(leftMs: number): string {
+  if (Math.abs(leftMs) < SECOND_MS) return "now";
+  return leftMs > 0 ? `in ${sayAge(leftMs)}` : `${sayAge(-leftMs)} ago`;
+}
+
 function two(ms: number, bigMs: number, big: string, smallMs: number, small: string): string {
   const rest = Math.floor((ms % bigMs) / smallMs);
   return `${Math.floor(ms / bigMs)} ${big}${rest === 0 ? "" : ` ${rest} ${small}`}`;

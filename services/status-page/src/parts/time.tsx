@@ -1,5 +1,5 @@
 import { useShownNow } from "../live/use-now.ts";
-import { sayAge } from "./say.ts";
+import { sayAgo, sayAway } from "./say.ts";
 import css from "./time.module.css";
 
 const SAME_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -14,10 +14,12 @@ interface Props {
   isExact?: boolean;
   /** Without how long ago that was, or how far off it is: where that is said beside it anyway. */
   isBare?: boolean;
+  /** It may lie ahead. What has happened does not, even by a clock that is behind the manager's. */
+  mayCome?: boolean;
 }
 
 /** Local time, with the date unless it is today's, and its age; the exact time in UTC when pointed at. */
-export function Time({ at, isExact = false, isBare = false }: Props) {
+export function Time({ at, isExact = false, isBare = false, mayCome = false }: Props) {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <>–</>;
   const iso = date.toISOString();
@@ -28,16 +30,12 @@ export function Time({ at, isExact = false, isBare = false }: Props) {
       <time dateTime={iso} title={`${iso.slice(0, 10)} ${iso.slice(11, 23)} UTC`}>
         {(isToday ? sameDay : otherDay).format(date)}
       </time>
-      {!isBare && <Age ofMs={date.getTime()} />}
+      {!isBare && <Age ofMs={date.getTime()} mayCome={mayCome} />}
     </>
   );
 }
 
-/** What is shown is as of the last full second, and clocks differ a little: what has just been is not still to come. */
-const JUST_NOW_MS = 1_500;
-
-function Age({ ofMs }: { ofMs: number }) {
-  const shownAgoMs = useShownNow(1_000) - ofMs;
-  const agoMs = shownAgoMs > -JUST_NOW_MS ? Math.max(0, shownAgoMs) : shownAgoMs;
-  return <span className={css.age}> {agoMs >= 0 ? `${sayAge(agoMs)} ago` : `in ${sayAge(-agoMs)}`}</span>;
+function Age({ ofMs, mayCome }: { ofMs: number; mayCome: boolean }) {
+  const agoMs = useShownNow(1_000) - ofMs;
+  return <span className={css.age}> {mayCome ? sayAway(-agoMs) : sayAgo(agoMs)}</span>;
 }

@@ -6,7 +6,7 @@ import { Blank, Pending } from "../../parts/blank.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
-import { sayAge, sayCount } from "../../parts/say.ts";
+import { sayAway, sayCount } from "../../parts/say.ts";
 import { ScheduleMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
@@ -54,7 +54,8 @@ function factsOf(schedule: ScheduleView, nowMs: number): Fact[] {
     schedule;
   const { startAt, endAt, wantedNow } = schedule;
   const fact = (name: string, value: ReactNode, isThere = true): Fact[] => (isThere ? [[name, value]] : []);
-  const time = (name: string, at: string | null): Fact[] => (at === null ? [] : [[name, <Time key={name} at={at} />]]);
+  const time = (name: string, at: string | null): Fact[] =>
+    at === null ? [] : [[name, <Time key={name} at={at} mayCome />]];
   return [
     ["Status", `${status}: ${SCHEDULE_LOOKS[status].meaning}`],
     ...fact("Problem", <strong className={css.problem}>{problem}</strong>, problem !== null),
@@ -74,7 +75,7 @@ function factsOf(schedule: ScheduleView, nowMs: number): Fact[] {
       "Next",
       <>
         <Time at={nextAt ?? 0} isBare />
-        {nextDueAt !== null && `, in ${sayAge(Date.parse(nextDueAt) - nowMs)}`}
+        {nextDueAt !== null && `, ${sayAway(Math.max(0, Date.parse(nextDueAt) - nowMs))}`}
       </>,
       nextAt !== null,
     ),

@@ -113,7 +113,7 @@ function Preview({ form: { cron, timeZone } }: { form: ScheduleForm }) {
           <ol>
             {data.times.map(({ at }) => (
               <li key={at}>
-                <Time at={at} />
+                <Time at={at} mayCome />
               </li>
             ))}
           </ol>

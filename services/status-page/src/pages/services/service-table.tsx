@@ -3,7 +3,7 @@ import { useNow } from "../../live/use-now.ts";
 import { useUsedOf } from "../../live/use-used-of.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import table from "../../parts/plain-table.module.css";
-import { sayAge, sayBytes } from "../../parts/say.ts";
+import { sayAge, sayAgo, sayBytes } from "../../parts/say.ts";
 import { ServiceMark } from "../../parts/status-mark.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import css from "./service-table.module.css";
@@ -67,7 +67,6 @@ export function ServiceTable({ services, onDrain }: Props) {
 
 function Row({ service, nowMs, onDrain }: { service: ServiceView; nowMs: number; onDrain: Props["onDrain"] }) {
   const { name, pool, workerCount, free, slots, slotDeathsLately, memoryBytes, eventLoopLagMs, version } = service;
-  const ageOf = (time: string) => sayAge(Math.max(0, nowMs - Date.parse(time)));
   return (
     <tr>
       <th scope="row">
@@ -87,8 +86,8 @@ function Row({ service, nowMs, onDrain }: { service: ServiceView; nowMs: number;
       <td className={css.number}>{sayBytes(memoryBytes)}</td>
       <td className={css.number}>{Math.round(eventLoopLagMs)} ms</td>
       <td>{version}</td>
-      <td>{ageOf(service.startedAt)}</td>
-      <td>{ageOf(service.lastSeenAt)} ago</td>
+      <td>{sayAge(nowMs - Date.parse(service.startedAt))}</td>
+      <td>{sayAgo(nowMs - Date.parse(service.lastSeenAt))}</td>
       <td className={css.notes}>{notesOf(service).join("; ")}</td>
       <td>
         {!service.draining && (

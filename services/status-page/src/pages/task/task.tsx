@@ -7,6 +7,7 @@ import { type Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { sayCount, sayDuration } from "../../parts/say.ts";
+import { sayTimes } from "../../parts/say-times.ts";
 import { Stack } from "../../parts/stack.tsx";
 import { TaskMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -126,7 +127,7 @@ const TakenBy = ({ taken: { by, until } }: { taken: NonNullable<TaskView["taken"
     {until !== null && (
       <>
         {" "}
-        until <Time at={until} isExact />
+        until <Time at={until} isExact mayCome />
       </>
     )}
   </>
@@ -155,7 +156,7 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
   const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;
   const tookMs = ranMs(task, nowMs);
   const time = (name: string, at: string | null): Fact[] =>
-    at === null ? [] : [[name, <Time key={name} at={at} isExact />]];
+    at === null ? [] : [[name, <Time key={name} at={at} isExact mayCome={name === "Due"} />]];
   return [
     ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
     ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies Fact]),
@@ -169,8 +170,8 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
     ...(tookMs === null ? [] : [["Ran for", sayDuration(tookMs)] satisfies Fact]),
     ["Failed attempts", `${sayCount(task.failures)}${task.maxAttempts === null ? "" : ` of ${sayCount(task.maxAttempts)}`}`],
     ["Interruptions", sayCount(task.interruptions)],
-    ...(task.postpones === 0 ? [] : [["Put off by its handler", `${sayCount(task.postpones)} times`] satisfies Fact]),
-    ["Sent", task.sends === 1 ? "once" : `${sayCount(task.sends)} times`],
+    ...(task.postpones === 0 ? [] : [["Put off by its handler", sayTimes(task.postpones)] satisfies Fact]),
+    ["Sent", sayTimes(task.sends)],
     ...(task.parentId === null ? [] : [["Created by", <TaskLink key="parent" id={task.parentId} />] satisfies Fact]),
     ["Id", <code key="id">{id}</code>],
   ];

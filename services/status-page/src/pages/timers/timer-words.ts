@@ -1,11 +1,11 @@
 import type { TimerView } from "@unacked/contracts";
-import { sayAge, sayMany } from "../../parts/say.ts";
+import { sayAge, sayAgo, sayAway, sayMany } from "../../parts/say.ts";
 
 /** How far its time is away, or was: `in 2 h 5 min`, `due for 4 s`, `3 d ago`. */
 export function sayWhen({ at, status }: Pick<TimerView, "at" | "status">, nowMs: number): string {
   const leftMs = Date.parse(at) - nowMs;
-  if (status !== "Waiting" && status !== "Firing") return leftMs > 0 ? `in ${sayAge(leftMs)}` : `${sayAge(-leftMs)} ago`;
-  return leftMs > 0 ? `in ${sayAge(leftMs)}` : `due for ${sayAge(-leftMs)}`;
+  if (status === "Fired" || status === "Expired") return sayAgo(-leftMs);
+  return status === "Cancelled" || leftMs > 0 ? sayAway(leftMs) : `due for ${sayAge(-leftMs)}`;
 }
 
 const PROBLEMS: Record<NonNullable<TimerView["lastProblem"]>, string> = {

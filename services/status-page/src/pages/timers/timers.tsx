@@ -87,7 +87,7 @@ function CancelDialog({ timer: { id, name, at }, onClose }: { timer: TimerView; 
   return (
     <ConfirmDialog title={`Cancel ${name}?`} verb="Cancel the timer" isDangerous onConfirm={cancel} onClose={onClose}>
       <p>
-        Its time is <Time at={at} />. Cancelled it never fires; nobody can take that back, and its id is spent.
+        Its time is <Time at={at} mayCome />. Cancelled it never fires; nobody can take that back, and its id is spent.
       </p>
     </ConfirmDialog>
   );
