@@ -27,7 +27,8 @@ export class LiveStats {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       if (!document.hidden || this.stats === null) await this.#read();
-      const waitMs = Math.min(EVERY_MS * (1 + this.#failures), LIMIT_MS);
+      const soonestMs = (this.failure?.retryAfterS ?? 0) * 1_000;
+      const waitMs = Math.max(soonestMs, Math.min(EVERY_MS * (1 + this.#failures), LIMIT_MS));
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }

@@ -1,10 +1,13 @@
 import { Client, trustingDecoder, Wire, CallError as WireError } from "@unacked/client";
 import type { AnswerOf, CallInput, CallName, ProblemDetails } from "@unacked/contracts";
 import { BASE_PATH } from "./base-path.ts";
+import { remedyInWords } from "./remedy-in-words.ts";
 
 /** What the manager answered instead of what was asked for, or that nobody answered. `code` is stable. */
 export class CallError extends Error {
   readonly code: ProblemDetails["code"] | "unreachable" | "no-problem-document";
+  /** What every problem of this code is called; `message` says more of this one, or the same. */
+  readonly title: string;
   readonly remedy: string;
   readonly fieldErrors: NonNullable<ProblemDetails["errors"]>;
   /** In how many seconds to try again, where the manager says so. */
@@ -14,9 +17,15 @@ export class CallError extends Error {
     super(problem.message, options);
     this.name = "CallError";
     this.code = problem.code;
+    this.title = problem.title ?? problem.message;
     this.remedy = problem.remedy;
     this.fieldErrors = problem.fieldErrors ?? [];
     this.retryAfterS = problem.retryAfterS;
+  }
+
+  /** The manager itself said it. */
+  get isAnswer(): boolean {
+    return this.code !== "unreachable" && this.code !== "no-problem-document";
   }
 }
 
@@ -52,16 +61,16 @@ function toldToThePage(error: unknown): unknown {
   const { kind, problem, status } = error;
   if (status === 401) tellUnauthorized();
   if (kind === "refused" && problem !== undefined) {
-    const { code, detail, remedy, errors, retryAfterS } = problem as ProblemDetails;
-    const told = { code, message: detail, remedy: inSeconds(remedy, retryAfterS), retryAfterS };
-    return new CallError({ ...told, ...(errors && { fieldErrors: errors }) });
+    const { code, title, detail, errors, retryAfterS } = problem as ProblemDetails;
+    const remedy = remedyInWords(problem.remedy, retryAfterS);
+    return new CallError({ code, title, message: detail, remedy, retryAfterS, ...(errors && { fieldErrors: errors }) });
   }
   if (kind === "unreachable" || kind === "timed-out")
     return new CallError(
       {
         code: "unreachable",
-        message: kind === "timed-out" ? "The manager does not answer" : "The manager cannot be reached",
-        remedy: "Is it running, and the network between? This page tries again by itself.",
+        message: kind === "timed-out" ? "The manager has not answered in time" : "The manager cannot be reached",
+        remedy: "Is it running, and its database, and the network between? This page tries again by itself.",
       },
       { cause: error },
     );
