@@ -22,6 +22,8 @@ const PAGES = [
 
 export function Masthead({ route }: { route: Route }) {
   const { page } = route;
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => keepInSight(nav.current, "[aria-current]"), [page]);
   const mayAudit = useWhyNot("listAudit") === null;
   // Who may not read the trail need not be led there.
   const pages = PAGES.filter((each) => each.page !== "audit" || mayAudit);
@@ -31,7 +33,7 @@ export function Masthead({ route }: { route: Route }) {
   return (
     <header className={css.masthead}>
       <Name />
-      <nav aria-label="Pages" className={css.pages} ref={nav}>
+      <nav ref={nav} aria-label="Pages" className={css.pages}>
         {pages.map((each) => (
           <Link
             key={each.page}
@@ -54,12 +56,13 @@ export function Masthead({ route }: { route: Route }) {
   );
 }
 
-/** On a narrow screen the pages are a line that is scrolled: the one that is shown stands in its middle. */
-function showCurrent(nav: HTMLElement | null): void {
-  const current = nav?.querySelector<HTMLElement>("[aria-current]");
-  if (nav === null || !current) return;
-  const { left, width } = current.getBoundingClientRect();
-  nav.scrollLeft += left - nav.getBoundingClientRect().left - (nav.clientWidth - width) / 2;
+/** Where not all fits, also when the width changes. */
+function keepInSight(box: HTMLElement | null, selector: string): (() => void) | undefined {
+  const element = box?.querySelector(selector);
+  if (!box || !element) return undefined;
+  const watch = new ResizeObserver(() => element.scrollIntoView({ block: "nearest", inline: "center" }));
+  watch.observe(box);
+  return () => watch.disconnect();
 }
 
 /** For those who are not known yet: nothing that leads anywhere. */
