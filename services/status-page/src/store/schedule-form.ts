@@ -7,7 +7,6 @@ export interface ScheduleForm {
   cron: string;
   timeZone: string;
   type: string;
-  /** "": the default one. */
   pool: string;
   params: string;
 }

@@ -72,7 +72,7 @@ export function CreateScheduleDialog({ onClose }: { onClose: () => void }) {
         {text("timeZone", "Time zone", "By its clock.")}
         <Preview form={form} />
         {text("type", "Task type", "What each time creates.", "report")}
-        {text("pool", "Pool", "Whose services run it.", "default")}
+        {text("pool", "Pool", "Whose task workers it takes.", "default")}
         <Textarea
           label="Params"
           description="As JSON."
