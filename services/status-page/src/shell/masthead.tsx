@@ -27,9 +27,6 @@ export function Masthead({ route }: { route: Route }) {
   const mayAudit = useWhyNot("listAudit") === null;
   // Who may not read the trail need not be led there.
   const pages = PAGES.filter((each) => each.page !== "audit" || mayAudit);
-  const nav = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: which one is current is read from what is drawn
-  useEffect(() => showCurrent(nav.current), [page]);
   return (
     <header className={css.masthead}>
       <Name />

@@ -50,12 +50,6 @@ export const call = <Name extends CallName>(
 ): Promise<AnswerOf<Name>> =>
   client.call(name, input, signal).catch((error: unknown) => Promise.reject(toldToThePage(error)));
 
-/** A program reads the header that a remedy names; people do not see it. */
-const inSeconds = (remedy: string, retryAfterS: number | undefined): string =>
-  retryAfterS === undefined
-    ? remedy
-    : remedy.replace("after Retry-After", `in ${retryAfterS} s`).replace("as long as Retry-After says", `${retryAfterS} s`);
-
 function toldToThePage(error: unknown): unknown {
   if (!(error instanceof WireError)) return error;
   const { kind, problem, status } = error;
