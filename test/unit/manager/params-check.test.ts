@@ -11,6 +11,7 @@ const definition = defineObserver({
     mode: z.enum(["fast", "slow"]).optional(),
     list: z.array(z.string()).optional(),
     "a/b": z.strictObject({ deep: z.boolean() }).optional(),
+    source: z.url().optional(),
   }),
   run: async () => undefined,
 });
@@ -25,6 +26,8 @@ describe("params that are wrong", () => {
     [{ url: "x".repeat(21), mode: "slowly" }],
     [{ url: "x", list: [1, "a", null] }],
     [{ url: "x", "a/b": { deep: 1, deeper: 2 } }],
+    [{ url: "x", source: "not a url" }],
+    [{ url: "x", source: "/relative" }],
     [[]],
     [null],
   ])("are told by the manager in the words of the service: %j", (params) => {
@@ -40,6 +43,19 @@ describe("params that are wrong", () => {
       { pointer: "/params/one", message: "there is no such param" },
       { pointer: "/params/two", message: "there is no such param" },
     ]);
+  });
+
+  test.each(["https://exämple.com/ü?a=b c", "wss://[::1]:9443", "urn:isbn:0451450523", " https://a.example "])(
+    "are not these: a URL that the service takes (%s)",
+    (source) => {
+      expect(parseParams(definition, { url: "x", source })).toMatchObject({ ok: true });
+      expect(checkParams({ ...schema }, { url: "x", source })).toEqual([]);
+    },
+  );
+
+  test("are not those that only a format forbids which another names otherwise", () => {
+    const formats = { type: "object", properties: { at: { type: "string", format: "date-time" }, by: { format: "jwt" } } };
+    expect(checkParams(formats, { at: "2026-11-24 16:00", by: "nobody" })).toEqual([]);
   });
 
   test("are told somehow, where a schema says what only JSON Schema can say; one that is broken takes everything", () => {
