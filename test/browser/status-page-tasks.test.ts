@@ -1,6 +1,7 @@
 import type { TaskTypeList } from "@unacked/contracts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sayTimes } from "../../services/status-page/src/parts/say-times.ts";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, untilLive, WIDE } from "../support/browser/browser.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
@@ -119,7 +120,10 @@ test("a failed task shows its error with its stack, and runs again when it is to
   await page.getByRole("button", { name: "Run it again" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Run it again" }).click();
   await expect.poll(async () => (await tasks.get(id)).sends, POLL).toBe(sends + 1);
-  await page.getByText(`${sends + 1} times`).waitFor();
+  await page
+    .getByText(sayTimes(sends + 1), { exact: true })
+    .first()
+    .waitFor();
 });
 
 test("a result is shown, and an address of no task says so", async () => {

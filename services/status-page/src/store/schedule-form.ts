@@ -7,6 +7,7 @@ export interface ScheduleForm {
   cron: string;
   timeZone: string;
   type: string;
+  /** "": the default one. */
   pool: string;
   params: string;
 }
