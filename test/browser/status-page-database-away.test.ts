@@ -75,7 +75,8 @@ function unavailable(detail: string) {
   const code = "database-unavailable";
   const { title, status, remedy } = PROBLEMS[code];
   const requestId = "0197d5c0-0000-7000-8000-000000000001";
-  const problem = { type: problemType(code), title, status, detail, code, remedy, requestId, retryAfterS: 2 };
+  const about = { type: problemType(code), title, status, detail, code, remedy } as const;
+  const problem: ProblemDetails = { ...about, requestId, retryAfterS: 2 };
   const headers = { "content-type": "application/problem+json", "retry-after": "2", "x-request-id": requestId };
-  return { status, headers, body: JSON.stringify(problem satisfies ProblemDetails) };
+  return { status, headers, body: JSON.stringify(problem) };
 }
