@@ -43,7 +43,6 @@ export function bundleProgram(root, { of, entries, beside }, { outdir, external 
     outdir,
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
-    keepNames: true, // errors are known by theirs
     splitting: true, // what is imported where it is needed is loaded only there
     platform: "node",
     format: "esm",

@@ -19,6 +19,7 @@ import { HttpProblem } from "../api/http-problem.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import { eventStream } from "./change-events.ts";
 import { allowOrigins, refuseForeignPages } from "./cross-origin.ts";
+import { messagesOf } from "./express-messages.ts";
 import { Gate } from "./gate.ts";
 import { sendJson } from "./json-body.ts";
 import { refuseForeignHosts } from "./known-hosts.ts";
@@ -64,12 +65,13 @@ export interface HttpAccess extends RateLimitSettings {
   tls: ServerTls | undefined;
 }
 
-/** Everything that the manager answers over HTTP. */
-export function createApp(parts: HttpParts): RequestListener {
+/** Everything that the manager answers over HTTP, for a server that makes its requests and responses of these classes. */
+export function createApp(parts: HttpParts): { listener: RequestListener; messages: ReturnType<typeof messagesOf> } {
   const app = createRouter(parts);
   // A request line that express cannot read as a path ("//?#@!") passes by every handler, the one for errors included.
-  return (request, response) =>
+  const listener: RequestListener = (request, response) =>
     app(request as Request, response as Response, () => sendProblem(response as Response, UNREADABLE_PATH, randomUUID()));
+  return { listener, messages: messagesOf(app) };
 }
 
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };

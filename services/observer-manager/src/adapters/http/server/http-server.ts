@@ -55,16 +55,17 @@ export async function startHttpServer(settings: HttpServerSettings): Promise<Htt
 }
 
 function createListener(settings: HttpServerSettings): { server: Server; stopFollowing: () => void } {
-  const limits = {
+  const { access, log } = settings;
+  const { listener, messages } = createApp(settings);
+  const options = {
+    ...messages,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   };
-  const { access, log } = settings;
-  const app = createApp(settings);
-  if (access.tls !== undefined) return createTlsServer(limits, app, access.tls, log);
-  return { server: createServer(limits, app), stopFollowing: () => undefined };
+  if (access.tls !== undefined) return createTlsServer(options, listener, access.tls, log);
+  return { server: createServer(options, listener), stopFollowing: () => undefined };
 }
 
 function urlOf(scheme: "http" | "https", server: Server, host: string): string {
