@@ -119,7 +119,7 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     this.#watch = watch;
     const isWatched = this.limits !== NO_LIMITS;
     const isUnlimited = warnAfterMs === undefined && restartAfterMs === undefined;
-    if (this.#settled || this.#running.context.signal.aborted || (isUnlimited && !isWatched)) return;
+    if (this.#settled || (isUnlimited && !isWatched) || this.#running.context.signal.aborted) return;
     this.limits = isUnlimited ? NO_LIMITS : { warnAfterMs, restartAfterMs };
     watch.changed(this);
     if (isUnlimited) watch.remove(this);

@@ -32,8 +32,16 @@ export function asHandler(
       const creations = new Creations(typeOf);
       try {
         const { postpone } = postponing;
-        const about = { params: given, ...inputsOf(definition, inputs), attempt, taskId: observer.id };
-        const context = { ...about, signal, log, postpone, tasks: creations };
+        const context = {
+          params: given,
+          attempt,
+          taskId: observer.id,
+          signal,
+          log,
+          postpone,
+          tasks: creations,
+          ...inputsOf(definition, inputs),
+        };
         const value = await handlerOf(definition, attempt).run(context);
         if (postponing.asked === undefined && !signal.aborted) {
           const created = creations.json.length === 0 ? {} : { creations: creations.json };

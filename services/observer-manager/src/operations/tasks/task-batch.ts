@@ -25,7 +25,7 @@ export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: 
     results: outcomes.map((outcome) =>
       outcome.kind === "problem"
         ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
-        : { status: outcome.kind === "created" ? 201 : 200, task: { ...outcome.task, outcome: outcome.kind } },
+        : { status: outcome.kind === "created" ? 201 : 200, task: { outcome: outcome.kind, ...outcome.task } },
     ),
   };
 }

@@ -40,8 +40,8 @@ export interface TaskDeskParts {
 
 type Creations = { task: NewTask; action: Action }[];
 
-const withId = ({ id, ...task }: CreateTask): NewTask =>
-  id === undefined ? { ...task, id: newTaskId(), hasNewId: true } : { ...task, id };
+const withId = (task: CreateTask): NewTask =>
+  task.id === undefined ? { hasNewId: true, ...task, id: newTaskId() } : { ...task, id: task.id };
 
 /** How many single requests share a transaction when many arrive at once. */
 const MAX_TOGETHER = 1_000;

@@ -238,8 +238,10 @@ export class WorkConsumer {
 
   #given(delivery: Delivery): void {
     const appetite = this.#appetite;
-    if (appetite.kind === "taking")
-      this.#appetite = { ...appetite, taken: appetite.taken + 1, lastTakenAtMs: performance.now() };
+    if (appetite.kind === "taking") {
+      const { kind, window, isWhole, taken } = appetite;
+      this.#appetite = { kind, window, isWhole, taken: taken + 1, lastTakenAtMs: performance.now() };
+    }
     this.#parts.onDelivery(delivery);
   }
 }

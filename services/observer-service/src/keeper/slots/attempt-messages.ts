@@ -46,7 +46,7 @@ export class AttemptMessages {
             outcome: message.outcome,
             ...(message.error && { error: asError(message.error) }),
           } as never,
-          { ...message, members: placed.results },
+          { members: placed.results, ...message },
         );
       case "result": {
         const { taskId, output, error, isFinal } = message;
