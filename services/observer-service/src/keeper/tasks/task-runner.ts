@@ -244,7 +244,7 @@ export class TaskRunner {
     return {
       onSettled: (batch, outcome, word = {}) =>
         endEach(batch, (run) => {
-          const end = { ...memberEnd(outcome, word, run.task.taskId), cause: run.cause };
+          const end = { cause: run.cause, ...memberEnd(outcome, word, run.task.taskId) };
           return fateOf(end, this.#limitsOf(run), Math.random());
         }),
       onUncaught: (batch, error) => this.#stopBatch(batch, { kind: "uncaught", error: thrownText(error) }),
