@@ -62,10 +62,12 @@ describe("what services say of one send of a task", () => {
 });
 
 describe("the window", () => {
-  it("is nothing without workers, a quarter more than they are at rest, and eleven times as many at most", () => {
+  it("is nothing without workers, a quarter more than they are at rest, and 21 times as many at most", () => {
     expect(windowOf(0, 1_000)).toBe(0);
     expect(windowOf(10, 0)).toBe(13);
     expect(windowOf(10, 500)).toBe(60);
-    expect(windowOf(10, 1_000_000)).toBe(110);
+    expect(windowOf(10, 999)).toBe(110);
+    expect(windowOf(100, 5_000)).toBe(1_100);
+    expect(windowOf(10, 1_000_000)).toBe(210);
   });
 });

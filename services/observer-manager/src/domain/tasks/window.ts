@@ -1,7 +1,10 @@
 /** How long a task may wait in the queue for a worker that is soon free: the way of an end to the books, and of the next task back. */
 const TURN_MS = 100;
+/** The same where so many end a second: they are told, written and claimed by the hundred then, and each of these steps takes longer. */
+const BUSY_TURN_MS = 200;
+const BUSY_PER_S = 1_000;
 const LEAST_SHARE = 0.25;
-const MOST_TIMES = 10;
+const MOST_TIMES = 20;
 
 /**
  * How many tasks of a pool are to be Sent or Running: one for each worker, and as many again as end while one end is told and answered.
@@ -10,7 +13,7 @@ const MOST_TIMES = 10;
  */
 export function windowOf(workers: number, endedPerS: number): number {
   if (workers <= 0) return 0;
-  const turn = (endedPerS * TURN_MS) / 1_000;
+  const turn = (endedPerS * (endedPerS < BUSY_PER_S ? TURN_MS : BUSY_TURN_MS)) / 1_000;
   const ahead = Math.min(workers * MOST_TIMES, Math.max(workers * LEAST_SHARE, turn));
   return workers + Math.ceil(ahead);
 }

@@ -10,7 +10,7 @@ const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 const PACES_EVERY_MS = 250;
 /** Under load rounds are no closer: fewer commits, and more travels together. */
-const BUSY_PAUSE_MS = 20;
+const BUSY_PAUSE_MS = 10;
 /** So many claimed in one round are load. */
 const BUSY = 50;
 const PROMOTE_LIMIT = 5_000;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { EXCHANGES, newMessageId, TASK_STATE_KEY, type TaskEvent } from "@unacked/contracts";
 import type { ServiceIdentity } from "../identity.ts";
 import { type PublishTools, publishUntilConfirmed } from "../outbox/publish-until-confirmed.ts";
@@ -5,9 +6,15 @@ import { type PublishTools, publishUntilConfirmed } from "../outbox/publish-unti
 const MAX_BATCH_EVENTS = 1_000;
 /** Well below the 16 MiB that RabbitMQ 4 takes by default. */
 const MAX_BATCH_BYTES = 1_048_576;
+/** So many told at once are load. */
+const BUSY = 50;
+/** Under load batches are no closer: fewer messages and transactions, and more starts whose end says it all. */
+const BUSY_PAUSE_MS = 10;
 
 interface Waiting {
-  readonly json: string;
+  readonly event: TaskEvent;
+  /** Written when it is sent: most starts never are. */
+  json: string;
   readonly generation: number;
   /** Its end was told before it was sent: that says all of it. */
   isDropped: boolean;
@@ -47,7 +54,7 @@ export class TaskSender {
   }
 
   tell(event: TaskEvent, onConfirmed?: () => void): void {
-    const waiting = { json: JSON.stringify(event), generation: this.#generation, isDropped: false, onConfirmed };
+    const waiting = { event, json: "", generation: this.#generation, isDropped: false, onConfirmed };
     if (event.kind === "TaskStarted") this.#starts.set(event.runId, waiting);
     if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
     this.#waiting.push(waiting);
@@ -90,6 +97,7 @@ export class TaskSender {
     for (; next < this.#waiting.length && batch.length < MAX_BATCH_EVENTS; next += 1) {
       const one = this.#waiting[next] as Waiting;
       if (one.isDropped) continue;
+      one.json ||= JSON.stringify(one.event);
       bytes += one.json.length;
       const [first] = batch;
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || one.generation !== first.generation)) break;
@@ -122,8 +130,8 @@ export class TaskSender {
     }
     this.#inFlight = [];
     for (const { onConfirmed } of batch) onConfirmed?.();
-    if (this.waiting > 0) return;
-    for (const resolve of this.#onEmpty.splice(0)) resolve();
+    if (this.waiting === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+    if (batch.length >= BUSY) await sleep(BUSY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }
 
   #nextEvent(): Promise<void> {
