@@ -1,7 +1,7 @@
 # Two images: `docker build --target observer-manager .` and `docker build --target observer-service .`
 # The packages of a target are those of its workspace alone; compiler and tests stay behind.
 
-ARG NODE_IMAGE=node:22-bookworm-slim
+ARG NODE_IMAGE=node:24-bookworm-slim
 
 # The manifests alone, so that the layers of packages last until one of them changes.
 FROM ${NODE_IMAGE} AS manifests

@@ -8,7 +8,7 @@ import { runTrial } from "./engine/trial.mjs";
  * `npm run try-compose`: docker-compose.yml, really run: up, healthy, page and REST, observers, a third service, kill -9 of a
  * container, stop and start, monitoring. `-- --short`: until the kill.
  */
-const BASES = ["node:22-bookworm-slim", "rabbitmq:4", "postgres:17"].map((name) => `docker.io/library/${name}`);
+const BASES = ["node:24-bookworm-slim", "rabbitmq:4", "postgres:17"].map((name) => `docker.io/library/${name}`);
 const PROMETHEUS = "docker.io/prom/prometheus:v3.5.0";
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");

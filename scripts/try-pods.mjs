@@ -10,7 +10,7 @@ import { provideKubectl } from "./setup/kubectl-program.mjs";
  * `npm run try-pods`: the pods of k8s/overlays/dev and production, really run: probes, users, read-only root, drain. What operators would make in a
  * cluster is made by hand (operators.mjs).
  */
-const BASES = ["node:22-bookworm-slim", "rabbitmq:4", "rabbitmq:4.3-management", "postgres:17"];
+const BASES = ["node:24-bookworm-slim", "rabbitmq:4", "rabbitmq:4.3-management", "postgres:17"];
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 

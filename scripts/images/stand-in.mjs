@@ -7,7 +7,7 @@ import { findOnPath } from "../servers/rabbitmq-program.mjs";
 import { runTool } from "../setup/run-tool.mjs";
 import { imageOfFolder } from "./buildah.mjs";
 
-/** Where `node:22-bookworm-slim` cannot be had: the same Debian, this machine's Node.js, the same user, the same places. */
+/** Where `node:24-bookworm-slim` cannot be had: the same Debian, this machine's Node.js, the same user, the same places. */
 
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 

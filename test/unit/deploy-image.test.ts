@@ -41,7 +41,7 @@ describe("the Dockerfile", () => {
 
   it("takes its base by a tag of Node that the project runs on", () => {
     const outside = readDockerfile().filter(({ from }) => !readDockerfile().some(({ name }) => name === from));
-    expect(new Set(outside.map(({ from }) => from))).toEqual(new Set(["node:22-bookworm-slim"]));
+    expect(new Set(outside.map(({ from }) => from))).toEqual(new Set(["node:24-bookworm-slim"]));
   });
 });
 
