@@ -47,7 +47,9 @@ export class BatchHandler {
     const { definition, tell } = this.#parts;
     const tasks = this.#tasks(signal);
     if (tasks.length === 0) return;
-    const abortAll = () => this.#controllers.forEach((one) => void one.abort(signal.reason));
+    const abortAll = (): void => {
+      for (const one of this.#controllers.values()) one.abort(signal.reason);
+    };
     if (signal.aborted) abortAll();
     else signal.addEventListener("abort", abortAll, { once: true });
     const returned = await definition.runBatch?.(tasks, { signal, log });
