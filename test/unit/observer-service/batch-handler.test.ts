@@ -1,0 +1,50 @@
+import { type BatchedTask, defineTask } from "@unacked/sdk";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { BatchHandler } from "../../../services/observer-service/src/slot/batch-handler.ts";
+
+describe("the signals of those that came in one call", () => {
+  const whole = new AbortController();
+  const tell = () => undefined;
+
+  /** Two, given to a handler that goes on until its own signal has fired. @returns what it was given, and when it is over */
+  function begin(signal: AbortSignal) {
+    const given: BatchedTask[] = [];
+    const definition = defineTask({
+      type: "two",
+      params: z.strictObject({}),
+      batch: { size: 2 },
+      async runBatch(tasks, ctx) {
+        given.push(...tasks);
+        if (!ctx.signal.aborted) await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+        return [];
+      },
+    });
+    const members = ["a", "b"].map((taskId) => ({ taskId, params: {}, attempt: 1 }));
+    const handler = new BatchHandler({ definition, members, tell } as never);
+    const over = handler.definition.run({ signal, log: { warn: tell } } as never);
+    return { handler, given, over };
+  }
+
+  it("are of each alone: who is to end is told so, the other goes on", () => {
+    const { handler, given } = begin(whole.signal);
+    handler.abort("a", "not wanted");
+    expect(given.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    expect(given[0]?.signal.reason).toBe("not wanted");
+  });
+
+  it("fire all when the call is to end, each with that reason but where it had another before", async () => {
+    const ending = new AbortController();
+    const { handler, given, over } = begin(ending.signal);
+    handler.abort("b", "not wanted");
+    ending.abort("its time is up");
+    await over;
+    expect(given.map(({ signal }) => signal.reason)).toEqual(["its time is up", "not wanted"]);
+  });
+
+  it("have fired where the call was to end before it began", async () => {
+    const { given, over } = begin(AbortSignal.abort("draining"));
+    await over;
+    expect(given.map(({ signal }) => signal.reason)).toEqual(["draining", "draining"]);
+  });
+});
