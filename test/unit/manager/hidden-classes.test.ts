@@ -1,4 +1,5 @@
 import { setFlagsFromString } from "node:v8";
+import { runInThisContext } from "node:vm";
 import { CreateTask, type TaskView } from "@unacked/contracts";
 import { expect, it } from "vitest";
 import { batchResults } from "../../../services/observer-manager/src/operations/tasks/task-batch.ts";
@@ -11,10 +12,7 @@ import { SOMEBODY } from "../../support/servers/books.ts";
  */
 
 setFlagsFromString("--allow-natives-syntax");
-const shareClass = new Function("one", "other", "return %HaveSameMap(one, other)") as (
-  one: object,
-  other: object,
-) => boolean;
+const shareClass: (one: object, other: object) => boolean = runInThisContext("(one, other) => %HaveSameMap(one, other)");
 
 /** The first few are made before V8 knows how. */
 const MANY = 100;
