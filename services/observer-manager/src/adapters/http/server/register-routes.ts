@@ -72,14 +72,14 @@ function handlersOf(route: Route): RequestHandler[] {
 async function answerRoute(route: Route, request: Request, response: Response): Promise<void> {
   const requestId = requestIdOf(response);
   const traceContext = spanOf(response)?.context;
-  const by: Actor = { ...callerOf(response).identity, address: request.ip ?? "", requestId, traceContext };
+  const by: Actor = { address: request.ip ?? "", requestId, traceContext, ...callerOf(response).identity };
   const input = {
-    ...readInput(route, request),
     requestId,
     by,
     isSecure: request.secure,
     basePath: request.baseUrl,
     untilGone: () => untilGone(response),
+    ...readInput(route, request),
   };
   const outcome = await route.handle(input);
   response.setHeader("Cache-Control", "no-store");
