@@ -25,7 +25,10 @@ export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: 
     results: outcomes.map((outcome) =>
       outcome.kind === "problem"
         ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
-        : { status: outcome.kind === "created" ? 201 : 200, task: { outcome: outcome.kind, ...outcome.task } },
+        : {
+            status: outcome.kind === "created" ? 201 : 200,
+            task: Object.assign({}, outcome.task, { outcome: outcome.kind }),
+          },
     ),
   };
 }
