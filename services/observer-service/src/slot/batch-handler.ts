@@ -24,7 +24,7 @@ export interface BatchHandlerParts {
 /** One call for many tasks, in the form in which handlers are entered. Those whose params do not pass are told of, and left out. */
 export class BatchHandler {
   readonly #parts: BatchHandlerParts;
-  /** Of each member; of the whole, too, which ends each. (`AbortSignal.any` takes 12 µs a task, this 2.) */
+  /** By task. Each is aborted with the whole call, too: `AbortSignal.any` would take 12 µs a task, this takes 2. */
   readonly #controllers = new Map<string, AbortController>();
 
   constructor(parts: BatchHandlerParts) {

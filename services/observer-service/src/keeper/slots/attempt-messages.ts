@@ -46,7 +46,7 @@ export class AttemptMessages {
             outcome: message.outcome,
             ...(message.error && { error: asError(message.error) }),
           } as never,
-          { members: placed.results, ...message },
+          { members: placed.results, ...message }, // a slot's own `members` does not pass the schema
         );
       case "result": {
         const { taskId, output, error, isFinal } = message;
