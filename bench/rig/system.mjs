@@ -104,7 +104,7 @@ export class System {
   async create(count) {
     const watch = this.#rig.meter.watch();
     const before = await this.books.count("Processing");
-    for (const body of this.batchBodies(count)) await this.rest.expect(200, "POST", "/api/v1/observers/batch", body);
+    for (const body of this.batchBodies(count)) await this.rest.createMany("observers", body);
     await watch.untilStarted(count);
     watch.end();
     await this.books.until("Processing", before + count, ["Created"]);
@@ -113,7 +113,7 @@ export class System {
   /** @param {string} type @param {string[]} names @returns {Promise<string>} the id of the last of them */
   async createTasks(type, names) {
     const body = JSON.stringify({ tasks: names.map((name) => ({ type, params: { name } })) });
-    const { text } = await this.rest.expect(200, "POST", "/api/v1/tasks/batch", body);
+    const { text } = await this.rest.createMany("tasks", body);
     return JSON.parse(text).results.at(-1).task.id;
   }
 

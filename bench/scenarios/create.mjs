@@ -33,7 +33,7 @@ async function measure(bench) {
     const { confirmedMs, deliveredMs } = await publishRaw(rig, raw, sizes.crowd, (bodies) => raw.publish(bodies));
     tally.raw({ "batch-accepted": confirmedMs, "batch-running": deliveredMs, "batch-books": deliveredMs });
     const [body = ""] = system.batchBodies(sizes.crowd);
-    const post = () => system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
+    const post = () => system.rest.createMany("observers", body);
     const { result: times, spentMs } = await cpuSpent(partsOf(rig, system, service), () =>
       createOurs(rig, system, sizes.crowd, post),
     );

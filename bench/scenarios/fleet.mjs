@@ -113,7 +113,7 @@ async function create(rig, { system }, count) {
   const before = await system.books.count("Processing");
   const bodies = system.batchBodies(count);
   const beganMs = nowMs();
-  for (const body of bodies) await system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
+  for (const body of bodies) await system.rest.createMany("observers", body);
   await watch.untilStarted(count, patienceMs(count));
   watch.end();
   await system.books.until("Processing", before + count, ["Created"], patienceMs(count));

@@ -139,7 +139,7 @@ async function createAll(rig, system, count) {
   const many = system.batchBodies(count - count / FEW, { labels: LABELS.many });
   const watch = rig.meter.watch();
   const beganMs = nowMs();
-  for (const body of [...few, ...many]) await system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
+  for (const body of [...few, ...many]) await system.rest.createMany("observers", body);
   await watch.untilStarted(count);
   watch.end();
   await system.books.until("Processing", count, ["Created"]);

@@ -71,7 +71,7 @@ async function crowdOn({ rig, sizes, runs }, env) {
   const watch = rig.meter.watch();
   const [body = ""] = system.batchBodies(crowd);
   const beganMs = nowMs();
-  await Promise.all([system.rest.expect(200, "POST", "/api/v1/observers/batch", body), watch.untilStarted(crowd)]);
+  await Promise.all([system.rest.createMany("observers", body), watch.untilStarted(crowd)]);
   const created = watch.lastStartMs - beganMs;
   watch.end();
   await system.books.until("Processing", crowd, ["Created"]);
@@ -94,7 +94,7 @@ async function emitsOn({ rig }, env) {
   const system = await System.start(rig);
   const service = await system.startService("alpha", EMITTING, { ...env, OBSERVERS_DIR: "bench/observers-emitting" });
   const [body = ""] = system.batchBodies(EMITTING);
-  await system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
+  await system.rest.createMany("observers", body);
   await system.books.until("Processing", EMITTING, ["Created"]);
   await sleep(SETTLE_MS);
   const confirmed = async () => {

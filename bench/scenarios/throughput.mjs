@@ -63,7 +63,7 @@ async function measureStateEvents(bench, tally) {
   const { stateObservers: observerCount } = bench.sizes;
   const system = await System.start(bench.rig);
   const observers = system.batchBodies(observerCount, { pool: "synthetic", whenFull: "queue" });
-  for (const body of observers) await system.rest.expect(200, "POST", "/api/v1/observers/batch", body);
+  for (const body of observers) await system.rest.createMany("observers", body);
   const rows = await system.books.query("SELECT id FROM observers ORDER BY id");
   const services = await SyntheticServices.open(
     system.amqpUrl,

@@ -188,6 +188,33 @@ describe("a call that succeeds is answered as described", () => {
       expect((await make(named(operationId), { json: { ids: [run, randomUUID()] } })).body.results).toHaveLength(2);
   });
 
+  test("with receipts alone, where they are asked for", async () => {
+    const minimal = { prefer: "respond-async, return=minimal" };
+    const [known, name] = [randomUUID(), `receipt-${randomUUID()}`];
+    const json = { tasks: [{ id: known, type: "any", params: { a: 1 } }, { type: 7 }] };
+    const tasks = await make(named("createTasks"), { json, headers: minimal });
+    expect(tasks.body.results).toEqual([
+      { status: 201, task: { id: known, outcome: "created" } },
+      { status: 422, problem: expect.objectContaining({ code: "invalid-body" }) },
+    ]);
+    expect(tasks.headers.get("preference-applied")).toBe("return=minimal");
+    const again = await make(named("createTasks"), { json, headers: minimal });
+    expect(again.body.results[0]).toEqual({ status: 200, task: { id: known, outcome: "exists" } });
+    const whole = await make(named("createTasks"), { json, headers: { prefer: "return=representation, return=minimal" } });
+    expect(whole.body.results[0].task).toMatchObject({ id: known, params: { a: 1 }, outcome: "exists" });
+    expect(whole.headers.get("preference-applied")).toBeNull();
+    const observers = await make(named("createObservers"), {
+      json: { observers: [{ name, type: "ticker", params: { everyMs: 1_000 } }] },
+      headers: minimal,
+    });
+    const [created] = observers.body.results;
+    expect(created).toEqual({ status: 201, observer: { id: created.observer.id, name } });
+    // What has no receipts is answered as ever.
+    const single = await make(named("createTask"), { json: { type: "any", params: {} }, headers: minimal });
+    expect(single.body).toMatchObject({ type: "any", params: {} });
+    expect(single.headers.get("preference-applied")).toBeNull();
+  });
+
   test("about observers that are changed", async () => {
     const ref = await putRunning(books.dataSource, { name: "changed" });
     const change = named("changeObserver");

@@ -5,6 +5,8 @@ import {
   type CallName,
   type ChangeEvent,
   type LogEvent,
+  type MinimalCallName,
+  type MinimalOf,
   type PagedCallName,
   placeOf,
   type QueryOf,
@@ -14,7 +16,7 @@ import type { Decoder, StreamName } from "./decoder.ts";
 import { followStream, type Lost, pause } from "./event-stream.ts";
 import { Flows } from "./flows/flows.ts";
 import { Tasks } from "./tasks/tasks.ts";
-import type { Wire } from "./wire.ts";
+import type { RawAnswer, Wire } from "./wire.ts";
 
 export interface ClientParts {
   wire: Wire;
@@ -55,20 +57,35 @@ export class Client {
   }
 
   /** Under its operationId. */
-  async call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>> {
-    const { path, query, body, ifMatch }: AnyInput = input;
+  call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>> {
+    return this.#call({ name, input, signal }, (raw) => this.#decoder.answer(name, raw) as AnswerOf<Name>);
+  }
+
+  /** The same, answered with receipts alone: for whoever makes thousands, and knows what they are. */
+  callMinimal<Name extends MinimalCallName>(
+    name: Name,
+    input: CallInput<Name>,
+    signal?: AbortSignal,
+  ): Promise<MinimalOf<Name>> {
+    const called = { name, input, signal, prefer: "return=minimal" };
+    return this.#call(called, (raw) => this.#decoder.receipts(name, raw) as MinimalOf<Name>);
+  }
+
+  async #call<Answer>({ name, input, signal, prefer }: Called, read: (raw: RawAnswer) => Answer): Promise<Answer> {
+    const { path, query, body, ifMatch } = input;
     const request = {
       method: placeOf(name).method,
       path: pathOf(name, path),
       query: toSearch(query),
       body,
       ifMatch,
+      prefer,
       signal,
     };
     const attempts = isRepeatable(name, body) ? this.#retries : 0;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return this.#decoder.answer(name, await this.#wire.send(request)) as AnswerOf<Name>;
+        return read(await this.#wire.send(request));
       } catch (error) {
         const laterMs = attempt < attempts ? laterOf(error, attempt) : undefined;
         if (laterMs === undefined) throw error;
@@ -121,6 +138,13 @@ export class Client {
 interface Page {
   items: unknown[];
   nextCursor: string | null;
+}
+
+interface Called {
+  name: CallName;
+  input: AnyInput;
+  signal: AbortSignal | undefined;
+  prefer?: string;
 }
 
 /** All that a call can be given, whichever it is. */

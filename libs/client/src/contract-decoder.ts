@@ -15,6 +15,10 @@ export const contractDecoder: Decoder = {
     if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, contractDecoder);
     return checked(schemaOf(name, raw.status), raw.status === 204 ? undefined : bodyOf(raw), raw.request);
   },
+  receipts(name, raw) {
+    if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, contractDecoder);
+    return checked(CALLS[name].minimal[200], bodyOf(raw), raw.request);
+  },
   event(stream, { event, data }, request) {
     const schema = Object.hasOwn(EVENTS[stream], event) ? EVENTS[stream][event] : undefined;
     if (schema === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { CallName } from "@unacked/contracts";
+import type { CallName, MinimalCallName } from "@unacked/contracts";
 import { type AnyProblem, CallError } from "./call-error.ts";
 import type { EventBlock } from "./event-blocks.ts";
 import type { RawAnswer } from "./wire.ts";
@@ -9,6 +9,8 @@ export type StreamName = "followChanges" | "getLogs";
 /** What becomes of what came over the wire. Throws CallError. */
 export interface Decoder {
   answer(name: CallName, raw: RawAnswer): unknown;
+  /** Of a call that was asked for receipts alone; a manager that knows of no such answers with all, of which they are a part. */
+  receipts(name: MinimalCallName, raw: RawAnswer): unknown;
   /** Undefined: this client does not know such events; the format asks to pass over them. */
   event(stream: StreamName, block: EventBlock, request: string): { name: string; data: unknown } | undefined;
   problem(body: unknown): AnyProblem | undefined;
@@ -23,6 +25,7 @@ export const trustingDecoder: Decoder = {
     if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, trustingDecoder);
     return raw.status === 204 ? undefined : bodyOf(raw);
   },
+  receipts: (name, raw) => trustingDecoder.answer(name, raw),
   event: (_stream, { event, data }) => ({ name: event, data: JSON.parse(data) }),
   problem: (body) => (typeof (body as AnyProblem | null)?.code === "string" ? (body as AnyProblem) : undefined),
 };

@@ -18,6 +18,8 @@ export interface Request {
   body?: unknown;
   /** What the thing was read with: it is changed only if it still is so. */
   ifMatch?: string | undefined;
+  /** As `Prefer` has it. */
+  prefer?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -70,7 +72,7 @@ export class Wire {
   }
 
   async #fetch(request: Request, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
-    const { method, path, query, body, ifMatch } = request;
+    const { method, path, query, body, ifMatch, prefer } = request;
     const { token, fetch: fetchBy = fetch } = this.#options;
     const search = query === undefined || query.size === 0 ? "" : `?${query}`;
     const init: RequestInit = {
@@ -79,6 +81,7 @@ export class Wire {
         ...headers,
         ...(body !== undefined && { "content-type": "application/json" }),
         ...(ifMatch !== undefined && { "if-match": ifMatch }),
+        ...(prefer !== undefined && { prefer }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -32,6 +32,19 @@ export const BatchResults = z
   .meta({ id: "BatchResults" });
 export type BatchResults = z.infer<typeof BatchResults>;
 
+/** The same to `Prefer: return=minimal`: what the client cannot know of each. */
+export const ObserverReceipts = z
+  .object({
+    results: z.array(
+      z.union([
+        z.object({ status: accepted.status, observer: ObserverView.pick({ id: true, name: true }) }),
+        z.object(refused),
+      ]),
+    ),
+  })
+  .meta({ id: "ObserverReceipts" });
+export type ObserverReceipts = z.infer<typeof ObserverReceipts>;
+
 const target = {
   ids: z.array(ObserverId).min(1).max(MAX_BULK).optional(),
   names: z.array(ObserverName).min(1).max(MAX_BULK).optional(),

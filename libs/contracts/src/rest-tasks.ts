@@ -152,15 +152,19 @@ export const TaskPage = z
   .meta({ id: "TaskPage" });
 export type TaskPage = z.infer<typeof TaskPage>;
 
+const status = z.int().describe("as the single call would have answered");
+const refused = z.object({ status: z.int(), problem: ProblemDetails });
+
 /** The answer of POST /tasks/batch: in the order given. */
 export const TaskBatchResults = z
-  .object({
-    results: z.array(
-      z.union([
-        z.object({ status: z.int().describe("as the single call would have answered"), task: CreatedTask }),
-        z.object({ status: z.int(), problem: ProblemDetails }),
-      ]),
-    ),
-  })
+  .object({ results: z.array(z.union([z.object({ status, task: CreatedTask }), refused])) })
   .meta({ id: "TaskBatchResults" });
 export type TaskBatchResults = z.infer<typeof TaskBatchResults>;
+
+/** The same to `Prefer: return=minimal`: what the client cannot know of each. */
+export const TaskReceipts = z
+  .object({
+    results: z.array(z.union([z.object({ status, task: CreatedTask.pick({ id: true, outcome: true }) }), refused])),
+  })
+  .meta({ id: "TaskReceipts" });
+export type TaskReceipts = z.infer<typeof TaskReceipts>;

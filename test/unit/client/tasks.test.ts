@@ -41,6 +41,7 @@ afterEach(() => {
 interface Asked {
   path: string;
   body: unknown;
+  prefer: string | undefined;
 }
 
 /** A manager that answers in turn, the last answer again and again. */
@@ -49,7 +50,11 @@ async function managerOf(...answers: ((response: ServerResponse) => void)[]): Pr
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = "";
     for await (const piece of request) text += String(piece);
-    asked.push({ path: `${request.method} ${request.url}`, body: text === "" ? undefined : JSON.parse(text) });
+    asked.push({
+      path: `${request.method} ${request.url}`,
+      body: text === "" ? undefined : JSON.parse(text),
+      prefer: request.headers["prefer"] as string | undefined,
+    });
     (answers[asked.length - 1] ?? answers.at(-1))?.(response);
   };
   server = createServer((request, response) => void answer(request, response));
@@ -164,6 +169,28 @@ test("Many are created in calls that are small enough, each answered for itself"
   const large = { params: { url: `https://a.example/${"x".repeat(3_000_000)}` } };
   expect(await client.tasks.createMany(resize, [large, large, large])).toHaveLength(3);
   expect(asked.map(({ body }) => (body as { tasks: [] }).tasks.length)).toEqual([1_000, 200, 2, 1]);
+});
+
+test("Of many, receipts are enough; so is all of them, by a manager that knows of no receipts", async () => {
+  const receipt = { status: 201, task: { id: TASK_ID, outcome: "exists" } };
+  const whole = { status: 200, task: CREATED };
+  const refusal = {
+    status: 422,
+    problem: { ...PROBLEMS["unknown-type"], type: "urn:x", detail: "", code: "unknown-type", requestId: "r" },
+  };
+  const { client, asked } = await managerOf(
+    json({ results: [receipt, refusal, whole] }),
+    json({ results: [{ status: 201 }] }),
+  );
+  const three = Array.from({ length: 3 }, () => ({ params: { url: "https://a.example/" } }));
+  const results = await client.tasks.createMany(resize, three);
+  expect(results.map((one) => ("task" in one ? [one.task.id, one.task.outcome] : one.problem.code))).toEqual([
+    [TASK_ID, "exists"],
+    "unknown-type",
+    [CREATED.id, CREATED.outcome],
+  ]);
+  expect(asked.map(({ prefer }) => prefer)).toEqual(["return=minimal"]);
+  expect(await failureOf(client.tasks.createMany(resize, three))).toMatchObject({ kind: "misshapen" });
 });
 
 test("A create that nobody answered is made again, as it has an id; a take is not", async () => {

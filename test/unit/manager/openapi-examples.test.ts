@@ -23,6 +23,12 @@ const answers = calls.flatMap(({ operationId, answers }) =>
   ),
 );
 
+function receiptsOf({ operationId, answers }: (typeof calls)[number]) {
+  return Object.values(answers).flatMap(({ minimal, receipts }) =>
+    minimal === undefined ? [] : entriesOf(receipts).map(([, value]) => ({ operationId, minimal, value })),
+  );
+}
+
 describe("an example in the document", () => {
   it("is there for every body, every answer that has one, and every problem", () => {
     expect(bodies.length).toBeGreaterThan(3);
@@ -49,6 +55,13 @@ describe("an example in the document", () => {
     "is an answer as it is given, whole and nothing more: $operationId $status, $title",
     ({ schema, value }) => {
       expect(schema.parse(value)).toEqual(value);
+    },
+  );
+
+  it.each(calls.flatMap(receiptsOf))(
+    "is a receipt as it is given, whole and nothing more: $operationId",
+    ({ minimal, value }) => {
+      expect(minimal.parse(value)).toEqual(value);
     },
   );
 

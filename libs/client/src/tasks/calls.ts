@@ -1,9 +1,15 @@
-import type { AnswerOf, CallInput, CallName, PagedCallName, QueryOf } from "@unacked/contracts";
+import type { AnswerOf, CallInput, CallName, MinimalCallName, MinimalOf, PagedCallName, QueryOf } from "@unacked/contracts";
 
 /** What is asked of the client that these belong to. */
 export interface Calls {
   readonly timeoutMs: number;
   call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>>;
+  /** Answered with receipts alone. */
+  callMinimal<Name extends MinimalCallName>(
+    name: Name,
+    input: CallInput<Name>,
+    signal?: AbortSignal,
+  ): Promise<MinimalOf<Name>>;
   pages<Name extends PagedCallName>(
     name: Name,
     query: Omit<QueryOf<Name>, "limit" | "cursor">,

@@ -41,7 +41,7 @@ export class Tasks {
     return new TaskHandle(this.#calls, id, outcome);
   }
 
-  /** Each for itself, answered in the order given. What was accepted stays so where a call fails in the middle. */
+  /** Each for itself, answered in the order given (with receipts alone). What was accepted stays so where a call fails in the middle. */
   async createMany<Kind extends TaskKind = TaskKind>(
     kind: Kind | string,
     tasks: readonly NewTask<Kind>[],
@@ -50,7 +50,7 @@ export class Tasks {
     const results: TaskCreateResult<Kind>[] = [];
     const bodies = tasks.map((task) => ({ id: newUuid(), ...task, type: typeOf(kind) }));
     for (const chunk of chunksOf(bodies)) {
-      const answer = await this.#calls.call("createTasks", { body: { tasks: chunk } }, signal);
+      const answer = await this.#calls.callMinimal("createTasks", { body: { tasks: chunk } }, signal);
       for (const result of answer.results)
         results.push(
           "problem" in result

@@ -15,6 +15,8 @@ export interface Call {
   bodyLimitBytes?: number;
   /** By status; null: no body. */
   answers: Readonly<Record<number, z.ZodType | null>>;
+  /** By status, what is answered in its place to `Prefer: return=minimal` (RFC 7240). Its keys are a part of the other's. */
+  minimal?: Readonly<Record<number, z.ZodType>>;
   /** Beside those of every call (COMMON_PROBLEMS) and those of the gate (GATE_PROBLEMS), which every call has that is not open. */
   problems: readonly ProblemCode[];
   /** Of a call for many: what stands with a single one within the answer 200. */

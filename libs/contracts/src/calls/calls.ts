@@ -40,6 +40,16 @@ export type AnswerOf<Name extends CallName> = {
   [Status in keyof Calls[Name]["answers"]]: Status extends Good ? Shown<Calls[Name]["answers"][Status]> : never;
 }[keyof Calls[Name]["answers"]];
 
+/** The calls of many of which one may ask for receipts alone. */
+export type MinimalCallName = {
+  [Name in CallName]: Calls[Name] extends { minimal: object } ? Name : never;
+}[CallName];
+
+/** What such a call answers then. */
+export type MinimalOf<Name extends MinimalCallName> = Calls[Name] extends { minimal: { 200: infer Schema } }
+  ? Shown<Schema>
+  : never;
+
 /** The query as a client says it: whatever is left out has its default. */
 export type QueryOf<Name extends CallName> = Calls[Name] extends { query: infer Query extends z.ZodType }
   ? Partial<z.output<Query>>

@@ -9,6 +9,7 @@ import {
   CreateObservers,
   MAX_BATCH_BODY_BYTES,
   MAX_REFS_BODY_BYTES,
+  ObserverReceipts,
   PauseRequest,
   RestartRequest,
   ResumeRequest,
@@ -19,6 +20,7 @@ import { LOG_EVENTS, ObserverLogs } from "../rest-logs.ts";
 import { ObserverColumns } from "../rest-observer-columns.ts";
 import { TimelinePage } from "../rest-timeline.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
+import { prefer } from "./prefer.ts";
 import { flag, limitFrom, pageCursor, pageLimit } from "./query-fields.ts";
 
 /** Of ids and names one by one, of a filter a count. */
@@ -190,7 +192,9 @@ export const OBSERVER_CALLS = {
     access: "operator",
     body: CreateObservers,
     bodyLimitBytes: MAX_BATCH_BODY_BYTES,
+    headers: prefer,
     answers: { 200: BatchResults },
+    minimal: { 200: ObserverReceipts },
     problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
     itemProblems: [
       "invalid-body",

@@ -7,9 +7,19 @@ import { RetryFailures, RetryTaskWith, TaskFailureGroups } from "../rest-task-fa
 import { FIGURE_SPANS, MAX_FIGURES, TaskFigures, TaskFiguresNow } from "../rest-task-figures.ts";
 import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest-task-takes.ts";
 import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.ts";
-import { ChangeTask, CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "../rest-tasks.ts";
+import {
+  ChangeTask,
+  CreatedTask,
+  CreateTask,
+  CreateTasks,
+  TaskBatchResults,
+  TaskPage,
+  TaskReceipts,
+  TaskView,
+} from "../rest-tasks.ts";
 import { TaskStatusName } from "../task-states.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
+import { prefer } from "./prefer.ts";
 import { listOf, pageCursor, pageLimit, waitSeconds } from "./query-fields.ts";
 
 const figureSpan = z
@@ -29,7 +39,9 @@ export const TASK_CALLS = {
     access: "operator",
     body: CreateTasks,
     bodyLimitBytes: MAX_BATCH_BODY_BYTES,
+    headers: prefer,
     answers: { 200: TaskBatchResults },
+    minimal: { 200: TaskReceipts },
     problems: [...BODY_PROBLEMS, "cross-origin"],
     itemProblems: ["invalid-body", "body-too-large", "id-taken", "key-taken", "unknown-type"],
   },

@@ -1,4 +1,11 @@
-import { CreateTask, CreateTasksEnvelope, MAX_PARAMS_BYTES, PROBLEMS, type TaskBatchResults } from "@unacked/contracts";
+import {
+  CreateTask,
+  CreateTasksEnvelope,
+  MAX_PARAMS_BYTES,
+  PROBLEMS,
+  type TaskBatchResults,
+  type TaskReceipts,
+} from "@unacked/contracts";
 import { bodyProblems } from "../../domain/field-problems.ts";
 import { jsonCheck } from "../../domain/json-check.ts";
 import { toProblemDetails } from "../problem-details.ts";
@@ -19,16 +26,28 @@ function readOne(task: unknown): CreateTask | Refusal {
   return isTooLarge ? { kind: "problem", code: "body-too-large", detail: "The params are too large" } : checked.value;
 }
 
+/** The same, as receipts. */
+export const batchReceipts = (outcomes: readonly TaskCreateOutcome[], requestId: string): TaskReceipts => ({
+  results: outcomes.map((outcome) =>
+    outcome.kind === "problem"
+      ? refused(outcome, requestId)
+      : { status: statusOf(outcome), task: { id: outcome.task.id, outcome: outcome.kind } },
+  ),
+});
+
 /** The answer: in the order given. (Assigned, so that its tasks have one hidden class: docs/performance-budget.md.) */
 export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: string): TaskBatchResults {
   return {
     results: outcomes.map((outcome) =>
       outcome.kind === "problem"
-        ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
-        : {
-            status: outcome.kind === "created" ? 201 : 200,
-            task: Object.assign({}, outcome.task, { outcome: outcome.kind }),
-          },
+        ? refused(outcome, requestId)
+        : { status: statusOf(outcome), task: Object.assign({}, outcome.task, { outcome: outcome.kind }) },
     ),
   };
 }
+
+const statusOf = ({ kind }: Exclude<TaskCreateOutcome, Refusal>): number => (kind === "created" ? 201 : 200);
+const refused = (refusal: Refusal, requestId: string) => ({
+  status: PROBLEMS[refusal.code].status,
+  problem: toProblemDetails(refusal, requestId),
+});

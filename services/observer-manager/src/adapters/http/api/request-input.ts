@@ -19,6 +19,7 @@ import type { ObserverRef } from "../../../operations/observers/observer-tools.t
 import type { Refusal } from "../../../operations/refusal.ts";
 import type { ServiceRef } from "../../../operations/services/service-desk.ts";
 import { HttpProblem } from "./http-problem.ts";
+import { prefersMinimal } from "./prefer.ts";
 import type { Route, RouteRequest } from "./route.ts";
 
 /** Everything that a route takes from outside, checked. Throws HttpProblem. */
@@ -39,6 +40,7 @@ export function readInput(
     scheduleId: scheduleIdOf(request.params["scheduleId"]),
     lastEventId: request.get("last-event-id"),
     ifMatch: request.get("if-match"),
+    prefersMinimal: route.minimal !== undefined && prefersMinimal(request.get("prefer")),
     query: readQuery(route.query, request),
     body: readBody(route, request.body),
   };

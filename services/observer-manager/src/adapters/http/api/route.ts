@@ -47,6 +47,8 @@ interface Asked {
   lastEventId: string | undefined;
   /** The state of things that a client has seen, and means to change. */
   ifMatch: string | undefined;
+  /** Receipts alone are asked for; never of a call that has none. */
+  prefersMinimal: boolean;
   requestId: string;
   /** Who asks. Of a call that is open to all: nobody in particular. */
   by: Actor;
@@ -82,12 +84,13 @@ type Written<Schema> = Schema extends z.ZodType ? { body: z.input<Schema> } : { 
 
 /** By call: each of the answers that the contracts know, in its shape. */
 type Answers = {
-  [Name in CallName]: {
-    [Status in keyof Calls[Name]["answers"]]: { status: Status; headers?: Record<string, string> } & Written<
-      Calls[Name]["answers"][Status]
-    >;
-  }[keyof Calls[Name]["answers"]];
+  [Name in CallName]:
+    | Shaped<Calls[Name]["answers"]>
+    | (Calls[Name] extends { minimal: infer Minimal } ? Shaped<Minimal> : never);
 };
+type Shaped<Schemas> = {
+  [Status in keyof Schemas]: { status: Status; headers?: Record<string, string> } & Written<Schemas[Status]>;
+}[keyof Schemas];
 
 type RequestOf<Name extends CallName, Body> = Pick<PathValues, PathParameter<Name>> &
   Asked & { query: Given<Name>; body: Body };

@@ -1,4 +1,12 @@
-import { type BodyOf, CALLS, type Call, type CallName, placeOf } from "@unacked/contracts";
+import {
+  type BodyOf,
+  CALLS,
+  type Call,
+  type CallName,
+  type MinimalCallName,
+  type MinimalOf,
+  placeOf,
+} from "@unacked/contracts";
 import type { z } from "zod";
 
 /** What the calls are grouped by in the document, in this order. */
@@ -28,7 +36,11 @@ export interface AnswerDescription {
   description: string;
   /** Absent: no body. */
   schema?: z.ZodType | undefined;
+  /** What stands in its place where receipts alone are asked for. */
+  minimal?: z.ZodType | undefined;
   examples?: Examples | undefined;
+  /** Of `minimal`. */
+  receipts?: Examples | undefined;
   /** Default application/json. */
   contentType?: string | undefined;
   /** Beside those that every answer has. */
@@ -60,7 +72,8 @@ export interface Told<Name extends CallName>
   bodyExamples?: Examples<BodyOf<Name>>;
   answers: {
     [Status in keyof Calls[Name]["answers"]]: Pick<AnswerDescription, "description" | "contentType" | "headers"> &
-      Written<Calls[Name]["answers"][Status]>;
+      Written<Calls[Name]["answers"][Status]> &
+      (Name extends MinimalCallName ? { receipts: Examples<MinimalOf<Name>> } : object);
   };
 }
 
@@ -69,7 +82,7 @@ export function describeCall<Name extends CallName>(name: Name, { answers, ...to
   const call: Call = CALLS[name];
   const answerOf = ([status, one]: [string, AnswerDescription]) => {
     const schema = call.answers[Number(status)] ?? undefined;
-    return [status, { ...one, schema }] as const;
+    return [status, { ...one, schema, minimal: call.minimal?.[Number(status)] }] as const;
   };
   return {
     ...call,

@@ -1,6 +1,6 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from "@asteasolutions/zod-to-openapi";
 import { COMMON_PROBLEMS, GATE_PROBLEMS, PROBLEMS } from "@unacked/contracts";
-import type { z } from "zod";
+import { z } from "zod";
 import { type AnswerDescription, type CallDescription, type Examples, TAGS } from "./call-description.ts";
 import { problemExample } from "./examples/problem-examples.ts";
 import { introduction } from "./introduction.ts";
@@ -107,7 +107,9 @@ function answerOf(call: CallDescription, status: string, one: AnswerDescription)
 }
 
 function contentOf({ events, eventExamples }: CallDescription, status: string, one: AnswerDescription) {
-  const { schema, examples, contentType = "application/json" } = one;
+  const { contentType = "application/json" } = one;
+  const examples = { ...one.examples, ...one.receipts };
+  const schema = one.schema && one.minimal ? z.union([one.schema, one.minimal]) : one.schema;
   if (events === undefined || status !== "200") return { [contentType]: { schema, ...shown(examples) } };
   if (contentType === EVENT_STREAM) return { [contentType]: { schema: streamOf(events), ...shown(examples) } };
   return {

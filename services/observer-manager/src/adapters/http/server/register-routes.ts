@@ -89,10 +89,12 @@ async function answerRoute(route: Route, request: Request, response: Response): 
   const described = route.answers[outcome.status];
   if (described === undefined)
     throw new Error(`${route.operationId} answers ${outcome.status}, which its description does not know`);
-  const body = described.schema && seenBy(by.role, described.schema).parse(outcome.body);
+  const schema = input.prefersMinimal ? described.minimal : described.schema;
+  const body = schema && seenBy(by.role, schema).parse(outcome.body);
+  if (input.prefersMinimal) response.setHeader("Preference-Applied", "return=minimal");
   for (const [name, value] of Object.entries(outcome.headers ?? {}))
     response.setHeader(name, name === "Location" ? `${request.baseUrl}${value}` : value);
-  if (described.schema) sendJson(response, outcome.status, body);
+  if (schema) sendJson(response, outcome.status, body);
   else response.status(outcome.status).end();
 }
 

@@ -1,10 +1,18 @@
-import { BatchResults, CreateObserver, CreateObservers, MAX_BULK, MAX_PARAMS_BYTES, PROBLEMS } from "@unacked/contracts";
+import {
+  BatchResults,
+  CreateObserver,
+  CreateObservers,
+  MAX_BULK,
+  MAX_PARAMS_BYTES,
+  type ObserverReceipts,
+  PROBLEMS,
+} from "@unacked/contracts";
 import { z } from "zod";
 import { bodyProblems } from "../../../../domain/field-problems.ts";
 import type { CreateOutcome, Lifecycle } from "../../../../operations/observers/observer-tools.ts";
 import { toProblemDetails } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
-import { BATCH, BATCH_RESULTS } from "../../openapi/examples/bulk-examples.ts";
+import { BATCH, BATCH_RESULTS, OBSERVER_RECEIPTS } from "../../openapi/examples/bulk-examples.ts";
 import { HttpProblem } from "../http-problem.ts";
 import { checkJson } from "../request-input.ts";
 import { defineRoute } from "../route.ts";
@@ -24,19 +32,34 @@ export const batchRoute = (lifecycle: Lifecycle) =>
       200: {
         description: "What became of each, in the order given",
         examples: { "One accepted, one refused": BATCH_RESULTS },
+        receipts: { "The same as receipts": OBSERVER_RECEIPTS },
       },
     },
-    async handle({ body: { observers, atomic }, requestId, by }) {
+    async handle({ body: { observers, atomic }, requestId, by, prefersMinimal }) {
       const outcomes = await lifecycle.createObservers(observers, { atomic }, by);
       if ("kind" in outcomes) return outcomes;
-      return { status: 200, body: { results: outcomes.map((outcome) => resultOf(outcome, requestId)) } };
+      const answerOf = prefersMinimal ? receiptOf : resultOf;
+      return { status: 200, body: { results: outcomes.map((outcome) => answerOf(outcome, requestId)) } };
     },
   });
 
 function resultOf(outcome: CreateOutcome, requestId: string): BatchResults["results"][number] {
-  if (outcome.kind !== "problem") return { status: outcome.kind === "created" ? 201 : 200, observer: outcome.observer };
-  return { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) };
+  if (outcome.kind === "problem") return refused(outcome, requestId);
+  return { status: statusOf(outcome), observer: outcome.observer };
 }
+
+function receiptOf(outcome: CreateOutcome, requestId: string): ObserverReceipts["results"][number] {
+  if (outcome.kind === "problem") return refused(outcome, requestId);
+  const { id, name } = outcome.observer;
+  return { status: statusOf(outcome), observer: { id, name } };
+}
+
+const refused = (refusal: Refusal, requestId: string) => ({
+  status: PROBLEMS[refusal.code].status,
+  problem: toProblemDetails(refusal, requestId),
+});
+
+const statusOf = ({ kind }: Exclude<CreateOutcome, Refusal>): number => (kind === "created" ? 201 : 200);
 
 /** Throws HttpProblem where the body itself is wrong; an observer that is wrong stands as its refusal. */
 function readBatch(given: unknown): { observers: (CreateObserver | Refusal)[]; atomic: boolean } {

@@ -1,6 +1,6 @@
 import type { CreateTask, TaskView } from "@unacked/contracts";
 import type { Refusal } from "../../../../operations/refusal.ts";
-import { batchResults, readBatch } from "../../../../operations/tasks/task-batch.ts";
+import { batchReceipts, batchResults, readBatch } from "../../../../operations/tasks/task-batch.ts";
 import type { TaskOutcome, TaskTools } from "../../../../operations/tasks/task-tools.ts";
 import {
   COMPLETED,
@@ -18,6 +18,7 @@ import {
   TASK_ID,
   TASK_PAGE,
   TASK_POSTPONED,
+  TASK_RECEIPTS,
   TASK_RUNNING,
   TASK_TO_RETRY,
   TASK_WITH_CHILDREN,
@@ -87,10 +88,12 @@ const createMany = (tasks: TaskTools) =>
       200: {
         description: "What became of each, in the order given",
         examples: { "One accepted, one refused": TASK_BATCH_RESULTS },
+        receipts: { "The same as receipts": TASK_RECEIPTS },
       },
     },
-    async handle({ body, requestId, by }) {
-      return { status: 200, body: batchResults(await tasks.createTasks(body, by), requestId) };
+    async handle({ body, requestId, by, prefersMinimal }) {
+      const outcomes = await tasks.createTasks(body, by);
+      return { status: 200, body: prefersMinimal ? batchReceipts(outcomes, requestId) : batchResults(outcomes, requestId) };
     },
   });
 

@@ -1,4 +1,4 @@
-import type { BatchResults, BulkCount, BulkResults } from "@unacked/contracts";
+import type { BatchResults, BulkCount, BulkResults, ObserverReceipts } from "@unacked/contracts";
 import { CREATED, MINIMAL, NEW_OBSERVER, ON_DELETING, PAUSED, PAUSING, RESUMED, SENT_AGAIN } from "./observer-examples.ts";
 import { problemExample } from "./problem-examples.ts";
 
@@ -9,6 +9,13 @@ export const BATCH_RESULTS = {
     { status: 409, problem: problemExample("name-taken") },
   ],
 } satisfies BatchResults;
+
+export const OBSERVER_RECEIPTS = {
+  results: [
+    { status: 201, observer: { id: CREATED.id, name: CREATED.name } },
+    { status: 409, problem: problemExample("name-taken") },
+  ],
+} satisfies ObserverReceipts;
 
 export const BATCH = {
   observers: [NEW_OBSERVER, { ...MINIMAL, whenFull: "queue" as const }],

@@ -1,4 +1,12 @@
-import type { CreatedTask, CreateTask, CreateTasks, TaskBatchResults, TaskPage, TaskView } from "@unacked/contracts";
+import type {
+  CreatedTask,
+  CreateTask,
+  CreateTasks,
+  TaskBatchResults,
+  TaskPage,
+  TaskReceipts,
+  TaskView,
+} from "@unacked/contracts";
 import type { z } from "zod";
 import { SERVICE_ID } from "./observer-examples.ts";
 import { problemExample } from "./problem-examples.ts";
@@ -139,3 +147,10 @@ export const TASK_BATCH_RESULTS = {
     { status: 422, problem: problemExample("unknown-type") },
   ],
 } satisfies TaskBatchResults;
+
+export const TASK_RECEIPTS = {
+  results: [
+    { status: 201, task: { id: TASK_ID, outcome: CREATED.outcome } },
+    { status: 422, problem: problemExample("unknown-type") },
+  ],
+} satisfies TaskReceipts;
