@@ -14,10 +14,11 @@ const REPLACE = `
     status = CASE WHEN u.start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END,
     failures = 0, crashes = 0, last_error = NULL
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::int[], $6::timestamptz[])
-    AS u (id, params, pool, priority, max_attempts, start_at) WHERE t.id = u.id`;
+    AS u (id, params, pool, priority, max_attempts, start_at) WHERE t.id = u.id AND t.id = ANY($1)`;
 
 const QUEUE = `
-  UPDATE tasks t SET next_params = u.params::jsonb FROM unnest($1::uuid[], $2::text[]) AS u (id, params) WHERE t.id = u.id`;
+  UPDATE tasks t SET next_params = u.params::jsonb FROM unnest($1::uuid[], $2::text[]) AS u (id, params)
+  WHERE t.id = u.id AND t.id = ANY($1)`;
 
 interface Winner {
   id: TaskId;

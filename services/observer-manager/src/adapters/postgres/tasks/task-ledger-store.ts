@@ -6,7 +6,16 @@ import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
-import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, RELEASES, RETURNS, STARTS } from "./task-ledger-statements.ts";
+import {
+  CANCELLED,
+  COMPLETIONS,
+  ENDS,
+  FAILED_BY_CRASHES,
+  MAX_CRASHES,
+  RELEASES,
+  RETURNS,
+  STARTS,
+} from "./task-ledger-statements.ts";
 
 const LAST_SEQS = "SELECT id, last_seq FROM task_services WHERE id = ANY($1)";
 
@@ -58,6 +67,8 @@ async function write(
   const { words, workers, seen, inventories, seqs } = news;
   if (workers.length > 0) unawaited.add(tx.query(WORKERS, parametersOfWorkers(workers)));
   const ends = words.filter(({ end }) => end !== undefined);
+  const plain = ends.filter(isPlain);
+  const others = plain.length === ends.length ? [] : ends.filter((word) => !isPlain(word));
   const returns = words.filter(({ end, returned }) => end === undefined && returned !== undefined);
   const held = words.filter(({ end, returned }) => end === undefined && returned === undefined);
   const starts = held.filter(({ runId }) => runId !== undefined);
@@ -66,13 +77,15 @@ async function write(
     starts.length === 0 ? [] : tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts)),
     returns.length === 0 ? [] : tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns)),
     releases.length > 0 && tx.query(RELEASES, parametersOfReleases(releases)),
-    ends.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(ENDS, parametersOfEnds(ends)),
+    plain.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(COMPLETIONS, parametersOfCompletions(plain)),
+    others.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(ENDS, parametersOfEnds(others)),
   ]);
   if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
     unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
   unawaited.add(tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]));
-  const [started, back, , ended] = await asked;
+  const [started, back, , completed, changed] = await asked;
+  const ended = [...completed, ...changed, ...(await endRest(tx, plain, completed))];
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
   const returned = await endReturned(tx, back);
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
@@ -80,6 +93,18 @@ async function write(
   // Of those that were ended by hand or by crashes nobody asks: they are few.
   const hasFlowEnds = failed.length + returned.length > 0 || ended.some(({ isOfFlow }) => isOfFlow);
   return { over, unwanted, hasFlowEnds };
+}
+
+/** Completed, and nothing more is said of it. */
+const isPlain = (word: TaskWord): boolean =>
+  word.end?.outcome === "completed" && word.end.error === undefined && noteOf(word) === null;
+
+/** Those of these that COMPLETIONS has left alone. */
+async function endRest(tx: EntityManager, plain: TaskWord[], completed: EndedRow[]): Promise<EndedRow[]> {
+  if (completed.length === plain.length) return NO_ENDS;
+  const done = new Set(completed.map(({ id }) => id));
+  const rest = plain.filter(({ taskId }) => !done.has(taskId));
+  return rest.length === 0 ? NO_ENDS : await tx.query<EndedRow[]>(ENDS, parametersOfEnds(rest));
 }
 
 type Creations = ReadonlyMap<SendId, SendCreations>;
@@ -180,13 +205,21 @@ const parametersOfReturns = (words: TaskWord[]): unknown[] => [
   words.map((w) => w.crashes),
 ];
 
+const tookMs = ({ end }: TaskWord): number => Math.max(0, (end?.at ?? 0) - (end?.startedAt ?? 0));
+
+const parametersOfCompletions = (words: TaskWord[]): unknown[] => [
+  ...parametersOfStarts(words),
+  words.map((w) => w.end?.output ?? null),
+  words.map(tookMs),
+];
+
 const parametersOfEnds = (words: TaskWord[]): unknown[] => [
   ...parametersOfStarts(words),
   words.map((w) => w.end?.outcome),
   words.map((w) => w.end?.output ?? null),
   words.map((w) => (w.end?.error === undefined ? null : JSON.stringify(w.end.error))),
   words.map((w) => w.end?.retryInMs ?? w.end?.postponement?.inMs ?? null),
-  words.map((w) => Math.max(0, (w.end?.at ?? 0) - (w.end?.startedAt ?? 0))),
+  words.map(tookMs),
   words.map((w) => noteOf(w)),
 ];
 

@@ -41,7 +41,7 @@ const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'p95Ms' OR t ? 'batch')`;
 const GIVE_BACK = `
   UPDATE tasks t SET status = 'Ready', send_id = NULL
   FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
-  WHERE t.id = u.id AND t.send_id = u.send_id AND t.status = 'Sent'`;
+  WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.status = 'Sent'`;
 
 /** Index: tasks_cancelling. */
 const CANCELS_DUE = `

@@ -21,7 +21,7 @@ const WAITING = `
 const GIVE_BACK = `
   UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL
   FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
-  WHERE t.id = u.id AND t.send_id = u.send_id AND t.lease_until IS NOT NULL AND t.cancel_requested_at IS NULL`;
+  WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL AND t.cancel_requested_at IS NULL`;
 
 /** Whoever comes second, an end or that of the lease, finds what the first has made of it. */
 const LOCK = `

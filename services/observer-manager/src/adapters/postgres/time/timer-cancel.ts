@@ -8,7 +8,7 @@ import { isWithin, keepEnded, timersOf, withinOf } from "./timer-view.ts";
 const CANCEL = `
   WITH waiting AS MATERIALIZED (
     SELECT t.id FROM timers t JOIN unnest($1::uuid[], $2::text[]) AS u (id, within) USING (id)
-    WHERE t.status = 'Waiting' AND ${isWithin("t.name", "u.within::jsonb")}
+    WHERE t.id = ANY($1) AND t.status = 'Waiting' AND ${isWithin("t.name", "u.within::jsonb")}
     ORDER BY t.id FOR UPDATE OF t),
   gone AS (DELETE FROM timers WHERE id = ANY(ARRAY(SELECT id FROM waiting)) RETURNING *),
   kept AS (${keepEnded("gone", "Cancelled")} RETURNING id)

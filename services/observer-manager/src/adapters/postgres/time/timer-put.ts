@@ -37,11 +37,11 @@ const MEET_FIRING = `
 const MEET = `
   WITH asked AS (${ASKED}), there AS (
     SELECT t.id, t.status, ${MET}
-    FROM timers t JOIN asked a USING (id) ORDER BY t.id FOR UPDATE OF t
+    FROM timers t JOIN asked a USING (id) WHERE t.id = ANY($1) ORDER BY t.id FOR UPDATE OF t
   ), replaced AS (
     UPDATE timers t SET name = a.name, payload = a.payload, due_at = a.due_at, next_at = a.due_at, expires_at = a.until,
                         default_expiry = a.default_expiry, returns = 0, last_problem = NULL
-    FROM asked a WHERE t.id = a.id AND a.id IN (SELECT id FROM there WHERE within AND NOT same AND status = 'Waiting'))
+    FROM asked a WHERE t.id = a.id AND t.id = ANY(ARRAY(SELECT id FROM there WHERE within AND NOT same AND status = 'Waiting')))
   SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same THEN 'exists' WHEN status = 'Waiting' THEN 'replaced' ELSE 'over' END AS kind FROM there`;
 
 type Met = { id: string; kind: PutOutcome["kind"] };
