@@ -6,6 +6,7 @@ import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
+import { Statistics } from "../connection/statistics.ts";
 import { rerunFlow } from "./flow-rerun.ts";
 import { digestOf, insertFlow } from "./flow-rows.ts";
 import {
@@ -39,12 +40,14 @@ const FLOWS: LiveAndEnded = {
 
 export class PostgresFlowStore implements FlowStore {
   readonly #dataSource: DataSource;
+  readonly #statistics: Statistics;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#statistics = new Statistics(dataSource, ["flows", "flow_tasks", "flow_edges"]);
   }
 
-  insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome> {
+  async insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome> {
     const write = this.#dataSource.transaction(async (tx): Promise<FlowInsertOutcome> => {
       const isNew = await insertFlow(tx, flow);
       const [there] = isNew ? [] : await tx.query<{ digest: string }[]>(DIGEST, [flow.id]);
@@ -53,7 +56,9 @@ export class PostgresFlowStore implements FlowStore {
       if (isNew) await recordActions(tx, [doneToFlow(action, view)]);
       return { kind: isNew ? "created" : "exists", flow: view };
     });
-    return write.catch(rethrowRefused);
+    const outcome = await write.catch(rethrowRefused);
+    if (outcome.kind === "created") await this.#statistics.grown(flow.tasks.length);
+    return outcome;
   }
 
   find(id: FlowId): Promise<FlowView | undefined> {
