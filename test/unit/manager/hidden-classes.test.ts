@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
-import { CreateTask, type TaskView } from "@unacked/contracts";
+import { CreateTask, newTaskId, type TaskView } from "@unacked/contracts";
 import { expect, it } from "vitest";
 import { batchResults } from "../../../services/observer-manager/src/operations/tasks/task-batch.ts";
 import { TaskDesk, type TaskDeskParts } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
@@ -39,7 +39,11 @@ it("holds of tasks as they are created", async () => {
 
 it("holds of tasks as they are answered", () => {
   const task = (n: number) => ({ id: `${n}`, type: "any", params: { n }, status: "Ready" }) as unknown as TaskView;
-  const outcomes = Array.from({ length: MANY }, (_, n) => ({ kind: "created" as const, task: task(n) }));
+  const outcomes = Array.from({ length: MANY }, (_, n) => ({
+    kind: "created" as const,
+    id: newTaskId(),
+    task: () => task(n),
+  }));
   const tasks = batchResults(outcomes, "request").results.flatMap((result) => ("task" in result ? [result.task] : []));
   const [last, before] = tasks.toReversed() as [object, object];
   expect(tasks).toHaveLength(MANY);

@@ -31,7 +31,7 @@ export const batchReceipts = (outcomes: readonly TaskCreateOutcome[], requestId:
   results: outcomes.map((outcome) =>
     outcome.kind === "problem"
       ? refused(outcome, requestId)
-      : { status: statusOf(outcome), task: { id: outcome.task.id, outcome: outcome.kind } },
+      : { status: statusOf(outcome), task: { id: outcome.id, outcome: outcome.kind } },
   ),
 });
 
@@ -41,7 +41,7 @@ export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: 
     results: outcomes.map((outcome) =>
       outcome.kind === "problem"
         ? refused(outcome, requestId)
-        : { status: statusOf(outcome), task: Object.assign({}, outcome.task, { outcome: outcome.kind }) },
+        : { status: statusOf(outcome), task: Object.assign({}, outcome.task(), { outcome: outcome.kind }) },
     ),
   };
 }

@@ -94,11 +94,18 @@ export interface NewTask extends Omit<CreateTask, "id"> {
 }
 
 export type InsertOutcome =
-  | { kind: "created" | "exists" | "returned" | "replaced" | "queued"; task: TaskView }
+  | Accepted<"created" | "exists" | "returned" | "replaced" | "queued">
   | { kind: "taken" }
   | { kind: "key-taken"; winner: TaskId }
   /** Somebody's transaction has its key, and has not ended. */
   | { kind: "held-up" };
+
+/** The task that it made, or that was there: its id, and the whole of it for whom it is to be shown to, which nobody is where thousands are made. */
+export interface Accepted<Kind extends string> {
+  kind: Kind;
+  id: TaskId;
+  task(): TaskView;
+}
 
 export interface TaskQuery {
   statuses?: TaskStatus[] | undefined;

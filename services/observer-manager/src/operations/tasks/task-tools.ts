@@ -23,12 +23,10 @@ import type {
 import type { Actor } from "../../domain/access/identity.ts";
 import type { FigureSpan } from "../../domain/tasks/figures-overview.ts";
 import type { Refusal } from "../refusal.ts";
-import type { TaskQuery } from "./task-store.ts";
+import type { Accepted, TaskQuery } from "./task-store.ts";
 
 export type TaskOutcome = { kind: "accepted" | "over"; task: TaskView } | Refusal;
-export type TaskCreateOutcome =
-  | { kind: "created" | "exists" | "returned" | "replaced" | "queued"; task: TaskView }
-  | Refusal;
+export type TaskCreateOutcome = Accepted<"created" | "exists" | "returned" | "replaced" | "queued"> | Refusal;
 
 /** What REST asks of tasks. Each answer is given after the commit, and who did it stands in the audit trail by the same transaction. */
 export interface TaskTools {

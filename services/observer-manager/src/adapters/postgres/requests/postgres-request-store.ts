@@ -54,7 +54,7 @@ export class PostgresRequestStore implements RequestStore {
   }
 
   createTasks(decisions: readonly TaskDecision[]): Promise<Answers> {
-    return this.#decide(decisions, async (tx, tasks) => countCreated(tx, await insertBeside(tx, tasks)));
+    return this.#decide(decisions, async (tx, tasks) => countCreated(tx, tasks, await insertBeside(tx, tasks)));
   }
 
   putTimers(decisions: readonly TimerDecision[]): Promise<Answers> {

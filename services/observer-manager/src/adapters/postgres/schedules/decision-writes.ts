@@ -143,7 +143,7 @@ function mend(
     case "returned":
     case "replaced":
     case "queued":
-      return { status: "started", reason: null, taskId: outcome.task.id as TaskId, isOpen };
+      return { status: "started", reason: null, taskId: outcome.id, isOpen };
     case "key-taken":
       return { status: "skipped", reason: "key-taken", taskId: outcome.winner, isOpen: false };
     case "held-up":

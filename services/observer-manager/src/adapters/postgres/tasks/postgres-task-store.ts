@@ -66,7 +66,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
   async insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]> {
     const write = () =>
       transact(this.#dataSource, async (tx, unawaited) =>
-        countCreated(tx, await insertBeside(tx, tasks, unawaited), unawaited),
+        countCreated(tx, tasks, await insertBeside(tx, tasks, unawaited), unawaited),
       );
     // The ledger may lock two of the tasks that have these keys the other way round.
     return await againAfterDeadlock(write).catch(rethrowRefused);

@@ -23,9 +23,7 @@ export async function createChildren(tx: EntityManager, creating: CreatingTask[]
   const stories = creating.map(({ wanted: own, refused }) => {
     const created = own.flatMap((task): Created[] => {
       const outcome = byTask.get(task);
-      return outcome !== undefined && "task" in outcome
-        ? [{ id: outcome.task.id, type: task.type, outcome: outcome.kind }]
-        : [];
+      return outcome !== undefined && "task" in outcome ? [{ id: outcome.id, type: task.type, outcome: outcome.kind }] : [];
     });
     const others = own.flatMap((task) => refusalOf(task, byTask.get(task)) ?? []);
     return JSON.stringify({ created, refused: [...refused, ...others] });
@@ -46,7 +44,7 @@ async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutc
   await tx.query("SAVEPOINT creations");
   try {
     const asked = tasks.map((task) => ({ task, action: undefined }));
-    const outcomes = await countCreated(tx, await insertBeside(tx, asked));
+    const outcomes = await countCreated(tx, asked, await insertBeside(tx, asked));
     await tx.query("RELEASE SAVEPOINT creations");
     return outcomes;
   } catch (error) {

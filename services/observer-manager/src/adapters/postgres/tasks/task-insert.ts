@@ -12,6 +12,9 @@ import { meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
 
+/** Since 1970, exactly: a number is read sooner than a Date, which few of thousands are shown with. */
+const msOf = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`;
+
 /**
  * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
  * no two of such batches wait for each other.
@@ -25,15 +28,15 @@ const INSERT = prepared(`
       WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)
     ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place
     ON CONFLICT DO NOTHING RETURNING id, due_at, status, created_at)
-  SELECT * FROM fresh`);
+  SELECT id, status, ${msOf("due_at")} AS "dueMs", ${msOf("created_at")} AS "createdMs" FROM fresh`);
 
 const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
 
 interface FreshRow {
   id: string;
-  due_at: Date;
   status: "Scheduled" | "Ready";
-  created_at: Date;
+  dueMs: number;
+  createdMs: number;
 }
 
 /** Whose key was another's, who was over when it was looked at: so often they are inserted again, and then told to come back. */
@@ -59,7 +62,7 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[], unawaited?:
       if (asked.action === undefined || !("task" in outcome) || outcome.kind === "exists" || outcome.kind === "returned")
         continue;
       const ids = done.get(asked.action) ?? [];
-      ids.push(outcome.task.id);
+      ids.push(outcome.id);
       done.set(asked.action, ids);
     }
     left = left.filter((asked) => !outcomes.has(asked));
@@ -97,19 +100,19 @@ async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked
   const created = new Map(fresh.map((row) => [row.id, row]));
   const others = all.filter(({ id }) => !created.has(id)).map(({ id }) => id);
   const known = others.length === 0 ? [] : await viewsOf(tx, await tx.query<TaskRow[]>(FIND, [others]));
-  const knownById = new Map(known.map((task) => [task.id, task]));
+  const knownById = new Map(known.map((task) => [task.id, () => task]));
   const outcomes = new Map<Asked, InsertOutcome>();
   const met: Asked[] = [];
   for (const asked of tasks) {
     const { task } = asked;
     const row = created.get(task.id);
     created.delete(task.id); // the same id once more in this batch finds it
-    const there = row === undefined ? knownById.get(task.id) : viewOfNew(task, row, standings);
+    const there = row === undefined ? knownById.get(task.id) : () => viewOfNew(task, row, standings);
     if (row !== undefined && there !== undefined) {
       knownById.set(task.id, there);
-      outcomes.set(asked, { kind: "created", task: there });
+      outcomes.set(asked, { kind: "created", id: task.id, task: there });
     } else if (there === undefined) met.push(asked);
-    else outcomes.set(asked, isRepeat(task, there) ? { kind: "exists", task: there } : { kind: "taken" });
+    else outcomes.set(asked, isRepeat(task, there()) ? { kind: "exists", id: task.id, task: there } : { kind: "taken" });
   }
   for (const [asked, outcome] of await meet(tx, met)) outcomes.set(asked, outcome);
   return outcomes;
@@ -138,7 +141,8 @@ async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutc
     const outcome = outcomes[i];
     if (outcome === undefined || outcome.kind === "gone") return [];
     const { kind, winner } = outcome;
-    return [[asked, kind === "key-taken" ? { kind, winner } : { kind, task: byId.get(winner) as TaskView }]];
+    const task = () => byId.get(winner) as TaskView;
+    return [[asked, kind === "key-taken" ? { kind, winner } : { kind, id: winner, task }]];
   });
 }
 
@@ -165,7 +169,7 @@ function viewOfNew(
     waitsFor: waitOf(row.status, standings.of({ pool, type })),
     cancelling: false,
     runsAgain: false,
-    dueAt: row.due_at.toISOString(),
+    dueAt: new Date(row.dueMs).toISOString(),
     maxAttempts: maxAttempts ?? null,
     failures: 0,
     interruptions: 0,
@@ -181,6 +185,6 @@ function viewOfNew(
     lastError: null,
     flow: null,
     parentId: parentId ?? null,
-    createdAt: row.created_at.toISOString(),
+    createdAt: new Date(row.createdMs).toISOString(),
   };
 }

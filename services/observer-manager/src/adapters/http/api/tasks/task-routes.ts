@@ -70,9 +70,9 @@ const create = (tasks: TaskTools) =>
       const [outcome] = await tasks.createTasks([body], by);
       if (outcome === undefined) throw new Error("a task was neither accepted nor refused");
       if (outcome.kind === "problem") return outcome;
-      const { kind, task } = outcome;
+      const { kind, id } = outcome;
       const status = kind === "created" ? 201 : 200;
-      return { status, body: { ...task, outcome: kind }, headers: { Location: `${TASKS}/${task.id}` } };
+      return { status, body: { ...outcome.task(), outcome: kind }, headers: { Location: `${TASKS}/${id}` } };
     },
   });
 
