@@ -487,3 +487,22 @@ test("The retry of a kind of failure leaves tasks of flows to their flows", asyn
   const retried = await manager.call("POST", "/api/v1/task-failures/retry", { json });
   expect(retried.body).toEqual({ matched: 1, accepted: 1, more: false });
 });
+
+test("Tables that PostgreSQL thinks empty are analyzed once hundreds of rows have come", async () => {
+  const thoughtEmpty = async (): Promise<string[]> => {
+    const rows = await books.dataSource.query(
+      "SELECT relname FROM pg_class WHERE relname IN ('flow_tasks', 'flow_edges') AND reltuples = 0 AND relpages > 0 ORDER BY 1",
+    );
+    return rows.map(({ relname }: { relname: string }) => relname);
+  };
+  const chain = (count: number): Step[] =>
+    Array.from({ length: count }, (_, i) => ({ ref: `s${i}`, ...(i > 0 && { after: [`s${i - 1}`] }) }));
+  await create(chain(100));
+  for (const table of ["flow_tasks", "flow_edges"]) {
+    await books.dataSource.query(`DELETE FROM ${table}`);
+    await books.dataSource.query(`VACUUM (TRUNCATE OFF, ANALYZE) ${table}`);
+  }
+  expect(await thoughtEmpty()).toEqual(["flow_edges", "flow_tasks"]);
+  await create(chain(1_000));
+  expect(await thoughtEmpty()).toEqual([]);
+});
