@@ -20,6 +20,7 @@ import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
+import { prepared } from "../connection/prepared.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact } from "../connection/transaction.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
@@ -42,9 +43,9 @@ export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_a
 const WHO_HAS_KEY = "SELECT id FROM tasks WHERE type = $1 AND key = $2";
 
 /** A handful of rows. */
-const LIVE_TYPES = `
+const LIVE_TYPES = prepared(`
   SELECT types, count(*)::int AS services, ARRAY(SELECT type FROM task_types WHERE outside) AS outside FROM task_services
-  WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`;
+  WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`);
 
 /** Indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
 const TASKS: LiveAndEnded = {

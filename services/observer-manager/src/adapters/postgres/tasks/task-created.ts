@@ -1,10 +1,11 @@
 import type { EntityManager } from "typeorm";
 import type { InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
+import { prepared } from "../connection/prepared.ts";
 import type { Unawaited } from "../connection/transaction.ts";
 
-const COUNT = `
+const COUNT = prepared(`
   INSERT INTO task_figure_deltas (type, pool, created)
-  SELECT type, pool, count(*) FROM unnest($1::text[], $2::text[]) AS c (type, pool) GROUP BY 1, 2`;
+  SELECT type, pool, count(*) FROM unnest($1::text[], $2::text[]) AS c (type, pool) GROUP BY 1, 2`);
 
 /** Adds to the figures which of these were created just now, in the same transaction; at its commit, with `unawaited`. @returns the same */
 export async function countCreated(

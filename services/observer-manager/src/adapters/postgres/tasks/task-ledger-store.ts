@@ -4,6 +4,7 @@ import type { TaskNews, TaskWord } from "../../../domain/tasks/task-words.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { prepared } from "../connection/prepared.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
 import {
@@ -27,9 +28,9 @@ const WORKERS = `
   ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, workers = excluded.workers, draining = excluded.draining,
     types = excluded.types, seen_at = now()`;
 
-const SEQS = `
+const SEQS = prepared(`
   UPDATE task_services s SET last_seq = u.seq, seen_at = now()
-  FROM unnest($1::uuid[], $2::bigint[]) AS u (id, seq) WHERE s.id = u.id`;
+  FROM unnest($1::uuid[], $2::bigint[]) AS u (id, seq) WHERE s.id = u.id`);
 
 const SEEN = "UPDATE task_proofs SET seen_at = now() WHERE marker_id = ANY($1::uuid[]) AND seen_at IS NULL";
 

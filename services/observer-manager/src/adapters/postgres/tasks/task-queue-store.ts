@@ -1,6 +1,7 @@
 import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { readInputs } from "../flows/flow-inputs.ts";
 import { PoolFloors } from "./pool-floors.ts";
@@ -16,24 +17,24 @@ import {
 } from "./task-claim.ts";
 
 /** Index: tasks_scheduled. */
-const PROMOTE = `
+const PROMOTE = prepared(`
   WITH due AS (
     UPDATE tasks SET status = 'Ready' WHERE id = ANY(ARRAY(
       SELECT id FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1
       FOR UPDATE SKIP LOCKED)) RETURNING id)
-  SELECT count(*)::int AS count FROM due`;
+  SELECT count(*)::int AS count FROM due`);
 
 /** Index: tasks_scheduled. */
-const NEXT_DUE = `
-  SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 AS ms FROM tasks WHERE status = 'Scheduled'`;
+const NEXT_DUE = prepared(`
+  SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 AS ms FROM tasks WHERE status = 'Scheduled'`);
 
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
-const WAITING_POOLS = `
+const WAITING_POOLS = prepared(`
   SELECT pool, sum(workers)::int AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
   FROM task_services s LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) USING (pool)
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
   GROUP BY pool, ready_from HAVING (
-    SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`;
+    SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`);
 
 /** A handful of rows. */
 const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'p95Ms' OR t ? 'batch')`;

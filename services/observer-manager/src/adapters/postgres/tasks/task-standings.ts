@@ -1,18 +1,19 @@
 import type { TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
+import { prepared } from "../connection/prepared.ts";
 import { claimsLately, isServed } from "./task-claim.ts";
 import { type TaskRow, toTaskView } from "./task-view.ts";
 
 /** Index: tasks_in_flight, where one of these types has a limit: in all pools, none of which is named ''. */
-const STANDINGS = `
+const STANDINGS = prepared(`
   SELECT p.pool, p.type, coalesce(l.paused, false) AS paused, ${isServed("p.pool", "p.type")} AS "isServed",
     coalesce(l.outside, false) AS "isOutside",
     CASE WHEN l.max_running IS NULL THEN false
       ELSE l.max_running <= (SELECT coalesce(sum(f.count), 0) FROM unacked_tasks_held('', ARRAY[p.type]) f) END AS "isFull",
     coalesce(l.rate_per_second <= ${claimsLately("l", "clock_timestamp()")}, false) AS "isFast"
   FROM unnest($1::text[], $2::text[]) AS p (pool, type)
-  LEFT JOIN task_types l USING (type)`;
+  LEFT JOIN task_types l USING (type)`);
 
 type Kind = Pick<TaskView, "pool" | "type">;
 
