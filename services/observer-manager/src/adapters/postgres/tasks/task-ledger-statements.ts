@@ -5,10 +5,12 @@ import { prepared } from "../connection/prepared.ts";
  * What the ledger writes: one statement for all starts, releases or ends of a batch. Each has the send id in its join, so that what is
  * told of an older send, or of a task that is over, changes nothing. Index: tasks_pkey.
  *
- * Rows of `tasks` are named by an array first, and never by a join alone. A vacuum that finds the table empty lets PostgreSQL plan for one row,
- * however many come after it until the next: of 500 ends, each was compared with every task that waited. What thousands are joined with thousands for
- * is a full join, which is never made by a loop through both (NO_LOOP).
+ * Rows of `tasks` are named by an array beside each join. A vacuum that finds the table empty lets PostgreSQL plan for one row, as a loop through both
+ * sides, however many rows come after it until the next: of 500 ends, each was compared with every task that waited. So with 500 at most.
  */
+
+/** Of a row `t` of tasks and what is told of it: of its current send. */
+const CURRENT = "t.id = e.id AND t.send_id = e.send_id AND t.id = ANY($1)";
 
 /** After so many a task is Failed. */
 export const MAX_CRASHES = 3;
@@ -28,7 +30,7 @@ export const STARTS = prepared(`
       interruptions = t.interruptions + e.interruptions + ${FOLLOWED}::int,
       crashes = t.crashes + e.crashes + ${CRASHED}::int
     FROM unnest(${STARTED_ARRAYS}) AS e (${STARTED})
-    WHERE t.id = e.id AND t.send_id = e.send_id AND t.id = ANY($1)
+    WHERE ${CURRENT}
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM started`);
 
@@ -36,7 +38,7 @@ export const STARTS = prepared(`
 export const RELEASES = `
   UPDATE tasks t SET status = 'Sent', sent_at = now(), run_id = NULL
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS e (id, send_id, run_id)
-  WHERE t.id = e.id AND t.send_id = e.send_id AND t.id = ANY($1) AND t.status = 'Running' AND t.run_id = e.run_id`;
+  WHERE ${CURRENT} AND t.status = 'Running' AND t.run_id = e.run_id`;
 
 /** Nobody runs it. What waits came after the cancel, which dropped what had waited before: it is what the task is now. */
 export const NEXT_IF_CANCELLED = `
@@ -52,7 +54,7 @@ export const RETURNS = `
       crashes = t.crashes + e.crashes + (e.redelivered AND t.status = 'Running' AND t.service_id <> e.service_id)::int
     FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::int[])
       AS e (id, send_id, redelivered, service_id, interruptions, crashes)
-    WHERE t.id = e.id AND t.send_id = e.send_id AND t.id = ANY($1)
+    WHERE ${CURRENT}
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM back`;
 
@@ -123,11 +125,6 @@ const DUE = `CASE
 /** Whose running time says something. */
 const RAN = "outcome IN ('completed', 'failed')";
 
-/** Those of these sends that are current. */
-const CURRENT = "id = ANY($1::uuid[]) AND send_id = ANY($2::uuid[])";
-/** Of a row `t` of tasks and what is told of it. */
-const NO_LOOP = "FULL JOIN e ON e.id = t.id AND e.send_id = t.send_id";
-
 const INTERRUPTED = `t.interruptions + e.interruptions + ${FOLLOWED}::int`;
 const WITH_CRASHES = `t.crashes + e.crashes + ${CRASHED}::int`;
 const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
@@ -139,23 +136,21 @@ const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_
 export const COMPLETIONS = prepared(`
   WITH e AS (
     SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::float8[]) AS e (${STARTED}, output, took_ms)
-  ), t AS (
-    DELETE FROM tasks WHERE ${CURRENT} AND next_params IS NULL RETURNING *
-  ), done AS MATERIALIZED (
-    SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
-           ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
-           now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, unacked_now() AS ended_at, t.key,
-           CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'postponedFor' - 'until', '{}') END AS story, t.taken_by,
-           ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.took_ms
-    FROM t ${NO_LOOP}
+  ), done AS (
+    DELETE FROM tasks t USING e WHERE ${CURRENT} AND t.next_params IS NULL
+    RETURNING t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
+              ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
+              now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, unacked_now() AS ended_at, t.key,
+              CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'postponedFor' - 'until', '{}') END AS story, t.taken_by,
+              ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.took_ms
   ), kept AS (
-    INSERT INTO ended_tasks (${ENDED}) SELECT ${ENDED} FROM done WHERE id IS NOT NULL
+    INSERT INTO ended_tasks (${ENDED}) SELECT ${ENDED} FROM done
   ), ${noted({ from: "done", status: "status", output: "output", error: "last_error" })},
   counted AS (
     INSERT INTO task_figure_deltas (type, pool, completed, ran_ms, buckets)
-    SELECT type, pool, count(*), sum(took_ms), array_agg(${bucketInSql("took_ms")}) FROM done WHERE id IS NOT NULL GROUP BY type, pool
+    SELECT type, pool, count(*), sum(took_ms), array_agg(${bucketInSql("took_ms")}) FROM done GROUP BY type, pool
   )
-  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM done WHERE id IS NOT NULL`);
+  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM done`);
 
 /**
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
@@ -165,9 +160,7 @@ export const ENDS = prepared(`
   WITH e AS (
     SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::text[], $12::text[], $13::bigint[], $14::float8[], $15::text[])
       AS e (${STARTED}, outcome, output, error, retry_ms, took_ms, note)
-  ), t AS MATERIALIZED (
-    SELECT * FROM tasks WHERE ${CURRENT} FOR UPDATE
-  ), judged AS MATERIALIZED (
+  ), judged AS (
     SELECT t.id, t.type, t.params, t.next_params, t.key, t.pool, t.priority, t.due_at, t.max_attempts, t.sends, t.created_at,
            t.cancel_requested_at, t.next_params IS NOT NULL AS has_next, t.taken_by,
            ${TOLD_SEND} AS told_send,
@@ -177,7 +170,7 @@ export const ENDS = prepared(`
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
            e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
            now() - e.took_ms * interval '1 millisecond' AS started_at
-    FROM t ${NO_LOOP}
+    FROM e JOIN tasks t ON ${CURRENT} FOR UPDATE OF t
   ), fate AS (
     SELECT *, CASE
       WHEN has_next AND (outcome = 'completed' OR crashes < ${MAX_CRASHES}) THEN 'Ready'
@@ -186,7 +179,7 @@ export const ENDS = prepared(`
       WHEN crashes >= ${MAX_CRASHES} THEN 'Failed'
       WHEN outcome = 'failed' AND retry_ms IS NULL THEN 'Failed'
       WHEN outcome IN ('failed', 'unknown-type', 'postponed') THEN 'Scheduled'
-      ELSE 'Ready' END AS status FROM judged WHERE id IS NOT NULL
+      ELSE 'Ready' END AS status FROM judged
   ), gone AS (
     DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM fate WHERE status IN ${OVER}))
   ), kept AS (
