@@ -33,3 +33,9 @@ export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDe
     ...(retryAfterS !== undefined && { retryAfterS }),
   };
 }
+
+/** One of many that was refused, as it stands in the answer to all. */
+export const refusedOne = (refusal: Refusal, requestId: string): { status: number; problem: ProblemDetails } => ({
+  status: PROBLEMS[refusal.code].status,
+  problem: toProblemDetails(refusal, requestId),
+});

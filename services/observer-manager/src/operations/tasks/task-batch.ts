@@ -2,13 +2,12 @@ import {
   CreateTask,
   CreateTasksEnvelope,
   MAX_PARAMS_BYTES,
-  PROBLEMS,
   type TaskBatchResults,
   type TaskReceipts,
 } from "@unacked/contracts";
 import { bodyProblems } from "../../domain/field-problems.ts";
 import { jsonCheck } from "../../domain/json-check.ts";
-import { toProblemDetails } from "../problem-details.ts";
+import { refusedOne } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
 import type { TaskCreateOutcome } from "./task-tools.ts";
 
@@ -30,7 +29,7 @@ function readOne(task: unknown): CreateTask | Refusal {
 export const batchReceipts = (outcomes: readonly TaskCreateOutcome[], requestId: string): TaskReceipts => ({
   results: outcomes.map((outcome) =>
     outcome.kind === "problem"
-      ? refused(outcome, requestId)
+      ? refusedOne(outcome, requestId)
       : { status: statusOf(outcome), task: { id: outcome.id, outcome: outcome.kind } },
   ),
 });
@@ -40,14 +39,10 @@ export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: 
   return {
     results: outcomes.map((outcome) =>
       outcome.kind === "problem"
-        ? refused(outcome, requestId)
+        ? refusedOne(outcome, requestId)
         : { status: statusOf(outcome), task: Object.assign({}, outcome.task(), { outcome: outcome.kind }) },
     ),
   };
 }
 
 const statusOf = ({ kind }: Exclude<TaskCreateOutcome, Refusal>): number => (kind === "created" ? 201 : 200);
-const refused = (refusal: Refusal, requestId: string) => ({
-  status: PROBLEMS[refusal.code].status,
-  problem: toProblemDetails(refusal, requestId),
-});

@@ -2,14 +2,13 @@ import {
   CreateTimer,
   CreateTimersEnvelope,
   MAX_TIMER_PAYLOAD_BYTES,
-  PROBLEMS,
   type PutTimer,
   type TimerBatchResults,
   type TimerCancelResults,
 } from "@unacked/contracts";
 import { bodyProblems } from "../../domain/field-problems.ts";
 import { jsonCheck } from "../../domain/json-check.ts";
-import { toProblemDetails } from "../problem-details.ts";
+import { refusedOne } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
 import type { TimerCancelOutcome, TimerPutOutcome } from "./timer-tools.ts";
 
@@ -45,7 +44,7 @@ export function timerBatchResults(outcomes: readonly TimerPutOutcome[], requestI
   return {
     results: outcomes.map((outcome) =>
       outcome.kind === "problem"
-        ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
+        ? refusedOne(outcome, requestId)
         : { status: outcome.kind === "created" ? 201 : 200, timer: { ...outcome.timer, outcome: outcome.kind } },
     ),
   };
@@ -54,9 +53,7 @@ export function timerBatchResults(outcomes: readonly TimerPutOutcome[], requestI
 export function timerCancelResults(outcomes: readonly TimerCancelOutcome[], requestId: string): TimerCancelResults {
   return {
     results: outcomes.map((outcome) =>
-      outcome.kind === "problem"
-        ? { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) }
-        : { status: 200, timer: outcome.timer },
+      outcome.kind === "problem" ? refusedOne(outcome, requestId) : { status: 200, timer: outcome.timer },
     ),
   };
 }

@@ -5,12 +5,11 @@ import {
   MAX_BULK,
   MAX_PARAMS_BYTES,
   type ObserverReceipts,
-  PROBLEMS,
 } from "@unacked/contracts";
 import { z } from "zod";
 import { bodyProblems } from "../../../../domain/field-problems.ts";
 import type { CreateOutcome, Lifecycle } from "../../../../operations/observers/observer-tools.ts";
-import { toProblemDetails } from "../../../../operations/problem-details.ts";
+import { refusedOne } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import { BATCH, BATCH_RESULTS, OBSERVER_RECEIPTS } from "../../openapi/examples/bulk-examples.ts";
 import { HttpProblem } from "../http-problem.ts";
@@ -44,20 +43,15 @@ export const batchRoute = (lifecycle: Lifecycle) =>
   });
 
 function resultOf(outcome: CreateOutcome, requestId: string): BatchResults["results"][number] {
-  if (outcome.kind === "problem") return refused(outcome, requestId);
+  if (outcome.kind === "problem") return refusedOne(outcome, requestId);
   return { status: statusOf(outcome), observer: outcome.observer };
 }
 
 function receiptOf(outcome: CreateOutcome, requestId: string): ObserverReceipts["results"][number] {
-  if (outcome.kind === "problem") return refused(outcome, requestId);
+  if (outcome.kind === "problem") return refusedOne(outcome, requestId);
   const { id, name } = outcome.observer;
   return { status: statusOf(outcome), observer: { id, name } };
 }
-
-const refused = (refusal: Refusal, requestId: string) => ({
-  status: PROBLEMS[refusal.code].status,
-  problem: toProblemDetails(refusal, requestId),
-});
 
 const statusOf = ({ kind }: Exclude<CreateOutcome, Refusal>): number => (kind === "created" ? 201 : 200);
 

@@ -1,7 +1,7 @@
-import { type BulkCount, type BulkResults, LIVING_STATUSES, PROBLEMS, type RestartRequest } from "@unacked/contracts";
+import { type BulkCount, type BulkResults, LIVING_STATUSES, type RestartRequest } from "@unacked/contracts";
 import type { Actor } from "../../../../domain/access/identity.ts";
 import type { BulkChange, ChangeOutcome, Lifecycle, ObserverRef } from "../../../../operations/observers/observer-tools.ts";
-import { toProblemDetails } from "../../../../operations/problem-details.ts";
+import { refusedOne } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import {
   PAUSE_COUNT,
@@ -108,5 +108,5 @@ function resultOf(outcome: ChangeOutcome, { kind }: BulkChange, requestId: strin
     const { observer } = outcome;
     return { status: kind === "pause" ? statusOf(observer) : 202, observer };
   }
-  return { status: PROBLEMS[outcome.code].status, problem: toProblemDetails(outcome, requestId) };
+  return refusedOne(outcome, requestId);
 }
