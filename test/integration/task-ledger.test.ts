@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { type TaskEnded, TaskEventBatch } from "@unacked/contracts";
+import { beforeAll, expect, test } from "vitest";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
+import { newsOf } from "../../services/observer-manager/src/domain/tasks/task-words.ts";
+import { eventually } from "../support/eventually.ts";
+import { useBooks } from "../support/servers/books.ts";
+
+/* What becomes of ends on their way into the books: those that say no more than "completed" go by a statement of their own. */
+
+const books = useBooks("tasks, ended_tasks, task_services, task_figure_deltas");
+const query = <Row>(sql: string, parameters: unknown[] = []) => books.dataSource.query<Row[]>(sql, parameters);
+beforeAll(() => new PostgresTaskDays(books.dataSource).makeAhead());
+
+interface Sent {
+  id: string;
+  send: string;
+  run: string;
+}
+
+const running = async (count: number): Promise<Sent[]> =>
+  await query<Sent>(
+    `WITH sent AS (
+       INSERT INTO tasks (id, type, params, pool, priority, due_at, status, send_id, sent_at, run_id, sends)
+       SELECT gen_random_uuid(), 'work', '{"v":1}', 'default', 0, now(), 'Running', gen_random_uuid(), now(), gen_random_uuid(), 1
+       FROM generate_series(1, $1) RETURNING id, send_id AS send, run_id AS run)
+     SELECT * FROM sent`,
+    [count],
+  );
+
+const service = { serviceId: randomUUID(), serviceName: "a-service", pool: "default", generation: 1 };
+let seq = 0;
+
+/** Told in one batch. */
+function apply(...ends: [Sent, Partial<TaskEnded>][]) {
+  const now = Date.now();
+  const events = ends.map(([{ id, send, run }, end]) => ({
+    kind: "TaskEnded",
+    taskId: id,
+    sendId: send,
+    runId: run,
+    at: now,
+    startedAt: now - 5,
+    outcome: "completed",
+    ...end,
+  }));
+  const batch = TaskEventBatch.parse({ kind: "TaskEventBatch", ...service, seq: (seq += 1), events });
+  return new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([batch]));
+}
+
+const ended = () => query<{ id: string; status: string; story: unknown }>("SELECT id, status, story FROM ended_tasks");
+
+test("Each end of a batch is what it is, whichever statement writes it", async () => {
+  const [plain, emergency, failed, again] = (await running(4)) as [Sent, Sent, Sent, Sent];
+  const error = { name: "TypeError", message: "no" };
+  const { over } = await apply(
+    [plain, { output: '{"bytes":7}' }],
+    [emergency, { completedBy: "emergency" }],
+    [failed, { outcome: "failed", error, retryInMs: null }],
+    [again, { outcome: "failed", error, retryInMs: 60_000 }],
+  );
+  expect(new Map(over.map(({ id, status }) => [id, status]))).toEqual(
+    new Map<string, string>([
+      [plain.id, "Completed"],
+      [emergency.id, "Completed"],
+      [failed.id, "Failed"],
+    ]),
+  );
+  expect((await ended()).find(({ id }) => id === emergency.id)?.story).toEqual({ completedBy: "emergency" });
+  expect(await query("SELECT output, run_id, service_name, failures FROM ended_tasks WHERE id = $1", [plain.id])).toEqual([
+    { output: '{"bytes":7}', run_id: plain.run, service_name: "a-service", failures: 0 },
+  ]);
+  expect(await query("SELECT id, status FROM tasks")).toEqual([{ id: again.id, status: "Scheduled" }]);
+  expect(
+    await query(
+      "SELECT sum(completed)::int AS completed, sum(failed)::int AS failed, sum(cardinality(buckets))::int AS ran FROM task_figure_deltas",
+    ),
+  ).toEqual([{ completed: 2, failed: 1, ran: 4 }]);
+});
+
+test("An end that is told twice, or of an older send, changes nothing", async () => {
+  const [one, other] = (await running(2)) as [Sent, Sent];
+  await apply([one, {}]);
+  const { over } = await apply([one, {}], [{ ...other, send: randomUUID() }, {}]);
+  expect(over).toEqual([]);
+  expect((await ended()).map(({ id }) => id)).toEqual([one.id]);
+  expect(await query("SELECT id, status FROM tasks")).toEqual([{ id: other.id, status: "Running" }]);
+});
+
+test("Newer params that are committed while the completion waits for its row are run", async () => {
+  const [one, other] = (await running(2)) as [Sent, Sent];
+  const writer = books.dataSource.createQueryRunner();
+  await writer.startTransaction();
+  await writer.query(`UPDATE tasks SET next_params = '{"v":2}' WHERE id = $1`, [one.id]);
+  const applied = apply([one, {}], [other, {}]);
+  await eventually(async () => {
+    const waiting = await query("SELECT FROM pg_locks WHERE NOT granted");
+    expect(waiting.length).toBeGreaterThan(0);
+  });
+  await writer.commitTransaction();
+  await writer.release();
+  expect((await applied).over).toEqual([{ id: other.id, status: "Completed", isOfFlow: false }]);
+  expect(await query("SELECT id, status, params, next_params FROM tasks")).toEqual([
+    { id: one.id, status: "Ready", params: { v: 2 }, next_params: null },
+  ]);
+});
