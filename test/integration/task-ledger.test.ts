@@ -88,6 +88,20 @@ test("An end that is told twice, or of an older send, changes nothing", async ()
   expect(await query("SELECT id, status FROM tasks")).toEqual([{ id: other.id, status: "Running" }]);
 });
 
+test("Of a task that ended in two sends the current one counts, whichever is told first", async () => {
+  const [one, other] = (await running(2)) as [Sent, Sent];
+  const older = (task: Sent): Sent => ({ ...task, send: randomUUID(), run: randomUUID() });
+  await apply([older(one), {}], [one, {}], [other, {}], [older(other), {}]);
+  const rows = await query<Sent>("SELECT id, run_id AS run FROM ended_tasks");
+  expect(new Map(rows.map(({ id, run }) => [id, run]))).toEqual(
+    new Map([
+      [one.id, one.run],
+      [other.id, other.run],
+    ]),
+  );
+  expect(await query("SELECT FROM tasks")).toEqual([]);
+});
+
 test("Newer params that are committed while the completion waits for its row are run", async () => {
   const [one, other] = (await running(2)) as [Sent, Sent];
   const writer = books.dataSource.createQueryRunner();

@@ -5,8 +5,9 @@ import { prepared } from "../connection/prepared.ts";
  * What the ledger writes: one statement for all starts, releases or ends of a batch. Each has the send id in its join, so that what is
  * told of an older send, or of a task that is over, changes nothing. Index: tasks_pkey.
  *
- * Rows of `tasks` are named by an array beside each join. A vacuum that finds the table empty lets PostgreSQL plan for one row, as a loop through both
- * sides, however many rows come after it until the next: of 500 ends, each was compared with every task that waited. So with 500 at most.
+ * Rows of `tasks` are named by an array first, and never by a join alone. A vacuum that finds the table empty lets PostgreSQL plan for one row,
+ * however many come after it until the next: of 500 ends, each was compared with every task that waited. Ends, of which there are thousands, are joined by
+ * a full join, which is never made by a loop through both: the array alone leaves a loop through all that are told, which PostgreSQL takes for short.
  */
 
 /** Of a row `t` of tasks and what is told of it: of its current send. */
@@ -125,32 +126,40 @@ const DUE = `CASE
 /** Whose running time says something. */
 const RAN = "outcome IN ('completed', 'failed')";
 
+/** Rows `t` of tasks with what is told of their current sends. Whoever says of two tasks the send of the other is not `told`. */
+const NO_LOOP = "FULL JOIN e ON e.id = t.id AND e.send_id = t.send_id";
+const TOLD = "t.id IS NOT NULL AND e.id IS NOT NULL AS told";
+
 const INTERRUPTED = `t.interruptions + e.interruptions + ${FOLLOWED}::int`;
 const WITH_CRASHES = `t.crashes + e.crashes + ${CRASHED}::int`;
 const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
 
 /**
  * What nearly all ends are: completed, with nothing to add; without the lock before it, and the columns for all that may come of an
- * end, a fifth less. A task that has newer params is left alone, and so is what is told twice: of what is not returned, ENDS is asked.
+ * end, a fifth less. A task that has newer params is left alone, and so is what is told twice: of what is not returned, ENDS is asked. No task
+ * stands twice among the ids: its place there says which send is meant.
  */
 export const COMPLETIONS = prepared(`
   WITH e AS (
     SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::float8[]) AS e (${STARTED}, output, took_ms)
-  ), done AS (
-    DELETE FROM tasks t USING e WHERE ${CURRENT} AND t.next_params IS NULL
-    RETURNING t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
-              ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
-              now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, unacked_now() AS ended_at, t.key,
-              CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'postponedFor' - 'until', '{}') END AS story, t.taken_by,
-              ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.took_ms
+  ), t AS (
+    DELETE FROM tasks
+    WHERE id = ANY($1::uuid[]) AND send_id = ($2::uuid[])[array_position($1::uuid[], id)] AND next_params IS NULL RETURNING *
+  ), done AS MATERIALIZED (
+    SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
+           ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
+           now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, unacked_now() AS ended_at, t.key,
+           CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'postponedFor' - 'until', '{}') END AS story, t.taken_by,
+           ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.took_ms, ${TOLD}
+    FROM t ${NO_LOOP}
   ), kept AS (
-    INSERT INTO ended_tasks (${ENDED}) SELECT ${ENDED} FROM done
-  ), ${noted({ from: "done", status: "status", output: "output", error: "last_error" })},
+    INSERT INTO ended_tasks (${ENDED}) SELECT ${ENDED} FROM done WHERE told
+  ), ${noted({ from: "done", status: "status", output: "output", error: "last_error", where: "told" })},
   counted AS (
     INSERT INTO task_figure_deltas (type, pool, completed, ran_ms, buckets)
-    SELECT type, pool, count(*), sum(took_ms), array_agg(${bucketInSql("took_ms")}) FROM done GROUP BY type, pool
+    SELECT type, pool, count(*), sum(took_ms), array_agg(${bucketInSql("took_ms")}) FROM done WHERE told GROUP BY type, pool
   )
-  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM done`);
+  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM done WHERE told`);
 
 /**
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
@@ -160,7 +169,9 @@ export const ENDS = prepared(`
   WITH e AS (
     SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::text[], $12::text[], $13::bigint[], $14::float8[], $15::text[])
       AS e (${STARTED}, outcome, output, error, retry_ms, took_ms, note)
-  ), judged AS (
+  ), t AS MATERIALIZED (
+    SELECT * FROM tasks WHERE id = ANY($1::uuid[]) AND send_id = ANY($2::uuid[]) FOR UPDATE
+  ), judged AS MATERIALIZED (
     SELECT t.id, t.type, t.params, t.next_params, t.key, t.pool, t.priority, t.due_at, t.max_attempts, t.sends, t.created_at,
            t.cancel_requested_at, t.next_params IS NOT NULL AS has_next, t.taken_by,
            ${TOLD_SEND} AS told_send,
@@ -169,8 +180,8 @@ export const ENDS = prepared(`
            ${WITH_CRASHES} + (e.outcome = 'crashed')::int AS crashes,
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
            e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
-           now() - e.took_ms * interval '1 millisecond' AS started_at
-    FROM e JOIN tasks t ON ${CURRENT} FOR UPDATE OF t
+           now() - e.took_ms * interval '1 millisecond' AS started_at, ${TOLD}
+    FROM t ${NO_LOOP}
   ), fate AS (
     SELECT *, CASE
       WHEN has_next AND (outcome = 'completed' OR crashes < ${MAX_CRASHES}) THEN 'Ready'
@@ -179,7 +190,7 @@ export const ENDS = prepared(`
       WHEN crashes >= ${MAX_CRASHES} THEN 'Failed'
       WHEN outcome = 'failed' AND retry_ms IS NULL THEN 'Failed'
       WHEN outcome IN ('failed', 'unknown-type', 'postponed') THEN 'Scheduled'
-      ELSE 'Ready' END AS status FROM judged
+      ELSE 'Ready' END AS status FROM judged WHERE told
   ), gone AS (
     DELETE FROM tasks WHERE id = ANY(ARRAY(SELECT id FROM fate WHERE status IN ${OVER}))
   ), kept AS (

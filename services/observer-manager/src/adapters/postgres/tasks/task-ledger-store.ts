@@ -68,8 +68,7 @@ async function write(
   const { words, workers, seen, inventories, seqs } = news;
   if (workers.length > 0) unawaited.add(tx.query(WORKERS, parametersOfWorkers(workers)));
   const ends = words.filter(({ end }) => end !== undefined);
-  const plain = ends.filter(isPlain);
-  const others = plain.length === ends.length ? [] : ends.filter((word) => !isPlain(word));
+  const { plain, others } = partedEnds(ends);
   const returns = words.filter(({ end, returned }) => end === undefined && returned !== undefined);
   const held = words.filter(({ end, returned }) => end === undefined && returned === undefined);
   const starts = held.filter(({ runId }) => runId !== undefined);
@@ -99,6 +98,17 @@ async function write(
 /** Completed, and nothing more is said of it. */
 const isPlain = (word: TaskWord): boolean =>
   word.end?.outcome === "completed" && word.end.error === undefined && noteOf(word) === null;
+
+/** Of one task that ended in two sends, only the first may be plain. */
+function partedEnds(ends: readonly TaskWord[]): { plain: TaskWord[]; others: TaskWord[] } {
+  const plain = new Map<TaskId, TaskWord>();
+  const others = ends.filter((word) => {
+    const isOther = !isPlain(word) || plain.has(word.taskId);
+    if (!isOther) plain.set(word.taskId, word);
+    return isOther;
+  });
+  return { plain: [...plain.values()], others };
+}
 
 /** Those of these that COMPLETIONS has left alone. */
 async function endRest(tx: EntityManager, plain: TaskWord[], completed: EndedRow[]): Promise<EndedRow[]> {
