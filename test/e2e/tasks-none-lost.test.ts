@@ -21,6 +21,8 @@ const WORKERS = 20;
 const WINDOW = 11;
 const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: String(WORKERS), SLOTS: "1" };
 const KILL_EVERY_MS = 2_000;
+/** How often it is asked how many have run. */
+const LOOK_EVERY_MS = 200;
 const SAID_WITHIN_MS = 900_000;
 
 /** A hundred task workers; each slot writes the ids that it runs into a file of its own. */
@@ -82,21 +84,26 @@ describe(`${COUNT} tasks on ${SERVICES.length} services`, { timeout: 2 * SAID_WI
       [0.5, "broker", () => broker.kill().then(() => broker.start())],
       [0.75, "database", () => database.kill().then(() => database.start())],
     ];
-    let kills = 0;
-    for (let i = 0; done() < 1; i += 1) {
-      const name = SERVICES[i % SERVICES.length] as string;
-      await system.service(name).kill("SIGKILL");
-      kills += 1;
-      const again = await system.startService(name, { env: ENV, untilKnown: false });
-      await Promise.all([again.waitForEvent("consuming-tasks"), sleep(KILL_EVERY_MS)]);
-      const [next] = others;
-      if (next === undefined || done() < next[0]) continue;
-      others.shift();
-      const [, what, kill] = next;
-      console.log(`${what} killed at ${Math.round(done() * 100)} %`);
-      await kill();
+    /** Each when so many have run, and the one before is over. */
+    async function killOthers(): Promise<void> {
+      for (const [share, what, kill] of others) {
+        while (done() < share) await sleep(LOOK_EVERY_MS);
+        console.log(`${what} killed at ${Math.round(done() * 100)} %`);
+        await kill();
+      }
     }
-    expect(others.map(([, what]) => what)).toEqual([]);
+    let kills = 0;
+    let areKilled = false;
+    async function killServices(): Promise<void> {
+      for (let i = 0; done() < 1 || !areKilled; i += 1) {
+        const name = SERVICES[i % SERVICES.length] as string;
+        await system.service(name).kill("SIGKILL");
+        kills += 1;
+        const again = await system.startService(name, { env: ENV, untilKnown: false });
+        await Promise.all([again.waitForEvent("consuming-tasks"), sleep(KILL_EVERY_MS)]);
+      }
+    }
+    await Promise.all([killServices(), killOthers().finally(() => (areKilled = true))]);
     await eventually(async () => expect((await system.call("GET", "/readyz")).status).toBe(200), { timeoutMs: 60_000 });
     await tasks.untilAllOver(SAID_WITHIN_MS);
     const { completed, twice } = await account(tasks, ids);
