@@ -36,7 +36,7 @@ describe.each(poisons)("beside $what", { timeout: 600_000 }, (poison) => {
 
   it("no service ends, no lease is lost, no neighbour is held up for long, and its author knows", async () => {
     const { system } = scene;
-    const beganMs = performance.now();
+    const [beganMs, beganNs] = [performance.now(), process.hrtime.bigint()];
     const { id } = await scene.create("poison", poison, RETRY);
     const fails = poison.fate !== "bearable";
     if (fails) await system.untilStatus([id], "Failed", 150_000);
@@ -49,19 +49,18 @@ describe.each(poisons)("beside $what", { timeout: 600_000 }, (poison) => {
     const ended = scene.deaths().length;
     const observer = await system.get(id);
     const error = observer.lastError;
-    console.log(
-      [
-        `${poison.what}: ${fails ? `Failed after ${(failedMs / 1_000).toFixed(1)} s` : "never fails"}, ${ended} slots ended`,
-        `neighbours elsewhere late by ${Math.round(missed.elsewhereMs)} ms`,
-        `beside it ${missed.timesBack} times begun again, at most ${Math.round(missed.backMs)} ms after the death, else late by ${Math.round(missed.besideMs)} ms`,
-        fails ? `${poison.fate}: ${error?.name}` : poison.fate,
-      ].join("; "),
-    );
+    const said = [
+      `${poison.what}: ${fails ? `Failed after ${(failedMs / 1_000).toFixed(1)} s` : "never fails"}, ${ended} slots ended`,
+      `neighbours elsewhere late by ${Math.round(missed.elsewhereMs)} ms beyond a bystander, which missed ${bystander.missedMs(beganNs, process.hrtime.bigint())} ms`,
+      `beside it ${missed.timesBack} times begun again, at most ${Math.round(missed.backMs)} ms after the death, else late by ${Math.round(missed.besideMs)} ms`,
+      fails ? `${poison.fate}: ${error?.name}` : poison.fate,
+    ].join("; ");
+    console.log(said);
     expect(scene.deaths().slice(endedByThen), "all is calm once it has Failed").toEqual([]);
     if (poison.fate === "refused" || poison.fate === "bearable") expect(ended).toBe(0);
     if (poison.fate === "refused") expect(missed.besideMs).toBeLessThanOrEqual(ELSEWHERE_MS);
-    expect(missed.elsewhereMs).toBeLessThanOrEqual(ELSEWHERE_MS);
-    expect(missed.backMs).toBeLessThanOrEqual(BACK_MS);
+    expect(missed.elsewhereMs, said).toBeLessThanOrEqual(ELSEWHERE_MS);
+    expect(missed.backMs, said).toBeLessThanOrEqual(BACK_MS);
     expect(longestOverlapMs(scene.acts())).toBe(0);
     await scene.expectServicesUnharmed();
     if (fails) await expectNamed(poison, observer);

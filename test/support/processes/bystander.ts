@@ -15,8 +15,7 @@ export async function startBystander(): Promise<Bystander> {
   await bystander.waitForEvent("stamping");
   return {
     missedMs(fromNs, toNs) {
-      const late = bystander.lines.map(lateOf).filter(({ atNs }) => atNs >= fromNs && atNs <= toNs);
-      return Math.round(late.reduce((longest, { missedMs }) => Math.max(longest, missedMs), 0));
+      return Math.round(longestWithin(bystander.lines.map(lateOf), fromNs, toNs));
     },
     async end() {
       await bystander.kill("SIGKILL");
@@ -24,7 +23,22 @@ export async function startBystander(): Promise<Bystander> {
   };
 }
 
-function lateOf(line: string): { atNs: bigint; missedMs: number } {
+/** That it did not stamp for so long, until then. */
+export interface Late {
+  readonly atNs: bigint;
+  readonly missedMs: number;
+}
+
+/** Of what it missed, the longest that lies between these moments: of a machine that stood still, it may be the last to go on. */
+export function longestWithin(late: readonly Late[], fromNs: bigint, toNs: bigint): number {
+  const withinMs = late.map(({ atNs, missedMs }) => {
+    const beganNs = atNs - BigInt(Math.round(missedMs * 1e6));
+    return Number((atNs < toNs ? atNs : toNs) - (beganNs > fromNs ? beganNs : fromNs)) / 1e6;
+  });
+  return withinMs.reduce((longest, ms) => Math.max(longest, ms), 0);
+}
+
+function lateOf(line: string): Late {
   const { atNs = "0", missedMs = 0 } = JSON.parse(line) as { atNs?: string; missedMs?: number };
   return { atNs: BigInt(atNs), missedMs };
 }
