@@ -79,7 +79,7 @@ test("The first of a lane that is sent again is one more beside those who follow
   const { tasks } = await queue.claim("default", { window: 2, workers: 2, types: TYPES });
   const lanes = tasks.flatMap(({ lane }) => lane ?? []);
   expect(lanes).toEqual(tasks.map(({ task }) => task.taskId));
-  expect(await queue.claimFollowers("default", "work", lanes, 2)).toHaveLength(2);
+  expect(await queue.claimFollowers("default", "work", lanes, [0, 1])).toHaveLength(2);
   // Both have failed, and are due again, while those behind them run.
   await db.query("UPDATE tasks SET status = 'Ready', send_id = NULL WHERE id = ANY($1)", [lanes]);
   expect(await claim(4)).toEqual([]);

@@ -14,8 +14,8 @@ export const TaskTypeInfo = z.object({
   description: shownText(1_000).default(""),
   /** JSON Schema (draft 2020-12) of the type's params; `{}` accepts everything. */
   paramsSchema: keptJsonSchema,
-  /** How long its tasks run here, in ms: most of the last hundred (95 of 100) at most so long. Absent: too few have. */
-  p95Ms: z.number().min(0).optional(),
+  /** How long its tasks run here, in ms: the mean, in which the last fifty count most. Absent: too few have run. */
+  meanMs: z.number().min(0).optional(),
   /** So many of its tasks are given to one call; absent: one. */
   batch: count(1).max(MAX_BUNDLE).optional(),
 });

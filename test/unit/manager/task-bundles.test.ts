@@ -7,11 +7,13 @@ const task = (id: string, type: string, more: Partial<StartTask> = {}): StartTas
   ...more,
 });
 const first = (one: StartTask) => ({ task: one, isFirstSend: true, isUnhurt: true });
-const pace = (p95Ms: number | undefined, batchSize: number | null = null) => ({ p95Ms: p95Ms ?? null, batchSize });
+const pace = (meanMs: number | undefined, batchSize: number | null = null) => ({ meanMs: meanMs ?? null, batchSize });
 const ids = ({ bundles }: ReturnType<typeof bundlesOf>) => bundles.map(({ tasks }) => tasks.map(({ taskId }) => taskId));
 
 test("a bundle is worked off in a tenth of a second by one worker alone, and holds a hundred at most", () => {
-  expect([undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 5_000].map(bundleSize)).toEqual([1, 100, 100, 100, 14, 2, 1, 1, 1, 1]);
+  expect([undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 5_000].map((meanMs) => bundleSize(meanMs))).toEqual([
+    1, 100, 100, 100, 14, 2, 1, 1, 1, 1,
+  ]);
 });
 
 test("tasks of one short type travel together, in their order; others, and unknown ones, alone", () => {
@@ -79,9 +81,10 @@ test("who finds no place in the message of his lane is left", () => {
 
 test("as many may join as are worked off in a tenth of a second; nobody joins what is long, unknown, in batches or sent before", () => {
   const lane = inLane("1", "1");
-  expect([1, 20, 60, undefined].map((p95Ms) => followersOf(lane, pace(p95Ms)))).toEqual([99, 4, 0, 0]);
-  expect(followersOf(lane, pace(1, 50))).toBe(0);
-  expect(followersOf({ ...lane, isFirstSend: false }, pace(1))).toBe(0);
-  expect(followersOf(inLane("1", "1", { alone: true }), pace(1))).toBe(0);
-  expect(followersOf(first(task("1", "free")), pace(1))).toBe(0);
+  expect([1, 20, 60, undefined].map((meanMs) => followersOf(lane, pace(meanMs), 100))).toEqual([99, 4, 0, 0]);
+  expect([1, 20, 60].map((meanMs) => followersOf(lane, pace(meanMs), 200))).toEqual([99, 9, 2]);
+  expect(followersOf(lane, pace(1, 50), 100)).toBe(0);
+  expect(followersOf({ ...lane, isFirstSend: false }, pace(1), 100)).toBe(0);
+  expect(followersOf(inLane("1", "1", { alone: true }), pace(1), 100)).toBe(0);
+  expect(followersOf(first(task("1", "free")), pace(1), 100)).toBe(0);
 });

@@ -24,8 +24,8 @@ export interface Claimed {
 
 /** What is known of a type in a pool. */
 export interface TypePace {
-  /** How long its tasks take; null: too few have run. */
-  p95Ms: number | null;
+  /** How long its tasks take, as a mean; null: too few have run. */
+  meanMs: number | null;
   /** So many are given to one call; null: one. */
   batchSize: number | null;
 }
@@ -75,9 +75,10 @@ export function bundlesOf(
 
 const follows = ({ task, lane }: Claimed): boolean => lane !== undefined && lane !== task.taskId;
 
-/** How many may join the lane that this one begins. */
-export function followersOf(claimed: Claimed, pace: TypePace | undefined): number {
-  return claimed.lane === claimed.task.taskId && pace?.batchSize == null ? sizeFor(claimed, pace) - 1 : 0;
+/** How many may join the lane that this one begins, of which the last may wait so long. */
+export function followersOf(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
+  const leads = claimed.lane === claimed.task.taskId && pace?.batchSize == null && isNew(claimed);
+  return leads ? bundleSize(pace?.meanMs, waitMs) - 1 : 0;
 }
 
 /** It may be given to one call with others of its type. */
@@ -86,11 +87,13 @@ export const isBatched = ({ task, isUnhurt }: Claimed, pace: TypePace | undefine
 
 function sizeFor(claimed: Claimed, pace: TypePace | undefined): number {
   if (pace?.batchSize != null) return isBatched(claimed, pace) ? pace.batchSize : 1;
-  return claimed.isFirstSend && claimed.task.alone !== true ? bundleSize(pace?.p95Ms) : 1;
+  return isNew(claimed) ? bundleSize(pace?.meanMs) : 1;
 }
 
+const isNew = ({ isFirstSend, task }: Claimed): boolean => isFirstSend && task.alone !== true;
+
 /** How many tasks that take so long travel together. */
-export function bundleSize(p95Ms: number | null | undefined): number {
-  if (p95Ms == null) return 1;
-  return Math.max(1, Math.min(MAX_BUNDLE, Math.floor(BUNDLE_MS / Math.max(p95Ms, 0.001))));
+export function bundleSize(meanMs: number | null | undefined, waitMs = BUNDLE_MS): number {
+  if (meanMs == null) return 1;
+  return Math.max(1, Math.min(MAX_BUNDLE, Math.floor(waitMs / Math.max(meanMs, 0.001))));
 }

@@ -13,7 +13,12 @@ const MOST_TIMES = 20;
  */
 export function windowOf(workers: number, endedPerS: number): number {
   if (workers <= 0) return 0;
-  const turn = (endedPerS * (endedPerS < BUSY_PER_S ? TURN_MS : BUSY_TURN_MS)) / 1_000;
+  const turn = (endedPerS * turnMsAt(endedPerS)) / 1_000;
   const ahead = Math.min(workers * MOST_TIMES, Math.max(workers * LEAST_SHARE, turn));
   return workers + Math.ceil(ahead);
 }
+
+/** A turn where so many end a second, in ms. */
+export const turnMsAt = (endedPerS: number): number => (isBusyAt(endedPerS) ? BUSY_TURN_MS : TURN_MS);
+
+export const isBusyAt = (endedPerS: number): boolean => endedPerS >= BUSY_PER_S;

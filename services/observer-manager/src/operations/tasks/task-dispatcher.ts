@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StartTask } from "@unacked/contracts";
 import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
-import { windowOf } from "../../domain/tasks/window.ts";
+import { turnsOf } from "../../domain/tasks/lanes.ts";
+import { isBusyAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { TaskQueueStore, TaskSender } from "./task-store.ts";
@@ -11,7 +12,7 @@ const FAILED_PAUSE_MS = 1_000;
 const PACES_EVERY_MS = 250;
 /** Under load rounds are no closer: fewer commits, and more travels together. */
 const BUSY_PAUSE_MS = 10;
-/** So many claimed in one round are load. */
+/** So many claimed in one round are load, or so many a second lately: behind a limit a round may find none just before hundreds. */
 const BUSY = 50;
 const PROMOTE_LIMIT = 5_000;
 const CANCEL_LIMIT = 1_000;
@@ -81,10 +82,14 @@ export class TaskDispatcher {
     await this.#lookAtPaces();
     const { claimed, nextRoomAtMs } = await this.#claimAll();
     await this.#cancelDue();
-    if (claimed >= BUSY) await sleep(BUSY_PAUSE_MS, undefined, { signal: this.#loop.signal });
+    if (claimed >= BUSY || this.#isBusy()) await sleep(BUSY_PAUSE_MS, undefined, { signal: this.#loop.signal });
     if (promoted === PROMOTE_LIMIT) return 0;
     const nextDueInMs = (await store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
     return Math.min(BACKSTOP_MS, Math.max(1, Math.min(nextDueInMs, nextRoomAtMs - performance.now())));
+  }
+
+  #isBusy(): boolean {
+    return [...this.#rates.values()].some(({ perS }) => isBusyAt(perS));
   }
 
   #failed(error: unknown): number {
@@ -112,10 +117,10 @@ export class TaskDispatcher {
       }
       const paceOf = (type: string) => {
         const pace = this.#paces.get(paceKey(pool, type));
-        return pace && keepsWorkers ? { ...pace, p95Ms: null } : pace;
+        return pace && keepsWorkers ? { ...pace, meanMs: null } : pace;
       };
       const companions = batches.size === 0 ? [] : await this.#companions(pool, tasks, batches);
-      const followers = await this.#followers(pool, tasks, paceOf, most);
+      const followers = await this.#followers(pool, tasks, { paceOf, most, waitMs: turnMsAt(rate.perS) });
       rate.add(tasks.length + followers.length);
       count += tasks.length + companions.length + followers.length;
       const { bundles, left } = bundlesOf([...tasks, ...companions, ...followers], paceOf);
@@ -150,18 +155,17 @@ export class TaskDispatcher {
   async #followers(
     pool: string,
     claimed: Claimed[],
-    paceOf: (type: string) => TypePace | undefined,
-    most: number,
+    { paceOf, most, waitMs }: { paceOf(type: string): TypePace | undefined; most: number; waitMs: number },
   ): Promise<Claimed[]> {
     const all: Claimed[] = [];
-    const leading = claimed.filter((one) => followersOf(one, paceOf(one.task.type)) > 0);
+    const leading = claimed.filter((one) => followersOf(one, paceOf(one.task.type), waitMs) > 0);
     for (const type of new Set(leading.map(({ task }) => task.type))) {
       if (all.length >= most) break;
-      const firsts = leading.filter(({ task }) => task.type === type);
-      const room = firsts.reduce((sum, one) => sum + followersOf(one, paceOf(type)), 0);
+      const firsts = leading.filter(({ task }) => task.type === type) as [Claimed, ...Claimed[]];
       const lanes = firsts.map(({ task }) => task.taskId);
+      const turns = turnsOf(lanes.length, most - all.length, followersOf(firsts[0], paceOf(type), waitMs));
       try {
-        all.push(...(await this.#parts.store.claimFollowers(pool, type, lanes, Math.min(room, most - all.length))));
+        all.push(...(await this.#parts.store.claimFollowers(pool, type, lanes, turns)));
       } catch (error) {
         this.#parts.log.warn({ err: error, pool, type }, "tasks go without the others that could go in line behind them");
       }

@@ -76,8 +76,8 @@ export interface TaskQueueStore {
   ): Promise<{ tasks: ClaimedTask[]; nextRoomInMs: number | null; keepsWorkers: boolean; followers: number }>;
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
   claimCompanions(pool: string, task: StartTask, count: number): Promise<ClaimedTask[]>;
-  /** So many more of a type, none of which was sent before, as far as its rate allows: they join these lanes. */
-  claimFollowers(pool: string, type: string, lanes: TaskId[], count: number): Promise<ClaimedTask[]>;
+  /** More of a type, none of which was sent before, as far as its rate allows: each joins that of these lanes which its turn names. */
+  claimFollowers(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]>;
   /** Ready again, with all that was before: their messages were certainly not taken. */
   giveBack(sent: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
   /** Of tasks that somebody has cancelled while they ran: those whose service has not been told for some seconds. */

@@ -1,28 +1,57 @@
-const KEPT = 100;
+/** Before so many have run nothing is told; of so many, about, it is the mean. */
 const ENOUGH = 20;
-const SHARE = 0.95;
+const MEMORY = 50;
+/** Of thousands a second not all count: one moment in which the machine stood still would be all that is known. */
+const APART_MS = 10;
+/** Where it is this many times what was told, or that of it, it is told again; at most once in so long. */
+const TIMES = 2;
+const TOLD_EVERY_MS = 1_000;
 
-/** How long tasks run here, by type: of the last hundred that ended by themselves. */
+interface Pace {
+  meanMs: number;
+  /** So many are in it. */
+  count: number;
+  newestAtMs: number;
+  toldMs?: number;
+  toldAtMs: number;
+}
+
+/**
+ * How long tasks run here, by type: the mean of those that ended by themselves, in which the last fifty count most. The mean, as it is how
+ * long each of many waits for those before it that is to be known; of a hundred that run at once 95 take at most twice as long.
+ */
 export class Paces {
-  readonly #byType = new Map<string, number[]>();
-  readonly #onKnown: () => void;
+  readonly #byType = new Map<string, Pace>();
+  readonly #onNews: () => void;
 
-  /** @param onKnown enough of a type have run for the first time */
-  constructor(onKnown: () => void) {
-    this.#onKnown = onKnown;
+  /** @param onNews enough of a type have run for the first time, or they take half or twice as long as was told */
+  constructor(onNews: () => void) {
+    this.#onNews = onNews;
   }
 
-  note(type: string, tookMs: number): void {
-    const kept = this.#byType.get(type) ?? [];
-    this.#byType.set(type, kept);
-    if (kept.push(tookMs) > KEPT) kept.shift();
-    else if (kept.length === ENOUGH) this.#onKnown();
+  note(type: string, tookMs: number, nowMs = performance.now()): void {
+    const pace = this.#byType.get(type) ?? { ...NEW };
+    this.#byType.set(type, pace);
+    if (pace.count >= ENOUGH && nowMs - pace.newestAtMs < APART_MS) return;
+    pace.newestAtMs = nowMs;
+    pace.count += 1;
+    pace.meanMs += (tookMs - pace.meanMs) / Math.min(pace.count, MEMORY);
+    if (pace.count >= ENOUGH && isNews(pace, nowMs)) this.#onNews();
   }
 
-  /** Most took at most so long, in ms. Undefined: too few have run. */
-  p95Ms(type: string): number | undefined {
-    const kept = this.#byType.get(type) ?? [];
-    if (kept.length < ENOUGH) return undefined;
-    return kept.toSorted((a, b) => a - b)[Math.ceil(kept.length * SHARE) - 1];
+  /** In ms; it is told now. Undefined: too few have run. */
+  tell(type: string, nowMs = performance.now()): number | undefined {
+    const pace = this.#byType.get(type);
+    if (pace === undefined || pace.count < ENOUGH) return undefined;
+    pace.toldMs = pace.meanMs;
+    pace.toldAtMs = nowMs;
+    return pace.meanMs;
   }
+}
+
+const NEW: Pace = { meanMs: 0, count: 0, newestAtMs: Number.NEGATIVE_INFINITY, toldAtMs: Number.NEGATIVE_INFINITY };
+
+function isNews({ meanMs, toldMs, toldAtMs }: Pace, nowMs: number): boolean {
+  if (toldMs === undefined) return true;
+  return nowMs - toldAtMs >= TOLD_EVERY_MS && (meanMs * TIMES <= toldMs || meanMs >= toldMs * TIMES);
 }

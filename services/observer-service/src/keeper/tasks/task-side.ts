@@ -168,8 +168,8 @@ export class TaskSide {
   #tellWorkers(onConfirmed?: () => void): void {
     const { tasks } = this.#parts.handlers.catalogue;
     const types = tasks.map(({ type, description, paramsSchema, batch }) => {
-      const p95Ms = this.#paces.p95Ms(type);
-      const known = { ...(p95Ms !== undefined && { p95Ms }), ...(batch !== undefined && { batch }) };
+      const meanMs = this.#paces.tell(type);
+      const known = { ...(meanMs !== undefined && { meanMs }), ...(batch !== undefined && { batch }) };
       return { type, description, paramsSchema, ...known };
     });
     this.sender.tell({ kind: "TaskWorkers", workers: this.workers, draining: this.#isClosed, types }, onConfirmed);

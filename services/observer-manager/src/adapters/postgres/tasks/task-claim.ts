@@ -12,7 +12,7 @@ export const isServed = (pool: string, type: string): string => `EXISTS (
 
 /** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
 export const ANNOUNCED = `
-  SELECT s.pool, t->>'type' AS type, max((t->>'p95Ms')::float8) AS "p95Ms",
+  SELECT s.pool, t->>'type' AS type, max((t->>'meanMs')::float8) AS "meanMs",
     CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
   FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;
 
@@ -262,12 +262,12 @@ export const COMPANIONS = joiningFor({
   lane: "NULL",
 });
 
-/** They join the lanes $4, evenly: each is done after the one before, so that the limit counts none of them. */
+/** They join the lanes $4, by their places $5 of which $3 are: each is done after the one before, so that the limit counts none of them. */
 export const FOLLOWERS = joiningFor({
   room: "$3",
   which: "sends = 0 AND interruptions = 0 AND crashes = 0",
   sentAt: "(SELECT at FROM locked)",
-  lane: "($4::uuid[])[1 + ((SELECT of_ids FROM places) ->> t.id::text)::int % cardinality($4::uuid[])]",
+  lane: "($4::uuid[])[1 + ($5::int[])[1 + ((SELECT of_ids FROM places) ->> t.id::text)::int]]",
 });
 
 /** Of the time of a statement, by which leases end: shifted in tests, as all that is due. */

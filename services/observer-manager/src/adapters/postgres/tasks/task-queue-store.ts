@@ -37,7 +37,7 @@ const WAITING_POOLS = prepared(`
     SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`);
 
 /** A handful of rows. */
-const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'p95Ms' OR t ? 'batch')`;
+const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'meanMs' OR t ? 'batch')`;
 
 const GIVE_BACK = `
   UPDATE tasks t SET status = 'Ready', send_id = NULL
@@ -129,8 +129,8 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return this.#claimed(pool, await this.#query<ClaimRow>(COMPANIONS, [pool, type, count, taskId]));
   }
 
-  async claimFollowers(pool: string, type: string, lanes: TaskId[], count: number): Promise<ClaimedTask[]> {
-    return this.#claimed(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, count, lanes]));
+  async claimFollowers(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]> {
+    return this.#claimed(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, turns.length, lanes, turns]));
   }
 
   /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, not all. */

@@ -1,0 +1,26 @@
+/** Lanes that are full are as long as one another: of more than so many, a quarter is left free. */
+const FEW = 10;
+const FULL = 0.75;
+
+/**
+ * Which lane each of `followers` joins, by its place: a turn goes once through all lanes that are not full. Some lanes are long and others
+ * short, by even steps, as far as `most` allows: lanes as long as one another end together, and then all workers wait for the books at once.
+ * Where fewer come than are expected, the last turns are left out.
+ * @param most may join one lane
+ * @returns places of lanes, from 0 on
+ */
+export function turnsOf(lanes: number, followers: number, most: number): number[] {
+  const count = Math.floor(Math.min(followers, lanes * most * (lanes > FEW ? FULL : 1)));
+  if (count <= 0) return [];
+  const mean = count / lanes;
+  const longest = Math.min(most, 2 * mean);
+  const upTo = (lane: number) => Math.round((2 * mean - longest) * lane + ((longest - mean) * lane * lane) / lanes);
+  const lengths = Array.from({ length: lanes }, (_, lane) => Math.min(most, upTo(lane + 1) - upTo(lane)));
+  const turns: number[] = [];
+  for (let turn = 0; turns.length < count; turn += 1) {
+    const before = turns.length;
+    for (const [lane, length] of lengths.entries()) if (length > turn) turns.push(lane);
+    if (turns.length === before) break;
+  }
+  return turns.slice(0, count);
+}
