@@ -25,10 +25,17 @@ export const claimsLately = (limits: string, now: string): string => `(
 export const COUNTED = "count(*) FILTER (WHERE t.lane IS NULL) + count(DISTINCT t.lane) FILTER (WHERE t.lane IS NOT NULL)";
 
 /** The key space of advisory locks on pools of tasks; any number, the same for all managers. */
-const LOCK_SPACE = 7_027;
+export const LOCK_SPACE = 7_027;
 /** Claims of a type with a rate are so far apart, so that a second of them has at most 200 entries. */
 const APART = "interval '5 milliseconds'";
-const ORDER = "priority DESC, due_at, id";
+export const ORDER = "priority DESC, due_at, id";
+/** What is told of a task that was sent, as SQL: which columns it is read from, and how. */
+export const SENT = {
+  columns:
+    "id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lane, flow_id, flow_ref",
+  asked: `id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
+    interruptions = 0 AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"`,
+};
 /** When this claim was made. */
 const AT = "(SELECT at FROM locked)";
 
@@ -241,7 +248,7 @@ const joiningFor = ({ room, which, sentAt, lane }: Joining): string =>
   ), claimed AS (
     UPDATE tasks t SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, taken_by = NULL, sent_at = ${sentAt}, lane = ${lane}
     WHERE t.id = ANY(ARRAY(SELECT id FROM next))
-    RETURNING t.id, t.send_id, t.type, t.params, t.failures, t.max_attempts, t.crashes, t.interruptions, t.sends, t.priority, t.due_at, t.lane, t.flow_id, t.flow_ref
+    RETURNING ${SENT.columns}
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || locked.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -249,9 +256,7 @@ const joiningFor = ({ room, which, sentAt, lane }: Joining): string =>
     FROM limits t, locked, (SELECT count(*)::int AS count FROM claimed) n
     WHERE l.type = t.type AND t.rate_per_second IS NOT NULL AND n.count > 0
   )
-  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
-         interruptions = 0 AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"
-  FROM claimed ORDER BY ${ORDER}`);
+  SELECT ${SENT.asked} FROM claimed ORDER BY ${ORDER}`);
 
 /** They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. */
 export const COMPANIONS = joiningFor({

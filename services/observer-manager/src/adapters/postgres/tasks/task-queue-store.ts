@@ -1,5 +1,6 @@
 import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import type { Floors } from "../../../domain/tasks/claim-floors.ts";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
@@ -15,6 +16,7 @@ import {
   FOLLOWERS,
   TASK_SERVICE_LIVES,
 } from "./task-claim.ts";
+import { CLAIM_PLAIN } from "./task-claim-plain.ts";
 
 /** Index: tasks_scheduled. */
 const PROMOTE = prepared(`
@@ -67,12 +69,18 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
   nextRoomInMs: number | null;
   keepsWorkers: boolean;
   roomAhead: number;
+  isRefused?: boolean;
 }
+
+/** Where the plain claim was refused, it is tried again after so long. */
+const PLAIN_AGAIN_MS = 5_000;
 
 export class PostgresTaskQueueStore implements TaskQueueStore {
   readonly #dataSource: DataSource;
   readonly #floors: PoolFloors;
   readonly #vacuum: Vacuum;
+  /** By pool, in ms of `performance.now()`. */
+  readonly #plainFromMs = new Map<string, number>();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -103,26 +111,46 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async claim(pool: string, asked: Parameters<TaskQueueStore["claim"]>[1]): ReturnType<TaskQueueStore["claim"]> {
-    const { window, workers, types, batches } = asked;
-    const hasBatches = batches !== undefined && batches.size > 0;
-    const parameters = [pool, window, workers, types, ...(hasBatches ? [[...batches.keys()], [...batches.values()]] : [])];
     const floors = this.#floors.at(pool);
     const beganMs = performance.now();
-    const rows =
-      floors === undefined
-        ? await this.#query<ClaimRow>(hasBatches ? CLAIM_CALLS : CLAIM, parameters)
-        : await this.#query<ClaimRow>(hasBatches ? CLAIM_CALLS_FROM : CLAIM_FROM, [
-            ...parameters,
-            floors.readyFrom,
-            floors.sentFrom,
-            [...floors.readyFromByType.keys()],
-            [...floors.readyFromByType.values()],
-          ]);
+    const rows = (await this.#claimPlain(pool, asked, floors)) ?? (await this.#claimAny(pool, asked, floors));
     const tasks = await this.#claimed(pool, rows);
     // Not awaited: what is claimed is to be sent.
-    if (floors === undefined) void this.#floors.learn(pool, types, performance.now() - beganMs, tasks.length);
+    if (floors === undefined) void this.#floors.learn(pool, asked.types, performance.now() - beganMs, tasks.length);
     const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0 } = rows[0] ?? {};
     return { tasks, nextRoomInMs, keepsWorkers, followers: Math.max(0, roomAhead - tasks.length) };
+  }
+
+  /** Undefined: something here is more than plain. */
+  async #claimPlain(
+    pool: string,
+    { window, types, batches }: Asked,
+    floors: Floors | undefined,
+  ): Promise<ClaimRow[] | undefined> {
+    if (floors !== undefined || performance.now() < (this.#plainFromMs.get(pool) ?? 0)) return undefined;
+    const single = types.filter((type) => !batches?.has(type));
+    const rows = await this.#query<ClaimRow>(CLAIM_PLAIN, [pool, window, single, [...(batches?.keys() ?? [])]]);
+    if (rows[0]?.isRefused !== true) return rows;
+    this.#plainFromMs.set(pool, performance.now() + PLAIN_AGAIN_MS);
+    return undefined;
+  }
+
+  #claimAny(pool: string, { window, workers, types, batches }: Asked, floors: Floors | undefined): Promise<ClaimRow[]> {
+    const parameters = [
+      pool,
+      window,
+      workers,
+      types,
+      ...(hasAny(batches) ? [[...batches.keys()], [...batches.values()]] : []),
+    ];
+    if (floors === undefined) return this.#query(hasAny(batches) ? CLAIM_CALLS : CLAIM, parameters);
+    return this.#query(hasAny(batches) ? CLAIM_CALLS_FROM : CLAIM_FROM, [
+      ...parameters,
+      floors.readyFrom,
+      floors.sentFrom,
+      [...floors.readyFromByType.keys()],
+      [...floors.readyFromByType.values()],
+    ]);
   }
 
   async claimCompanions(pool: string, { type, taskId }: StartTask, count: number): Promise<ClaimedTask[]> {
@@ -159,6 +187,11 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return this.#dataSource.query(text, parameters);
   }
 }
+
+type Asked = Parameters<TaskQueueStore["claim"]>[1];
+
+const hasAny = (batches: Asked["batches"]): batches is NonNullable<Asked["batches"]> =>
+  batches !== undefined && batches.size > 0;
 
 type ClaimedRow = ClaimRow & { taskId: TaskId };
 

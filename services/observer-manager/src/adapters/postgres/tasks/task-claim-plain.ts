@@ -1,0 +1,38 @@
+import { prepared } from "../connection/prepared.ts";
+import { LOCK_SPACE, ORDER, SENT } from "./task-claim.ts";
+
+/**
+ * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and
+ * all that is next is of $3, and nothing in flight of $4: takes what CLAIM would, and is planned in a quarter of the time, for which each single
+ * task waits. Otherwise it takes nothing: `isRefused`.
+ *
+ * - One manager a pool at a time, as CLAIM; what is in flight is counted when the lock is held, by a function with a snapshot of its own.
+ * - `limited` locks the table as CLAIM does, so that a change of limits is answered when this claim, too, is over.
+ * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
+ */
+export const CLAIM_PLAIN = prepared(`
+  WITH mine AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
+  ), limited AS MATERIALIZED (
+    SELECT l.type FROM task_types l WHERE l.type = ANY($3::text[] || $4::text[])
+      AND (l.paused OR l.max_running IS NOT NULL OR l.rate_per_second IS NOT NULL OR l.min_running > 0)
+    ORDER BY l.type FOR KEY SHARE OF l
+  ), locked AS MATERIALIZED (
+    SELECT clock_timestamp() AS at, (SELECT is_mine FROM mine) AS is_mine, count(*) > 0 AS is_limited FROM limited
+  ), flight AS MATERIALIZED (
+    SELECT f.type, f.count - f.taken AS sent FROM locked CROSS JOIN unacked_tasks_held(CASE WHEN locked.is_mine THEN $1 END, '{}') f
+  ), plain AS MATERIALIZED (
+    SELECT NOT is_limited AND NOT EXISTS (SELECT FROM flight WHERE type = ANY($4::text[])) AS is_plain FROM locked
+  ), next AS MATERIALIZED (
+    SELECT id, type FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER}
+    LIMIT (SELECT CASE WHEN is_mine AND is_plain THEN greatest(0, $2::int - (SELECT coalesce(sum(sent), 0) FROM flight)) ELSE 0 END FROM locked, plain)
+    FOR UPDATE SKIP LOCKED
+  ), served AS MATERIALIZED (
+    SELECT NOT EXISTS (SELECT FROM next WHERE type <> ALL($3::text[])) AS is_served
+  ), claimed AS (
+    UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, sent_at = (SELECT at FROM locked), taken_by = NULL, lane = NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM next WHERE (SELECT is_served FROM served)))
+    RETURNING ${SENT.columns}
+  )
+  SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused"
+  FROM plain CROSS JOIN served LEFT JOIN claimed ON true ORDER BY ${ORDER}`);
