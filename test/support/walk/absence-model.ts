@@ -402,7 +402,7 @@ export class World {
       case "released":
         return this.#noteEnd(message.observer, message.run);
       case "inventory":
-        for (const { observer, run } of message.runs) this.#noteRun(observer, run, message.service);
+        for (const { observer, run } of message.runs) this.#noteHeld(observer, run, message.service);
         known.isDraining ||= message.draining;
         if (message.markerId === this.#proof?.markerId && !this.#weakness.forgetsGivenBack)
           for (const observer of message.givenBack) this.#proof.pending.add(observer);
@@ -441,6 +441,12 @@ export class World {
     this.#runsOf.set(run, { observer, service });
     book.run = run;
     book.version += 1;
+  }
+
+  /** In an inventory. One that is known, and that another one told later took the place of, counts again where its observer has none. */
+  #noteHeld(observer: number, run: string, service: number): void {
+    if (this.#observers[observer]?.run === null) this.#runsOf.delete(run);
+    this.#noteRun(observer, run, service);
   }
 
   #noteEnd(observer: number, run: string): void {
