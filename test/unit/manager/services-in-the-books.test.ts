@@ -294,6 +294,22 @@ describe("an inventory", () => {
     scene.say(newServiceId(), [inventory([run])]);
     expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId });
   });
+
+  it.each([0, 1])(
+    "gives its observer the run that it has, where an older one was told later and has gone (redelivered: %i)",
+    (deliveryCount) => {
+      const scene = new Scene();
+      const [older, newer] = newServices();
+      const observer = scene.observer();
+      const first = runOf(observer, { deliveryCount: 0 });
+      const second = runOf(observer, { messageId: first.messageId, deliveryCount });
+      scene.say(newer, [started(second)]);
+      // It could not send for a while: what it tells is of before the other began.
+      scene.say(older, [inventory([first]), released(first, "draining")]);
+      scene.say(newer, [inventory([second])]);
+      expect(observer).toMatchObject({ status: "Processing", currentRunId: second.runId });
+    },
+  );
 });
 
 describe("a run of an observer that the books do not have", () => {
