@@ -3,22 +3,19 @@ import type { DataSource, QueryRunner } from "typeorm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
 import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim-plain.ts";
-import { PostgresTaskLimitStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
-import { TaskTypeDesk } from "../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
-import { openBooks, type Queryable, SOMEBODY, type TestBooks } from "../support/servers/books.ts";
+import { openBooks, type Queryable, type TestBooks } from "../support/servers/books.ts";
+import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
 /* The claim for where nobody is limited, beside the one that knows limits. */
 
 let books: TestBooks;
 let db: DataSource;
-let types: TaskTypeDesk;
 
 beforeAll(async () => {
   books = await openBooks();
   db = books.dataSource;
-  types = new TaskTypeDesk({ store: new PostgresTaskLimitStore(db), wake: () => undefined });
 });
 afterAll(() => books.close());
 beforeEach(async () => {
@@ -47,8 +44,7 @@ const plain = (window: number, runner: Queryable = db): Promise<Row[]> =>
 
 const takenOf = (rows: Row[]) => rows.flatMap(({ taskId }) => taskId ?? []);
 
-const limit = async (type: string, change: ChangeTaskType) =>
-  expect(await types.changeTaskType(type, change, SOMEBODY)).toMatchObject({ kind: "changed" });
+const limit = (type: string, change: ChangeTaskType) => changeLimits(db, type, change);
 
 const sent = async (): Promise<number> => {
   const [row] = await db.query("SELECT count(*)::int AS count FROM tasks WHERE status = 'Sent'");
@@ -143,6 +139,14 @@ test("While another manager claims for the pool it takes nothing, and is not ref
     const [row] = await plain(5);
     expect([row?.isRefused, row?.taskId]).toEqual([false, null]);
   });
+});
+
+test("What is in flight is the window and no more, however many claim at once", async () => {
+  await putReady(db, 300, { type: "a" });
+  for (let window = 5; window <= 250; window += 5) {
+    await Promise.all(Array.from({ length: 4 }, () => plain(window)));
+    expect(await sent()).toBe(window);
+  }
 });
 
 test("Where it is refused the other claims, in the same call", async () => {

@@ -4,25 +4,22 @@ import type { DataSource } from "typeorm";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { CLAIM, TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
-import { PostgresTaskLimitStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
-import { TaskTypeDesk } from "../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
 import { mostInASecond } from "../support/acts/rates.ts";
 import { proves } from "../support/runs/counts.ts";
-import { keptLog, openBooks, SOMEBODY, type TestBooks } from "../support/servers/books.ts";
+import { keptLog, openBooks, type TestBooks } from "../support/servers/books.ts";
+import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
 /* The claim alone, on a real database: several managers at once, none of them a process of its own. */
 
 let books: TestBooks;
 let db: DataSource;
-let types: TaskTypeDesk;
 let queue: PostgresTaskQueueStore;
 
 beforeAll(async () => {
   books = await openBooks();
   db = books.dataSource;
-  types = new TaskTypeDesk({ store: new PostgresTaskLimitStore(db), wake: () => undefined });
 });
 afterAll(() => books.close());
 beforeEach(async () => {
@@ -30,8 +27,7 @@ beforeEach(async () => {
   await db.query("TRUNCATE tasks, task_types, task_services");
 });
 
-const limit = async (type: string, change: ChangeTaskType) =>
-  expect(await types.changeTaskType(type, change, SOMEBODY)).toMatchObject({ kind: "changed" });
+const limit = (type: string, change: ChangeTaskType) => changeLimits(db, type, change);
 
 /** All that a service of these tests has. */
 const TYPES = ["work", "paused", "few", "urgent", "plain", "a", "b", "kept", "throttled"];

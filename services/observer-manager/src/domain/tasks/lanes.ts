@@ -16,11 +16,6 @@ export function turnsOf(lanes: number, followers: number, most: number): number[
   const longest = Math.min(most, 2 * mean);
   const upTo = (lane: number) => Math.round((2 * mean - longest) * lane + ((longest - mean) * lane * lane) / lanes);
   const lengths = Array.from({ length: lanes }, (_, lane) => Math.min(most, upTo(lane + 1) - upTo(lane)));
-  const turns: number[] = [];
-  for (let turn = 0; turns.length < count; turn += 1) {
-    const before = turns.length;
-    for (const [lane, length] of lengths.entries()) if (length > turn) turns.push(lane);
-    if (turns.length === before) break;
-  }
-  return turns.slice(0, count);
+  const inTurn = (turn: number) => [...lengths.keys()].filter((lane) => (lengths[lane] as number) > turn);
+  return Array.from({ length: Math.max(...lengths) }, (_, turn) => inTurn(turn)).flat();
 }

@@ -17,8 +17,8 @@ interface Pace {
 }
 
 /**
- * How long tasks run here, by type: the mean of those that ended by themselves, in which the last fifty count most. The mean, as it is how
- * long each of many waits for those before it that is to be known; of a hundred that run at once 95 take at most twice as long.
+ * How long tasks run here, by type: the mean of those that ended by themselves, in which the last fifty count most. The mean, and no percentile,
+ * as it tells how long many take one after the other, which is what bundles and lanes are measured by.
  */
 export class Paces {
   readonly #byType = new Map<string, Pace>();

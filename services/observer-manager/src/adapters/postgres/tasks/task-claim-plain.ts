@@ -1,5 +1,5 @@
 import { prepared } from "../connection/prepared.ts";
-import { LOCK_SPACE, ORDER, SENT } from "./task-claim.ts";
+import { ORDER, POOL_IS_MINE, SENT } from "./task-claim.ts";
 
 /**
  * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and
@@ -12,7 +12,7 @@ import { LOCK_SPACE, ORDER, SENT } from "./task-claim.ts";
  */
 export const CLAIM_PLAIN = prepared(`
   WITH mine AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
+    SELECT ${POOL_IS_MINE} AS is_mine
   ), limited AS MATERIALIZED (
     SELECT l.type FROM task_types l WHERE l.type = ANY($3::text[] || $4::text[])
       AND (l.paused OR l.max_running IS NOT NULL OR l.rate_per_second IS NOT NULL OR l.min_running > 0)

@@ -25,7 +25,9 @@ export const claimsLately = (limits: string, now: string): string => `(
 export const COUNTED = "count(*) FILTER (WHERE t.lane IS NULL) + count(DISTINCT t.lane) FILTER (WHERE t.lane IS NOT NULL)";
 
 /** The key space of advisory locks on pools of tasks; any number, the same for all managers. */
-export const LOCK_SPACE = 7_027;
+const LOCK_SPACE = 7_027;
+/** Whether this claim is the one of pool $1 just now, until its transaction ends: one for its services at a time. */
+export const POOL_IS_MINE = `pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1))`;
 /** Claims of a type with a rate are so far apart, so that a second of them has at most 200 entries. */
 const APART = "interval '5 milliseconds'";
 export const ORDER = "priority DESC, due_at, id";
@@ -154,7 +156,7 @@ const claimFor = (claimant: Claimant): string => {
           SELECT id FROM candidates WHERE is_kept
           UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
         FOR UPDATE SKIP LOCKED))
-    RETURNING id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lease_until, lane, flow_id, flow_ref
+    RETURNING ${SENT.columns}, lease_until
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || t.at, coalesce(array_agg(c.count), '{}') || n.count
@@ -181,7 +183,7 @@ const claimFor = (claimant: Claimant): string => {
 
 /** For the services of pool $1, which have $3 workers and the types $4, with the window $2: one manager a pool at a time. */
 const FOR_SERVICES: Claimant = {
-  isMine: `pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1))`,
+  isMine: POOL_IS_MINE,
   kept: (wanted, before) => `greatest(0, least(${wanted}, $3::int - 1 - ${before}))`,
   sent: "f.count - f.taken",
   calls: "",
@@ -230,7 +232,7 @@ interface Joining {
 const joiningFor = ({ room, which, sentAt, lane }: Joining): string =>
   prepared(`
   WITH mine AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1)) AS is_mine
+    SELECT ${POOL_IS_MINE} AS is_mine
   ), limits AS MATERIALIZED (
     SELECT l.* FROM task_types l WHERE (SELECT is_mine FROM mine) AND l.type = $2 FOR UPDATE OF l
   ), locked AS MATERIALIZED (

@@ -110,7 +110,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return this.#dataSource.query(PACES);
   }
 
-  async claim(pool: string, asked: Parameters<TaskQueueStore["claim"]>[1]): ReturnType<TaskQueueStore["claim"]> {
+  async claim(pool: string, asked: Asked): ReturnType<TaskQueueStore["claim"]> {
     const floors = this.#floors.at(pool);
     const beganMs = performance.now();
     const rows = (await this.#claimPlain(pool, asked, floors)) ?? (await this.#claimAny(pool, asked, floors));
@@ -136,15 +136,11 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   #claimAny(pool: string, { window, workers, types, batches }: Asked, floors: Floors | undefined): Promise<ClaimRow[]> {
-    const parameters = [
-      pool,
-      window,
-      workers,
-      types,
-      ...(hasAny(batches) ? [[...batches.keys()], [...batches.values()]] : []),
-    ];
-    if (floors === undefined) return this.#query(hasAny(batches) ? CLAIM_CALLS : CLAIM, parameters);
-    return this.#query(hasAny(batches) ? CLAIM_CALLS_FROM : CLAIM_FROM, [
+    const calls = batches === undefined || batches.size === 0 ? [] : [[...batches.keys()], [...batches.values()]];
+    const hasCalls = calls.length > 0;
+    const parameters = [pool, window, workers, types, ...calls];
+    if (floors === undefined) return this.#query(hasCalls ? CLAIM_CALLS : CLAIM, parameters);
+    return this.#query(hasCalls ? CLAIM_CALLS_FROM : CLAIM_FROM, [
       ...parameters,
       floors.readyFrom,
       floors.sentFrom,
@@ -189,9 +185,6 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
 }
 
 type Asked = Parameters<TaskQueueStore["claim"]>[1];
-
-const hasAny = (batches: Asked["batches"]): batches is NonNullable<Asked["batches"]> =>
-  batches !== undefined && batches.size > 0;
 
 type ClaimedRow = ClaimRow & { taskId: TaskId };
 
