@@ -13,6 +13,7 @@
  * @property {number} stateObservers observers of which two things each are told to the state queue
  * @property {number} posts POSTs one by one of the sustained rate
  * @property {number} tasks tasks that do nothing
+ * @property {number} limitedTasks tasks with a limit, and without
  * @property {number} sustainedS seconds in which such tasks are created as fast as they are done
  * @property {number} ended tasks that are over before the next ones are measured
  * @property {number} peerIdleS seconds of doing nothing of a peer
@@ -36,6 +37,7 @@ const FULL = {
   stateObservers: 50_000,
   posts: 5_000,
   tasks: 100_000,
+  limitedTasks: 60_000,
   sustainedS: 60,
   ended: 5_000_000,
   peerIdleS: 30,
@@ -58,6 +60,7 @@ const QUICK = {
   stateObservers: 20_000,
   posts: 2_000,
   tasks: 20_000,
+  limitedTasks: 30_000,
   sustainedS: 10,
   ended: 200_000,
   peerIdleS: 5,
@@ -80,6 +83,7 @@ const REHEARSAL = {
   stateObservers: 2_000,
   posts: 200,
   tasks: 2_000,
+  limitedTasks: 3_000,
   sustainedS: 2,
   ended: 10_000,
   peerIdleS: 2,

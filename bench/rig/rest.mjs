@@ -23,7 +23,7 @@ export class Rest {
   /**
    * Answers with the body as text: what it takes to decode it is the client's business.
    *
-   * @param {"GET" | "POST" | "DELETE"} method
+   * @param {"GET" | "POST" | "PATCH" | "DELETE"} method
    * @param {string} path
    * @param {string} [body] JSON
    * @param {Record<string, string>} [more] headers
@@ -54,7 +54,7 @@ export class Rest {
    * The same, and throws unless the status is the one expected.
    *
    * @param {number} expected
-   * @param {"GET" | "POST" | "DELETE"} method
+   * @param {"GET" | "POST" | "PATCH" | "DELETE"} method
    * @param {string} path
    * @param {string} [body]
    * @param {Record<string, string>} [more] headers

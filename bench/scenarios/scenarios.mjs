@@ -9,6 +9,7 @@ import { oneCreate } from "./one-create.mjs";
 import { sigterm } from "./sigterm.mjs";
 import { slots } from "./slots.mjs";
 import { stop } from "./stop.mjs";
+import { taskLimit } from "./task-limit.mjs";
 import { tasks } from "./tasks.mjs";
 import { throughput } from "./throughput.mjs";
 
@@ -25,6 +26,7 @@ export const SCENARIOS = [
   throughput,
   slots,
   tasks,
+  taskLimit,
   killBesideTasks,
   fleet,
 ];

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { counted } from "../core/sizes.mjs";
 import { percentileOf } from "../core/statistics.mjs";
 import { milliseconds, perSecond, Tally } from "../core/tally.mjs";
@@ -7,15 +6,12 @@ import { nowMs } from "../meter/clock.mjs";
 import { oneByOne } from "../meter/one-by-one.mjs";
 import { sustained } from "../meter/sustained.mjs";
 import { measureDone, measureSustained } from "../peers/measure.mjs";
-import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
-import { System } from "../rig/system.mjs";
-import { waitUntil } from "../rig/wait-until.mjs";
+import { spentFigures } from "../rig/cpu.mjs";
 import { repeat } from "./bench.mjs";
+import { doneOn, startTasks, WORKERS } from "./tasks-done.mjs";
 
-const SETTLE_MS = 1_000;
-const BATCH = 1_000;
-/** How many run at once; of the peers, too. */
-const WORKERS = 100;
+/** @typedef {import("../rig/system.mjs").System} System */
+
 /** So many rows of the past are written at once. */
 const PAST_ROWS = 250_000;
 
@@ -45,14 +41,14 @@ async function measure(bench) {
   await repeat(bench, all, async () => tally.ours(await doneOn(rig, "noop", count)));
   await repeat(bench, "in batches of 100", async () => tally.ours({ many: (await doneOn(rig, "noop-many", count)).done }));
   await repeat(bench, "one task at rest", async () => {
-    const { system } = await start(rig);
+    const { system } = await startTasks(rig);
     const took = await latencies(rig, system, atRest);
     tally.ours({ "rest-p50": percentileOf(took, 50), "rest-p99": percentileOf(took, 99) });
     tally.ours({ singles: await createdOneByOne(system, singles) });
     await system.close();
   });
   bench.say(forLong);
-  const { system } = await start(rig);
+  const { system } = await startTasks(rig);
   const perS = await sustained(sustainedS * 1_000, (names) => system.createTasks("noop", names), left(system));
   tally.ours({ sustained: perS });
   bench.say("one task at half load");
@@ -75,28 +71,6 @@ async function measure(bench) {
     );
   }
   return { figures: tally.figures, notes };
-}
-
-/** @param {import("../rig/rig.mjs").Rig} rig @param {string} type @param {number} count */
-async function doneOn(rig, type, count) {
-  const { system, service } = await start(rig);
-  const names = Array.from({ length: count }, (_, i) => `task-${i}`);
-  const { result: tookMs, spentMs } = await cpuSpent(partsOf(rig, system, service), async () => {
-    const beganMs = nowMs();
-    let last = "";
-    for (let i = 0; i < count; i += BATCH) last = await system.createTasks(type, names.slice(i, i + BATCH));
-    const isOver = async () => {
-      // By its key, first: a look for any task goes past all that was deleted since the last vacuum, up to 14 ms.
-      if ((await system.books.query("SELECT FROM tasks WHERE id = $1", [last])).length > 0) return false;
-      if ((await system.books.query("SELECT FROM tasks LIMIT 1")).length > 0) return false;
-      const [row] = await system.books.query("SELECT count(*)::int AS count FROM ended_tasks WHERE status = 'Completed'");
-      return row?.count === count;
-    };
-    const overMs = await waitUntil("every task to be over", isOver, { everyMs: 20 });
-    return overMs - beganMs;
-  });
-  await system.close();
-  return { done: (count * 1_000) / tookMs, ...spentValues(spentMs) };
 }
 
 /** @param {System} system */
@@ -138,12 +112,4 @@ async function writePast(system, count) {
 async function sizeOfLive(system) {
   const [row] = await system.books.query("SELECT pg_size_pretty(pg_total_relation_size('tasks')) AS size");
   return String(row?.size);
-}
-
-/** @param {import("../rig/rig.mjs").Rig} rig */
-async function start(rig) {
-  const system = await System.start(rig);
-  const service = await system.startService("alpha", 1, { TASK_WORKERS: String(WORKERS), OBSERVERS_DIR: "bench/tasks" });
-  await sleep(SETTLE_MS);
-  return { system, service };
 }

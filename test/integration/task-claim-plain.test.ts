@@ -22,7 +22,7 @@ beforeEach(async () => {
   await db.query("TRUNCATE tasks, task_types, task_services");
 });
 
-type Row = { taskId: string | null; isRefused?: boolean };
+type Row = { taskId: string | null; isRefused?: boolean; isAll?: boolean };
 
 /** What is done is taken back. */
 async function inVain<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
@@ -52,7 +52,7 @@ const sent = async (): Promise<number> => {
 };
 
 /** A send's id is random; the other two are of one statement alone. */
-const NOT_COMPARED = { sendId: undefined, isRefused: undefined, roomAhead: undefined };
+const NOT_COMPARED = { sendId: undefined, isRefused: undefined, isAll: undefined, roomAhead: undefined };
 
 test("It takes what the other would, in the same order, and writes the same of it", async () => {
   for (const type of SINGLE) for (const priority of [0, 5, -3]) await putReady(db, 20, { type, priority });
@@ -80,6 +80,21 @@ test("It takes what the other would, in the same order, and writes the same of i
     expect(told(ours.rows)).toEqual(told(theirs.rows));
     expect(takenOf(ours.rows)).toHaveLength(Math.min(113, Math.max(0, window - 7)));
   }
+});
+
+test("It says whether it took all that waited: not where just as many waited as there was room, nor where another claims", async () => {
+  const isAll = async (window: number, runner?: Queryable) => (await plain(window, runner))[0]?.isAll;
+  expect(await isAll(5)).toBe(true);
+  await putReady(db, 10, { type: "a" });
+  expect([await isAll(9), await isAll(9), await isAll(10), await isAll(11)]).toEqual([false, false, false, true]);
+  await putReady(db, 1, { type: "a" });
+  await inVain(async (other) => {
+    await plain(0, other);
+    expect(await isAll(100)).toBe(false);
+  });
+  expect(await isAll(100)).toBe(true);
+  await putReady(db, 1, { type: "nobody has it" });
+  expect(await isAll(100)).toBe(true); // and refused
 });
 
 test.each<[string, ChangeTaskType]>([

@@ -94,9 +94,10 @@ export class TaskSide {
       creations: new TaskCreations(database.tasks.store, this.#parts.creationPools),
       tally,
       unwanted: (attempts) => void this.#broker.cancel(attempts),
-      committed: (over, hasFlowEnds) => {
+      committed: (over, { hasFlowEnds, made }) => {
         this.#waits.over(over);
-        this.wake();
+        if (made === "more") this.wake();
+        else if (made === "room") this.#madeRoom();
         if (hasFlowEnds) this.#parts.flowEnds();
       },
     });
@@ -129,6 +130,11 @@ export class TaskSide {
   /** Something may be due, or there may be room. */
   wake(): void {
     this.#dispatcher.wake();
+    this.#takers.wake();
+  }
+
+  #madeRoom(): void {
+    this.#dispatcher.madeRoom();
     this.#takers.wake();
   }
 

@@ -10,15 +10,16 @@ const first = (one: StartTask) => ({ task: one, isFirstSend: true, isUnhurt: tru
 const pace = (meanMs: number | undefined, batchSize: number | null = null) => ({ meanMs: meanMs ?? null, batchSize });
 const ids = ({ bundles }: ReturnType<typeof bundlesOf>) => bundles.map(({ tasks }) => tasks.map(({ taskId }) => taskId));
 
-test("a bundle is worked off in a tenth of a second by one worker alone, and holds a hundred at most", () => {
-  expect([undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 5_000].map((meanMs) => bundleSize(meanMs))).toEqual([
+test("a bundle is worked off by one worker alone in the time that its last may wait, and holds a hundred at most", () => {
+  expect([undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 5_000].map((meanMs) => bundleSize(meanMs, 100))).toEqual([
     1, 100, 100, 100, 14, 2, 1, 1, 1, 1,
   ]);
+  expect([1, 7, 50, 150, 201].map((meanMs) => bundleSize(meanMs, 200))).toEqual([100, 28, 4, 1, 1]);
 });
 
 test("tasks of one short type travel together, in their order; others, and unknown ones, alone", () => {
   const claimed = [first(task("1", "short")), first(task("2", "long")), first(task("3", "short")), first(task("4", "new"))];
-  const bundles = bundlesOf([...claimed, first(task("5", "short"))], (type) => pace({ short: 50, long: 5_000 }[type]));
+  const bundles = bundlesOf([...claimed, first(task("5", "short"))], (type) => pace({ short: 50, long: 5_000 }[type]), 100);
   expect(ids(bundles)).toEqual([["1", "3"], ["2"], ["4"], ["5"]]);
 });
 
@@ -29,21 +30,21 @@ test("what was sent before, or has ended a slot or a service, travels alone", ()
     first(task("3", "short", { alone: true })),
     first(task("4", "short")),
   ];
-  expect(ids(bundlesOf(claimed, () => pace(1)))).toEqual([["1", "4"], ["2"], ["3"]]);
+  expect(ids(bundlesOf(claimed, () => pace(1), 100))).toEqual([["1", "4"], ["2"], ["3"]]);
 });
 
 test("of a type that takes batches so many go together as a call takes, known as short or not; what was interrupted goes alone", () => {
   const claimed = ["1", "2", "3", "4"].map((id) => first(task(id, "many")));
   const hurt = { ...first(task("5", "many")), isUnhurt: false };
   const triedBefore = { ...first(task("6", "many", { failures: 1 })), isFirstSend: false };
-  const bundles = bundlesOf([...claimed, hurt, triedBefore], () => pace(undefined, 3));
+  const bundles = bundlesOf([...claimed, hurt, triedBefore], () => pace(undefined, 3), 100);
   expect(ids(bundles)).toEqual([["1", "2", "3"], ["4", "6"], ["5"]]);
 });
 
 test("what is large travels in more messages", () => {
   const params = "x".repeat(900_000);
   const claimed = ["1", "2", "3", "4"].map((id) => first(task(id, "short", { params })));
-  expect(ids(bundlesOf(claimed, () => pace(1)))).toEqual([
+  expect(ids(bundlesOf(claimed, () => pace(1), 100))).toEqual([
     ["1", "2"],
     ["3", "4"],
   ]);
@@ -53,7 +54,7 @@ test("what is large is so in bytes, as frames are; and with what it comes after"
   const output = JSON.stringify("語".repeat(300_000));
   const inputs = [{ ref: "a", status: "Completed" as const, output }];
   const claimed = ["1", "2", "3"].map((id) => first(task(id, "many", { inputs })));
-  expect(ids(bundlesOf(claimed, () => pace(undefined, 3)))).toEqual([["1", "2"], ["3"]]);
+  expect(ids(bundlesOf(claimed, () => pace(undefined, 3), 100))).toEqual([["1", "2"], ["3"]]);
 });
 
 const inLane = (id: string, lane: string, more: Partial<StartTask> = {}) => ({
@@ -63,7 +64,11 @@ const inLane = (id: string, lane: string, more: Partial<StartTask> = {}) => ({
 
 test("who joined a lane travels with its first, in turn; a lane that nobody joined, with others of its type", () => {
   const claimed = [inLane("1", "1"), inLane("2", "2"), inLane("3", "3"), inLane("4", "4")];
-  const { bundles, left } = bundlesOf([...claimed, inLane("5", "2"), inLane("6", "3"), inLane("7", "2")], () => pace(1));
+  const { bundles, left } = bundlesOf(
+    [...claimed, inLane("5", "2"), inLane("6", "3"), inLane("7", "2")],
+    () => pace(1),
+    100,
+  );
   expect(bundles.map(({ inTurn, tasks }) => [inTurn, ...tasks.map(({ taskId }) => taskId)])).toEqual([
     [false, "1", "4"],
     [true, "2", "5", "7"],
@@ -74,7 +79,7 @@ test("who joined a lane travels with its first, in turn; a lane that nobody join
 
 test("who finds no place in the message of his lane is left", () => {
   const params = "x".repeat(1_500_000);
-  const { bundles, left } = bundlesOf([inLane("1", "1", { params }), inLane("2", "1", { params })], () => pace(1));
+  const { bundles, left } = bundlesOf([inLane("1", "1", { params }), inLane("2", "1", { params })], () => pace(1), 100);
   expect(bundles).toHaveLength(1);
   expect(left.map(({ taskId }) => taskId)).toEqual(["2"]);
 });

@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { TaskEvent, TaskEventBatch } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { TaskSender } from "../../../services/observer-service/src/keeper/tasks/task-sender.ts";
+import { ToldLoad } from "../../../services/observer-service/src/keeper/tasks/told-load.ts";
 
 let sent: { batch: TaskEventBatch; atMs: number }[];
 let sender: TaskSender;
@@ -47,22 +48,33 @@ it("Each is confirmed when its batch is, in that order", async () => {
   expect(confirmed).toEqual(["a", "b"]);
 });
 
-it("After many at once the next batch leaves 10 ms later, and who waits for all to be told does not wait for that", async () => {
+it("Under load what is told waits 10 ms for others; before and after that it leaves at once", async () => {
+  sender.tell(ended("alone"));
+  await sender.emptied();
+  const beganMs = performance.now();
   for (let i = 0; i < 50; i += 1) sender.tell(ended(`${i}`));
-  await sender.emptied();
-  const emptiedAtMs = performance.now();
-  sender.tell(ended("late"));
   await turn();
+  sender.tell(started("late"));
+  sender.tell(ended("late"));
   await sender.emptied();
-  expect(told().map(({ length }) => length)).toEqual([50, 1]);
-  const [first, second] = sent as [(typeof sent)[0], (typeof sent)[0]];
-  expect(second.atMs - first.atMs).toBeGreaterThanOrEqual(9);
-  expect(emptiedAtMs).toBeLessThan(second.atMs);
+  expect(told().map(({ length }) => length)).toEqual([1, 51]);
+  expect(sent[1]?.atMs).toBeGreaterThanOrEqual(beganMs + 9);
+});
+
+it("Load is fifty in a tenth of a second, in this one or the one before", () => {
+  const load = new ToldLoad();
+  for (let i = 0; i < 49; i += 1) load.note(1_000 + i);
+  expect(load.isHeavy(1_050)).toBe(false);
+  load.note(1_051);
+  expect([1_052, 1_099, 1_150].map((nowMs) => load.isHeavy(nowMs))).toEqual([true, true, true]);
+  expect(load.isHeavy(1_260)).toBe(false);
+  for (let i = 0; i < 50; i += 1) load.note(1_300);
+  expect([1_350, 1_600].map((nowMs) => load.isHeavy(nowMs))).toEqual([true, false]);
 });
 
 it("Closed while it pauses, it ends at once", async () => {
   for (let i = 0; i < 50; i += 1) sender.tell(ended(`${i}`));
-  await sender.emptied();
+  await turn();
   sender.close();
   await running;
 });

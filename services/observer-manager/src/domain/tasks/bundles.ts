@@ -1,7 +1,5 @@
 import { MAX_BUNDLE, type StartTask, type TaskId } from "@unacked/contracts";
 
-/** So long the last of a bundle waits, where one worker alone works it off. */
-const BUNDLE_MS = 100;
 /** Well below what brokers take as one message, and a slot as one frame. */
 const MAX_BYTES = 2_097_152;
 
@@ -40,11 +38,13 @@ interface Open {
  * Short tasks travel together: a message costs more than they do. Alone goes what was sent before (it may be what ends services)
  * and what is of a type of which too little is known. Of a type that takes batches so many travel together as one call takes, as
  * often as they are sent; alone goes what was interrupted. Who joined a lane travels with its first, which stands before him.
+ * @param waitMs so long the last of a bundle waits, where one worker alone works it off
  * @returns also who found no place in the message of his lane
  */
 export function bundlesOf(
   claimed: readonly Claimed[],
   paceOf: (type: string) => TypePace | undefined,
+  waitMs: number,
 ): { bundles: Bundle[]; left: StartTask[] } {
   const bundles: Open[] = [];
   const open = new Map<string, Open>();
@@ -53,7 +53,7 @@ export function bundlesOf(
   for (const one of claimed) {
     const { task, lane } = one;
     const inTurn = lane !== undefined && joined.has(lane);
-    const size = inTurn ? MAX_BUNDLE : sizeFor(one, paceOf(task.type));
+    const size = inTurn ? MAX_BUNDLE : sizeFor(one, paceOf(task.type), waitMs);
     const bytes = size > 1 ? Buffer.byteLength(JSON.stringify([task.params, task.inputs])) : 0;
     const key = inTurn ? lane : task.type;
     const bundle = size > 1 ? open.get(key) : undefined;
@@ -85,15 +85,15 @@ export function followersOf(claimed: Claimed, pace: TypePace | undefined, waitMs
 export const isBatched = ({ task, isUnhurt }: Claimed, pace: TypePace | undefined): boolean =>
   pace?.batchSize != null && isUnhurt && task.alone !== true;
 
-function sizeFor(claimed: Claimed, pace: TypePace | undefined): number {
+function sizeFor(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
   if (pace?.batchSize != null) return isBatched(claimed, pace) ? pace.batchSize : 1;
-  return isNew(claimed) ? bundleSize(pace?.meanMs) : 1;
+  return isNew(claimed) ? bundleSize(pace?.meanMs, waitMs) : 1;
 }
 
 const isNew = ({ isFirstSend, task }: Claimed): boolean => isFirstSend && task.alone !== true;
 
-/** How many tasks that take so long travel together. */
-export function bundleSize(meanMs: number | null | undefined, waitMs = BUNDLE_MS): number {
+/** How many tasks that take so long one worker works off within `waitMs`. */
+export function bundleSize(meanMs: number | null | undefined, waitMs: number): number {
   if (meanMs == null) return 1;
   return Math.max(1, Math.min(MAX_BUNDLE, Math.floor(waitMs / Math.max(meanMs, 0.001))));
 }

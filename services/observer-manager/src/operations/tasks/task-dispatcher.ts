@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StartTask } from "@unacked/contracts";
 import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
 import { turnsOf } from "../../domain/tasks/lanes.ts";
+import { Rate } from "../../domain/tasks/rate.ts";
 import { isBusyAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
@@ -18,8 +19,6 @@ const PROMOTE_LIMIT = 5_000;
 const CANCEL_LIMIT = 1_000;
 /** While so much of inputs waits for the broker's confirms, no more is claimed. */
 const MAX_INPUT_CHARS = 67_108_864;
-/** By so much the newest second counts in the rate at which tasks end. */
-const RATE_WEIGHT = 0.5;
 
 export interface TaskDispatcherParts {
   store: TaskQueueStore;
@@ -44,6 +43,9 @@ export class TaskDispatcher {
   #batches = new Map<string, Map<string, number>>();
   #pacesAtMs = Number.NEGATIVE_INFINITY;
   #cancelsAtMs = 0;
+  /** Of what is Ready, the last round may have left some for want of room; and whether there has been room since it began. */
+  #maySomeWait = true;
+  #isThereRoom = false;
   /** Of what is being sent. */
   #inputChars = 0;
 
@@ -62,9 +64,15 @@ export class TaskDispatcher {
     await Promise.all(this.#underWay);
   }
 
-  /** Something may be due, or there may be room. */
+  /** Something may be due, or limits have changed, or workers. */
   wake(): void {
     this.#loop.wake();
+  }
+
+  /** Some have ended, and nothing else has happened. Where nothing waits, nobody has to look for what may take their places. */
+  madeRoom(): void {
+    this.#isThereRoom = true;
+    if (this.#maySomeWait) this.#loop.wake();
   }
 
   /** Somebody has cancelled what runs: its service is told at once. */
@@ -77,15 +85,18 @@ export class TaskDispatcher {
     const { store, sender } = this.#parts;
     await sender.ready(this.#loop.signal);
     this.#loop.takeWake();
-    const promoted = await store.promoteDue(PROMOTE_LIMIT);
+    this.#isThereRoom = false;
+    this.#maySomeWait = false; // what is told meanwhile is asked for below
+    const { promoted, nextDueInMs } = await store.promoteDue(PROMOTE_LIMIT);
+    const nextDueAtMs = performance.now() + (nextDueInMs ?? Number.POSITIVE_INFINITY);
     if (promoted > 0) this.#parts.promoted();
     await this.#lookAtPaces();
-    const { claimed, nextRoomAtMs } = await this.#claimAll();
+    const { claimed, isAll, nextRoomAtMs } = await this.#claimAll();
     await this.#cancelDue();
     if (claimed >= BUSY || this.#isBusy()) await sleep(BUSY_PAUSE_MS, undefined, { signal: this.#loop.signal });
-    if (promoted === PROMOTE_LIMIT) return 0;
-    const nextDueInMs = (await store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
-    return Math.min(BACKSTOP_MS, Math.max(1, Math.min(nextDueInMs, nextRoomAtMs - performance.now())));
+    this.#maySomeWait = !isAll;
+    if (promoted === PROMOTE_LIMIT || (this.#maySomeWait && this.#isThereRoom)) return 0;
+    return Math.min(BACKSTOP_MS, Math.max(1, Math.min(nextDueAtMs, nextRoomAtMs) - performance.now()));
   }
 
   #isBusy(): boolean {
@@ -93,15 +104,17 @@ export class TaskDispatcher {
   }
 
   #failed(error: unknown): number {
+    this.#maySomeWait = true;
     this.#parts.log.warn({ err: error }, "tasks could not be sent, trying again");
     this.#loop.takeWake(); // what wakes it does not shorten the pause
     return FAILED_PAUSE_MS;
   }
 
-  /** @returns how many, and when there is room again for a type that its rate holds back */
-  async #claimAll(): Promise<{ claimed: number; nextRoomAtMs: number }> {
+  /** @returns how many, whether nothing else waits, and when there is room again for a type that its rate holds back */
+  async #claimAll(): Promise<{ claimed: number; isAll: boolean; nextRoomAtMs: number }> {
     const { store } = this.#parts;
     let count = 0;
+    let areAll = true;
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const { pool, workers, types } of await store.waitingPools()) {
       while (this.#inputChars > MAX_INPUT_CHARS) await Promise.race(this.#underWay);
@@ -109,7 +122,8 @@ export class TaskDispatcher {
       this.#rates.set(pool, rate);
       const batches = this.#batches.get(pool) ?? NO_BATCHES;
       const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
-      const { tasks, nextRoomInMs, keepsWorkers, followers: most } = await store.claim(pool, asked);
+      const { tasks, nextRoomInMs, keepsWorkers, followers: most, isAll } = await store.claim(pool, asked);
+      areAll &&= isAll;
       if (nextRoomInMs !== null) nextRoomAtMs = Math.min(nextRoomAtMs, performance.now() + nextRoomInMs);
       if (tasks.length === 0) {
         rate.add(0);
@@ -120,10 +134,11 @@ export class TaskDispatcher {
         return pace && keepsWorkers ? { ...pace, meanMs: null } : pace;
       };
       const companions = batches.size === 0 ? [] : await this.#companions(pool, tasks, batches);
-      const followers = await this.#followers(pool, tasks, { paceOf, most, waitMs: turnMsAt(rate.perS) });
+      const waitMs = turnMsAt(rate.perS);
+      const followers = await this.#followers(pool, tasks, { paceOf, most, waitMs });
       rate.add(tasks.length + followers.length);
       count += tasks.length + companions.length + followers.length;
-      const { bundles, left } = bundlesOf([...tasks, ...companions, ...followers], paceOf);
+      const { bundles, left } = bundlesOf([...tasks, ...companions, ...followers], paceOf, waitMs);
       if (left.length > 0) await this.#giveBack(left);
       // Not awaited: what the broker has yet to confirm is Sent, and in the window.
       for (const bundle of bundles) {
@@ -131,7 +146,7 @@ export class TaskDispatcher {
         this.#underWay.add(sending);
       }
     }
-    return { claimed: count, nextRoomAtMs };
+    return { claimed: count, isAll: areAll, nextRoomAtMs };
   }
 
   /** Each of a type that takes batches stands for a call: the others that it takes go with it. */
@@ -216,19 +231,3 @@ const inputCharsOf = (inputs: StartTask["inputs"]): number =>
 const NO_BATCHES: ReadonlyMap<string, number> = new Map();
 
 const paceKey = (pool: string, type: string): string => `${pool} ${type}`;
-
-/** How many a second, over about the last two. */
-class Rate {
-  perS = 0;
-  #count = 0;
-  #sinceMs = performance.now();
-
-  add(count: number): void {
-    this.#count += count;
-    const tookMs = performance.now() - this.#sinceMs;
-    if (tookMs < 200) return;
-    this.perS += RATE_WEIGHT * ((this.#count * 1_000) / tookMs - this.perS);
-    this.#count = 0;
-    this.#sinceMs = performance.now();
-  }
-}

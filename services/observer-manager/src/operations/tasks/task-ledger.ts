@@ -1,5 +1,5 @@
 import { TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } from "@unacked/contracts";
-import { newsOf } from "../../domain/tasks/task-words.ts";
+import { newsOf, type TaskNews, type TaskWord } from "../../domain/tasks/task-words.ts";
 import type { TaskTally } from "../tally.ts";
 import type { TaskCreations } from "./task-creations.ts";
 import type { TaskLedgerStore, UnwantedAttempt } from "./task-store.ts";
@@ -10,8 +10,8 @@ export interface TaskLedgerParts {
   tally: TaskTally;
   /** Attempts that nobody wants: they are told to end. */
   unwanted(attempts: UnwantedAttempt[]): void;
-  /** There is room for others. */
-  committed(over: TaskId[], hasFlowEnds: boolean): void;
+  /** `made`: what of it lets others begin. Room alone, or perhaps more: something that is due again, or is new, or somebody new to run it. */
+  committed(over: TaskId[], told: { hasFlowEnds: boolean; made: "nothing" | "room" | "more" }): void;
 }
 
 /**
@@ -32,16 +32,15 @@ export class TaskLedger {
     const fresh = isPerhapsOld ? await this.#fresh(batches) : batches;
     if (fresh.length === 0) return;
     const news = newsOf(fresh);
-    const result = await store.apply(news, await creations.of(news.words));
+    const created = await creations.of(news.words);
+    const result = await store.apply(news, created);
     if (result.unwanted.length > 0) unwanted(result.unwanted);
     for (const status of TASK_OVER_STATUSES) {
       const count = result.over.filter((one) => one.status === status).length;
       if (count > 0) tally.ended(status, count);
     }
-    committed(
-      result.over.map(({ id }) => id),
-      result.hasFlowEnds,
-    );
+    const over = result.over.map(({ id }) => id);
+    committed(over, { hasFlowEnds: result.hasFlowEnds, made: created.size > 0 ? "more" : madeBy(news, new Set(over)) });
   }
 
   async #fresh(batches: TaskEventBatch[]): Promise<TaskEventBatch[]> {
@@ -52,4 +51,10 @@ export class TaskLedger {
       return isFresh;
     });
   }
+}
+
+function madeBy({ words, workers }: TaskNews, over: ReadonlySet<TaskId>): "nothing" | "room" | "more" {
+  const isBack = ({ taskId, end, returned }: TaskWord) => (end !== undefined || returned !== undefined) && !over.has(taskId);
+  if (workers.length > 0 || words.some(isBack)) return "more";
+  return over.size > 0 ? "room" : "nothing";
 }

@@ -56,10 +56,8 @@ export interface TaskLedgerStore {
 export type ClaimedTask = Claimed;
 
 export interface TaskQueueStore {
-  /** Makes Ready what is due. @returns how many */
-  promoteDue(limit: number): Promise<number>;
-  /** Until the next one is due; null when there is none. */
-  nextDueInMs(): Promise<number | null>;
+  /** Makes Ready what is due. @returns how many, and in how many ms the next one is due: null when there is none */
+  promoteDue(limit: number): Promise<{ promoted: number; nextDueInMs: number | null }>;
   /** Workers of services that live and do not drain, by pool, and the types that they have; only of pools in which something is Ready. */
   waitingPools(): Promise<{ pool: string; workers: number; types: string[] }[]>;
   /** How long tasks of a type take in a pool, where its services have seen enough of them, and how many they give to one call. */
@@ -68,12 +66,19 @@ export interface TaskQueueStore {
    * Claims so many of these types that `window` are Sent or Running, as far as the limits of their types allow; a call for many (of the types in
    * `batches`, with how many it takes) counts as one; none while another manager claims
    * in this pool. @returns also when a type that its rate holds back may go on (null: none is), and whether workers are kept for a
-   * type: then no task may wait in the line of a worker while another is free; and how many may follow these in their lanes
+   * type: then no task may wait in the line of a worker while another is free; how many may follow these in their lanes; and whether
+   * that was all that waited in this pool: then nothing more can be claimed before something is made Ready
    */
   claim(
     pool: string,
     asked: { window: number; workers: number; types: string[]; batches?: ReadonlyMap<string, number> },
-  ): Promise<{ tasks: ClaimedTask[]; nextRoomInMs: number | null; keepsWorkers: boolean; followers: number }>;
+  ): Promise<{
+    tasks: ClaimedTask[];
+    nextRoomInMs: number | null;
+    keepsWorkers: boolean;
+    followers: number;
+    isAll: boolean;
+  }>;
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
   claimCompanions(pool: string, task: StartTask, count: number): Promise<ClaimedTask[]>;
   /** More of a type, none of which was sent before, as far as its rate allows: each joins that of these lanes which its turn names. */

@@ -19,7 +19,7 @@ interface Waiter {
 
 export interface WaitingTakersParts {
   store: TaskTakeStore;
-  queue: Pick<TaskQueueStore, "promoteDue" | "nextDueInMs">;
+  queue: Pick<TaskQueueStore, "promoteDue">;
   log: Log;
 }
 
@@ -83,7 +83,8 @@ export class WaitingTakers {
     this.#loop.takeWake();
     if (this.#waiting.size === 0) return Number.POSITIVE_INFINITY;
     const { store, queue } = this.#parts;
-    const promoted = await queue.promoteDue(PROMOTE_LIMIT);
+    const { promoted, nextDueInMs } = await queue.promoteDue(PROMOTE_LIMIT);
+    const nextDueAtMs = performance.now() + (nextDueInMs ?? Number.POSITIVE_INFINITY);
     const ready = await this.#readyKinds();
     let nextRoomInMs = Number.POSITIVE_INFINITY;
     for (const waiter of [...this.#waiting]) {
@@ -96,8 +97,7 @@ export class WaitingTakers {
       nextRoomInMs = Math.min(nextRoomInMs, taken.nextRoomInMs ?? Number.POSITIVE_INFINITY);
     }
     if (promoted === PROMOTE_LIMIT) return 0;
-    const nextDueInMs = (await queue.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
-    return Math.max(1, Math.min(LOOK_EVERY_MS, nextDueInMs, nextRoomInMs));
+    return Math.max(1, Math.min(LOOK_EVERY_MS, nextDueAtMs - performance.now(), nextRoomInMs));
   }
 
   async #readyKinds(): Promise<Set<string>> {

@@ -2,14 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EXCHANGES, newMessageId, TASK_STATE_KEY, type TaskEvent } from "@unacked/contracts";
 import type { ServiceIdentity } from "../identity.ts";
 import { type PublishTools, publishUntilConfirmed } from "../outbox/publish-until-confirmed.ts";
+import { ToldLoad } from "./told-load.ts";
 
 const MAX_BATCH_EVENTS = 1_000;
 /** Well below the 16 MiB that RabbitMQ 4 takes by default. */
 const MAX_BATCH_BYTES = 1_048_576;
-/** So many told at once are load. */
-const BUSY = 50;
-/** Under load batches are no closer: fewer messages and transactions, and more starts whose end says it all. */
-const BUSY_PAUSE_MS = 10;
+/** Under load what is told waits for so long for others: fewer messages and transactions, and more starts whose end says it all. */
+const HEAVY_PAUSE_MS = 10;
 
 interface Waiting {
   readonly event: TaskEvent;
@@ -30,6 +29,7 @@ export class TaskSender {
   readonly #identity: ServiceIdentity;
   readonly #tools: PublishTools;
   readonly #closing = new AbortController();
+  readonly #load = new ToldLoad();
   /** Starts that wait, by run. */
   readonly #starts = new Map<string, Waiting>();
   #waiting: Waiting[] = [];
@@ -56,6 +56,7 @@ export class TaskSender {
   tell(event: TaskEvent, onConfirmed?: () => void): void {
     const waiting = { event, json: "", generation: this.#generation, isDropped: false, onConfirmed };
     if (event.kind === "TaskStarted") this.#starts.set(event.runId, waiting);
+    else this.#load.note();
     if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
     this.#waiting.push(waiting);
     this.#wake?.();
@@ -65,9 +66,11 @@ export class TaskSender {
   async run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
+      if (this.#waiting.length === 0) await this.#nextEvent();
+      if (this.#load.isHeavy()) await sleep(HEAVY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
       this.#inFlight = this.#take();
-      if (this.#inFlight.length === 0) await this.#nextEvent();
-      else await this.#deliver(this.#inFlight, signal);
+      if (this.#inFlight.length > 0) await this.#deliver(this.#inFlight, signal);
     }
   }
 
@@ -131,7 +134,6 @@ export class TaskSender {
     this.#inFlight = [];
     for (const { onConfirmed } of batch) onConfirmed?.();
     if (this.waiting === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
-    if (batch.length >= BUSY) await sleep(BUSY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }
 
   #nextEvent(): Promise<void> {

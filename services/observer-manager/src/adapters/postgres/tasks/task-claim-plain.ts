@@ -5,6 +5,7 @@ import { ORDER, POOL_IS_MINE, SENT } from "./task-claim.ts";
  * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and
  * all that is next is of $3, and nothing in flight of $4: takes what CLAIM would, and is planned in a quarter of the time, for which each single
  * task waits. Otherwise it takes nothing: `isRefused`.
+ * `isAll`: there were no more.
  *
  * - One manager a pool at a time, as CLAIM; what is in flight is counted when the lock is held, by a function with a snapshot of its own.
  * - `limited` locks the table as CLAIM does, so that a change of limits is answered when this claim, too, is over.
@@ -23,16 +24,16 @@ export const CLAIM_PLAIN = prepared(`
     SELECT f.type, f.count - f.taken AS sent FROM locked CROSS JOIN unacked_tasks_held(CASE WHEN locked.is_mine THEN $1 END, '{}') f
   ), plain AS MATERIALIZED (
     SELECT NOT is_limited AND NOT EXISTS (SELECT FROM flight WHERE type = ANY($4::text[])) AS is_plain FROM locked
+  ), room AS MATERIALIZED (
+    SELECT CASE WHEN is_mine AND is_plain THEN greatest(0, $2::int - (SELECT coalesce(sum(sent), 0) FROM flight)) ELSE 0 END AS room FROM locked, plain
   ), next AS MATERIALIZED (
-    SELECT id, type FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER}
-    LIMIT (SELECT CASE WHEN is_mine AND is_plain THEN greatest(0, $2::int - (SELECT coalesce(sum(sent), 0) FROM flight)) ELSE 0 END FROM locked, plain)
-    FOR UPDATE SKIP LOCKED
+    SELECT id, type FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER} LIMIT (SELECT room FROM room) FOR UPDATE SKIP LOCKED
   ), served AS MATERIALIZED (
-    SELECT NOT EXISTS (SELECT FROM next WHERE type <> ALL($3::text[])) AS is_served
+    SELECT NOT EXISTS (SELECT FROM next WHERE type <> ALL($3::text[])) AS is_served, (SELECT count(*) FROM next) < room AS is_all FROM room
   ), claimed AS (
     UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, sent_at = (SELECT at FROM locked), taken_by = NULL, lane = NULL
     WHERE id = ANY(ARRAY(SELECT id FROM next WHERE (SELECT is_served FROM served)))
     RETURNING ${SENT.columns}
   )
-  SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused"
+  SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused", is_all AS "isAll"
   FROM plain CROSS JOIN served LEFT JOIN claimed ON true ORDER BY ${ORDER}`);

@@ -18,17 +18,15 @@ import {
 } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
 
-/** Index: tasks_scheduled. */
+/** Index: tasks_scheduled. What is due and locked by somebody is left to him, or to the next time. */
 const PROMOTE = prepared(`
   WITH due AS (
     UPDATE tasks SET status = 'Ready' WHERE id = ANY(ARRAY(
       SELECT id FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1
       FOR UPDATE SKIP LOCKED)) RETURNING id)
-  SELECT count(*)::int AS count FROM due`);
-
-/** Index: tasks_scheduled. */
-const NEXT_DUE = prepared(`
-  SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 AS ms FROM tasks WHERE status = 'Scheduled'`);
+  SELECT (SELECT count(*)::int FROM due) AS promoted, (
+    SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 FROM tasks
+    WHERE status = 'Scheduled' AND due_at > unacked_now()) AS "nextDueInMs"`);
 
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
@@ -69,7 +67,9 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
   nextRoomInMs: number | null;
   keepsWorkers: boolean;
   roomAhead: number;
+  /** Of the plain claim. */
   isRefused?: boolean;
+  isAll?: boolean;
 }
 
 /** Where the plain claim was refused, it is tried again after so long. */
@@ -88,14 +88,9 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     this.#floors = new PoolFloors(dataSource);
   }
 
-  async promoteDue(limit: number): Promise<number> {
-    const [row] = await this.#query<{ count: number }>(PROMOTE, [limit]);
-    return row?.count ?? 0;
-  }
-
-  async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.#query<{ ms: number | null }>(NEXT_DUE);
-    return row?.ms ?? null;
+  async promoteDue(limit: number): ReturnType<TaskQueueStore["promoteDue"]> {
+    const [row] = await this.#query<Awaited<ReturnType<TaskQueueStore["promoteDue"]>>>(PROMOTE, [limit]);
+    return row ?? { promoted: 0, nextDueInMs: null };
   }
 
   async waitingPools(): ReturnType<TaskQueueStore["waitingPools"]> {
@@ -117,8 +112,8 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     const tasks = await this.#claimed(pool, rows);
     // Not awaited: what is claimed is to be sent.
     if (floors === undefined) void this.#floors.learn(pool, asked.types, performance.now() - beganMs, tasks.length);
-    const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0 } = rows[0] ?? {};
-    return { tasks, nextRoomInMs, keepsWorkers, followers: Math.max(0, roomAhead - tasks.length) };
+    const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0, isAll = false } = rows[0] ?? {};
+    return { tasks, nextRoomInMs, keepsWorkers, followers: Math.max(0, roomAhead - tasks.length), isAll };
   }
 
   /** Undefined: something here is more than plain. */

@@ -1,0 +1,115 @@
+import type { StartTask } from "@unacked/contracts";
+import type { DataSource } from "typeorm";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
+import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog, openBooks, type TestBooks } from "../support/servers/books.ts";
+import { changeLimits } from "../support/system/limits.ts";
+import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
+
+/* When the dispatcher looks into the books: its broker here takes whatever it is sent. */
+
+const WORKERS = 4;
+/** Of four workers; a quarter more may wait for them. */
+const WINDOW = 5;
+
+let books: TestBooks;
+let db: DataSource;
+let dispatcher: TaskDispatcher;
+let sent: StartTask[];
+let rounds: number;
+let held: Promise<void> | undefined;
+
+beforeAll(async () => {
+  books = await openBooks();
+  db = books.dataSource;
+});
+afterAll(() => books.close());
+
+beforeEach(async () => {
+  await db.query("TRUNCATE tasks, task_types, task_services");
+  await putTaskService(db, { workers: WORKERS });
+  [sent, rounds, held] = [[], 0, undefined];
+  class Store extends PostgresTaskQueueStore {
+    override async waitingPools() {
+      rounds += 1;
+      const pools = await super.waitingPools();
+      await held;
+      return pools;
+    }
+  }
+  const sender = {
+    ready: () => Promise.resolve(),
+    async send({ tasks }: Bundle) {
+      sent.push(...tasks);
+      return "sent" as const;
+    },
+    cancel: () => Promise.resolve(),
+  };
+  dispatcher = new TaskDispatcher({ store: new Store(db), sender, promoted: () => undefined, log: keptLog() });
+  dispatcher.start();
+  await eventually(() => expect(rounds).toBe(1));
+});
+afterEach(() => dispatcher.stop());
+
+const untilSent = (count: number) => eventually(() => expect(sent).toHaveLength(count));
+const end = (count: number) =>
+  db.query("DELETE FROM tasks WHERE id = ANY($1)", [sent.slice(0, count).map(({ taskId }) => taskId)]);
+
+test("While nothing waits, an end asks nothing of the books; what comes then is sent at once", async () => {
+  await putReady(db, 3);
+  dispatcher.wake();
+  await untilSent(3);
+  const before = rounds;
+  for (let i = 0; i < 500; i += 1) {
+    dispatcher.madeRoom();
+    await db.query("SELECT");
+  }
+  expect(rounds - before).toBeLessThanOrEqual(2); // one a second by itself
+  await putReady(db, 1);
+  dispatcher.wake();
+  await untilSent(4);
+});
+
+/* By itself it would look after a second. */
+
+test("While something waits for room, an end has the next ones sent at once", async () => {
+  await putReady(db, 100);
+  dispatcher.wake();
+  await untilSent(WINDOW);
+  for (let round = 1; round <= 5; round += 1) {
+    const beganMs = performance.now();
+    await end(sent.length);
+    dispatcher.madeRoom();
+    await eventually(() => expect(sent.length).toBeGreaterThan(round * WINDOW - 1));
+    expect(performance.now() - beganMs).toBeLessThan(900);
+  }
+});
+
+test("Room that is made while it claims is looked for when it has: what it left then is sent", async () => {
+  await putReady(db, WINDOW + 3);
+  let goOn = () => {};
+  held = new Promise((resolve) => (goOn = resolve));
+  dispatcher.wake();
+  await eventually(() => expect(rounds).toBe(2));
+  dispatcher.madeRoom();
+  const beganMs = performance.now();
+  goOn();
+  await untilSent(WINDOW);
+  await eventually(() => expect(rounds).toBe(3));
+  expect(performance.now() - beganMs).toBeLessThan(900);
+});
+
+test("Behind a limit something may wait, so an end has it look", async () => {
+  await changeLimits(db, "work", { maxRunning: 2 });
+  await putReady(db, 10);
+  dispatcher.wake();
+  await untilSent(2);
+  for (const count of [4, 6]) {
+    await end(sent.length);
+    dispatcher.madeRoom();
+    await untilSent(count);
+  }
+});
