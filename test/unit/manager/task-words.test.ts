@@ -1,7 +1,7 @@
 import type { RunId, SendId, ServiceId, TaskEvent, TaskEventBatch, TaskId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { newsOf } from "../../../services/observer-manager/src/domain/tasks/task-words.ts";
-import { windowOf } from "../../../services/observer-manager/src/domain/tasks/window.ts";
+import { laneMsAt, windowOf } from "../../../services/observer-manager/src/domain/tasks/window.ts";
 
 const task = { taskId: "task" as TaskId, sendId: "send" as SendId };
 const started = (runId: string): TaskEvent => ({ kind: "TaskStarted", ...task, runId: runId as RunId, at: 10 });
@@ -69,5 +69,11 @@ describe("the window", () => {
     expect(windowOf(10, 999)).toBe(110);
     expect(windowOf(100, 5_000)).toBe(1_100);
     expect(windowOf(10, 1_000_000)).toBe(210);
+    expect([windowOf(100, 2_000, 600), windowOf(100, 0, 600), windowOf(100, 50_000, 600)]).toEqual([1_300, 125, 2_100]);
+  });
+
+  it("lets a lane take as long as one of all may be waited for, a turn at least and 600 ms at most", () => {
+    expect([1, 5, 20, 30, 1_000].map((lanes) => laneMsAt(100, lanes))).toEqual([100, 100, 400, 600, 600]);
+    expect([1, 5, 20, 30, 1_000].map((lanes) => laneMsAt(2_000, lanes))).toEqual([200, 200, 400, 600, 600]);
   });
 });

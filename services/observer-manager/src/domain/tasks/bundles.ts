@@ -18,6 +18,8 @@ export interface Claimed {
   isUnhurt: boolean;
   /** Of a type of which only so many may run: the first of those that run in turn, and count as one. */
   lane?: TaskId;
+  /** Of that type so many may run at once; with `lane` alone. */
+  maxRunning?: number;
 }
 
 /** What is known of a type in a pool. */

@@ -3,6 +3,9 @@ const TURN_MS = 100;
 /** The same where so many end a second: they are told, written and claimed by the hundred then, and each of these steps takes longer. */
 const BUSY_TURN_MS = 200;
 const BUSY_PER_S = 1_000;
+/** How long a lane may be in time, and so much for each that there may be. Well below the second after which what waits in one goes back. */
+const MOST_LANE_MS = 600;
+const LANE_MS_EACH = 20;
 const LEAST_SHARE = 0.25;
 const MOST_TIMES = 20;
 
@@ -10,15 +13,23 @@ const MOST_TIMES = 20;
  * How many tasks of a pool are to be Sent or Running: one for each worker, and as many again as end while one end is told and answered.
  * Whatever is in the queue cannot be overtaken by what is more urgent.
  * @param endedPerS how many are sent (and so have ended) a second
+ * @param waitMs how long they may wait
  */
-export function windowOf(workers: number, endedPerS: number): number {
+export function windowOf(workers: number, endedPerS: number, waitMs = turnMsAt(endedPerS)): number {
   if (workers <= 0) return 0;
-  const turn = (endedPerS * turnMsAt(endedPerS)) / 1_000;
+  const turn = (endedPerS * waitMs) / 1_000;
   const ahead = Math.min(workers * MOST_TIMES, Math.max(workers * LEAST_SHARE, turn));
   return workers + Math.ceil(ahead);
 }
 
 /** A turn where so many end a second, in ms. */
 export const turnMsAt = (endedPerS: number): number => (isBusyAt(endedPerS) ? BUSY_TURN_MS : TURN_MS);
+
+/**
+ * How long the last of a lane may wait for the others, where so many lanes may run. When one ends, its worker waits for the books, so long lanes
+ * waste less; and of many one ends soon, so that what is more urgent waits for that one alone.
+ */
+export const laneMsAt = (endedPerS: number, lanes: number): number =>
+  Math.max(turnMsAt(endedPerS), Math.min(MOST_LANE_MS, lanes * LANE_MS_EACH));
 
 export const isBusyAt = (endedPerS: number): boolean => endedPerS >= BUSY_PER_S;

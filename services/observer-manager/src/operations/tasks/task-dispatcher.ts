@@ -3,7 +3,7 @@ import type { StartTask } from "@unacked/contracts";
 import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
 import { turnsOf } from "../../domain/tasks/lanes.ts";
 import { Rate } from "../../domain/tasks/rate.ts";
-import { isBusyAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
+import { isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { TaskQueueStore, TaskSender } from "./task-store.ts";
@@ -122,7 +122,7 @@ export class TaskDispatcher {
       this.#rates.set(pool, rate);
       const batches = this.#batches.get(pool) ?? NO_BATCHES;
       const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
-      const { tasks, nextRoomInMs, keepsWorkers, followers: most, isAll } = await store.claim(pool, asked);
+      const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll } = await store.claim(pool, asked);
       areAll &&= isAll;
       if (nextRoomInMs !== null) nextRoomAtMs = Math.min(nextRoomAtMs, performance.now() + nextRoomInMs);
       if (tasks.length === 0) {
@@ -134,11 +134,10 @@ export class TaskDispatcher {
         return pace && keepsWorkers ? { ...pace, meanMs: null } : pace;
       };
       const companions = batches.size === 0 ? [] : await this.#companions(pool, tasks, batches);
-      const waitMs = turnMsAt(rate.perS);
-      const followers = await this.#followers(pool, tasks, { paceOf, most, waitMs });
+      const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
       rate.add(tasks.length + followers.length);
       count += tasks.length + companions.length + followers.length;
-      const { bundles, left } = bundlesOf([...tasks, ...companions, ...followers], paceOf, waitMs);
+      const { bundles, left } = bundlesOf([...tasks, ...companions, ...followers], paceOf, turnMsAt(rate.perS));
       if (left.length > 0) await this.#giveBack(left);
       // Not awaited: what the broker has yet to confirm is Sent, and in the window.
       for (const bundle of bundles) {
@@ -170,15 +169,23 @@ export class TaskDispatcher {
   async #followers(
     pool: string,
     claimed: Claimed[],
-    { paceOf, most, waitMs }: { paceOf(type: string): TypePace | undefined; most: number; waitMs: number },
+    {
+      paceOf,
+      workers,
+      perS,
+      roomAhead,
+    }: { paceOf(type: string): TypePace | undefined; workers: number; perS: number; roomAhead: number },
   ): Promise<Claimed[]> {
     const all: Claimed[] = [];
-    const leading = claimed.filter((one) => followersOf(one, paceOf(one.task.type), waitMs) > 0);
+    const waitMsOf = ({ maxRunning = 1 }: Claimed) => laneMsAt(perS, Math.min(maxRunning, workers));
+    const mostOf = (first: Claimed) => followersOf(first, paceOf(first.task.type), waitMsOf(first));
+    const leading = claimed.filter((one) => mostOf(one) > 0);
     for (const type of new Set(leading.map(({ task }) => task.type))) {
-      if (all.length >= most) break;
       const firsts = leading.filter(({ task }) => task.type === type) as [Claimed, ...Claimed[]];
       const lanes = firsts.map(({ task }) => task.taskId);
-      const turns = turnsOf(lanes.length, most - all.length, followersOf(firsts[0], paceOf(type), waitMs));
+      const more = windowOf(workers, perS, waitMsOf(firsts[0])) - windowOf(workers, perS);
+      const turns = turnsOf(lanes.length, roomAhead + more - all.length, mostOf(firsts[0]));
+      if (turns.length === 0) continue;
       try {
         all.push(...(await this.#parts.store.claimFollowers(pool, type, lanes, turns)));
       } catch (error) {

@@ -66,7 +66,8 @@ export interface TaskQueueStore {
    * Claims so many of these types that `window` are Sent or Running, as far as the limits of their types allow; a call for many (of the types in
    * `batches`, with how many it takes) counts as one; none while another manager claims
    * in this pool. @returns also when a type that its rate holds back may go on (null: none is), and whether workers are kept for a
-   * type: then no task may wait in the line of a worker while another is free; how many may follow these in their lanes; and whether
+   * type: then no task may wait in the line of a worker while another is free; how many more the window has room for, less than
+   * none where it is too full: so many may follow these in their lanes; and whether
    * that was all that waited in this pool: then nothing more can be claimed before something is made Ready
    */
   claim(
@@ -76,7 +77,7 @@ export interface TaskQueueStore {
     tasks: ClaimedTask[];
     nextRoomInMs: number | null;
     keepsWorkers: boolean;
-    followers: number;
+    roomAhead: number;
     isAll: boolean;
   }>;
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */

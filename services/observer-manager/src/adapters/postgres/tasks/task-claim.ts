@@ -192,7 +192,8 @@ const FOR_SERVICES: Claimant = {
   steps: "",
   returning: `max_attempts AS "maxAttempts", crashes > 0 AS alone, sends, interruptions = 0 AS unhurt, lane,
     (SELECT kept > 0 FROM pool) AS "keepsWorkers",
-    greatest(0, $2::int - (SELECT coalesce(sum(f.tasks - f.taken), 0) FROM flight f WHERE f.pool = $1))::int AS "roomAhead"`,
+    (SELECT l.max_running FROM limits l WHERE l.type = claimed.type) AS "maxRunning",
+    ($2::int - (SELECT coalesce(sum(f.tasks - f.taken), 0) FROM flight f WHERE f.pool = $1))::int AS "roomAhead"`,
 };
 
 export const CLAIM = claimFor(FOR_SERVICES);

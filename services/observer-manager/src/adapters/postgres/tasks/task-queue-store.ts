@@ -62,6 +62,7 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
   unhurt: boolean;
   sends: number;
   lane: TaskId | null;
+  maxRunning?: number | null;
   flowId: string | null;
   flowRef: string | null;
   nextRoomInMs: number | null;
@@ -113,7 +114,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     // Not awaited: what is claimed is to be sent.
     if (floors === undefined) void this.#floors.learn(pool, asked.types, performance.now() - beganMs, tasks.length);
     const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0, isAll = false } = rows[0] ?? {};
-    return { tasks, nextRoomInMs, keepsWorkers, followers: Math.max(0, roomAhead - tasks.length), isAll };
+    return { tasks, nextRoomInMs, keepsWorkers, roomAhead: roomAhead - tasks.length, isAll };
   }
 
   /** Undefined: something here is more than plain. */
@@ -184,10 +185,11 @@ type Asked = Parameters<TaskQueueStore["claim"]>[1];
 type ClaimedRow = ClaimRow & { taskId: TaskId };
 
 function claimedOf(pool: string, rows: ClaimedRow[], inputs: ReadonlyMap<string, TaskInput[]>): ClaimedTask[] {
-  return rows.map(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane }) => {
+  return rows.map(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane, maxRunning }) => {
     const own = inputs.get(taskId);
     const task = { taskId, sendId, pool, type, params, failures, ...(own !== undefined && { inputs: own }) };
     const wishes = { ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) };
-    return { task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt: unhurt, ...(lane !== null && { lane }) };
+    const inLane = lane !== null && { lane, ...(maxRunning != null && { maxRunning }) };
+    return { task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt: unhurt, ...inLane };
   });
 }
