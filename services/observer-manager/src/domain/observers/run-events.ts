@@ -34,7 +34,7 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
       started.specVersion = event.specVersion ?? started.specVersion;
       if (!run || run.state === "Requested") meetRun(books, observer, started);
       noteAttempt(books, observer, event);
-      return catchUp(books, observer, started);
+      return catchUp(books, observer, started, run === undefined);
     }
     case "RunUpdated":
       return noteUpdate(books, observer, run ?? metRun(books, observer, source, event), event);

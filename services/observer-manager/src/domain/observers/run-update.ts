@@ -34,8 +34,11 @@ function tellOutcome(run: RunBook, { specVersion, outcome, reason, at: atMs }: R
   }
 }
 
-/** A run that has started with something older than is needed, as an order was lost or its message is older, is told; or stopped, where nobody there can be told. */
-export function catchUp(books: Books, observer: ObserverBook, run: RunBook): void {
+/**
+ * A run that has started with something older than is needed, as an order was lost or its message is older, is told; or stopped, where nobody there can be told.
+ * @param isNew the books have just met it: no order can be on its way to it
+ */
+export function catchUp(books: Books, observer: ObserverBook, run: RunBook, isNew = false): void {
   if (observer.currentRunId !== run.id || observer.pending !== null) return;
   const { rejectedUpdate } = observer;
   const observed = observedSpecVersion(observer, run) ?? 0;
@@ -43,7 +46,7 @@ export function catchUp(books: Books, observer: ObserverBook, run: RunBook): voi
     observer.rejectedUpdate = null;
     books.changedObservers.add(observer);
   }
-  if (!isBehind(observer, run)) return books.forget({ kind: "update-run", runId: run.id });
+  if (!isBehind(observer, run)) return isNew ? undefined : books.forget({ kind: "update-run", runId: run.id });
   if (isRejected(observer)) return;
   const knowsIt = books.services.get(run.serviceId)?.features.includes("hot-update") === true;
   applyInput(books, observer, knowsIt ? "tell-update" : "update", run);

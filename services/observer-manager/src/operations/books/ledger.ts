@@ -64,7 +64,7 @@ export class Ledger {
     return true;
   }
 
-  /** @returns whether it wrote commands */
+  /** @returns whether it wrote commands that are to be sent */
   async #applyTogether(messages: ReceivedMessage[], errors: NewError[], isDead?: Books["isDead"]): Promise<boolean> {
     if (messages.length + errors.length === 0) return false;
     const beganAtMs = performance.now();
@@ -79,7 +79,7 @@ export class Ledger {
     const tookMs = performance.now() - beganAtMs;
     this.#tally.applied({ messages: messages.length, tookMs, oldestEventMs: ageOfOldest(messages), happened });
     this.#tally.putAside([...errors.map(({ reason }) => reason), ...unapplied.map(() => "unreadable" as const)]);
-    return commands.size > 0;
+    return [...commands.values()].some((change) => "want" in change);
   }
 
   /** Whole, else what of it can be applied, else as an error: whatever stands in the queue, what is behind it must get its turn. */
