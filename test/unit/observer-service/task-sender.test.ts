@@ -61,6 +61,23 @@ it("Under load what is told waits 10 ms for others; before and after that it lea
   expect(sent[1]?.atMs).toBeGreaterThanOrEqual(beganMs + 9);
 });
 
+it("Under load a patient start is told with its end, or after 50 ms; else at once", async () => {
+  sender.tell(started("calm"), undefined, true);
+  await sender.emptied();
+  expect(told()).toEqual([["TaskStarted calm"]]);
+  const beganMs = performance.now();
+  for (let i = 0; i < 60; i += 1) sender.tell(ended(`${i}`));
+  sender.tell(started("long"), undefined, true);
+  sender.tell(started("short"), undefined, true);
+  sender.tell(started("hasty"));
+  while (sent.length < 2) await turn();
+  expect(told()[1]?.slice(60)).toEqual(["TaskStarted hasty"]);
+  sender.tell(ended("short"));
+  await sender.emptied();
+  expect(told().slice(2)).toEqual([["TaskEnded short"], ["TaskStarted long"]]);
+  expect(sent.at(-1)?.atMs).toBeGreaterThanOrEqual(beganMs + 50);
+});
+
 it("Load is fifty in a tenth of a second, in this one or the one before", () => {
   const load = new ToldLoad();
   for (let i = 0; i < 49; i += 1) load.note(1_000 + i);

@@ -7,7 +7,7 @@
 
 /** A full look that takes no longer needs no floors; and to write one task takes so long. */
 const SLOW_MS = 10;
-const SLOW_PER_TASK_MS = 0.1;
+const SLOW_PER_TASK_MS = 0.2;
 /** Full looks take a tenth of the time at most, */
 const SHARE = 10;
 /** or a longer share: nobody waits for the next one for longer than this. */

@@ -9,6 +9,8 @@ const MAX_BATCH_EVENTS = 1_000;
 const MAX_BATCH_BYTES = 1_048_576;
 /** Under load what is told waits for so long for others: fewer messages and transactions, and more starts whose end says it all. */
 const HEAVY_PAUSE_MS = 10;
+/** Under load a patient start waits for its end for so long: that says it, too. */
+const PATIENCE_MS = 50;
 
 interface Waiting {
   readonly event: TaskEvent;
@@ -17,6 +19,8 @@ interface Waiting {
   readonly generation: number;
   /** Its end was told before it was sent: that says all of it. */
   isDropped: boolean;
+  /** Under load it is not sent before, in ms of `performance.now()`. */
+  readonly fromMs: number;
   readonly onConfirmed: (() => void) | undefined;
 }
 
@@ -53,8 +57,10 @@ export class TaskSender {
     return this.#waiting.length + this.#inFlight.length;
   }
 
-  tell(event: TaskEvent, onConfirmed?: () => void): void {
-    const waiting = { event, json: "", generation: this.#generation, isDropped: false, onConfirmed };
+  /** @param isPatient of a start: for what it guards against it is early enough a little later */
+  tell(event: TaskEvent, onConfirmed?: () => void, isPatient = false): void {
+    const fromMs = isPatient ? performance.now() + PATIENCE_MS : 0;
+    const waiting = { event, json: "", generation: this.#generation, isDropped: false, fromMs, onConfirmed };
     if (event.kind === "TaskStarted") this.#starts.set(event.runId, waiting);
     else this.#load.note();
     if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
@@ -67,9 +73,10 @@ export class TaskSender {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       if (this.#waiting.length === 0) await this.#nextEvent();
-      if (this.#load.isHeavy()) await sleep(HEAVY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      const isHeavy = this.#load.isHeavy();
+      if (isHeavy) await sleep(HEAVY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      this.#inFlight = this.#take();
+      this.#inFlight = this.#take(isHeavy ? performance.now() : Number.POSITIVE_INFINITY);
       if (this.#inFlight.length > 0) await this.#deliver(this.#inFlight, signal);
     }
   }
@@ -92,21 +99,26 @@ export class TaskSender {
     this.#starts.delete(runId);
   }
 
-  /** Of one generation, by which the manager knows where to send an order. */
-  #take(): Waiting[] {
+  /** Of one generation, by which the manager knows where to send an order; what is sent from `nowMs` on at the latest. */
+  #take(nowMs: number): Waiting[] {
     const batch: Waiting[] = [];
+    const later: Waiting[] = [];
     let bytes = 0;
     let next = 0;
     for (; next < this.#waiting.length && batch.length < MAX_BATCH_EVENTS; next += 1) {
       const one = this.#waiting[next] as Waiting;
       if (one.isDropped) continue;
+      if (one.fromMs > nowMs) {
+        later.push(one);
+        continue;
+      }
       one.json ||= JSON.stringify(one.event);
       bytes += one.json.length;
       const [first] = batch;
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || one.generation !== first.generation)) break;
       batch.push(one);
     }
-    this.#waiting = this.#waiting.slice(next);
+    this.#waiting = [...later, ...this.#waiting.slice(next)];
     const taken = new Set(batch);
     for (const [runId, start] of this.#starts) if (taken.has(start)) this.#starts.delete(runId);
     return batch;

@@ -3,7 +3,7 @@ import type { TaskFate } from "./task-end.ts";
 import type { TaskRun } from "./task-run.ts";
 
 export interface TaskTellerParts {
-  readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
+  readonly events: { tell(event: TaskEvent, onConfirmed?: () => void, isPatient?: boolean): void };
   /** The lease of that generation is held; asking fences first if its deadline has passed. */
   readonly holds: (generation: number) => boolean;
   readonly onEnded?: ((how: TaskEnded["outcome"] | "released" | "returned") => void) | undefined;
@@ -41,7 +41,9 @@ export class TaskTeller {
     const { taskId, sendId } = run.task;
     run.startedAt = Date.now();
     run.isRunning = true;
-    this.#parts.events.tell({ kind: "TaskStarted", taskId, sendId, runId: run.runId, at: run.startedAt });
+    const event = { kind: "TaskStarted" as const, taskId, sendId, runId: run.runId, at: run.startedAt };
+    // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
+    this.#parts.events.tell(event, undefined, run.message.isShared);
   }
 
   /** The one place where an attempt's end becomes an event and its message is settled. */
