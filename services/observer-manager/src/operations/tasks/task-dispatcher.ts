@@ -15,6 +15,8 @@ const PACES_EVERY_MS = 250;
 const BUSY_PAUSE_MS = 10;
 /** So many claimed in one round are load, or so many a second lately: behind a limit a round may find none just before hundreds. */
 const BUSY = 50;
+/** After an end it looks for what another manager has left waiting, though it has left nothing itself. */
+const LOOK_AGAIN_MS = 50;
 const PROMOTE_LIMIT = 5_000;
 const CANCEL_LIMIT = 1_000;
 /** While so much of inputs waits for the broker's confirms, no more is claimed. */
@@ -46,6 +48,7 @@ export class TaskDispatcher {
   /** Of what is Ready, the last round may have left some for want of room; and whether there has been room since it began. */
   #maySomeWait = true;
   #isThereRoom = false;
+  #looksAgain: NodeJS.Timeout | undefined;
   /** Of what is being sent. */
   #inputChars = 0;
 
@@ -60,6 +63,7 @@ export class TaskDispatcher {
   /** Claims no more, and waits for what is being sent: under an alarm until the publisher is closed, too. */
   async stop(): Promise<void> {
     this.#loop.stop();
+    clearTimeout(this.#looksAgain);
     await this.#loop.over;
     await Promise.all(this.#underWay);
   }
@@ -69,10 +73,14 @@ export class TaskDispatcher {
     this.#loop.wake();
   }
 
-  /** Some have ended, and nothing else has happened. Where nothing waits, nobody has to look for what may take their places. */
+  /**
+   * Some have ended, and nothing else has happened. Where nothing waits, it need not look for what may take their places, but for what other managers
+   * may have left since: they do not hear of ends that this one reads.
+   */
   madeRoom(): void {
     this.#isThereRoom = true;
     if (this.#maySomeWait) this.#loop.wake();
+    else this.#looksAgain ??= setTimeout(() => this.#loop.wake(), LOOK_AGAIN_MS);
   }
 
   /** Somebody has cancelled what runs: its service is told at once. */
@@ -85,6 +93,8 @@ export class TaskDispatcher {
     const { store, sender } = this.#parts;
     await sender.ready(this.#loop.signal);
     this.#loop.takeWake();
+    clearTimeout(this.#looksAgain);
+    this.#looksAgain = undefined;
     this.#isThereRoom = false;
     this.#maySomeWait = false; // what is told meanwhile is asked for below
     const { promoted, nextDueInMs } = await store.promoteDue(PROMOTE_LIMIT);
@@ -94,7 +104,7 @@ export class TaskDispatcher {
     const { claimed, isAll, nextRoomAtMs } = await this.#claimAll();
     await this.#cancelDue();
     if (claimed >= BUSY || this.#isBusy()) await sleep(BUSY_PAUSE_MS, undefined, { signal: this.#loop.signal });
-    this.#maySomeWait = !isAll;
+    this.#maySomeWait ||= !isAll;
     if (promoted === PROMOTE_LIMIT || (this.#maySomeWait && this.#isThereRoom)) return 0;
     return Math.min(BACKSTOP_MS, Math.max(1, Math.min(nextDueAtMs, nextRoomAtMs) - performance.now()));
   }
@@ -205,6 +215,7 @@ export class TaskDispatcher {
 
   async #giveBack(tasks: readonly StartTask[]): Promise<void> {
     const { store, log } = this.#parts;
+    this.#maySomeWait = true;
     try {
       await store.giveBack(tasks);
     } catch (error) {

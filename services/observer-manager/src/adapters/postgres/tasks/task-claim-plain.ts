@@ -35,5 +35,5 @@ export const CLAIM_PLAIN = prepared(`
     WHERE id = ANY(ARRAY(SELECT id FROM next WHERE (SELECT is_served FROM served)))
     RETURNING ${SENT.columns}
   )
-  SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused", is_all AS "isAll"
+  SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", NULL::int AS "maxRunning", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused", is_all AS "isAll"
   FROM plain CROSS JOIN served LEFT JOIN claimed ON true ORDER BY ${ORDER}`);
