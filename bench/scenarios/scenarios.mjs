@@ -11,6 +11,7 @@ import { slots } from "./slots.mjs";
 import { stop } from "./stop.mjs";
 import { taskLimit } from "./task-limit.mjs";
 import { tasks } from "./tasks.mjs";
+import { tasksByTurns } from "./tasks-by-turns.mjs";
 import { throughput } from "./throughput.mjs";
 
 /** In the order in which they are measured. */
@@ -26,7 +27,8 @@ export const SCENARIOS = [
   throughput,
   slots,
   tasks,
-  taskLimit,
   killBesideTasks,
   fleet,
+  taskLimit,
+  tasksByTurns,
 ];

@@ -46,3 +46,9 @@ export async function doneOn(rig, type, count, limits) {
   await system.close();
   return { done: (count * 1_000) / tookMs, ...spentValues(spentMs) };
 }
+
+/** How many are not over. @param {System} system */
+export const tasksLeft = (system) => async () => {
+  const [row] = await system.books.query("SELECT count(*)::int AS count FROM tasks");
+  return Number(row?.count);
+};

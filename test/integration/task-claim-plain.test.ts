@@ -51,7 +51,7 @@ const sent = async (): Promise<number> => {
   return row.count;
 };
 
-/** A send's id is random; the other two are of one statement alone. */
+/** A send's id is random; the others are of one statement alone. */
 const NOT_COMPARED = { sendId: undefined, isRefused: undefined, isAll: undefined, roomAhead: undefined };
 
 test("It takes what the other would, in the same order, and writes the same of it", async () => {

@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
 import { newsOf } from "../../services/observer-manager/src/domain/tasks/task-words.ts";
+import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { eventually } from "../support/eventually.ts";
 import { useBooks } from "../support/servers/books.ts";
 
@@ -33,21 +34,27 @@ const service = { serviceId: randomUUID(), serviceName: "a-service", pool: "defa
 let seq = 0;
 
 /** Told in one batch. */
-function apply(...ends: [Sent, Partial<TaskEnded>][]) {
+function batchOf(...ends: [Sent, Partial<TaskEnded>][]): TaskEventBatch {
   const now = Date.now();
-  const events = ends.map(([{ id, send, run }, end]) => ({
-    kind: "TaskEnded",
-    taskId: id,
-    sendId: send,
-    runId: run,
-    at: now,
-    startedAt: now - 5,
-    outcome: "completed",
-    ...end,
-  }));
-  const batch = TaskEventBatch.parse({ kind: "TaskEventBatch", ...service, seq: (seq += 1), events });
-  return new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([batch]));
+  return batchWith(
+    ...ends.map(([{ id, send, run }, end]) => ({
+      kind: "TaskEnded",
+      taskId: id,
+      sendId: send,
+      runId: run,
+      at: now,
+      startedAt: now - 5,
+      outcome: "completed",
+      ...end,
+    })),
+  );
 }
+
+const batchWith = (...events: object[]): TaskEventBatch =>
+  TaskEventBatch.parse({ kind: "TaskEventBatch", ...service, seq: (seq += 1), events });
+
+const apply = (...ends: [Sent, Partial<TaskEnded>][]) =>
+  new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([batchOf(...ends)]));
 
 const ended = () => query<{ id: string; status: string; story: unknown }>("SELECT id, status, story FROM ended_tasks");
 
@@ -77,6 +84,31 @@ test("Each end of a batch is what it is, whichever statement writes it", async (
       "SELECT sum(completed)::int AS completed, sum(failed)::int AS failed, sum(cardinality(buckets))::int AS ran FROM task_figure_deltas",
     ),
   ).toEqual([{ completed: 2, failed: 1, ran: 4 }]);
+});
+
+test("It says what others may begin now: as many as have ended, or perhaps more, or nobody", async () => {
+  const made: string[] = [];
+  const ledger = new TaskLedger({
+    store: new PostgresTaskLedgerStore(books.dataSource),
+    creations: { of: async () => new Map() },
+    tally: { ended: () => undefined },
+    unwanted: () => undefined,
+    committed: (_, told) => made.push(told.made),
+  });
+  const [one, other, third, fourth] = (await running(4)) as [Sent, Sent, Sent, Sent];
+  const about = ({ id, send }: Sent) => ({ taskId: id, sendId: send, at: Date.now() });
+  const workers = { kind: "TaskWorkers", workers: 5, draining: false, types: [] };
+  for (const batch of [
+    batchWith({ kind: "TaskStarted", ...about(one), runId: one.run }),
+    batchOf([one, {}]),
+    batchOf([one, {}]), // of one that is over
+    batchOf([other, { outcome: "failed", error: { name: "Error", message: "no" }, retryInMs: 1 }]),
+    batchWith({ kind: "TaskReturned", ...about(third), isRedelivered: false }),
+    batchWith(workers),
+    batchWith(workers, ...batchOf([fourth, {}]).events),
+  ])
+    await ledger.apply([batch], false);
+  expect(made).toEqual(["nothing", "room", "more", "more", "more", "more", "more"]);
 });
 
 test("An end that is told twice, or of an older send, changes nothing", async () => {

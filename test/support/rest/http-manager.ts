@@ -137,7 +137,12 @@ export async function startHttpManager(
   const waits = new Waits(taskStore, log);
   const bulk = new PostgresTaskBulkStore(dataSource);
   const takeStore = new PostgresTaskTakeStore(dataSource);
-  const takers = new WaitingTakers({ store: takeStore, queue: new PostgresTaskQueueStore(dataSource), log });
+  const takers = new WaitingTakers({
+    store: takeStore,
+    queue: new PostgresTaskQueueStore(dataSource),
+    promoted: () => undefined,
+    log,
+  });
   const wake = () => takers.wake();
   const over = (ids: TaskId[]) => waits.over(ids);
   const tally = { ended: () => undefined };

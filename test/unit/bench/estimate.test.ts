@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { about, estimateS } from "../../../bench/core/estimate.mjs";
 import { sizesOf } from "../../../bench/core/sizes.mjs";
@@ -11,6 +12,13 @@ test("every scenario has an estimate, which grows with the runs and with the pee
     expect(estimateS(id, { runs: 2, quick: true, rehearse: false, hasPeers: false })).toBeGreaterThan(0);
   expect(lasts("kill", 5, false)).toBeGreaterThan(lasts("kill", 1, false));
   expect(lasts("kill", 5, true)).toBeGreaterThan(lasts("kill", 5, false));
+});
+
+test("every scenario has its place on the page of performance, in the section of its number", () => {
+  const page = readFileSync(new URL("../../../docs/performance.md", import.meta.url), "utf8");
+  const sections = page.split(/^## (?=\d+\. )/m);
+  const placeOf = (id: string) => sections.find((section) => section.includes(`<!-- bench:${id} -->`))?.split(".")[0];
+  expect(SCENARIOS.map(({ id }) => [id, placeOf(id)])).toEqual(SCENARIOS.map(({ id, number }) => [id, String(number)]));
 });
 
 test("what is told while one waits is told roughly", () => {

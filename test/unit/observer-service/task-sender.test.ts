@@ -78,6 +78,21 @@ it("Under load a patient start is told with its end, or after 50 ms; else at onc
   expect(sent.at(-1)?.atMs).toBeGreaterThanOrEqual(beganMs + 50);
 });
 
+it("What is told of one send keeps its order, also where its start is patient", async () => {
+  const of = (event: TaskEvent, sendId: string) => ({ ...event, sendId }) as TaskEvent;
+  const returned = { kind: "TaskReturned", sendId: "one", runId: "a" } as unknown as TaskEvent;
+  for (let i = 0; i < 60; i += 1) sender.tell(ended(`${i}`));
+  sender.tell(of(started("a"), "one"), undefined, true);
+  sender.tell(of(started("b"), "other"), undefined, true);
+  sender.tell(returned);
+  sender.tell(of(started("b2"), "other"), undefined, true);
+  sender.tell(of(ended("b2"), "other"));
+  await sender.emptied();
+  expect(told().map((batch) => batch.filter((word) => / [a-z]/.test(word)))).toEqual([
+    ["TaskStarted a", "TaskStarted b", "TaskReturned a", "TaskEnded b2"],
+  ]);
+});
+
 it("Load is fifty in a tenth of a second, in this one or the one before", () => {
   const load = new ToldLoad();
   for (let i = 0; i < 49; i += 1) load.note(1_000 + i);

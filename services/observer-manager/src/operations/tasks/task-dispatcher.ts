@@ -215,11 +215,12 @@ export class TaskDispatcher {
 
   async #giveBack(tasks: readonly StartTask[]): Promise<void> {
     const { store, log } = this.#parts;
-    this.#maySomeWait = true;
     try {
       await store.giveBack(tasks);
     } catch (error) {
       log.warn({ err: error, tasks: tasks.length }, "tasks that were not sent stay Sent until they are proven absent");
+    } finally {
+      this.#maySomeWait = true;
     }
   }
 

@@ -20,6 +20,8 @@ interface Waiter {
 export interface WaitingTakersParts {
   store: TaskTakeStore;
   queue: Pick<TaskQueueStore, "promoteDue">;
+  /** What was Scheduled is Ready: for services, too. */
+  promoted(): void;
   log: Log;
 }
 
@@ -85,6 +87,7 @@ export class WaitingTakers {
     const { store, queue } = this.#parts;
     const { promoted, nextDueInMs } = await queue.promoteDue(PROMOTE_LIMIT);
     const nextDueAtMs = performance.now() + (nextDueInMs ?? Number.POSITIVE_INFINITY);
+    if (promoted > 0) this.#parts.promoted();
     const ready = await this.#readyKinds();
     let nextRoomInMs = Number.POSITIVE_INFINITY;
     for (const waiter of [...this.#waiting]) {

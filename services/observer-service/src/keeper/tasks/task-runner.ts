@@ -209,7 +209,8 @@ export class TaskRunner {
     if (wrong !== undefined) return this.#end(run, badParams(wrong));
     if (run.task.alone === true) handlers.keepAlone(run);
     handlers.noRoomFor(run); // makes room; where there is none it waits in the slots' own line
-    this.#teller.started(run);
+    // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
+    this.#teller.started(run, run.message.isShared);
     run.attempt = handlers.start(this.#host, run);
     const { timeoutMs } = type;
     if (timeoutMs === undefined) return;
@@ -222,7 +223,8 @@ export class TaskRunner {
     for (const run of [...batch.left]) {
       if (!holds(run.message.generation)) this.#end(run, { kind: "release", isOurs: false });
       else if (type === undefined) this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
-      else this.#teller.started(run);
+      // Who was never told of as Running goes together with the others again.
+      else this.#teller.started(run, false);
     }
     if (batch.left.size === 0) return;
     handlers.noRoomFor(batch);

@@ -20,13 +20,13 @@ interface Waiting {
   /** Its end was told before it was sent: that says all of it. */
   isDropped: boolean;
   /** Under load it is not sent before, in ms of `performance.now()`. */
-  readonly fromMs: number;
+  fromMs: number;
   readonly onConfirmed: (() => void) | undefined;
 }
 
 /**
- * Comes in: what is to be told of tasks, in the order it happened. Guarantees: it reaches the tasks' state queue in that order, one
- * numbered batch at a time, each again until it is confirmed; `onConfirmed` is called only then. What waits is bounded by the
+ * Comes in: what is to be told of tasks, in the order it happened. Guarantees: what is told of one send reaches the tasks' state queue in that
+ * order (of others a patient start may come later), one numbered batch at a time, each again until it is confirmed; `onConfirmed` is called only then. What waits is bounded by the
  * task workers. A crash loses what was not confirmed: none of those messages has been acked.
  */
 export class TaskSender {
@@ -36,6 +36,8 @@ export class TaskSender {
   readonly #load = new ToldLoad();
   /** Starts that wait, by run. */
   readonly #starts = new Map<string, Waiting>();
+  /** Those that are patient, by send. */
+  readonly #patient = new Map<string, Waiting>();
   #waiting: Waiting[] = [];
   #inFlight: Waiting[] = [];
   #generation = 0;
@@ -60,10 +62,14 @@ export class TaskSender {
   /** @param isPatient of a start: for what it guards against it is early enough a little later */
   tell(event: TaskEvent, onConfirmed?: () => void, isPatient = false): void {
     const fromMs = isPatient ? performance.now() + PATIENCE_MS : 0;
-    const waiting = { event, json: "", generation: this.#generation, isDropped: false, fromMs, onConfirmed };
-    if (event.kind === "TaskStarted") this.#starts.set(event.runId, waiting);
-    else this.#load.note();
+    const waiting: Waiting = { event, json: "", generation: this.#generation, isDropped: false, fromMs, onConfirmed };
     if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
+    if ("sendId" in event) this.#hasten(event.sendId);
+    if (event.kind !== "TaskStarted") this.#load.note();
+    else {
+      this.#starts.set(event.runId, waiting);
+      if (isPatient) this.#patient.set(event.sendId, waiting);
+    }
     this.#waiting.push(waiting);
     this.#wake?.();
   }
@@ -99,6 +105,14 @@ export class TaskSender {
     this.#starts.delete(runId);
   }
 
+  /** Something else is told of that send, which is to come after its start. */
+  #hasten(sendId: string): void {
+    const start = this.#patient.get(sendId);
+    if (start === undefined) return;
+    start.fromMs = 0;
+    this.#patient.delete(sendId);
+  }
+
   /** Of one generation, by which the manager knows where to send an order; what is sent from `nowMs` on at the latest. */
   #take(nowMs: number): Waiting[] {
     const batch: Waiting[] = [];
@@ -120,7 +134,8 @@ export class TaskSender {
     }
     this.#waiting = [...later, ...this.#waiting.slice(next)];
     const taken = new Set(batch);
-    for (const [runId, start] of this.#starts) if (taken.has(start)) this.#starts.delete(runId);
+    for (const starts of [this.#starts, this.#patient])
+      for (const [id, start] of starts) if (taken.has(start)) starts.delete(id);
     return batch;
   }
 

@@ -37,13 +37,13 @@ export class TaskTeller {
     this.hold(to);
   }
 
-  started(run: TaskRun): void {
+  /** @param isPatient it may be told a little later, with its end */
+  started(run: TaskRun, isPatient: boolean): void {
     const { taskId, sendId } = run.task;
     run.startedAt = Date.now();
     run.isRunning = true;
     const event = { kind: "TaskStarted" as const, taskId, sendId, runId: run.runId, at: run.startedAt };
-    // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
-    this.#parts.events.tell(event, undefined, run.message.isShared);
+    this.#parts.events.tell(event, undefined, isPatient);
   }
 
   /** The one place where an attempt's end becomes an event and its message is settled. */

@@ -5,7 +5,7 @@ import { ORDER, POOL_IS_MINE, SENT } from "./task-claim.ts";
  * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and
  * all that is next is of $3, and nothing in flight of $4: takes what CLAIM would, and is planned in a quarter of the time, for which each single
  * task waits. Otherwise it takes nothing: `isRefused`.
- * `isAll`: there were no more.
+ * `isAll`: there were no more, but for what somebody else holds locked: that is found by a later look.
  *
  * - One manager a pool at a time, as CLAIM; what is in flight is counted when the lock is held, by a function with a snapshot of its own.
  * - `limited` locks the table as CLAIM does, so that a change of limits is answered when this claim, too, is over.

@@ -1,0 +1,40 @@
+import { perSecond, Tally } from "../core/tally.mjs";
+import { sustained } from "../meter/sustained.mjs";
+import { measureSustained } from "../peers/measure.mjs";
+import { repeat } from "./bench.mjs";
+import { startTasks, tasksLeft, WORKERS } from "./tasks-done.mjs";
+
+/**
+ * The one peer that is as fast through the whole way, on the same database: a machine that is a fifth slower some minutes later must not decide
+ * which of the two is ahead.
+ */
+const PEER = "pg-boss";
+
+/** @type {import("./bench.mjs").Scenario} */
+export const tasksByTurns = {
+  id: "tasks-by-turns",
+  number: 15,
+  title: `Tasks sustained, by turns with ${PEER}`,
+  quickRuns: 1,
+  measure,
+};
+
+/** @param {import("./bench.mjs").Bench} bench */
+async function measure(bench) {
+  const { rig, sizes } = bench;
+  const forMs = sizes.sustainedS * 1_000;
+  const tally = new Tally("tasks-by-turns", {
+    sustained: perSecond(`that do nothing, created as fast as they are done, for ${sizes.sustainedS} s: done`),
+  });
+  const peers = bench.peers.filter(({ name }) => name.startsWith(PEER));
+  await repeat(bench, "by turns", async () => {
+    const { system } = await startTasks(rig);
+    tally.ours({ sustained: await sustained(forMs, (names) => system.createTasks("noop", names), tasksLeft(system)) });
+    await system.close();
+    for (const peer of peers)
+      await measureSustained({ ...bench, runs: 1 }, peer, { forMs, concurrency: WORKERS }, (who, perS) =>
+        tally.peer(who, { sustained: perS }),
+      );
+  });
+  return { figures: tally.figures };
+}
