@@ -1,25 +1,20 @@
 import type { ChangeTaskType } from "@unacked/contracts";
 import type { DataSource, QueryRunner } from "typeorm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
 import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim-plain.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
-import { openBooks, type Queryable, type TestBooks } from "../support/servers/books.ts";
+import { type Queryable, useBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
 /* The claim for where nobody is limited, beside the one that knows limits. */
 
-let books: TestBooks;
+const books = useBooks("tasks, task_types, task_services");
 let db: DataSource;
 
-beforeAll(async () => {
-  books = await openBooks();
+beforeAll(() => {
   db = books.dataSource;
-});
-afterAll(() => books.close());
-beforeEach(async () => {
-  await db.query("TRUNCATE tasks, task_types, task_services");
 });
 
 type Row = { taskId: string | null; isRefused?: boolean; isAll?: boolean };

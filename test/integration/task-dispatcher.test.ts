@@ -1,11 +1,11 @@
 import type { StartTask } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog, openBooks, type TestBooks } from "../support/servers/books.ts";
+import { keptLog, useBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
@@ -15,21 +15,18 @@ const WORKERS = 4;
 /** Of four workers; a quarter more may wait for them. */
 const WINDOW = 5;
 
-let books: TestBooks;
+const books = useBooks("tasks, task_types, task_services");
 let db: DataSource;
 let dispatcher: TaskDispatcher;
 let sent: StartTask[];
 let rounds: number;
 let held: Promise<void> | undefined;
 
-beforeAll(async () => {
-  books = await openBooks();
+beforeAll(() => {
   db = books.dataSource;
 });
-afterAll(() => books.close());
 
 beforeEach(async () => {
-  await db.query("TRUNCATE tasks, task_types, task_services");
   await putTaskService(db, { workers: WORKERS });
   [sent, rounds, held] = [[], 0, undefined];
   class Store extends PostgresTaskQueueStore {

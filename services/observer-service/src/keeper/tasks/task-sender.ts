@@ -25,9 +25,9 @@ interface Waiting {
 }
 
 /**
- * Comes in: what is to be told of tasks, in the order it happened. Guarantees: what is told of one send reaches the tasks' state queue in that
- * order (of others a patient start may come later), one numbered batch at a time, each again until it is confirmed; `onConfirmed` is called only then. What waits is bounded by the
- * task workers. A crash loses what was not confirmed: none of those messages has been acked.
+ * Comes in: what is to be told of tasks, in the order it happened. Guarantees: what is told of one send reaches the tasks' state queue in
+ * that order (beside others a patient start may come later), one numbered batch at a time, each again until it is confirmed; `onConfirmed`
+ * is called only then. What waits is bounded by the task workers. A crash loses what was not confirmed: none of those messages has been acked.
  */
 export class TaskSender {
   readonly #identity: ServiceIdentity;
