@@ -121,10 +121,10 @@ test("What came after a cancel is dropped by another one, also by one of many", 
     const { body: long } = await create(1, "dropped", { ms: 3_000 });
     await tasks.untilStatus(long.id, "Running");
     const cancel = () => system.call<{ accepted: number }>("POST", "/api/v1/tasks/cancel", body(long.id));
-    // As a cancel whose word the service never heard: what runs ends by itself.
+    // As a cancel that was told and that the service never heard, nor hears again: what runs ends by itself.
     await runStatement(
       String(system.env.DATABASE_URL),
-      `UPDATE tasks SET cancel_requested_at = now() WHERE id = '${long.id}'`,
+      `UPDATE tasks SET cancel_requested_at = now(), cancel_ordered_at = now() + interval '1 hour' WHERE id = '${long.id}'`,
     );
     await create(2, "dropped", { onConflict: "queue-latest" });
     expect((await cancel()).body.accepted).toBe(1);
