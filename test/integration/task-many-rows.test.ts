@@ -88,3 +88,57 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that have ended, a page and 
     expect(body.items).toMatchObject([{ group: "Error: wall <n> is wet" }, { group: "Error: wall <n> is wet" }]);
   });
 });
+
+describe(`beside ${ROWS.toLocaleString("en")} tasks that wait, a page of those that are not over is there within ${LIMIT_MS} ms`, () => {
+  /** The oldest are in flight: 200 Sent, 300 Running; one of a thousand is rare, of both. */
+  const WAITING = `
+    INSERT INTO tasks (id, type, params, pool, priority, status, due_at, created_at, send_id, sent_at, run_id)
+    SELECT gen_random_uuid(), CASE WHEN n % 1000 = 7 THEN 'rare' ELSE 'mail' END, '{"wall": 1}', 'default', 0,
+           CASE WHEN n <= 200 THEN 'Sent' WHEN n <= 500 THEN 'Running' WHEN n % 100 = 0 THEN 'Scheduled' ELSE 'Ready' END, at, at,
+           CASE WHEN n <= 500 THEN gen_random_uuid() END, CASE WHEN n <= 500 THEN now() END, CASE WHEN n BETWEEN 201 AND 500 THEN gen_random_uuid() END
+    FROM (SELECT n, now() - interval '1 day' + n * (interval '1 day' / $1::int) AS at FROM generate_series(1, $1::int) AS n) rows`;
+  const NOT_OVER = "status=Blocked,Scheduled,Ready,Sent,Running";
+
+  beforeAll(async () => {
+    await books.dataSource.query(WAITING, [ROWS]);
+    await books.dataSource.query("ANALYZE tasks");
+  }, 600_000);
+
+  test.each<[string, string, number | "more"]>([
+    ["all", NOT_OVER, "more"],
+    ["that run", "status=Running", 300],
+    ["that were sent, and of which some run", "status=Sent,Running", 500],
+    ["of a type that few have, waiting or not", `type=rare&${NOT_OVER}`, ROWS / 1_000],
+    ["of a type that few have, in flight", "type=rare&status=Sent,Running", 1],
+    ["of a type that nobody has", `type=nothing&${NOT_OVER}`, 0],
+    ["of a status that few have", "status=Scheduled", ROWS / 100 - 5],
+  ])("%s", async (_, query, total) => {
+    manager = await startHttpManager(books.databaseUrl);
+    const took: number[] = [];
+    for (let look = 0; look < LOOKS; look += 1) {
+      const { page, tookMs } = await read(query);
+      took.push(tookMs);
+      expect([page.total, page.isTotalExact]).toEqual(
+        total === "more" ? [10_000, false] : [Math.min(total, 10_000), total <= 10_000],
+      );
+    }
+    const median = took.toSorted((a, b) => a - b)[LOOKS / 2] ?? 0;
+    console.log(`${query}: ${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)} ms`);
+    expect(median).toBeLessThan(LIMIT_MS);
+  });
+
+  test("page by page, each is there once, the newest first, whether it waits or runs", async () => {
+    manager = await startHttpManager(books.databaseUrl);
+    const seen: { id: string; createdAt: string; status: string }[] = [];
+    for (let query = `type=rare&limit=7&${NOT_OVER}`; ; ) {
+      const { page } = await read(query);
+      seen.push(...page.items);
+      if (page.nextCursor == null) break;
+      query = `type=rare&limit=7&${NOT_OVER}&cursor=${page.nextCursor}`;
+    }
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(ROWS / 1_000);
+    const times = seen.map(({ createdAt }) => createdAt);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(seen.at(-1)?.status).toBe("Sent");
+  });
+});

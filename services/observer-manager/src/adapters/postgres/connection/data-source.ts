@@ -42,6 +42,7 @@ import { TimerClaimsApart0049 } from "../migrations/0049-timer-claims-apart.ts";
 import { EndedTasksOfPool0050 } from "../migrations/0050-ended-tasks-of-pool.ts";
 import { TaskWishes0051 } from "../migrations/0051-task-wishes.ts";
 import { ServicesGone0052 } from "../migrations/0052-services-gone.ts";
+import { TasksByAge0053 } from "../migrations/0053-tasks-by-age.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -134,6 +135,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       EndedTasksOfPool0050,
       TaskWishes0051,
       ServicesGone0052,
+      TasksByAge0053,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -1,15 +1,22 @@
 import type { DataSource } from "typeorm";
-import { type SqlConditions, TIME_OF_MICROS } from "./sql-conditions.ts";
+import { literals, type SqlConditions, TIME_OF_MICROS } from "./sql-conditions.ts";
 
 /** Things that are kept in one table until they are over, and in another one after that; `columns` come to the same row of both. */
 export interface LiveAndEnded {
-  live: { table: string; columns: string };
+  live: Table;
   /** Undefined: all is in one. */
-  ended: { table: string; columns: string } | undefined;
+  ended: Table | undefined;
   /** The statuses of the second table. */
   overStatuses: readonly string[];
   /** So far they are counted. */
   maxCount: number;
+}
+
+interface Table {
+  table: string;
+  columns: string;
+  /** Statuses that have indexes of their own, and so are read apart; together all that the table has. Undefined: it is read as one. */
+  parts?: readonly (readonly string[])[];
 }
 
 export interface ListQuery {
@@ -68,9 +75,9 @@ function page<Row>(
   if (after !== undefined)
     conditions.and(`(created_at, id) < (${TIME_OF_MICROS}, ?::uuid)`, after.createdAtMicros, after.id);
   const most = conditions.parameter(limit + 1);
-  const parts = tablesOf(both, statuses).map(
-    ({ columns, table }) =>
-      `(SELECT ${columns}, ${MICROS} FROM ${table} ${conditions.where} ORDER BY created_at DESC, id DESC LIMIT ${most})`,
+  const parts = partsOf(both, statuses).map(
+    ({ columns, table, where }) =>
+      `(SELECT ${columns}, ${MICROS} FROM ${table} ${conditions.whereAlso(where)} ORDER BY created_at DESC, id DESC LIMIT ${most})`,
   );
   return dataSource.query<(Row & { created_at_micros: string })[]>(
     `SELECT * FROM (${parts.join(" UNION ALL ")}) listed ORDER BY created_at DESC, id DESC LIMIT ${most}`,
@@ -80,7 +87,9 @@ function page<Row>(
 
 async function count(dataSource: DataSource, both: LiveAndEnded, { statuses }: ListQuery, conditions: SqlConditions) {
   const most = conditions.parameter(both.maxCount + 1);
-  const parts = tablesOf(both, statuses).map(({ table }) => `(SELECT 1 FROM ${table} ${conditions.where} LIMIT ${most})`);
+  const parts = partsOf(both, statuses).map(
+    ({ table, where }) => `(SELECT 1 FROM ${table} ${conditions.whereAlso(where)} LIMIT ${most})`,
+  );
   const [row] = await dataSource.query<{ total: number }[]>(
     `SELECT count(*)::int AS total FROM (${parts.join(" UNION ALL ")}) found`,
     conditions.parameters,
@@ -89,7 +98,22 @@ async function count(dataSource: DataSource, both: LiveAndEnded, { statuses }: L
 }
 
 /** Only those that can have some. */
-function tablesOf({ live, ended, overStatuses }: LiveAndEnded, statuses: readonly string[] | undefined) {
+function partsOf(both: LiveAndEnded, statuses: readonly string[] | undefined): Part[] {
+  const isAsked = (status: string) => statuses === undefined || statuses.includes(status);
+  return tablesOf(both, statuses).flatMap(({ table, columns, parts }): Part[] =>
+    parts === undefined
+      ? [{ table, columns }]
+      : parts
+          .filter((part) => part.some(isAsked))
+          .map((part) => ({ table, columns, where: `status IN (${literals(part)})` })),
+  );
+}
+
+interface Part extends Omit<Table, "parts"> {
+  where?: string;
+}
+
+function tablesOf({ live, ended, overStatuses }: LiveAndEnded, statuses: readonly string[] | undefined): Table[] {
   if (ended === undefined) return [live];
   const isOver = (status: string) => overStatuses.includes(status);
   return [...(statuses?.every(isOver) ? [] : [live]), ...(statuses?.some(isOver) === false ? [] : [ended])];

@@ -20,7 +20,13 @@ export class SqlConditions {
   }
 
   get where(): string {
-    return this.#conditions.length === 0 ? "" : `WHERE ${this.#conditions.join(" AND ")}`;
+    return this.whereAlso(undefined);
+  }
+
+  /** @param condition of one part of the statement, as SQL */
+  whereAlso(condition: string | undefined): string {
+    const all = condition === undefined ? this.#conditions : [condition, ...this.#conditions];
+    return all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`;
   }
 }
 

@@ -28,7 +28,7 @@ import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
 import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
 import { viewsOf } from "./task-standings.ts";
-import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, LIVE_COLUMNS, type TaskRow } from "./task-view.ts";
+import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, IN_FLIGHT, LIVE_COLUMNS, type TaskRow, WAITING } from "./task-view.ts";
 
 const LOCK = 'SELECT status, pool, send_id AS "sendId" FROM tasks WHERE id = $1 FOR UPDATE';
 const PRIORITY = "UPDATE tasks SET priority = $2 WHERE id = $1";
@@ -47,9 +47,9 @@ const LIVE_TYPES = prepared(`
   SELECT types, count(*)::int AS services, ARRAY(SELECT type FROM task_types WHERE outside) AS outside FROM task_services
   WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`);
 
-/** Indexes: tasks_newest, tasks_of_type, ended_tasks_newest, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
+/** Indexes: tasks_newest, tasks_of_type, tasks_in_flight, ended_tasks_newest, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
 const TASKS: LiveAndEnded = {
-  live: { table: "tasks", columns: LIVE_COLUMNS },
+  live: { table: "tasks", columns: LIVE_COLUMNS, parts: [WAITING, IN_FLIGHT] },
   ended: { table: "ended_tasks", columns: ENDED_COLUMNS },
   overStatuses: TASK_OVER_STATUSES,
   maxCount: MAX_TASK_COUNT,

@@ -4,9 +4,10 @@ import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type { TaskBulkStore, TaskTarget, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
-import { SqlConditions } from "../connection/sql-conditions.ts";
+import { literals, SqlConditions } from "../connection/sql-conditions.ts";
 import { conditionsOf, MAKE_DUE, REQUEST_CANCEL, TAKERS, type Taker } from "./postgres-task-store.ts";
 import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
+import { WAITING } from "./task-view.ts";
 
 interface Locked {
   id: TaskId;
@@ -15,7 +16,7 @@ interface Locked {
   sendId: SendId;
 }
 
-/** Cancel and retry of many. Indexes: tasks_pkey, ended_tasks_by_id; tasks_of_type and ended_tasks_of_type of a filter by type. */
+/** Cancel and retry of many. Indexes: tasks_pkey, ended_tasks_by_id; tasks_of_type, tasks_in_flight and ended_tasks_of_type of a filter by type. */
 export class PostgresTaskBulkStore implements TaskBulkStore {
   readonly #dataSource: DataSource;
 
@@ -28,12 +29,15 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
     // One that is being cancelled goes on with what came after that: that is dropped by another cancel.
     if (kind === "cancel") conditions.and("(cancel_requested_at IS NULL OR next_params IS NOT NULL)");
     const mark = conditions.parameter(limit);
-    const part = (table: string, statuses: string): string =>
-      `(SELECT id FROM ${table} ${conditions.where} ${conditions.where === "" ? "WHERE" : "AND"} status IN ${statuses} LIMIT ${mark})`;
+    const part = (table: string, which: string): string =>
+      `(SELECT id FROM ${table} ${conditions.whereAlso(which)} LIMIT ${mark})`;
     // What waits is cancelled before what runs: else a worker that becomes free would begin it.
-    const ofCancel = [part("tasks", "('Blocked', 'Scheduled', 'Ready', 'Sent')"), part("tasks", "('Running')")];
+    const ofCancel = [WAITING, ["Sent"], ["Running"]].map((statuses) => part("tasks", `status IN (${literals(statuses)})`));
     // Those of flows stay where they are, and would fill each call.
-    const ofRetry = [part("ended_tasks", `${retryable(target)} AND flow_id IS NULL`), part("tasks", "('Scheduled')")];
+    const ofRetry = [
+      part("ended_tasks", `status IN ${retryable(target)} AND flow_id IS NULL`),
+      part("tasks", "status = 'Scheduled'"),
+    ];
     const parts = kind === "cancel" ? ofCancel : wantsScheduled(target) ? ofRetry : ofRetry.slice(0, 1);
     const sql = `SELECT id FROM (${parts.join(" UNION ALL ")}) found LIMIT ${mark}`;
     const rows = await this.#dataSource.query<{ id: TaskId }[]>(sql, conditions.parameters);

@@ -2,7 +2,7 @@ import type { DataSource } from "typeorm";
 import type { TaskCounts } from "../../../operations/tasks/task-store.ts";
 import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
-/** Index tasks_of_type for what is read of `tasks`; a million rows cost some 0.2 s. */
+/** All of `tasks` is read; a million rows cost some 0.2 s. */
 const BY_TYPE = "SELECT type, status, count(*)::int AS count FROM tasks GROUP BY 1, 2 ORDER BY 3 DESC";
 
 /**

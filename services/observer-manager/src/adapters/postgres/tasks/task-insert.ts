@@ -15,20 +15,25 @@ import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
 /** Since 1970, exactly: a number is read sooner than a Date, which few of thousands are shown with. */
 const msOf = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`;
 
-/**
- * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
- * no two of such batches wait for each other.
- */
-const INSERT = prepared(`
+const inserting = (order: string, conflict: string): string =>
+  prepared(`
   WITH fresh AS (
     INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key, parent_id)
     SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, unacked_now()), max_attempts,
            CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, key, parent_id
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
       WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)
-    ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place
-    ON CONFLICT DO NOTHING RETURNING id, due_at, status, created_at)
+    ${order}
+    ${conflict} RETURNING id, due_at, status, created_at)
   SELECT id, status, ${msOf("due_at")} AS "dueMs", ${msOf("created_at")} AS "createdMs" FROM fresh`);
+
+/**
+ * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
+ * no two of such batches wait for each other.
+ */
+const INSERT = inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING");
+/** Of those whose ids were made here, and which have no keys: nothing can be there already. A row that need not look costs a seventh less. */
+const INSERT_NEW = inserting("", "");
 
 const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
 
@@ -79,7 +84,8 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[], unawaited?:
 /** @returns nothing of those whose key was another's who is over by now */
 async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
-  const insert = tx.query<FreshRow[]>(INSERT, [
+  const areNew = all.every(({ hasNewId, key }) => hasNewId === true && key === undefined);
+  const insert = tx.query<FreshRow[]>(areNew ? INSERT_NEW : INSERT, [
     all.map((t) => t.id),
     all.map((t) => t.type),
     all.map((t) => JSON.stringify(t.params)),

@@ -6,6 +6,7 @@ import type { TaskLimitStore } from "../../../operations/tasks/task-type-desk.ts
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { COUNTED, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { IS_OF_TYPE } from "./task-view.ts";
 
 /**
  * Claims lock rows of this table, and so wait for the end of the change; and it waits for the claims under way, some milliseconds.
@@ -17,10 +18,10 @@ const LIMITS =
   'paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside';
 const FIND = `SELECT ${LIMITS} FROM task_types WHERE type = $1`;
 
-/** Somebody has it, or a task of it waits. Index: tasks_of_type. */
+/** Somebody has it, or a task of it waits or is in flight. */
 const IS_KNOWN = `
   SELECT EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', $1::text)))
-      OR EXISTS (SELECT FROM tasks WHERE type = $1) AS known`;
+      OR ${IS_OF_TYPE} AS known`;
 
 const FORGET = "DELETE FROM task_types WHERE type = $1";
 const KEEP = `

@@ -1,5 +1,6 @@
 import type { TaskView } from "@unacked/contracts";
 import { type TypeStanding, waitOf } from "../../../domain/tasks/task-limits.ts";
+import { literals } from "../connection/sql-conditions.ts";
 
 export interface TaskRow {
   id: string;
@@ -53,6 +54,16 @@ const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, 
 
 const STORY = "story - 'created' - 'refused' - 'edits' AS story";
 const LAST_ERROR = "last_error - 'stack' AS last_error";
+
+/** Nobody has it: these are in the indexes by age and by type. */
+export const WAITING: readonly TaskView["status"][] = ["Blocked", "Scheduled", "Ready"];
+/** Index: tasks_in_flight. */
+export const IN_FLIGHT: readonly TaskView["status"][] = ["Sent", "Running"];
+
+/** Whether there is a task of type $1 that is not over. Indexes: tasks_of_type, tasks_in_flight. */
+export const IS_OF_TYPE = [WAITING, IN_FLIGHT]
+  .map((statuses) => `EXISTS (SELECT FROM tasks WHERE type = $1 AND status IN (${literals(statuses)}))`)
+  .join(" OR ");
 
 /** Of `tasks`; where a stack would be too much. */
 export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, lease_until, lane, NULL::timestamptz AS ended_at,
