@@ -86,7 +86,9 @@ export async function measureSustained(bench, peer, { forMs, concurrency }, repo
       const { client, startWorker, end } = await place(setting);
       await startWorker(concurrency, "done");
       await sleep(SETTLE_MS);
-      const perS = await sustained(forMs, client.add, client.left);
+      const watch = bench.rig.meter.watch();
+      const perS = await sustained(forMs, { add: client.add, open: (added) => added - watch.started, left: client.left });
+      watch.end();
       report({ peer: peer.name, setting: setting.name, note: setting.doneNote }, perS);
       await end();
     });

@@ -2,7 +2,7 @@ import { perSecond, Tally } from "../core/tally.mjs";
 import { sustained } from "../meter/sustained.mjs";
 import { measureSustained } from "../peers/measure.mjs";
 import { repeat } from "./bench.mjs";
-import { startTasks, tasksLeft, WORKERS } from "./tasks-done.mjs";
+import { noopsOf, startTasks, WORKERS } from "./tasks-done.mjs";
 
 /**
  * The one peer that is as fast through the whole way, on the same database: a machine that is a fifth slower some minutes later must not decide
@@ -29,7 +29,7 @@ async function measure(bench) {
   const peers = bench.peers.filter(({ name }) => name.startsWith(PEER));
   await repeat(bench, "by turns", async () => {
     const { system } = await startTasks(rig);
-    tally.ours({ sustained: await sustained(forMs, (names) => system.createTasks("noop", names), tasksLeft(system)) });
+    tally.ours({ sustained: await sustained(forMs, noopsOf(system)) });
     await system.close();
     for (const peer of peers)
       await measureSustained({ ...bench, runs: 1 }, peer, { forMs, concurrency: WORKERS }, (who, perS) =>

@@ -47,8 +47,17 @@ export async function doneOn(rig, type, count, limits) {
   return { done: (count * 1_000) / tookMs, ...spentValues(spentMs) };
 }
 
-/** How many are not over. @param {System} system */
-export const tasksLeft = (system) => async () => {
-  const [row] = await system.books.query("SELECT count(*)::int AS count FROM tasks");
-  return Number(row?.count);
-};
+/** Tasks that do nothing, for `sustained`. @param {System} system */
+export function noopsOf(system) {
+  /** Of each batch the last: those of it before are over by then, or nearly. @type {string[]} */
+  let lasts = [];
+  return {
+    add: async (/** @type {string[]} */ names) => void lasts.push(await system.createTasks("noop", names)),
+    open: async () => {
+      const rows = await system.books.query("SELECT id FROM tasks WHERE id = ANY($1)", [lasts]);
+      lasts = rows.map(({ id }) => id);
+      return lasts.length * BATCH;
+    },
+    left: async () => Number((await system.books.query("SELECT count(*)::int AS count FROM tasks"))[0]?.count),
+  };
+}

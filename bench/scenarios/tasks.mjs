@@ -8,7 +8,7 @@ import { sustained } from "../meter/sustained.mjs";
 import { measureDone, measureSustained } from "../peers/measure.mjs";
 import { spentFigures } from "../rig/cpu.mjs";
 import { repeat } from "./bench.mjs";
-import { doneOn, startTasks, tasksLeft, WORKERS } from "./tasks-done.mjs";
+import { doneOn, noopsOf, startTasks, WORKERS } from "./tasks-done.mjs";
 
 /** @typedef {import("../rig/system.mjs").System} System */
 
@@ -49,7 +49,7 @@ async function measure(bench) {
   });
   bench.say(forLong);
   const { system } = await startTasks(rig);
-  const perS = await sustained(sustainedS * 1_000, (names) => system.createTasks("noop", names), tasksLeft(system));
+  const perS = await sustained(sustainedS * 1_000, noopsOf(system));
   tally.ours({ sustained: perS });
   bench.say("one task at half load");
   const took = await atLoad(
@@ -60,7 +60,7 @@ async function measure(bench) {
   tally.ours({ "half-p50": percentileOf(took, 50), "half-p99": percentileOf(took, 99) });
   bench.say(`after ${counted(ended)} ended tasks`);
   await writePast(system, ended);
-  tally.ours({ past: await sustained(sustainedS * 1_000, (names) => system.createTasks("noop", names), tasksLeft(system)) });
+  tally.ours({ past: await sustained(sustainedS * 1_000, noopsOf(system)) });
   notes.push(`the live table after ${counted(ended)} ended tasks and all of these: ${await sizeOfLive(system)}`);
   await system.close();
   for (const peer of peers) {
