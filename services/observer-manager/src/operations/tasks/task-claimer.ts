@@ -1,0 +1,129 @@
+import type { StartTask } from "@unacked/contracts";
+import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
+import { turnsOf } from "../../domain/tasks/lanes.ts";
+import { Rate } from "../../domain/tasks/rate.ts";
+import { isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
+import type { Log } from "../log.ts";
+import type { TaskQueueStore } from "./task-store.ts";
+
+const PACES_EVERY_MS = 250;
+
+/** Of one pool. */
+export interface PoolClaim {
+  /** As it is to be sent. */
+  bundles: Bundle[];
+  /** Who found no place in the message of his lane: to be given back. */
+  left: StartTask[];
+  /** How many, with those. */
+  claimed: number;
+  /** Nothing else waits. */
+  isAll: boolean;
+  /** When there is room again for a type that its rate holds back; null: none is. */
+  nextRoomInMs: number | null;
+}
+
+/**
+ * Comes in: a pool in which something waits. Goes out: what its window has room for, claimed in the books, and who travels with whom. It knows how long tasks
+ * take and how many a second are sent, by which windows, bundles and lanes are as long as they may be (domain/tasks).
+ */
+export class TaskClaimer {
+  readonly #parts: { store: TaskQueueStore; log: Log };
+  /** By pool. */
+  readonly #rates = new Map<string, Rate>();
+  #paces = new Map<string, TypePace>();
+  /** By pool: the types that take batches, and how many a call takes. */
+  #batches = new Map<string, Map<string, number>>();
+  #pacesAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: { store: TaskQueueStore; log: Log }) {
+    this.#parts = parts;
+  }
+
+  get isBusy(): boolean {
+    return [...this.#rates.values()].some(({ perS }) => isBusyAt(perS));
+  }
+
+  async claim({ pool, workers, types }: Awaited<ReturnType<TaskQueueStore["waitingPools"]>>[number]): Promise<PoolClaim> {
+    const rate = this.#rates.get(pool) ?? new Rate();
+    this.#rates.set(pool, rate);
+    const batches = this.#batches.get(pool) ?? NO_BATCHES;
+    const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
+    const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll } = await this.#parts.store.claim(pool, asked);
+    if (tasks.length === 0) {
+      rate.add(0);
+      return { bundles: [], left: [], claimed: 0, isAll, nextRoomInMs };
+    }
+    const paceOf = (type: string) => {
+      const pace = this.#paces.get(paceKey(pool, type));
+      return pace && keepsWorkers ? { ...pace, meanMs: null } : pace;
+    };
+    const companions = batches.size === 0 ? [] : await this.#companions(pool, tasks, batches);
+    const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
+    rate.add(tasks.length + followers.length);
+    const all = [...tasks, ...companions, ...followers];
+    return { ...bundlesOf(all, paceOf, turnMsAt(rate.perS)), claimed: all.length, isAll, nextRoomInMs };
+  }
+
+  /** To be called before claims: how long tasks take, and which types take batches. What services tell every few seconds needs no closer look. */
+  async lookAtPaces(): Promise<void> {
+    if (performance.now() - this.#pacesAtMs < PACES_EVERY_MS) return;
+    this.#pacesAtMs = performance.now();
+    const paces = await this.#parts.store.paces();
+    this.#paces = new Map(paces.map((pace) => [paceKey(pace.pool, pace.type), pace]));
+    this.#batches.clear();
+    for (const { pool, type, batchSize } of paces)
+      if (batchSize !== null)
+        this.#batches.set(pool, (this.#batches.get(pool) ?? new Map<string, number>()).set(type, batchSize));
+  }
+
+  /** Each of a type that takes batches stands for a call: the others that it takes go with it. */
+  async #companions(pool: string, claimed: Claimed[], batches: ReadonlyMap<string, number>): Promise<Claimed[]> {
+    const all: Claimed[] = [];
+    for (const [type, size] of batches) {
+      const calls = claimed.filter((one) => one.task.type === type && isBatched(one, this.#paces.get(paceKey(pool, type))));
+      const [first] = calls;
+      if (first === undefined || size === 1) continue;
+      try {
+        all.push(...(await this.#parts.store.claimCompanions(pool, first.task, calls.length * (size - 1))));
+      } catch (error) {
+        // What is claimed is to be sent, with companions or without.
+        this.#parts.log.warn({ err: error, pool, type }, "a batch goes without the others that it has room for");
+      }
+    }
+    return all;
+  }
+
+  /** Where a limit leaves few to be sent, others go in line behind them, so that no worker waits for the books between two. */
+  async #followers(
+    pool: string,
+    claimed: Claimed[],
+    {
+      paceOf,
+      workers,
+      perS,
+      roomAhead,
+    }: { paceOf(type: string): TypePace | undefined; workers: number; perS: number; roomAhead: number },
+  ): Promise<Claimed[]> {
+    const all: Claimed[] = [];
+    const waitMsOf = ({ maxRunning = 1 }: Claimed) => laneMsAt(perS, Math.min(maxRunning, workers));
+    const mostOf = (first: Claimed) => followersOf(first, paceOf(first.task.type), waitMsOf(first));
+    const leading = claimed.filter((one) => mostOf(one) > 0);
+    for (const type of new Set(leading.map(({ task }) => task.type))) {
+      const firsts = leading.filter(({ task }) => task.type === type) as [Claimed, ...Claimed[]];
+      const lanes = firsts.map(({ task }) => task.taskId);
+      const more = windowOf(workers, perS, waitMsOf(firsts[0])) - windowOf(workers, perS);
+      const turns = turnsOf(lanes.length, roomAhead + more - all.length, mostOf(firsts[0]));
+      if (turns.length === 0) continue;
+      try {
+        all.push(...(await this.#parts.store.claimFollowers(pool, type, lanes, turns)));
+      } catch (error) {
+        this.#parts.log.warn({ err: error, pool, type }, "tasks go without the others that could go in line behind them");
+      }
+    }
+    return all;
+  }
+}
+
+const NO_BATCHES: ReadonlyMap<string, number> = new Map();
+
+const paceKey = (pool: string, type: string): string => `${pool} ${type}`;
