@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "./clock.mjs";
 
 /** What is added at once. */
-const BATCH = 1_000;
+export const BATCH = 1_000;
 /** So many wait at most: enough that nobody runs dry, and few enough that all are told of by the end. */
 const BACKLOG = 5_000;
 const LOOK_MS = 20;

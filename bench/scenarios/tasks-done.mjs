@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "../meter/clock.mjs";
+import { BATCH } from "../meter/sustained.mjs";
 import { cpuSpent, partsOf, spentValues } from "../rig/cpu.mjs";
 import { System } from "../rig/system.mjs";
 import { waitUntil } from "../rig/wait-until.mjs";
@@ -7,7 +8,6 @@ import { waitUntil } from "../rig/wait-until.mjs";
 /** How many tasks run at once, in one service; of the peers, too. */
 export const WORKERS = 100;
 const SETTLE_MS = 1_000;
-const BATCH = 1_000;
 
 /** @param {import("../rig/rig.mjs").Rig} rig */
 export async function startTasks(rig) {

@@ -3,8 +3,10 @@ import type { TaskPage } from "@unacked/contracts";
 import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { queryRows } from "../support/servers/servers.ts";
 
 /** `MANY_ROWS=1000000 npx vitest run --project servers test/integration/task-many-rows` is what the figures of docs/tasks.md come from. */
 const ROWS = Number(process.env.MANY_ROWS ?? 100_000);
@@ -125,6 +127,31 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that wait, a page of those t
     const median = took.toSorted((a, b) => a - b)[LOOKS / 2] ?? 0;
     console.log(`${query}: ${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)} ms`);
     expect(median).toBeLessThan(LIMIT_MS);
+  });
+
+  test("none of them reads the table from end to end", async () => {
+    manager = await startHttpManager(books.databaseUrl);
+    const looks = async () =>
+      await queryRows<{ looks: number; reads: number }>(
+        books.databaseUrl,
+        `SELECT (SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname IN ('tasks_newest', 'tasks_of_type', 'tasks_in_flight'))::int AS looks,
+                (SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'tasks')::int AS reads`,
+      );
+    const [before] = await looks();
+    const queries = [
+      "",
+      NOT_OVER,
+      "status=Running",
+      `type=rare&${NOT_OVER}`,
+      "status=Scheduled",
+      "status=Sent,Running&type=mail",
+    ];
+    for (const query of queries) await read(query);
+    // Of each the page and the count, both in one part or two; PostgreSQL tells what a connection has done when it has idled for a second.
+    await eventually(async () => ((await looks())[0]?.looks ?? 0) >= (before?.looks ?? 0) + 2 * queries.length, {
+      what: "the looks",
+    });
+    expect((await looks())[0]?.reads).toBe(before?.reads);
   });
 
   test("page by page, each is there once, the newest first, whether it waits or runs", async () => {

@@ -18,8 +18,8 @@ export interface PoolClaim {
   claimed: number;
   /** Nothing else waits. */
   isAll: boolean;
-  /** When there is room again for a type that its rate holds back; null: none is. */
-  nextRoomInMs: number | null;
+  /** When there is room again for a type that its rate holds back, by `performance.now()`; infinity: none is. */
+  nextRoomAtMs: number;
 }
 
 /**
@@ -49,9 +49,10 @@ export class TaskClaimer {
     const batches = this.#batches.get(pool) ?? NO_BATCHES;
     const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
     const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll } = await this.#parts.store.claim(pool, asked);
+    const nextRoomAtMs = performance.now() + (nextRoomInMs ?? Number.POSITIVE_INFINITY);
     if (tasks.length === 0) {
       rate.add(0);
-      return { bundles: [], left: [], claimed: 0, isAll, nextRoomInMs };
+      return { bundles: [], left: [], claimed: 0, isAll, nextRoomAtMs };
     }
     const paceOf = (type: string) => {
       const pace = this.#paces.get(paceKey(pool, type));
@@ -61,7 +62,7 @@ export class TaskClaimer {
     const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
     rate.add(tasks.length + followers.length);
     const all = [...tasks, ...companions, ...followers];
-    return { ...bundlesOf(all, paceOf, turnMsAt(rate.perS)), claimed: all.length, isAll, nextRoomInMs };
+    return { ...bundlesOf(all, paceOf, turnMsAt(rate.perS)), claimed: all.length, isAll, nextRoomAtMs };
   }
 
   /** To be called before claims: how long tasks take, and which types take batches. What services tell every few seconds needs no closer look. */

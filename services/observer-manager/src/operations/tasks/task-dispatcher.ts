@@ -118,10 +118,10 @@ export class TaskDispatcher {
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const pool of await store.waitingPools()) {
       while (this.#inputChars > MAX_INPUT_CHARS) await Promise.race(this.#underWay);
-      const { bundles, left, claimed, isAll, nextRoomInMs } = await this.#claimer.claim(pool);
+      const { bundles, left, claimed, isAll, ...next } = await this.#claimer.claim(pool);
       count += claimed;
       areAll &&= isAll;
-      if (nextRoomInMs !== null) nextRoomAtMs = Math.min(nextRoomAtMs, performance.now() + nextRoomInMs);
+      nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
       if (left.length > 0) await this.#giveBack(left);
       // Not awaited: what the broker has yet to confirm is Sent, and in the window.
       for (const bundle of bundles) {

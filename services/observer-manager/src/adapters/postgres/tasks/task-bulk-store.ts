@@ -31,8 +31,8 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
     const mark = conditions.parameter(limit);
     const part = (table: string, which: string): string =>
       `(SELECT id FROM ${table} ${conditions.whereAlso(which)} LIMIT ${mark})`;
-    // What waits is cancelled before what runs: else a worker that becomes free would begin it.
-    const ofCancel = [WAITING, ["Sent"], ["Running"]].map((statuses) => part("tasks", `status IN (${literals(statuses)})`));
+    // What would begin next is cancelled first, and what runs last: else a worker that becomes free would begin it.
+    const ofCancel = [["Sent"], WAITING, ["Running"]].map((statuses) => part("tasks", `status IN (${literals(statuses)})`));
     // Those of flows stay where they are, and would fill each call.
     const ofRetry = [
       part("ended_tasks", `status IN ${retryable(target)} AND flow_id IS NULL`),

@@ -1,4 +1,4 @@
-import type { TaskView } from "@unacked/contracts";
+import { isTaskOver, TASK_STATUSES, type TaskView } from "@unacked/contracts";
 import { type TypeStanding, waitOf } from "../../../domain/tasks/task-limits.ts";
 import { literals } from "../connection/sql-conditions.ts";
 
@@ -55,10 +55,10 @@ const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, 
 const STORY = "story - 'created' - 'refused' - 'edits' AS story";
 const LAST_ERROR = "last_error - 'stack' AS last_error";
 
-/** Nobody has it: these are in the indexes by age and by type. */
-export const WAITING: readonly TaskView["status"][] = ["Blocked", "Scheduled", "Ready"];
 /** Index: tasks_in_flight. */
 export const IN_FLIGHT: readonly TaskView["status"][] = ["Sent", "Running"];
+/** Nobody has it: Blocked, Scheduled and Ready, which are in the indexes by age and by type. */
+export const WAITING = TASK_STATUSES.filter((status) => !isTaskOver(status) && !IN_FLIGHT.includes(status));
 
 /** Whether there is a task of type $1 that is not over. Indexes: tasks_of_type, tasks_in_flight. */
 export const IS_OF_TYPE = [WAITING, IN_FLIGHT]
