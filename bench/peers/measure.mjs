@@ -4,7 +4,7 @@ import { percentileOf } from "../core/statistics.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { MeterTimeout } from "../meter/meter.mjs";
 import { oneByOne } from "../meter/one-by-one.mjs";
-import { sustained } from "../meter/sustained.mjs";
+import { BATCH, sustained } from "../meter/sustained.mjs";
 import { shareOfCore } from "../rig/cpu.mjs";
 import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
 import { waitUntil } from "../rig/wait-until.mjs";
@@ -17,8 +17,6 @@ import { commandCounter, PeerServer } from "./peer-server.mjs";
 
 const SETTLE_MS = 1_000;
 const FEW = 50;
-/** What is added at once of many. */
-const BATCH = 1_000;
 
 /**
  * From the first add to the last handler that runs.
