@@ -71,6 +71,10 @@ export class LocalHandlers implements Handlers, SlotsView {
     return startAttempt({ ...host, onSettled }, run, handler, params);
   }
 
+  startBehind(): undefined {
+    return undefined; // nothing is gained by it where no pipe lies between
+  }
+
   keepAlone(): void {
     // All are in one process.
   }

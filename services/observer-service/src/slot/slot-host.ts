@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { type ErrorText, MAX_UPDATE_REASON, type RunId } from "@unacked/contracts";
 import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type TaskDefinition } from "@unacked/sdk";
 import type { TraceContext, Tracing } from "@unacked/tracing";
@@ -7,6 +8,7 @@ import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import type { SilenceWatch } from "../wire/silence-watch.ts";
 import { checkpointFlaw, startAttempt, stopReason } from "./attempt.ts";
 import { BatchHandler } from "./batch-handler.ts";
+import { Lines } from "./lines.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
 import { asHandler, wordOf } from "./task-handler.ts";
 import { WireLog } from "./wire-log.ts";
@@ -17,6 +19,8 @@ import { WireSaves } from "./wire-saves.ts";
 interface SlotRun extends AttemptedRun {
   readonly attempt: number;
   readonly traceContext: TraceContext | undefined;
+  /** Of which it is one, or would be the first. */
+  readonly line: number;
   readonly epoch: number | undefined;
   readonly checkpoint: string | undefined;
   /** As it was thrown, for the signal's reason. */
@@ -28,7 +32,7 @@ interface SlotRun extends AttemptedRun {
 
 /**
  * Runs handlers for the keeper. Comes in: starts, aborts, answers to emits. Guarantees: each start is answered by exactly one
- * `bad-params` or `settled`, for as long as this process lives; when it dies the keeper knows, and starts its handlers elsewhere.
+ * `bad-params`, `not-begun` or `settled`, for as long as this process lives; when it dies the keeper knows, and starts its handlers elsewhere.
  */
 export class SlotHost {
   readonly #types: ObserverTypes;
@@ -40,6 +44,13 @@ export class SlotHost {
   readonly #host: AttemptHost<SlotRun>;
   readonly #watch: SilenceWatch;
   readonly #running = new Map<number, { run: SlotRun; attempt: Attempt }>();
+  readonly #lines = new Lines();
+  /** Whose turn it is in their lines. */
+  #due: Begin[] = [];
+  /** For nobody: what the handler before it has left behind does not go on in it. */
+  readonly #beginDue = AsyncResource.bind(() => {
+    for (const begin of this.#due.splice(0)) this.#begin(begin);
+  });
 
   constructor(parts: {
     types: ObserverTypes;
@@ -63,10 +74,16 @@ export class SlotHost {
 
   take(message: Exclude<ToSlot, { kind: "load" | "end" | "collect" | "hold-silence" }>): void {
     switch (message.kind) {
-      case "begin":
+      case "begin": {
+        const { line } = message;
+        if (line !== undefined && !this.#lines.enter(message, line, this.#running.has(line))) return;
         return this.#begin(message);
+      }
+      case "recall":
+        return void this.#takeOutOfLine(message.attempt);
       case "abort": {
         const { cause } = message;
+        if (this.#takeOutOfLine(message.attempt)) return;
         const running = this.#running.get(message.attempt);
         if (cause.kind !== "uncaught") return running?.attempt.abort(cause);
         return running?.attempt.abort(cause, running.run.uncaught ?? asError(cause.error));
@@ -88,14 +105,16 @@ export class SlotHost {
 
   /** The lease is gone, and the keeper could not say so. */
   abortAll(): void {
+    for (const attempt of this.#lines.takeOutAll()) this.#send({ kind: "not-begun", attempt });
+    for (const { attempt } of [...this.#due]) this.#takeOutOfLine(attempt);
     for (const { attempt } of [...this.#running.values()]) attempt.abort({ kind: "lease-lost" });
   }
 
   #begin(begin: Begin): void {
     const { attempt, runId, observerId, name, type, labels, params, taskAttempt, inputs, members } = begin;
-    const { traceContext, epoch, checkpoint } = begin;
+    const { traceContext, epoch, checkpoint, line = attempt } = begin;
     const definition = taskAttempt === undefined ? this.#types.get(type) : this.#tasks.get(type);
-    if (definition === undefined) return this.#refuse(attempt, `this slot does not have the type ${type}`);
+    if (definition === undefined) return this.#refuse(begin, `this slot does not have the type ${type}`);
     const start = { observerId, name, type, labels, silence: begin.silence } as AttemptedRun["start"];
     const run: SlotRun = {
       attempt,
@@ -103,12 +122,13 @@ export class SlotHost {
       runId: runId as RunId,
       log: this.#log.of(attempt),
       traceContext,
+      line,
       epoch,
       checkpoint,
     };
     if (members !== undefined && isTaskDefinition(definition)) return this.#beginBatch(run, definition, members);
     const parsed = parseParams(definition, params);
-    if (!parsed.ok) return this.#refuse(attempt, paramsIssuesText(parsed.issues));
+    if (!parsed.ok) return this.#refuse(begin, paramsIssuesText(parsed.issues));
     const unreadable = isTaskDefinition(definition) ? undefined : checkpointFlaw(definition, checkpoint);
     if (unreadable !== undefined) return this.#send({ kind: "bad-params", attempt, error: unreadable });
     const keep = (word: TaskWord) => void (run.word = word);
@@ -126,8 +146,27 @@ export class SlotHost {
     this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, run.batch.definition, null) });
   }
 
-  #refuse(attempt: number, problem: string): void {
+  #refuse({ attempt, line = attempt }: Begin, problem: string): void {
     this.#send({ kind: "bad-params", attempt, error: { name: "InvalidParams", message: sendableText(problem, 16_384) } });
+    this.#goOn(line);
+  }
+
+  /** A turn later, when the end of the one before is on its way to the keeper: should this one end the process, that one has ended before. */
+  #goOn(line: number): void {
+    const next = this.#lines.next(line);
+    if (next === undefined) return;
+    if (this.#due.length === 0) setImmediate(this.#beginDue);
+    this.#due.push(next);
+  }
+
+  /** @returns whether it waited there */
+  #takeOutOfLine(attempt: number): boolean {
+    const due = this.#due.find((one) => one.attempt === attempt);
+    if (due !== undefined) this.#due = this.#due.filter((one) => one !== due);
+    else if (!this.#lines.takeOut(attempt)) return false;
+    this.#send({ kind: "not-begun", attempt });
+    if (due?.line !== undefined) this.#goOn(due.line);
+    return true;
   }
 
   #hostOfAttempts({
@@ -165,6 +204,7 @@ export class SlotHost {
     const error = outcome.outcome === "completed" || outcome.error === undefined ? undefined : thrownText(outcome.error);
     const word = wordOf(outcome, run.word);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
+    this.#goOn(run.line);
   }
 }
 

@@ -126,6 +126,8 @@ export interface Attempt {
   abort(cause: StopCause, error?: unknown): void;
   /** What is wanted of it by now, of an observer; where params are among it, the host is told how it takes them (`onUpdated`). */
   update?(word: RunUpdate): void;
+  /** Only of one that was put behind another: if it waits there it is not to begin. */
+  recall?(): void;
   /** Only of a batch: aborts the signal of this one, and of no other. */
   abortMember?(taskId: string, cause: StopCause): void;
 }

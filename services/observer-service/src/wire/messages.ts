@@ -35,6 +35,8 @@ export interface Begin {
   inputs?: readonly TaskInput[] | undefined;
   /** Only of a batch: its tasks. */
   members?: readonly BatchMember[] | undefined;
+  /** Those of one line run one after the other, in the order in which they come. The attempt of the first names it, which itself has none. */
+  line?: number | undefined;
   /** The span of its start, of which all that the handler does is a part; only where runs are traced. */
   traceContext?: TraceContext | undefined;
 }
@@ -59,6 +61,8 @@ export type ToSlot =
   | Load
   | Begin
   | { kind: "abort"; attempt: number; cause: StopCause }
+  /** If it still waits in its line it is not to begin. */
+  | { kind: "recall"; attempt: number }
   /** What is wanted of it by now; where that is other params, it is answered by `updated`. */
   | ({ kind: "update"; attempt: number } & RunUpdate)
   /** One task of a batch is to end; the others go on. */
@@ -104,6 +108,8 @@ export type FromSlot =
   | ({ kind: "loaded" } & LoadedFolder)
   | { kind: "not-loaded"; problem: string }
   | { kind: "bad-params"; attempt: number; error: ErrorText }
+  /** It has waited in its line, and was aborted or recalled there. */
+  | { kind: "not-begun"; attempt: number }
   | ({
       kind: "settled";
       attempt: number;

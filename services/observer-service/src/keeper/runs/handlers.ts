@@ -19,6 +19,8 @@ export interface HandlerHost<Run extends HandledRun = HandledRun> extends Attemp
   onBadParams(run: Run, error: ErrorText): void;
   /** The handler has gone with its slot, through no fault of its own. */
   onInterrupted(run: Run, why: Interruption): void;
+  /** Only of one that was put behind another: it waited there, was aborted or recalled or its slot has gone, and it will not begin. */
+  onNotBegun?(run: Run): void;
   /** The handler is to end, and to begin again elsewhere, through no fault of its own. */
   onMoved(run: Run, why: Interruption): void;
   /** There is newer code than what it runs by: it is to end, and to begin again by that. Absent: it ends as it is. */
@@ -57,6 +59,11 @@ export interface Handlers {
   /** Why it has to wait: it needs a slot of its own, and there may be no more of them now. */
   noRoomFor(run: HandledRun): string | undefined;
   start(host: HandlerHost, run: HandledRun): Attempt;
+  /**
+   * Has one run that was started, or put there, run first; then this one begins at once, where that one ran, and without a word of its own: it runs from the moment at
+   * which the one before it has settled. Undefined: it is to be started when its time has come.
+   */
+  startBehind(host: HandlerHost, run: HandledRun, other: Attempt): Attempt | undefined;
   /** It has ended a slot or a service before: nobody else is to be in its slot. */
   keepAlone(run: HandledRun): void;
   /** Nothing more comes of it here. */

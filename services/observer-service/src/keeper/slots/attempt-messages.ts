@@ -38,6 +38,9 @@ export class AttemptMessages {
       case "bad-params":
         over(slot, placed);
         return host.onBadParams(run, message.error);
+      case "not-begun":
+        over(slot, placed);
+        return host.onNotBegun?.(run);
       case "settled":
         over(slot, placed);
         return host.onSettled(

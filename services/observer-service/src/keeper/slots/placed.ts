@@ -20,6 +20,8 @@ export interface Placed extends Attempt {
   calmTimer: NodeJS.Timeout | undefined;
   /** What it is to be told once it has a slot. */
   untold?: RunUpdate | undefined;
+  /** Of those that run one after the other. */
+  line?: Line;
   /** Of a batch: what was told of its tasks so far. */
   results?: Map<string, MemberWord>;
 }
@@ -38,6 +40,17 @@ export type Reason =
   | { kind: "frozen" }
   /** An error that belongs to none of its handlers: what it said last. */
   | { kind: "last-word"; error: ErrorText };
+
+/** They run one after the other in one slot. */
+export interface Line {
+  /** The attempt of its first: names it on the slot's pipe. */
+  readonly id: number;
+  /** Who has not settled, in that order: the first runs. */
+  readonly left: Placed[];
+}
+
+/** It waits behind another, or did when its slot was last heard of. */
+export const isInLine = (placed: Placed): boolean => placed.line !== undefined && placed.line.left[0] !== placed;
 
 export function clearTimers({ stopTimer, calmTimer }: Placed): void {
   clearTimeout(stopTimer);

@@ -1,7 +1,7 @@
 import type { Isolation } from "@unacked/sdk";
 import type { HandledRun } from "../runs/handlers.ts";
 import type { Blame } from "./blame.ts";
-import type { Placed } from "./placed.ts";
+import { isInLine, type Placed } from "./placed.ts";
 import type { Recycler } from "./recycler.ts";
 import { isShared, type OwnPurpose, type Slot } from "./slot.ts";
 import type { SlotPool } from "./slot-pool.ts";
@@ -44,6 +44,11 @@ export class Placement {
     return [...(this.#placedIn.get(slot)?.values() ?? [])];
   }
 
+  /** Without those that wait behind others. */
+  begunIn(slot: Slot): Placed[] {
+    return this.in(slot).filter((placed) => !isInLine(placed));
+  }
+
   find(slot: Slot, attempt: number): Placed | undefined {
     return this.#placedIn.get(slot)?.get(attempt);
   }
@@ -62,10 +67,27 @@ export class Placement {
     const slot = this.#slotFor(placed.run.start);
     placed.awaits = slot;
     if (slot === undefined || !slot.isLoaded) return void this.#waiting.push(placed);
+    this.#put(placed, slot);
+    return slot;
+  }
+
+  /** Behind another, in its slot: if that is everybody's, and so is this one. @returns whether it is there */
+  placeBehind(placed: Placed, other: Placed): boolean {
+    const { slot } = other;
+    const { start } = placed.run;
+    if (slot === undefined || this.find(slot, other.id) === undefined) return false; // it waits for one, or that is gone
+    if (!isShared(slot) || !mayTake(slot, start) || this.#purposeOf(start) !== undefined) return false;
+    other.line ??= { id: other.id, left: [other] };
+    other.line.left.push(placed);
+    placed.line = other.line;
+    this.#put(placed, slot);
+    return true;
+  }
+
+  #put(placed: Placed, slot: Slot): void {
     placed.slot = slot;
     const inSlot = this.#placedIn.get(slot) ?? new Map<number, Placed>();
     this.#placedIn.set(slot, inSlot.set(placed.id, placed));
-    return slot;
   }
 
   /** Whether one of this observer would begin at once; and whether it needs a slot that is not everybody's. */
@@ -99,6 +121,8 @@ export class Placement {
 
   remove(slot: Slot, placed: Placed): void {
     this.#placedIn.get(slot)?.delete(placed.id);
+    const { line } = placed;
+    line?.left.splice(line.left.indexOf(placed), 1);
   }
 
   /** The slot is gone. @returns what ran in it */

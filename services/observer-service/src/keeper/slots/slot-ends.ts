@@ -2,7 +2,7 @@ import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { Stuck } from "../../wire/messages.ts";
 import type { Blame } from "./blame.ts";
-import { clearTimers, type Reason } from "./placed.ts";
+import { clearTimers, isInLine, type Reason } from "./placed.ts";
 import type { Placement } from "./placement.ts";
 import { endText, type Slot } from "./slot.ts";
 import type { NotedDeath, SlotHistory } from "./slot-history.ts";
@@ -65,13 +65,17 @@ export class SlotEnds {
     const { blame, placement, history } = this.#parts;
     const { lastWord } = slot;
     const reason = this.#reasons.get(slot) ?? (lastWord && { kind: "last-word" as const, error: lastWord });
-    const dead = { slot, end, placed: placement.removeAll(slot), reason };
+    const all = placement.removeAll(slot);
+    const inLine = all.filter(isInLine);
+    const dead = { slot, end, placed: all.filter((one) => !isInLine(one)), reason };
     this.#reasons.delete(slot);
-    for (const one of dead.placed) clearTimers(one);
+    for (const one of all) clearTimers(one);
     const { failed, death } = judgeDeath(dead, blame);
     if (death !== undefined) history.note(death);
     this.#log(dead, death);
     const detail = `its slot ended (${endText(end)})${death === undefined ? "" : `: ${death.why}`}`;
+    // First: what begins again below does so with those that wait behind it.
+    for (const { run, host } of inLine) host.onNotBegun?.(run);
     for (const { run, host } of dead.placed) {
       const error = failed.get(run);
       if (error !== undefined) host.onSettled(run, { outcome: "failed", error });

@@ -50,7 +50,7 @@ export class SlotHandlers implements Handlers, SlotsView {
         this.#placeWaiting();
       },
       onRoom: () => this.#placeWaiting(),
-      onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, this.#placement.in(slot)),
+      onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, this.#placement.begunIn(slot)),
       onFrozen: (slot: Slot) => this.#ends.end(slot, { kind: "frozen" }),
     };
     const pool = new SlotPool(settings, hooks, log);
@@ -170,6 +170,19 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   start(host: HandlerHost, run: HandledRun): Attempt {
+    const placed = this.#newPlaced(host, run);
+    this.#place(placed);
+    return placed;
+  }
+
+  startBehind(host: HandlerHost, run: HandledRun, other: Attempt): Attempt | undefined {
+    const placed = this.#newPlaced(host, run);
+    if (!this.#placement.placeBehind(placed, other as Placed)) return undefined;
+    this.#begin(placed);
+    return placed;
+  }
+
+  #newPlaced(host: HandlerHost, run: HandledRun): Placed {
     this.#lastAttempt += 1;
     const placed: Placed = {
       id: this.#lastAttempt,
@@ -186,8 +199,8 @@ export class SlotHandlers implements Handlers, SlotsView {
         this.#tellUpdate(placed);
       },
       abortMember: (taskId, cause) => placed.slot?.process.send({ kind: "abort-member", attempt: placed.id, taskId, cause }),
+      recall: () => placed.slot?.process.send({ kind: "recall", attempt: placed.id }),
     };
-    this.#place(placed);
     return placed;
   }
 
@@ -215,7 +228,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   slots(): SlotReport[] {
-    return this.#pool.report((slot) => this.#placement.loadOf(slot));
+    return this.#pool.report((slot) => this.#placement.begunIn(slot).length);
   }
 
   /** How many observers are suspects now. */
@@ -236,12 +249,15 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   #place(placed: Placed): void {
-    const slot = this.#placement.place(placed);
-    if (slot === undefined) return;
+    if (this.#placement.place(placed) !== undefined) this.#begin(placed);
+  }
+
+  #begin(placed: Placed): void {
     const { observerId, name, type, labels, params, silence } = placed.run.start;
     const { runId, trace, taskAttempt, inputs, members, epoch, checkpoint } = placed.run;
+    const { line } = placed;
     const traceContext = trace?.start?.context;
-    slot.process.send({
+    placed.slot?.process.send({
       kind: "begin",
       attempt: placed.id,
       runId,
@@ -256,6 +272,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       ...(checkpoint !== undefined && { checkpoint }),
       ...(inputs !== undefined && { inputs }),
       ...(members !== undefined && { members }),
+      ...(line !== undefined && { line: line.id }),
       traceContext,
     });
     this.#tellUpdate(placed);

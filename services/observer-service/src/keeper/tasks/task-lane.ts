@@ -1,19 +1,35 @@
 import type { TaskRun } from "./task-run.ts";
 import { PATIENCE_MS } from "./worker-line.ts";
 
+/** So many wait behind the one that runs, where it runs: what ends within the time that it takes to hear of it is no longer waited for. */
+const AHEAD = 8;
+
+export interface LaneSteps {
+  begin(run: TaskRun): void;
+  /** @returns whether it begins by itself when the other one, which is under way, has settled */
+  beginBehind(run: TaskRun, other: TaskRun): boolean;
+  /** It runs by now, as the one that it was put behind has settled. */
+  begun(run: TaskRun): void;
+}
+
 /**
  * Tasks of one type that came together and run one after the other, with one worker: their type may run only so often at once, and the
- * whole lane counts as one of these. Guarantees: a run begins when the one before it has ended.
+ * whole lane counts as one of these. Guarantees: a run begins when the one before it has ended; none begins here while one that was put
+ * behind another may run.
  */
 export class TaskLane {
   readonly #runs: TaskRun[];
-  readonly #begin: (run: TaskRun) => void;
+  readonly #steps: LaneSteps;
+  /** In their order: one that runs, and who was put behind it. */
+  readonly #underWay = new Set<TaskRun>();
   #hasWorker = false;
   #patience: NodeJS.Timeout | undefined;
+  /** Undefined: they have not waited too long. */
+  #giveUp: ((run: TaskRun) => void) | undefined;
 
-  constructor(runs: readonly TaskRun[], begin: (run: TaskRun) => void) {
+  constructor(runs: readonly TaskRun[], steps: LaneSteps) {
     this.#runs = [...runs];
-    this.#begin = begin;
+    this.#steps = steps;
   }
 
   /** Those that have not ended, in their order: a copy. */
@@ -25,30 +41,65 @@ export class TaskLane {
   begin(giveUp: (run: TaskRun) => void): void {
     this.#hasWorker = true;
     this.#patience = setTimeout(() => {
-      for (const run of this.#runs.slice(1).reverse()) giveUp(run);
+      this.#giveUp = giveUp;
+      for (const run of this.#runs.slice(1).reverse())
+        if (this.#underWay.has(run)) run.attempt?.recall?.();
+        else giveUp(run);
     }, PATIENCE_MS);
-    this.#beginFirst();
+    this.#goOn();
   }
 
   /** The same task begins again. */
   replace(run: TaskRun, next: TaskRun): void {
     this.#runs[this.#runs.indexOf(run)] = next;
+    this.#settled(run);
+    this.#goOn();
+  }
+
+  /** It was put behind another, and has not begun there. */
+  notBegun(run: TaskRun): void {
+    this.#settled(run);
+    if (this.#giveUp !== undefined && run !== this.#runs[0]) this.#giveUp(run);
+    else this.#goOn();
   }
 
   /** It has ended, or does not wait any more. @returns whether that was the last */
   leave(run: TaskRun): boolean {
-    const place = this.#runs.indexOf(run);
-    this.#runs.splice(place, 1);
+    this.#runs.splice(this.#runs.indexOf(run), 1);
     if (this.#runs.length === 0) {
       clearTimeout(this.#patience);
       return true;
     }
-    if (place === 0 && this.#hasWorker) this.#beginFirst();
+    this.#settled(run);
+    this.#goOn();
     return false;
   }
 
-  #beginFirst(): void {
+  #settled(run: TaskRun): void {
+    const [first] = this.#underWay;
+    this.#underWay.delete(run);
+    const [next] = this.#underWay;
+    if (first === run && next !== undefined) this.#steps.begun(next);
+  }
+
+  #goOn(): void {
     const [first] = this.#runs;
-    if (first !== undefined) this.#begin(first);
+    if (!this.#hasWorker || first === undefined) return;
+    if (this.#underWay.size === 0) {
+      this.#underWay.add(first);
+      this.#steps.begin(first);
+    }
+    this.#putBehind();
+  }
+
+  /** Where those under way are the first of the lane: another one would overtake. */
+  #putBehind(): void {
+    while (this.#giveUp === undefined && this.#underWay.size <= AHEAD) {
+      const last = this.#runs[this.#underWay.size - 1];
+      const next = this.#runs[this.#underWay.size];
+      if (last === undefined || next === undefined || last !== [...this.#underWay].at(-1)) return;
+      if (!this.#steps.beginBehind(next, last)) return;
+      this.#underWay.add(next);
+    }
   }
 }

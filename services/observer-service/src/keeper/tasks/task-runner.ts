@@ -86,6 +86,7 @@ export class TaskRunner {
         this.#end(run, fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random()));
       },
       onMoved: (run, { detail: why }) => this.#stop(run, { kind: "moved", why }),
+      onNotBegun: (run) => this.#notBegun(run),
     };
   }
 
@@ -124,7 +125,11 @@ export class TaskRunner {
   acceptLane(tasks: readonly StartTask[], message: TaskMessage): void {
     const runs = tasks.flatMap((task) => this.#admit(task, message) ?? []);
     if (runs.length === 0) return;
-    const lane = new TaskLane(runs, (run) => this.#begin(run));
+    const lane = new TaskLane(runs, {
+      begin: (run) => this.#begin(run),
+      beginBehind: (run, other) => this.#beginBehind(run, other),
+      begun: (run) => this.#begun(run),
+    });
     for (const run of runs) this.#lanes.set(run, lane);
     this.#line.enter(lane);
   }
@@ -201,18 +206,34 @@ export class TaskRunner {
   #begin(run: TaskRun): void {
     const { handlers, types, holds } = this.#parts;
     if (!holds(run.message.generation)) return this.#end(run, { kind: "release", isOurs: false });
-    const type = types.get(run.task.type);
     run.startedAt = Date.now();
-    run.beganMs = performance.now();
-    if (type === undefined) return this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
+    if (!types.has(run.task.type)) return this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
     const wrong = handlers.checkParams(run);
     if (wrong !== undefined) return this.#end(run, badParams(wrong));
     if (run.task.alone === true) handlers.keepAlone(run);
     handlers.noRoomFor(run); // makes room; where there is none it waits in the slots' own line
+    this.#begun(run);
+    run.attempt = handlers.start(this.#host, run);
+  }
+
+  /** Of a lane: where its handler can begin without being waited for here, once that of the other has settled. */
+  #beginBehind(run: TaskRun, { attempt: other }: TaskRun): boolean {
+    const { handlers, types, holds } = this.#parts;
+    const { type, alone = false } = run.task;
+    if (other === undefined || alone || !types.has(type) || !holds(run.message.generation)) return false;
+    const attempt = handlers.startBehind(this.#host, run, other);
+    if (attempt === undefined) return false;
+    run.attempt = attempt;
+    run.isRunning = true; // at any moment, and that is heard of later
+    return true;
+  }
+
+  /** Its handler runs. */
+  #begun(run: TaskRun): void {
+    run.beganMs = performance.now();
     // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
     this.#teller.started(run, run.message.isShared);
-    run.attempt = handlers.start(this.#host, run);
-    const { timeoutMs } = type;
+    const timeoutMs = this.#parts.types.get(run.task.type)?.timeoutMs;
     if (timeoutMs === undefined) return;
     run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }
@@ -258,6 +279,16 @@ export class TaskRunner {
       },
       onMoved: (batch, { detail: why }) => this.#stopBatch(batch, { kind: "moved", why }),
     };
+  }
+
+  /** It was put behind another, and has not begun there. */
+  #notBegun(run: TaskRun): void {
+    if (run.cause !== undefined) return this.#end(run, fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random()));
+    clearTimeout(run.timer);
+    run.isRunning = false;
+    run.attempt = undefined;
+    this.#lanes.get(run)?.notBegun(run);
+    this.#runs.look();
   }
 
   #stop(run: TaskRun, cause: StopCause): void {
@@ -309,13 +340,13 @@ export class TaskRunner {
     this.#teller.handOver(run, next);
     this.#runs.replace(run, next);
     const lane = this.#lanes.get(run);
-    if (lane === undefined) this.#line.handOver(run, next);
-    else {
-      this.#lanes.delete(run);
-      this.#lanes.set(next, lane);
-      lane.replace(run, next);
+    if (lane === undefined) {
+      this.#line.handOver(run, next);
+      return this.#begin(next);
     }
-    this.#begin(next);
+    this.#lanes.delete(run);
+    this.#lanes.set(next, lane);
+    lane.replace(run, next);
   }
 
   #remove(run: TaskRun): void {
