@@ -29,6 +29,7 @@ const TICK_MS = 100;
 const socket = new Socket({ fd: WIRE_FD });
 const writer = new FrameWriter<FromSlot>(socket);
 const send = (message: FromSlot): void => writer.send(message);
+const flush = (): void => writer.flush();
 const watch = new SilenceWatch();
 let host: SlotHost | undefined;
 let tracing: Tracing | undefined;
@@ -82,7 +83,7 @@ async function load(order: Load): Promise<void> {
   try {
     const { types, tasks, notOffered, broken, code } = await loadObservers(dir, permissions);
     lag = new LagMeter(TICK_MS, send);
-    host = new SlotHost({ types, tasks, send, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
+    host = new SlotHost({ types, tasks, send, flush, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
     const { infos, unannounced } = describeTypes(types);
     const ofTasks = describeTasks(tasks);
     const all = [...types.values(), ...tasks.values()];

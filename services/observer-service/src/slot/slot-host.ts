@@ -19,6 +19,8 @@ import { WireSaves } from "./wire-saves.ts";
 interface SlotRun extends AttemptedRun {
   readonly attempt: number;
   readonly traceContext: TraceContext | undefined;
+  /** Of a task: when it began, by `performance.now()`. */
+  readonly beganMs: number | undefined;
   /** Of which it is one, or would be the first. */
   readonly line: number;
   readonly epoch: number | undefined;
@@ -38,6 +40,7 @@ export class SlotHost {
   readonly #types: ObserverTypes;
   readonly #tasks: TaskTypes;
   readonly #send: (message: FromSlot) => void;
+  readonly #flush: () => void;
   readonly #log: WireLog;
   readonly #output: WireOutput;
   readonly #saves: WireSaves;
@@ -48,14 +51,14 @@ export class SlotHost {
   /** Whose turn it is in their lines. */
   #due: Begin[] = [];
   /** For nobody: what the handler before it has left behind does not go on in it. */
-  readonly #beginDue = AsyncResource.bind(() => {
-    for (const begin of this.#due.splice(0)) this.#begin(begin);
-  });
+  readonly #beginDue = AsyncResource.bind(() => this.#beginAfterOthers(this.#due.splice(0)));
 
   constructor(parts: {
     types: ObserverTypes;
     tasks: TaskTypes;
     send: (message: FromSlot) => void;
+    /** What was sent is on its way when this returns. */
+    flush: () => void;
     logLevel: string;
     stopTimeoutMs: number;
     saveEveryMs: number;
@@ -65,6 +68,7 @@ export class SlotHost {
     this.#types = parts.types;
     this.#tasks = parts.tasks;
     this.#send = parts.send;
+    this.#flush = parts.flush;
     this.#watch = parts.watch;
     this.#log = new WireLog(parts.send, parts.logLevel);
     this.#output = new WireOutput(parts.send);
@@ -76,17 +80,17 @@ export class SlotHost {
     switch (message.kind) {
       case "begin": {
         const { line } = message;
-        if (line !== undefined && !this.#lines.enter(message, line, this.#running.has(line))) return;
-        return this.#begin(message);
+        if (line === undefined) return this.#begin(message);
+        return this.#lines.enter(message, line, this.#running.has(line)) ? this.#beginAfterOthers([message]) : undefined;
       }
       case "recall":
         return void this.#takeOutOfLine(message.attempt);
       case "abort": {
         const { cause } = message;
-        if (this.#takeOutOfLine(message.attempt)) return;
         const running = this.#running.get(message.attempt);
-        if (cause.kind !== "uncaught") return running?.attempt.abort(cause);
-        return running?.attempt.abort(cause, running.run.uncaught ?? asError(cause.error));
+        if (running === undefined) return void this.#takeOutOfLine(message.attempt);
+        if (cause.kind !== "uncaught") return running.attempt.abort(cause);
+        return running.attempt.abort(cause, running.run.uncaught ?? asError(cause.error));
       }
       case "update":
         return this.#running.get(message.attempt)?.attempt.update?.(message);
@@ -122,6 +126,7 @@ export class SlotHost {
       runId: runId as RunId,
       log: this.#log.of(attempt),
       traceContext,
+      beganMs: taskAttempt === undefined || members !== undefined ? undefined : performance.now(),
       line,
       epoch,
       checkpoint,
@@ -151,7 +156,13 @@ export class SlotHost {
     this.#goOn(line);
   }
 
-  /** A turn later, when the end of the one before is on its way to the keeper: should this one end the process, that one has ended before. */
+  /** Should one of these end the process, those before them have ended: that is on its way to the keeper first. */
+  #beginAfterOthers(begins: Begin[]): void {
+    this.#flush();
+    for (const begin of begins) this.#begin(begin);
+  }
+
+  /** A turn later: the ends of a turn travel together. */
   #goOn(line: number): void {
     const next = this.#lines.next(line);
     if (next === undefined) return;
@@ -202,7 +213,8 @@ export class SlotHost {
   #settled(run: SlotRun, outcome: RunOutcome): void {
     this.#running.delete(run.attempt);
     const error = outcome.outcome === "completed" || outcome.error === undefined ? undefined : thrownText(outcome.error);
-    const word = wordOf(outcome, run.word);
+    const took = run.beganMs === undefined ? {} : { tookMs: Math.round((performance.now() - run.beganMs) * 100) / 100 };
+    const word = Object.assign(took, wordOf(outcome, run.word));
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
     this.#goOn(run.line);
   }

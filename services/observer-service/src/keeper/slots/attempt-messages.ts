@@ -39,8 +39,9 @@ export class AttemptMessages {
         over(slot, placed);
         return host.onBadParams(run, message.error);
       case "not-begun":
+        if (placed.line === undefined || host.onNotBegun === undefined) return; // it was put behind nobody
         over(slot, placed);
-        return host.onNotBegun?.(run);
+        return host.onNotBegun(run);
       case "settled":
         over(slot, placed);
         return host.onSettled(

@@ -16,6 +16,8 @@ export interface Placed extends Attempt {
   awaits: Slot | undefined;
   /** It has been told to end. */
   cause: StopCause | undefined;
+  /** It has settled, or its slot has gone. */
+  isOver: boolean;
   stopTimer: NodeJS.Timeout | undefined;
   calmTimer: NodeJS.Timeout | undefined;
   /** What it is to be told once it has a slot. */

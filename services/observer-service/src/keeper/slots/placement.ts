@@ -75,7 +75,7 @@ export class Placement {
   placeBehind(placed: Placed, other: Placed): boolean {
     const { slot } = other;
     const { start } = placed.run;
-    if (slot === undefined || this.find(slot, other.id) === undefined) return false; // it waits for one, or that is gone
+    if (slot === undefined || other.isOver) return false;
     if (!isShared(slot) || !mayTake(slot, start) || this.#purposeOf(start) !== undefined) return false;
     other.line ??= { id: other.id, left: [other] };
     other.line.left.push(placed);
@@ -120,6 +120,7 @@ export class Placement {
   }
 
   remove(slot: Slot, placed: Placed): void {
+    placed.isOver = true;
     this.#placedIn.get(slot)?.delete(placed.id);
     const { line } = placed;
     line?.left.splice(line.left.indexOf(placed), 1);
@@ -128,6 +129,7 @@ export class Placement {
   /** The slot is gone. @returns what ran in it */
   removeAll(slot: Slot): Placed[] {
     const placed = this.in(slot);
+    for (const one of placed) one.isOver = true;
     this.#placedIn.delete(slot);
     return placed;
   }

@@ -86,7 +86,7 @@ function moveWhen(isPrepared: () => boolean, placed: Placed[], why: string, limi
 
 /** A few at a time, so that it does not look like an outage. */
 function move(placed: Placed[], why: string): void {
-  for (const { run, host, cause } of placed.splice(0, MOVED_AT_ONCE))
-    if (cause === undefined) host.onMoved(run, { detail: why });
+  for (const { run, host, cause, isOver } of placed.splice(0, MOVED_AT_ONCE))
+    if (cause === undefined && !isOver) host.onMoved(run, { detail: why });
   if (placed.length > 0) setTimeout(() => move(placed, why), MOVE_PAUSE_MS);
 }

@@ -6,7 +6,7 @@ import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../runs/handlers.ts";
 import { AttemptMessages } from "./attempt-messages.ts";
 import { Blame } from "./blame.ts";
-import { clearTimers, type Placed } from "./placed.ts";
+import { clearTimers, isInLine, type Placed } from "./placed.ts";
 import { Placement } from "./placement.ts";
 import { Recycler } from "./recycler.ts";
 import type { Slot } from "./slot.ts";
@@ -63,6 +63,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       retire: (slot, reason) => {
         this.#ends.note(slot, reason);
         pool.retire(slot);
+        this.#recallIn(slot);
       },
       mayEmptyOne: () => pool.roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
@@ -99,6 +100,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     }
     this.#learn(folder);
     this.#pool.adopt(slot, folder, (one) => this.#placement.loadOf(one) === 0);
+    for (const old of this.#pool.roster.slots) if (old.isOld) this.#recallIn(old);
     // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
     setImmediate(() => this.#letGoOfUnknown());
     const now = this.#pool.prints;
@@ -108,6 +110,11 @@ export class SlotHandlers implements Handlers, SlotsView {
     // Slots that still load, or have loaded something else since, are replaced all the same.
     if (changed.length + added.length + gone.length === 0) return { kind: "unchanged" };
     return { kind: "loaded", changed, added, gone };
+  }
+
+  /** Who stands behind others begins elsewhere: this one takes nobody any more. */
+  #recallIn(slot: Slot): void {
+    for (const placed of this.#placement.in(slot)) if (isInLine(placed)) placed.recall?.();
   }
 
   #learn({ isolation, code, ...catalogue }: LoadedFolder): void {
@@ -191,6 +198,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       slot: undefined,
       awaits: undefined,
       cause: undefined,
+      isOver: false,
       stopTimer: undefined,
       calmTimer: undefined,
       abort: (cause) => this.#abort(placed, cause),
@@ -307,6 +315,8 @@ export class SlotHandlers implements Handlers, SlotsView {
   #endFor(placed: Placed): void {
     const { slot, run, host } = placed;
     if (slot === undefined) return;
+    // It has not begun: whoever holds its slot up is to be found for itself.
+    if (isInLine(placed)) return void (placed.stopTimer = setTimeout(() => this.#endFor(placed), this.#stopTimeoutMs));
     run.log.error(
       {
         event: "slot-ended-for-stop",

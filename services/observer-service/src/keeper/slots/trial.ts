@@ -59,8 +59,9 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
   // A handler that was told to end has no attempt to fail: its end is told as what it was told.
   if (reason !== undefined && NOBODYS.has(reason.kind)) return nobody;
   if (allToldToStop(dead)) return nobody;
-  const named = reason?.kind === "culprit" ? ofRun(placed, reason.runId) : undefined;
-  if (reason?.kind === "culprit" && named !== undefined) {
+  if (reason?.kind === "culprit") {
+    const named = ofRun(placed, reason.runId);
+    if (named === undefined) return nobody; // it has settled in the last moment
     blame.convict(named.run.start.observerId);
     return new Map([[named.run, reason.error]]);
   }

@@ -53,14 +53,13 @@ export class TaskLane {
   replace(run: TaskRun, next: TaskRun): void {
     this.#runs[this.#runs.indexOf(run)] = next;
     this.#settled(run);
-    this.#goOn();
+    this.#waits(next);
   }
 
   /** It was put behind another, and has not begun there. */
   notBegun(run: TaskRun): void {
     this.#settled(run);
-    if (this.#giveUp !== undefined && run !== this.#runs[0]) this.#giveUp(run);
-    else this.#goOn();
+    this.#waits(run);
   }
 
   /** It has ended, or does not wait any more. @returns whether that was the last */
@@ -73,6 +72,11 @@ export class TaskLane {
     this.#settled(run);
     this.#goOn();
     return false;
+  }
+
+  #waits(run: TaskRun): void {
+    if (this.#giveUp !== undefined && run !== this.#runs[0]) this.#giveUp(run);
+    else this.#goOn();
   }
 
   #settled(run: TaskRun): void {

@@ -75,7 +75,7 @@ export class TaskRunner {
     this.#host = {
       ...common,
       onSettled: (run, outcome, word = {}) => {
-        if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
+        if (run.cause === undefined) parts.paces.note(run.task.type, word.tookMs ?? performance.now() - run.beganMs);
         this.#end(run, fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random()));
       },
       onUncaught: (run, error) => this.#stop(run, { kind: "uncaught", error: thrownText(error) }),
@@ -230,9 +230,11 @@ export class TaskRunner {
 
   /** Its handler runs. */
   #begun(run: TaskRun): void {
+    const isTold = run.beganMs > 0; // and was recalled in that moment
     run.beganMs = performance.now();
+    run.isRunning = true;
     // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
-    this.#teller.started(run, run.message.isShared);
+    if (!isTold) this.#teller.started(run, run.message.isShared);
     const timeoutMs = this.#parts.types.get(run.task.type)?.timeoutMs;
     if (timeoutMs === undefined) return;
     run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
