@@ -92,13 +92,13 @@ describe("where they may stand behind one another", () => {
     expect(taken()).toEqual(["begun c"]);
   });
 
-  test("no more than eight, and another one with each end", () => {
-    const runs = Array.from({ length: 12 }, (_, i) => run(String(i)));
+  test("no more than sixteen, and another one with each end", () => {
+    const runs = Array.from({ length: 20 }, (_, i) => run(String(i)));
     lane = laneOf(runs);
     lane.begin(giveUp);
-    expect(taken()).toEqual(["begin 0", ...Array.from({ length: 8 }, (_, i) => `${i + 1} behind ${i}`)]);
+    expect(taken()).toEqual(["begin 0", ...Array.from({ length: 16 }, (_, i) => `${i + 1} behind ${i}`)]);
     lane.leave(runs[0] as TaskRun);
-    expect(taken()).toEqual(["begun 1", "9 behind 8"]);
+    expect(taken()).toEqual(["begun 1", "17 behind 16"]);
   });
 
   test("who ends in the middle begins nothing", () => {

@@ -38,7 +38,7 @@ export interface TaskDeskParts {
   cancelled(refuse: UnwantedAttempt[]): void;
 }
 
-type Creations = { task: NewTask; action: Action }[];
+type Creations = Parameters<TaskStore["insert"]>[0];
 
 /** What is added stands before what is spread: docs/performance-budget.md, hidden classes. */
 const withId = (task: CreateTask): NewTask =>
@@ -70,10 +70,10 @@ export class TaskDesk implements TaskTools {
     this.#insertKeyed = insertTogether(parts.store);
   }
 
-  async createTasks(requests: (CreateTask | Refusal)[], by: Actor): Promise<TaskCreateOutcome[]> {
+  async createTasks(requests: (CreateTask | Refusal)[], by: Actor, { areShown = true } = {}): Promise<TaskCreateOutcome[]> {
     const action = newAction("task.create", by);
     const checked = await checkCreations(this.#parts.types, requests);
-    const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: withId(one), action }]));
+    const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: withId(one), action, isShown: areShown }]));
     const insert = tasks.some(({ task }) => task.key !== undefined) ? this.#insertKeyed : this.#insert;
     const inserted = tasks.length === 0 ? [] : await insert.do(tasks);
     if (inserted.some(isChange)) this.#parts.wake();

@@ -128,7 +128,7 @@ export interface TaskStore {
    * Each for itself, in order: created, there already by its id with the same body, or its id is taken; and where another task has its
    * key, what it wants to become of that.
    */
-  insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]>;
+  insert(tasks: { task: NewTask; action: Action; isShown?: boolean }[]): Promise<InsertOutcome[]>;
   find(id: TaskId): Promise<TaskView | undefined>;
   /** Those of these that are over. */
   findOver(ids: TaskId[]): Promise<TaskId[]>;

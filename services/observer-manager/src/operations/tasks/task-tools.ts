@@ -31,7 +31,12 @@ export type TaskCreateOutcome = Accepted<"created" | "exists" | "returned" | "re
 /** What REST asks of tasks. Each answer is given after the commit, and who did it stands in the audit trail by the same transaction. */
 export interface TaskTools {
   /** In the order given. Problems: id-taken, key-taken (+ taskId), unknown-type (+ knownTypes), invalid-body (+ errors). */
-  createTasks(requests: (CreateTask | Refusal)[], by: Actor): Promise<TaskCreateOutcome[]>;
+  createTasks(
+    requests: (CreateTask | Refusal)[],
+    by: Actor,
+    /** `areShown`: somebody looks at what they are like (default); without, nobody asks the database why they wait. */
+    how?: { areShown?: boolean },
+  ): Promise<TaskCreateOutcome[]>;
   /** @param waitMs answers when it is over, or then at the latest */
   findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined>;
   listTasks(query: TaskQuery): Promise<TaskPage>;

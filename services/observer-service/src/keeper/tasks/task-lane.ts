@@ -2,7 +2,7 @@ import type { TaskRun } from "./task-run.ts";
 import { PATIENCE_MS } from "./worker-line.ts";
 
 /** So many wait behind the one that runs, where it runs: what ends within the time that it takes to hear of it is no longer waited for. */
-const AHEAD = 8;
+const AHEAD = 16;
 
 export interface LaneSteps {
   begin(run: TaskRun): void;

@@ -64,7 +64,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
     this.#dataSource = dataSource;
   }
 
-  async insert(tasks: { task: NewTask; action: Action }[]): Promise<InsertOutcome[]> {
+  async insert(tasks: Parameters<TaskStore["insert"]>[0]): Promise<InsertOutcome[]> {
     const write = () =>
       transact(this.#dataSource, async (tx, unawaited) =>
         countCreated(tx, tasks, await insertBeside(tx, tasks, unawaited), unawaited),

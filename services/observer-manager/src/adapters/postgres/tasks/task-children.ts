@@ -43,7 +43,7 @@ async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutc
   if (tasks.length === 0) return [];
   await tx.query("SAVEPOINT creations");
   try {
-    const asked = tasks.map((task) => ({ task, action: undefined }));
+    const asked = tasks.map((task) => ({ task, action: undefined, isShown: false }));
     const outcomes = await countCreated(tx, asked, await insertBeside(tx, asked));
     await tx.query("RELEASE SAVEPOINT creations");
     return outcomes;

@@ -51,6 +51,8 @@ export interface Asked {
   task: NewTask;
   /** For the audit trail; undefined: a handler's, whose task says what it created. */
   action: Action | undefined;
+  /** False: nobody looks at what it is like now, and it is not found out why it waits. */
+  isShown?: boolean;
 }
 
 /**
@@ -96,7 +98,8 @@ async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked
     all.map((t) => t.key ?? null),
     all.map((t) => t.parentId ?? null),
   ]);
-  const [inserted, standings] = await allInOrder([insert, TaskStandings.read(tx, all)]);
+  const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);
+  const [inserted, standings] = await allInOrder([insert, TaskStandings.read(tx, shown)]);
   const newIds = new Set<string>(all.flatMap(({ id, hasNewId }) => (hasNewId ? [id] : [])));
   const ended = await takeBackEnded(
     tx,

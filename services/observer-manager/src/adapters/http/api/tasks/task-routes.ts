@@ -92,7 +92,7 @@ const createMany = (tasks: TaskTools) =>
       },
     },
     async handle({ body, requestId, by, prefersMinimal }) {
-      const outcomes = await tasks.createTasks(body, by);
+      const outcomes = await tasks.createTasks(body, by, { areShown: !prefersMinimal });
       return { status: 200, body: prefersMinimal ? batchReceipts(outcomes, requestId) : batchResults(outcomes, requestId) };
     },
   });
