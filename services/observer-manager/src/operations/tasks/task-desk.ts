@@ -9,7 +9,7 @@ import {
   type TaskView,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
-import { type Action, newAction } from "../access/audit.ts";
+import { newAction } from "../access/audit.ts";
 import { encodeTaskCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
 import { Together } from "../together.ts";

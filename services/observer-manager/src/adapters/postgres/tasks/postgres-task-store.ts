@@ -10,7 +10,6 @@ import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type {
   InsertOutcome,
-  NewTask,
   TaskQuery,
   TaskStore,
   TaskTypeStore,
