@@ -13,6 +13,7 @@ const facts = (more: Partial<Omit<DeathFacts, "slot">> & { isKilled?: boolean; i
   end: { code: null, signal: "SIGKILL" },
   observers: [ONE, OTHER],
   culprit: undefined,
+  settledCulprit: undefined,
   endedFor: undefined,
   lastWord: undefined,
   allToldToStop: false,
@@ -29,6 +30,11 @@ describe("why a slot died", () => {
 
   test.each<[DeathFacts, string, string]>([
     [facts({ culprit: { ...ONE, error } }), "culprit", "spin did it: HandlerBlockedError: blocked for 5000 ms"],
+    [
+      facts({ settledCulprit: error }),
+      "other",
+      "one that has settled since did it: HandlerBlockedError: blocked for 5000 ms",
+    ],
     [facts({ endedFor: ONE }), "stop", "ended for a stop that spin ignored"],
     [facts({ allToldToStop: true }), "stop", "all that ran in it had been told to stop"],
     [facts({}), "unnamed", "nobody can be named: 2 suspects"],

@@ -19,8 +19,6 @@ import { WireSaves } from "./wire-saves.ts";
 interface SlotRun extends AttemptedRun {
   readonly attempt: number;
   readonly traceContext: TraceContext | undefined;
-  /** Of a task: when it began, by `performance.now()`. */
-  readonly beganMs: number | undefined;
   /** Of which it is one, or would be the first. */
   readonly line: number;
   readonly epoch: number | undefined;
@@ -126,7 +124,6 @@ export class SlotHost {
       runId: runId as RunId,
       log: this.#log.of(attempt),
       traceContext,
-      beganMs: taskAttempt === undefined || members !== undefined ? undefined : performance.now(),
       line,
       epoch,
       checkpoint,
@@ -213,8 +210,7 @@ export class SlotHost {
   #settled(run: SlotRun, outcome: RunOutcome): void {
     this.#running.delete(run.attempt);
     const error = outcome.outcome === "completed" || outcome.error === undefined ? undefined : thrownText(outcome.error);
-    const took = run.beganMs === undefined ? {} : { tookMs: Math.round((performance.now() - run.beganMs) * 100) / 100 };
-    const word = Object.assign(took, wordOf(outcome, run.word));
+    const word = wordOf(outcome, run.word);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
     this.#goOn(run.line);
   }

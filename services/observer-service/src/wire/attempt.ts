@@ -56,8 +56,6 @@ export interface TaskWord {
   readonly isEmergency?: boolean | undefined;
   /** Of what completed: the tasks that it creates, each as JSON. */
   readonly creations?: string[] | undefined;
-  /** How long its handler ran, where it ran. Absent: in this process, or it is a batch. */
-  readonly tookMs?: number | undefined;
   /** Of a batch: what was told of its tasks. */
   readonly members?: ReadonlyMap<string, MemberWord> | undefined;
 }

@@ -1,7 +1,7 @@
 import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { Blame } from "./blame.ts";
-import type { Placed, Reason } from "./placed.ts";
+import { isInLine, type Placed, type Reason } from "./placed.ts";
 import type { Slot } from "./slot.ts";
 import type { SlotHistory } from "./slot-history.ts";
 import { type OverLimit, overText } from "./slot-memory.ts";
@@ -41,7 +41,8 @@ export class Recycler {
     const why = overText(over);
     const reason: Reason = { kind: "recycled", why };
     if (slot.isRetired) return over.isFar ? endSlot(slot, reason) : undefined;
-    const [only, ...others] = placed;
+    const begun = placed.filter((one) => !isInLine(one));
+    const [only, ...others] = begun;
     if (only === undefined) return endSlot(slot, reason);
     if (others.length === 0)
       return endSlot(slot, {
@@ -50,14 +51,14 @@ export class Recycler {
         error: asError({ name: "MemoryLimitError", message: `the handler is alone in its slot: ${why}` }),
       });
     if (!over.isFar && !mayEmptyOne()) return;
-    this.#tell(slot, over, placed);
-    const observers = placed.map(({ run }) => run.start.observerId);
+    this.#tell(slot, over, begun);
+    const observers = begun.map(({ run }) => run.start.observerId);
     blame.noteRecycled(observers);
     if (over.isFar) {
       retire(slot, reason);
       return endSlot(slot, reason);
     }
-    const isPrepared = prepareFor(placed);
+    const isPrepared = prepareFor(begun);
     retire(slot, reason);
     moveWhen(isPrepared, [...placed], why);
   }

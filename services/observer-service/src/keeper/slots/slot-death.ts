@@ -16,6 +16,8 @@ export interface DeathFacts {
   readonly observers: readonly Observed[];
   /** Who did it, and how its attempt fails. */
   readonly culprit: (Observed & { error: Error }) | undefined;
+  /** The same of one that had settled when the slot ended. */
+  readonly settledCulprit: Error | undefined;
   /** It was ended since this one ignored its stop. */
   readonly endedFor: Observed | undefined;
   /** It took too much memory, in words. */
@@ -40,11 +42,15 @@ export function deathOf(facts: DeathFacts): NotedDeath | undefined {
 }
 
 function whyOf(facts: DeathFacts): Pick<NotedDeath, "reason" | "why" | "culprit"> | undefined {
-  const { slot, observers, culprit, endedFor, lastWord } = facts;
+  const { slot, observers, culprit, settledCulprit, endedFor, lastWord } = facts;
   const said = lastWord && `${lastWord.name}: ${lastWord.message}`;
   if (culprit !== undefined) {
     const { observerId: id, name, error } = culprit;
     return { reason: "culprit", why: `${name} did it: ${error.name}: ${error.message}`, culprit: { id, name } };
+  }
+  if (settledCulprit !== undefined) {
+    const { name, message } = settledCulprit;
+    return { reason: "other", why: `one that has settled since did it: ${name}: ${message}` };
   }
   if (endedFor !== undefined) return { reason: "stop", why: `ended for a stop that ${endedFor.name} ignored` };
   if (facts.wasDissolved) return undefined;

@@ -2,7 +2,7 @@ import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { Stuck } from "../../wire/messages.ts";
 import type { Blame } from "./blame.ts";
-import { clearTimers, isInLine, type Reason } from "./placed.ts";
+import { clearTimers, isInLine, type Placed, type Reason } from "./placed.ts";
 import type { Placement } from "./placement.ts";
 import { endText, type Slot } from "./slot.ts";
 import type { NotedDeath, SlotHistory } from "./slot-history.ts";
@@ -66,8 +66,10 @@ export class SlotEnds {
     const { lastWord } = slot;
     const reason = this.#reasons.get(slot) ?? (lastWord && { kind: "last-word" as const, error: lastWord });
     const all = placement.removeAll(slot);
-    const inLine = all.filter(isInLine);
-    const dead = { slot, end, placed: all.filter((one) => !isInLine(one)), reason };
+    // Who is named has begun, though the end of the one before it may not have been read.
+    const hasBegun = (one: Placed) => !isInLine(one) || (reason?.kind === "culprit" && one.run.runId === reason.runId);
+    const inLine = all.filter((one) => !hasBegun(one));
+    const dead = { slot, end, placed: all.filter(hasBegun), reason };
     this.#reasons.delete(slot);
     for (const one of all) clearTimers(one);
     const { failed, death } = judgeDeath(dead, blame);

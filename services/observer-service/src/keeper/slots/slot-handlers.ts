@@ -50,7 +50,7 @@ export class SlotHandlers implements Handlers, SlotsView {
         this.#placeWaiting();
       },
       onRoom: () => this.#placeWaiting(),
-      onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, this.#placement.begunIn(slot)),
+      onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, this.#placement.in(slot)),
       onFrozen: (slot: Slot) => this.#ends.end(slot, { kind: "frozen" }),
     };
     const pool = new SlotPool(settings, hooks, log);
@@ -114,7 +114,8 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   /** Who stands behind others begins elsewhere: this one takes nobody any more. */
   #recallIn(slot: Slot): void {
-    for (const placed of this.#placement.in(slot)) if (isInLine(placed)) placed.recall?.();
+    // The last first: before one is recalled nobody behind it may get its turn.
+    for (const placed of this.#placement.in(slot).toReversed()) if (isInLine(placed)) placed.recall?.();
   }
 
   #learn({ isolation, code, ...catalogue }: LoadedFolder): void {
@@ -308,7 +309,12 @@ export class SlotHandlers implements Handlers, SlotsView {
       return void setImmediate(() => host.onSettled(run, { outcome: "stopped" }));
     }
     slot.process.send({ kind: "abort", attempt: placed.id, cause });
-    placed.stopTimer ??= setTimeout(() => this.#endFor(placed), this.#stopTimeoutMs);
+    if (placed.stopTimer === undefined) this.#limitStop(placed);
+  }
+
+  #limitStop(placed: Placed): void {
+    clearTimeout(placed.stopTimer);
+    placed.stopTimer = setTimeout(() => this.#endFor(placed), this.#stopTimeoutMs);
   }
 
   /** A stop always ends: with the handler, or with its slot. */
@@ -316,7 +322,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     const { slot, run, host } = placed;
     if (slot === undefined) return;
     // It has not begun: whoever holds its slot up is to be found for itself.
-    if (isInLine(placed)) return void (placed.stopTimer = setTimeout(() => this.#endFor(placed), this.#stopTimeoutMs));
+    if (isInLine(placed)) return this.#limitStop(placed);
     run.log.error(
       {
         event: "slot-ended-for-stop",
@@ -349,6 +355,8 @@ export class SlotHandlers implements Handlers, SlotsView {
   #over(slot: Slot, placed: Placed): void {
     clearTimers(placed);
     this.#placement.remove(slot, placed);
+    const next = placed.line?.left[0];
+    if (next?.stopTimer !== undefined) this.#limitStop(next); // it has had no time to hear of its stop yet
     if (this.#placement.loadOf(slot) > 0) return slot.isOld ? this.#placement.makeRoomOfOld() : undefined;
     // The next one of a type that asks for its own gets a fresh process.
     if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();

@@ -51,7 +51,6 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
     postponement: TaskPostponement.optional(),
     isEmergency: z.boolean().optional(),
     creations: TaskCreations.optional(),
-    tookMs: amount.optional(),
   }),
   z.object({
     kind: z.literal("result"),

@@ -27,11 +27,13 @@ export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
   const { slot, end, placed, reason } = dead;
   const failed = failedBy(dead, blame);
   const [culprit] = [...failed].map(([{ start }, error]) => ({ ...start, error }));
+  const settled = reason?.kind === "culprit" && culprit === undefined ? reason.error : undefined;
   const endedFor = reason?.kind === "ended-for" ? ofRun(placed, reason.runId) : undefined;
   const death = deathOf({
     slot,
     end,
     culprit,
+    settledCulprit: settled,
     endedFor: endedFor?.run.start,
     observers: placed.map(({ run }) => run.start),
     recycled: reason?.kind === "recycled" ? reason.why : undefined,

@@ -75,7 +75,7 @@ export class TaskRunner {
     this.#host = {
       ...common,
       onSettled: (run, outcome, word = {}) => {
-        if (run.cause === undefined) parts.paces.note(run.task.type, word.tookMs ?? performance.now() - run.beganMs);
+        if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
         this.#end(run, fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random()));
       },
       onUncaught: (run, error) => this.#stop(run, { kind: "uncaught", error: thrownText(error) }),
@@ -232,6 +232,7 @@ export class TaskRunner {
   #begun(run: TaskRun): void {
     const isTold = run.beganMs > 0; // and was recalled in that moment
     run.beganMs = performance.now();
+    run.startedAt = Date.now();
     run.isRunning = true;
     // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
     if (!isTold) this.#teller.started(run, run.message.isShared);

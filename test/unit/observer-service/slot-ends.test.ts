@@ -1,0 +1,76 @@
+import { beforeEach, expect, test } from "vitest";
+import type { HandledRun } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
+import { Blame } from "../../../services/observer-service/src/keeper/slots/blame.ts";
+import type { Line, Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
+import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { SlotEnds } from "../../../services/observer-service/src/keeper/slots/slot-ends.ts";
+import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+
+const log = createLog("silent");
+const slot = {
+  process: { pid: 1, isKilled: true, kill: () => undefined },
+  purpose: { kind: "shared" },
+  isLoaded: true,
+} as unknown as Slot;
+const KILLED = { code: null, signal: "SIGKILL" } as const;
+const BLOCKED = Object.assign(new Error("blocked"), { name: "HandlerBlockedError" });
+
+/** What each run was told, by name. */
+let told: string[];
+let blame: Blame;
+let history: SlotHistory;
+beforeEach(() => {
+  told = [];
+  blame = new Blame(log, () => undefined);
+  history = new SlotHistory();
+});
+
+function placed(name: string): Placed {
+  const host = {
+    onSettled: (_run: HandledRun, { outcome }: { outcome: string }) => told.push(`${name} ${outcome}`),
+    onInterrupted: () => told.push(`${name} interrupted`),
+    onNotBegun: () => told.push(`${name} not begun`),
+  };
+  return { run: { runId: name, start: { observerId: name, name } }, host, cause: undefined } as unknown as Placed;
+}
+
+function lineOf(...members: Placed[]): void {
+  const line: Line = { id: 1, left: members };
+  for (const one of members) one.line = line;
+}
+
+function end(all: Placed[], culprit?: string): void {
+  const ends = new SlotEnds({ log, blame, history, placement: { in: () => all, removeAll: () => all } });
+  if (culprit !== undefined) ends.end(slot, { kind: "culprit", runId: culprit, error: BLOCKED });
+  ends.gone(slot, KILLED);
+}
+
+test("the culprit fails and the others are interrupted; who stood behind others has not begun, and is told first", () => {
+  const [a, b, c] = [placed("a"), placed("b"), placed("c")];
+  lineOf(a, b);
+  end([a, b, c], "c");
+  expect(told).toEqual(["b not begun", "a interrupted", "c failed"]);
+  expect(blame.isGuilty("c")).toBe(true);
+});
+
+test("a culprit that has settled leaves nobody guilty or suspected, though one alone is left", () => {
+  end([placed("b")], "a");
+  expect(told).toEqual(["b interrupted"]);
+  expect([blame.isGuilty("b"), blame.suspects]).toEqual([false, 0]);
+  expect(history.last()[0]?.why).toContain("one that has settled since did it: HandlerBlockedError");
+});
+
+test("a culprit is believed to have begun, though the end of the one before it was never read", () => {
+  const [a, b, c] = [placed("a"), placed("b"), placed("c")];
+  lineOf(a, b, c);
+  end([a, b, c], "b");
+  expect(told).toEqual(["c not begun", "a interrupted", "b failed"]);
+});
+
+test("nobody named: who ran is suspected, and who stood behind is not", () => {
+  const [a, b, c] = [placed("a"), placed("b"), placed("c")];
+  lineOf(a, b);
+  end([a, b, c]);
+  expect(["a", "b", "c"].map((one) => blame.isSuspect(one))).toEqual([true, false, true]);
+});
