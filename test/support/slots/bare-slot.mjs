@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 
 /**
  * A slot without any author's code, which starts in no time: it has loaded what `folder.json` says, and its handlers run until they
- * are told to end.
+ * are told to end. Who stands behind another never gets its turn.
  */
 const wire = new Socket({ fd: 3 });
 const send = (message) => wire.write(`${JSON.stringify(message)}\n`);
@@ -14,6 +14,7 @@ createInterface({ input: wire }).on("line", (line) => {
   if (message.kind === "load")
     send({ kind: "loaded", ...JSON.parse(readFileSync(join(message.dir, "folder.json"), "utf8")) });
   if (message.kind === "abort") send({ kind: "settled", attempt: message.attempt, outcome: "stopped" });
+  if (message.kind === "recall") send({ kind: "not-begun", attempt: message.attempt });
   if (message.kind === "end") process.exit(0);
 });
 wire.on("close", () => process.exit(1));

@@ -1,7 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_RETRY, newMessageId, newObserverId, newRunId, type TaskEvent } from "@unacked/contracts";
+import {
+  DEFAULT_RETRY,
+  newMessageId,
+  newObserverId,
+  newRunId,
+  type SendId,
+  type StartTask,
+  type TaskEvent,
+  type TaskId,
+} from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
@@ -80,6 +89,20 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
       expect(handlers.slots().reduce((sum, { runs }) => sum + runs, 0)).toBe(observers);
       expect(handlers.outdated(false)).toEqual([]);
     });
+  /** Of tasks of this type. */
+  const workers = (type: string) => {
+    const types = new Map([[type, { type } as never]]);
+    const told: TaskEvent[] = [];
+    const tasks = new TaskRunner({
+      ...{ handlers, types, workers: 10, stopTimeoutMs: 60_000, log, holds: () => true, takenBack: () => undefined },
+      paces: { note: () => undefined },
+      events: { tell: (event) => void told.push(event) },
+    });
+    return { tasks, types, told };
+  };
+  const message = { generation: 1, deliveryCount: 0, isShared: false, settle: () => true };
+  const taskOf = (taskId: string, type: string): StartTask =>
+    ({ taskId, sendId: taskId, type, params: {}, pool: "default", failures: 0 }) as never;
   const reload = async (prints: Record<string, string>, brokenFiles: string[] = []) => {
     save(prints, brokenFiles);
     const word = await handlers.reload();
@@ -120,22 +143,34 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
 
   test("a task that waits for a slot ends as unknown when its type is gone", async () => {
     await open(1, 3, { steady: "1", own: "1" });
-    const types = new Map([["own", { type: "own" } as never]]);
-    const told: TaskEvent[] = [];
-    const tasks = new TaskRunner({
-      ...{ handlers, types, workers: 10, stopTimeoutMs: 60_000, log, holds: () => true, takenBack: () => undefined },
-      paces: { note: () => undefined },
-      events: { tell: (event) => void told.push(event) },
-    });
-    const message = { generation: 1, deliveryCount: 0, isShared: false, settle: () => true };
-    for (const taskId of ["a", "b", "c"])
-      tasks.accept({ taskId, sendId: taskId, type: "own", params: {}, pool: "default", failures: 0 } as never, message);
+    const { tasks, types, told } = workers("own");
+    for (const taskId of ["a", "b", "c"]) tasks.accept(taskOf(taskId, "own"), message);
     observers = 2; // there may be three slots, and one is everybody's
     await untilAllRun();
     await reload({ steady: "1" });
     types.clear();
     await eventually(() => expect(told.at(-1)).toMatchObject({ kind: "TaskEnded", taskId: "c", outcome: "unknown-type" }));
     expect(tasks.size).toBe(2);
+  });
+
+  test("who stands behind another in a slot of older code begins in one of the newer, when that one has ended", async () => {
+    await open(1, 9, { changed: "1" });
+    const { tasks, told } = workers("changed");
+    tasks.acceptLane([taskOf("a", "changed"), taskOf("b", "changed"), taskOf("c", "changed")], {
+      ...message,
+      isShared: true,
+    });
+    const pidOfBusy = () => handlers.slots().find(({ runs }) => runs === 1)?.pid;
+    const old = pidOfBusy();
+    await reload({ changed: "2" });
+    await eventually(() =>
+      expect(handlers.slots().some(({ purpose, pid }) => purpose === "shared" && pid !== old)).toBe(true),
+    );
+    expect(told.map(({ kind }) => kind)).toEqual(["TaskStarted"]);
+    tasks.cancel("a" as TaskId, "a" as SendId);
+    await eventually(() => expect(told.at(-1)).toMatchObject({ kind: "TaskStarted", taskId: "b" }));
+    await eventually(() => expect(pidOfBusy()).not.toBe(old));
+    expect(pidOfBusy()).toBeDefined();
   });
 
   test("a file that loaded before refuses the load when it is broken; one that is new costs its own types alone", async () => {
