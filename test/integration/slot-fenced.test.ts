@@ -1,33 +1,15 @@
-import { join } from "node:path";
 import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent } from "@unacked/contracts";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Runner } from "../../services/observer-service/src/keeper/runs/runner.ts";
-import { SlotHandlers } from "../../services/observer-service/src/keeper/slots/slot-handlers.ts";
-import { createLog } from "../../services/observer-service/src/log.ts";
 import { eventually } from "../support/eventually.ts";
-import { ROOT } from "../support/processes/processes.ts";
-
-const log = createLog("silent");
-const STOP_TIMEOUT_MS = 60_000;
+import { openSlots, STOP_TIMEOUT_MS } from "../support/slots/real-slots.ts";
 
 /** A real slot, and a keeper's runner with no broker, which holds its lease for as long as the test lasts. */
 async function keeperWithSlot() {
-  const program = join(ROOT, "services/observer-service/dist/slot/main.js");
-  const handlers = new SlotHandlers(
-    {
-      ...{ count: 1, max: 9, memoryBytes: 2 ** 40, dir: join(ROOT, "test/fixtures/poison"), stuckMs: 0 },
-      ...{ stopTimeoutMs: STOP_TIMEOUT_MS, saveEveryMs: 1_000, args: ["--import", "tsx", program], logLevel: "info" },
-      env: { ...process.env, UNACKED_SLOT: "1" },
-      permissions: {} as never,
-      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
-    },
-    log,
-  );
-  onTestFinished(() => handlers.close(0));
-  await handlers.open();
+  const { handlers, ...parts } = await openSlots("poison");
   const told: ServiceEvent[] = [];
   const runner = new Runner({
-    ...{ handlers, log, stopTimeoutMs: STOP_TIMEOUT_MS, tailBytes: 8_192 },
+    ...{ ...parts, handlers, tailBytes: 8_192 },
     events: { tell: (event) => void told.push(event) },
     errors: { report: () => Promise.resolve() },
     holds: () => true,

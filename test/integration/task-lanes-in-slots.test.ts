@@ -3,42 +3,26 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newTaskId, type SendId, type StartTask, type TaskEvent, type TaskId } from "@unacked/contracts";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { SlotHandlers } from "../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import { partsOf } from "../../services/observer-service/src/keeper/tasks/task-message.ts";
 import { TaskRunner } from "../../services/observer-service/src/keeper/tasks/task-runner.ts";
-import { createLog } from "../../services/observer-service/src/log.ts";
 import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
-import { ROOT } from "../support/processes/processes.ts";
+import { openSlots } from "../support/slots/real-slots.ts";
 
 /** Real slots, and a keeper's runner of tasks with no broker, which holds its lease for as long as the test lasts: lanes whose tasks stand behind one another in a slot. */
 
-const log = createLog("silent");
-const STOP_TIMEOUT_MS = 60_000;
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "unacked-lanes-"));
 });
 
 async function keeper({ slots = 1, folder = "edge-tasks" } = {}) {
-  const program = join(ROOT, "services/observer-service/dist/slot/main.js");
-  const handlers = new SlotHandlers(
-    {
-      ...{ count: slots, max: 9, memoryBytes: 2 ** 40, dir: join(ROOT, "test/fixtures", folder), stuckMs: 0 },
-      ...{ stopTimeoutMs: STOP_TIMEOUT_MS, saveEveryMs: 1_000, args: ["--import", "tsx", program], logLevel: "info" },
-      env: { ...process.env, UNACKED_SLOT: "1" },
-      permissions: {} as never,
-      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
-    },
-    log,
-  );
-  onTestFinished(() => handlers.close(0));
-  await handlers.open();
+  const { handlers, ...parts } = await openSlots(folder, slots);
   const told: TaskEvent[] = [];
   let isHeld = true;
   const runner = new TaskRunner({
-    ...{ handlers, log, workers: 9, stopTimeoutMs: STOP_TIMEOUT_MS, takenBack: () => expect.fail("nothing is taken back") },
+    ...{ ...parts, handlers, workers: 9, takenBack: () => expect.fail("nothing is taken back") },
     types: new Map(handlers.catalogue.tasks.map((entry) => [entry.type, entry])),
     paces: { note: () => undefined },
     events: {

@@ -17,6 +17,7 @@ import type { Waits } from "../waits.ts";
 import { checkCreations, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
 import { changeMany } from "./task-bulk.ts";
 import type {
+  Creation,
   InsertOutcome,
   NewTask,
   TaskBulkStore,
@@ -38,8 +39,6 @@ export interface TaskDeskParts {
   cancelled(refuse: UnwantedAttempt[]): void;
 }
 
-type Creations = Parameters<TaskStore["insert"]>[0];
-
 /** What is added stands before what is spread: docs/performance-budget.md, hidden classes. */
 const withId = (task: CreateTask): NewTask =>
   task.id === undefined ? { hasNewId: true, ...task, id: newTaskId() } : { ...task, id: task.id };
@@ -47,7 +46,7 @@ const withId = (task: CreateTask): NewTask =>
 /** How many single requests share a transaction when many arrive at once. */
 const MAX_TOGETHER = 1_000;
 
-const insertTogether = (store: Pick<TaskStore, "insert">): Together<Creations, InsertOutcome[]> =>
+const insertTogether = (store: Pick<TaskStore, "insert">): Together<Creation[], InsertOutcome[]> =>
   new Together({
     maxSize: MAX_TOGETHER,
     sizeOf: (tasks) => tasks.length,
@@ -60,9 +59,9 @@ const insertTogether = (store: Pick<TaskStore, "insert">): Together<Creations, I
 
 export class TaskDesk implements TaskTools {
   readonly #parts: TaskDeskParts;
-  readonly #insert: Together<Creations, InsertOutcome[]>;
+  readonly #insert: Together<Creation[], InsertOutcome[]>;
   /** Those may wait for whoever has their key; nobody else waits with them. */
-  readonly #insertKeyed: Together<Creations, InsertOutcome[]>;
+  readonly #insertKeyed: Together<Creation[], InsertOutcome[]>;
 
   constructor(parts: TaskDeskParts) {
     this.#parts = parts;

@@ -29,6 +29,15 @@ export interface OverTask {
   status: (typeof TASK_OVER_STATUSES)[number];
 }
 
+/** A task that somebody asks for. */
+export interface Creation {
+  task: NewTask;
+  /** For the audit trail. */
+  action: Action;
+  /** False: nobody looks at what it is like now, and it is not found out why it waits. */
+  isShown?: boolean;
+}
+
 /** What the handler of a send wants to be created if it has completed its task. */
 export interface SendCreations {
   wanted: NewTask[];
@@ -128,7 +137,7 @@ export interface TaskStore {
    * Each for itself, in order: created, there already by its id with the same body, or its id is taken; and where another task has its
    * key, what it wants to become of that.
    */
-  insert(tasks: { task: NewTask; action: Action; isShown?: boolean }[]): Promise<InsertOutcome[]>;
+  insert(tasks: Creation[]): Promise<InsertOutcome[]>;
   find(id: TaskId): Promise<TaskView | undefined>;
   /** Those of these that are over. */
   findOver(ids: TaskId[]): Promise<TaskId[]>;

@@ -40,6 +40,15 @@ export class TaskRun implements HandledRun {
     this.start = { observerId: taskId as string as ObserverId, name: taskId, type, labels: NO_LABELS, params, retry: RETRY };
   }
 
+  /** Its handler runs from now on. @returns whether that was said before: it was recalled in that very moment, and begins once more */
+  begins(): boolean {
+    const wasSaid = this.beganMs > 0;
+    this.startedAt = Date.now();
+    this.beganMs = performance.now();
+    this.isRunning = true;
+    return wasSaid;
+  }
+
   /** Made when it is first written to: most tasks say nothing. */
   get log(): Log {
     const { taskId, type } = this.task;

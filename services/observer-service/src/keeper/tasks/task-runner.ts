@@ -230,12 +230,9 @@ export class TaskRunner {
 
   /** Its handler runs. */
   #begun(run: TaskRun): void {
-    const isTold = run.beganMs > 0; // and was recalled in that moment
-    run.beganMs = performance.now();
-    run.startedAt = Date.now();
-    run.isRunning = true;
+    const wasSaid = run.begins();
     // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
-    if (!isTold) this.#teller.started(run, run.message.isShared);
+    if (!wasSaid) this.#teller.started(run, run.message.isShared);
     const timeoutMs = this.#parts.types.get(run.task.type)?.timeoutMs;
     if (timeoutMs === undefined) return;
     run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
@@ -247,8 +244,10 @@ export class TaskRunner {
     for (const run of [...batch.left]) {
       if (!holds(run.message.generation)) this.#end(run, { kind: "release", isOurs: false });
       else if (type === undefined) this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
-      // Who was never told of as Running goes together with the others again.
-      else this.#teller.started(run, false);
+      else {
+        run.begins();
+        this.#teller.started(run, false); // who was never told of as Running goes together with the others again
+      }
     }
     if (batch.left.size === 0) return;
     handlers.noRoomFor(batch);

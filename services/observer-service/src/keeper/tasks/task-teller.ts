@@ -39,10 +39,8 @@ export class TaskTeller {
 
   /** @param isPatient it may be told a little later, with its end */
   started(run: TaskRun, isPatient: boolean): void {
-    const { taskId, sendId } = run.task;
-    run.startedAt = Date.now();
-    run.isRunning = true;
-    const event = { kind: "TaskStarted" as const, taskId, sendId, runId: run.runId, at: run.startedAt };
+    const { task, runId, startedAt: at } = run;
+    const event = { kind: "TaskStarted" as const, taskId: task.taskId, sendId: task.sendId, runId, at };
     this.#parts.events.tell(event, undefined, isPatient);
   }
 

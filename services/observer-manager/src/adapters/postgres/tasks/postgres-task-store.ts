@@ -9,6 +9,7 @@ import {
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type {
+  Creation,
   InsertOutcome,
   TaskQuery,
   TaskStore,
@@ -63,7 +64,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
     this.#dataSource = dataSource;
   }
 
-  async insert(tasks: Parameters<TaskStore["insert"]>[0]): Promise<InsertOutcome[]> {
+  async insert(tasks: Creation[]): Promise<InsertOutcome[]> {
     const write = () =>
       transact(this.#dataSource, async (tx, unawaited) =>
         countCreated(tx, tasks, await insertBeside(tx, tasks, unawaited), unawaited),

@@ -4,7 +4,7 @@ import type { EntityManager } from "typeorm";
 import { waitOf } from "../../../domain/tasks/task-limits.ts";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import type { InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
+import type { Creation, InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { prepared } from "../connection/prepared.ts";
 import type { Unawaited } from "../connection/transaction.ts";
@@ -47,12 +47,9 @@ interface FreshRow {
 /** Whose key was another's, who was over when it was looked at: so often they are inserted again, and then told to come back. */
 const MAX_ROUNDS = 20;
 
-export interface Asked {
-  task: NewTask;
-  /** For the audit trail; undefined: a handler's, whose task says what it created. */
+export interface Asked extends Omit<Creation, "action"> {
+  /** Undefined: a handler's, whose task says what it created. */
   action: Action | undefined;
-  /** False: nobody looks at what it is like now, and it is not found out why it waits. */
-  isShown?: boolean;
 }
 
 /**
