@@ -147,4 +147,29 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
     await tasks.untilStatus(id, "Cancelled");
     expect(tasks.runs().get(id)).toBeUndefined();
   });
+
+  test("a task whose message is lost is sent again while a service dies each time as soon as it takes tasks", async () => {
+    const tasks = new Tasks(system);
+    const { id } = await tasks.create({ ms: 5 }, { startAt: new Date(Date.now() + 3_600_000).toISOString() });
+    await runStatement(
+      system.env.DATABASE_URL as string,
+      `UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = 1, sent_at = now() - interval '1 minute'
+       WHERE id = '${id}'`,
+    );
+    let isOver = false;
+    let deaths = 0;
+    async function dies(): Promise<void> {
+      while (!isOver) {
+        await system.service("worker-3").kill("SIGKILL");
+        deaths += 1;
+        const again = await system.startService("worker-3", { env: ENV, untilKnown: false });
+        await again.waitForEvent("consuming-tasks");
+      }
+    }
+    const over = tasks.untilStatus(id, "Completed").finally(() => (isOver = true));
+    await Promise.all([over, dies()]);
+    console.log(`sent again while a service died ${deaths} times`);
+    expect(await tasks.get(id)).toMatchObject({ sends: 2 });
+    await system.untilServiceKnown("worker-3");
+  });
 });

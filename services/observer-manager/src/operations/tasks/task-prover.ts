@@ -1,4 +1,5 @@
-import { newMessageId, type TaskId } from "@unacked/contracts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { newMessageId, type ServiceId, type TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 
@@ -6,12 +7,13 @@ import { Loop } from "../loop.ts";
 export interface TaskProof {
   pool: string;
   markerId: string;
-  /** Those that lived when it began, by `<id>.<generation>`, in order. */
+  /** Those that have to answer, by `<id>.<generation>`: who may have lived when its marker was seen. */
   services: string[];
   isSeen: boolean;
   beganAgoMs: number;
   /** null: nobody was asked. */
   askedAgoMs: number | null;
+  /** And those that were gone before its marker was sent: what they had held is in front of it. */
   answered: string[];
 }
 
@@ -29,18 +31,28 @@ export interface TaskProofStore {
   /** Those that live, or are not known to be dead, and take tasks of this pool. */
   livingServices(pool: string): Promise<string[]>;
   /** @returns false where another manager has begun one */
-  begin(proof: { pool: string; markerId: string; services: string[] }): Promise<boolean>;
-  asked(markerId: string): Promise<void>;
+  begin(proof: { pool: string; markerId: string; services: string[]; answered: string[] }): Promise<boolean>;
+  /** @param services that have to answer, too */
+  asked(markerId: string, services: string[]): Promise<void>;
   drop(markerId: string): Promise<void>;
   /** Makes Ready what is in no inventory, or Cancelled what somebody has cancelled, if all have answered. */
   conclude(proof: TaskProof): Promise<{ ready: number; cancelled: TaskId[] }>;
+}
+
+/** A service, by one session of its with the broker. */
+export interface ServiceGeneration {
+  serviceId: ServiceId;
+  generation: number;
 }
 
 export interface TaskMarkers {
   /** For how long the broker has taken messages, in ms; 0 while it does not. */
   readonly writableForMs: number;
   sendMarker(pool: string, markerId: string): Promise<void>;
-  ask(service: { serviceId: string; generation: number }, markerId: string): Promise<void>;
+  /** @returns false where that session has ended, as the broker says. Whatever else goes wrong is a service that lives. */
+  ask(service: ServiceGeneration, markerId: string): Promise<boolean>;
+  /** Likewise, with no question. */
+  lives(service: ServiceGeneration): Promise<boolean>;
   /** Messages in the pool's task queue that nobody holds; null while that is not known. */
   depth(pool: string): Promise<number | null>;
 }
@@ -58,8 +70,10 @@ export interface TaskProverParts {
 }
 
 const EVERY_MS = 2_000;
-/** Between the steps of a young proof: it has to be over before the next service comes or goes, where some keep doing that. */
+/** Between the steps of a young proof: it has to be over before the next service dies, where some keep doing that. */
 const STEP_MS = 100;
+/** A session's own queue goes with it; what it held is ready again a moment later. */
+const GIVEN_BACK_MS = 1_000;
 const YOUNG_MS = 5_000;
 /** After an alarm all managers first get rid of what waited in their sockets. */
 const SETTLED_MS = 5_000;
@@ -117,38 +131,40 @@ export class TaskProver {
   /** @returns whether its next step may be possible soon */
   async #prove(pool: string): Promise<boolean> {
     const { store } = this.#parts;
-    const living = await store.livingServices(pool);
     const proof = await store.find(pool);
+    const living = await store.livingServices(pool);
     if (proof === undefined) return living.length > 0 && this.#begin(pool, living);
-    const isOld =
-      !isSame(living, proof.services) || (proof.isSeen && proof.beganAgoMs > MARKER_LIVES_MS + ANSWERS_WITHIN_MS);
-    if (isOld || (!proof.isSeen && (await this.#isLost(proof)))) {
-      await store.drop(proof.markerId);
-      return true;
-    }
-    const missing = proof.services.filter((service) => !proof.answered.includes(service));
+    const services = proof.isSeen ? [...new Set([...proof.services, ...living])] : proof.services;
+    const missing = services.filter((service) => !proof.answered.includes(service));
     if (proof.isSeen && missing.length === 0) {
       await this.#conclude(proof);
       return false;
     }
-    if (proof.isSeen && (proof.askedAgoMs ?? Number.POSITIVE_INFINITY) >= ASK_AGAIN_MS) await this.#ask(proof, missing);
-    return proof.beganAgoMs < YOUNG_MS;
+    const willAnswer = missing.every((service) => living.includes(service)) && (await this.#goesOn(proof, missing));
+    if (!willAnswer) await store.drop(proof.markerId);
+    return !willAnswer || proof.beganAgoMs < YOUNG_MS;
   }
 
-  async #ask({ markerId }: TaskProof, services: string[]): Promise<void> {
+  /** @returns false where it comes to no end any more, and has to begin again */
+  async #goesOn(proof: TaskProof, missing: string[]): Promise<boolean> {
+    if (!proof.isSeen) return !(await this.#isLost(proof));
+    if (proof.beganAgoMs > MARKER_LIVES_MS + ANSWERS_WITHIN_MS) return false;
+    const isAsked = missing.every((service) => proof.services.includes(service));
+    if (isAsked && proof.askedAgoMs !== null && proof.askedAgoMs < ASK_AGAIN_MS) return true;
     const { store, markers } = this.#parts;
-    await store.asked(markerId);
-    for (const service of services) {
-      const [serviceId = "", generation] = service.split(".");
-      await markers.ask({ serviceId, generation: Number(generation) }, markerId);
-    }
+    await store.asked(proof.markerId, missing);
+    const live = await Promise.all(missing.map((service) => markers.ask(parsed(service), proof.markerId)));
+    return !live.includes(false);
   }
 
   /** @returns false where another manager has begun one */
   async #begin(pool: string, services: string[]): Promise<boolean> {
     const { store, markers } = this.#parts;
+    const live = await Promise.all(services.map((service) => markers.lives(parsed(service))));
+    const gone = services.filter((_, i) => live[i] === false);
+    if (gone.length > 0) await sleep(GIVEN_BACK_MS);
     const markerId = newMessageId();
-    const isOurs = await store.begin({ pool, markerId, services });
+    const isOurs = await store.begin({ pool, markerId, services, answered: gone });
     if (isOurs) await markers.sendMarker(pool, markerId);
     return isOurs;
   }
@@ -173,5 +189,7 @@ export class TaskProver {
   }
 }
 
-const isSame = (some: string[], others: string[]): boolean =>
-  some.length === others.length && some.every((service, i) => service === others[i]);
+function parsed(service: string): ServiceGeneration {
+  const [serviceId, generation] = service.split(".");
+  return { serviceId: serviceId as ServiceId, generation: Number(generation) };
+}

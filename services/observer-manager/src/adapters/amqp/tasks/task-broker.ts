@@ -9,13 +9,14 @@ import {
   SupervisedConnection,
 } from "@unacked/broker";
 import {
+  type CancelTasks,
   EXCHANGES,
   generationKey,
   isOwnExchange,
   newMessageId,
+  type Probe,
   type QueueType,
   type ReportTasks,
-  type ServiceId,
   type TaskBundle,
   type TaskMarker,
   taskQueue,
@@ -24,7 +25,7 @@ import {
 } from "@unacked/contracts";
 import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
-import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
+import { MARKER_LIVES_MS, type ServiceGeneration, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
 import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { Upkeep } from "../topology.ts";
 import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
@@ -136,12 +137,12 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   async cancel(attempts: UnwantedAttempt[]): Promise<void> {
     const byService = new Map<string, UnwantedAttempt[]>();
     for (const attempt of attempts) {
-      const key = generationKey(attempt.serviceId, attempt.generation);
+      const key = keyOf(attempt);
       byService.set(key, [...(byService.get(key) ?? []), attempt]);
     }
     const sending = [...byService].map(([key, some]) => {
       const targets = some.map(({ taskId, sendId }) => ({ taskId, sendId }));
-      return this.#order(key, "CancelTasks", { kind: "CancelTasks", targets });
+      return this.#order(key, { kind: "CancelTasks", targets });
     });
     await Promise.all(sending);
   }
@@ -153,9 +154,12 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     await this.#publisher.publish({ ...message, persistent: false, expirationMs: MARKER_LIVES_MS });
   }
 
-  ask(service: { serviceId: string; generation: number }, markerId: string): Promise<void> {
-    const order: ReportTasks = { kind: "ReportTasks", markerId };
-    return this.#order(generationKey(service.serviceId as ServiceId, service.generation), "ReportTasks", order);
+  ask(service: ServiceGeneration, markerId: string): Promise<boolean> {
+    return this.#order(keyOf(service), { kind: "ReportTasks", markerId });
+  }
+
+  lives(service: ServiceGeneration): Promise<boolean> {
+    return this.#order(keyOf(service), { kind: "Probe" });
   }
 
   async depth(pool: string): Promise<number | null> {
@@ -172,12 +176,15 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     }
   }
 
-  /** To one generation of one service; what comes back was to one that is gone. Never rejects. */
-  async #order(key: string, type: string, body: object): Promise<void> {
+  /** To one generation of one service. Never rejects. @returns false where it came back: that generation is gone */
+  async #order(key: string, order: CancelTasks | ReportTasks | Probe): Promise<boolean> {
+    const type = order.kind;
     try {
-      await this.#publisher.publish(this.#message(EXCHANGES.service.name, key, type, body, newMessageId()));
+      await this.#publisher.publish(this.#message(EXCHANGES.service.name, key, type, order, newMessageId()));
+      return true;
     } catch (error) {
       this.#log.debug({ type, err: error }, "an order about tasks did not arrive; it is given again if it is still due");
+      return !(error instanceof PublishError && error.code === "returned");
     }
   }
 
@@ -229,3 +236,5 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     else if (this.#writableSinceMs === Number.POSITIVE_INFINITY) this.#writableSinceMs = performance.now();
   }
 }
+
+const keyOf = ({ serviceId, generation }: ServiceGeneration): string => generationKey(serviceId, generation);

@@ -28,10 +28,13 @@ const LIVING = `
 
 const BEGIN = `
   WITH fresh AS (
-    INSERT INTO task_proofs (pool, marker_id, services) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING pool)
+    INSERT INTO task_proofs (pool, marker_id, services, answered) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING pool)
   SELECT pool FROM fresh`;
 
-const ASKED = "UPDATE task_proofs SET asked_at = now() WHERE marker_id = $1";
+/** In order, as a manager of before, beside this one, compares them. */
+const ASKED = `
+  UPDATE task_proofs SET asked_at = now(), services = ARRAY(SELECT DISTINCT unnest(services || $2::text[]) ORDER BY 1)
+  WHERE marker_id = $1`;
 const DROP = "DELETE FROM task_proofs WHERE marker_id = $1";
 
 /** What was Sent well before the marker was (a message that is published after its claim's commit may be behind it), and is still the same send, and in no answer. Index: tasks_in_flight. */
@@ -72,12 +75,12 @@ export class PostgresTaskProofStore implements TaskProofStore {
     return rows.map(({ name }) => name);
   }
 
-  async begin({ pool, markerId, services }: Parameters<TaskProofStore["begin"]>[0]): Promise<boolean> {
-    return (await this.#dataSource.query<unknown[]>(BEGIN, [pool, markerId, services])).length > 0;
+  async begin({ pool, markerId, services, answered }: Parameters<TaskProofStore["begin"]>[0]): Promise<boolean> {
+    return (await this.#dataSource.query<unknown[]>(BEGIN, [pool, markerId, services, answered])).length > 0;
   }
 
-  async asked(markerId: string): Promise<void> {
-    await this.#dataSource.query(ASKED, [markerId]);
+  async asked(markerId: string, services: string[]): Promise<void> {
+    await this.#dataSource.query(ASKED, [markerId, services]);
   }
 
   async drop(markerId: string): Promise<void> {
