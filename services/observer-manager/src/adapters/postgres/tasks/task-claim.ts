@@ -38,6 +38,11 @@ export const SENT = {
   asked: `id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
     interruptions = 0 AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"`,
 };
+/**
+ * The types $4, of which nobody knows how many they are when it is planned. Where PostgreSQL knows it takes a plan for just these to be cheaper
+ * than one for any, each time; and to plan it takes longer than to do it.
+ */
+const TYPES = "(SELECT types FROM asked)::text[]";
 /** When this claim was made. */
 const AT = "(SELECT at FROM locked)";
 
@@ -47,9 +52,11 @@ interface Claimant {
   isMine: string;
   /** Of $3 workers, so many are kept for a type that wants `wanted`, and others before it `before`. */
   kept(wanted: string, before: string): string;
-  /** How many workers the tasks `f` of a type take that are in flight; with what `calls` joins to that. */
+  /** How many workers the tasks `f` of a type take that are in flight; with what `calls` joins to that, of `asked`. */
   sent: string;
   calls: string;
+  /** What more of the parameters is in `asked`. */
+  asks?: string;
   /** How many in all; `in_flight`, `kept` and `used` are those of the pool's services. */
   room: string;
   /** What becomes of a task. */
@@ -64,11 +71,13 @@ interface Claimant {
   returning: string;
 }
 
-/** Of the types of $5 with batches of $6: as how many calls their tasks are in flight. */
+/** The types $5 take batches of $6. */
+const BATCHES = ", $5::text[] AS batched, $6::int[] AS sizes";
+/** Of the types with batches: as how many calls their tasks are in flight. */
 const callsOf = (sentFrom = ""): string => `
     LEFT JOIN (
       SELECT type, sum(ceil(n::numeric / size))::int AS calls FROM (
-        SELECT t.type, b.size, count(*) AS n FROM unnest($5::text[], $6::int[]) AS b (type, size) JOIN tasks t USING (type)
+        SELECT t.type, b.size, count(*) AS n FROM unnest((SELECT batched FROM asked), (SELECT sizes FROM asked)) AS b (type, size) JOIN tasks t USING (type)
         WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL ${sentFrom}
         GROUP BY t.type, b.size, t.sent_at) rounds
       GROUP BY type) c ON c.type = f.type AND f.pool = $1`;
@@ -88,23 +97,27 @@ const callsOf = (sentFrom = ""): string => `
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
 const claimFor = (claimant: Claimant): string => {
-  const { isMine, kept, sent, calls, room, set, steps, returning, floors } = claimant;
+  const { isMine, kept, sent, calls, room, set, steps, returning, floors, asks = "" } = claimant;
   const isReady = floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${floors.ready}::timestamptz`;
   const isReadyOf = (from: string) => (floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${from}`);
   const withFloor =
     floors === undefined
       ? ""
-      : ` LEFT JOIN unnest(${floors.types}::text[], ${floors.readyOfTypes}::timestamptz[]) AS b (type, ready_from) USING (type)`;
+      : " LEFT JOIN unnest((SELECT floored FROM asked), (SELECT ready_from FROM asked)) AS b (type, ready_from) USING (type)";
   const readyFrom = floors === undefined ? "" : ", coalesce(b.ready_from, '-infinity') AS ready_from";
   const held = "CASE WHEN locked.is_mine THEN $1 END, locked.types";
   const flight =
     floors === undefined ? `unacked_tasks_held(${held})` : `unacked_tasks_held_since(${held}, ${floors.sent}::timestamptz)`;
+  const floored =
+    floors === undefined ? "" : `, ${floors.types}::text[] AS floored, ${floors.readyOfTypes}::timestamptz[] AS ready_from`;
   return prepared(`
-  WITH mine AS MATERIALIZED (
+  WITH asked AS MATERIALIZED (
+    SELECT $4::text[] AS types${asks}${floored}
+  ), mine AS MATERIALIZED (
     SELECT ${isMine} AS is_mine
   ), limits AS MATERIALIZED (
     SELECT l.* FROM task_types l${withFloor}
-    WHERE (SELECT is_mine FROM mine) AND l.type = ANY($4::text[]) AND (l.min_running > 0
+    WHERE (SELECT is_mine FROM mine) AND l.type = ANY(${TYPES}) AND (l.min_running > 0
       OR (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = l.type AND t.${isReadyOf("coalesce(b.ready_from, '-infinity')")} ORDER BY ${ORDER} LIMIT 1))
     ORDER BY l.type FOR UPDATE OF l
   ), locked AS MATERIALIZED (
@@ -133,12 +146,12 @@ const claimFor = (claimant: Claimant): string => {
   ), plain AS MATERIALIZED (
     SELECT pool.kept = 0 AND NOT EXISTS (SELECT FROM types WHERE types.room < pool.room) AND NOT EXISTS (
       SELECT FROM (SELECT type FROM tasks WHERE pool = $1 AND ${isReady} ORDER BY ${ORDER} LIMIT (SELECT room FROM pool)) next
-      WHERE type <> ALL($4::text[])) AS is_plain
+      WHERE type <> ALL(${TYPES})) AS is_plain
     FROM pool
   ), rooms AS MATERIALIZED (
     SELECT w.type, greatest(0, coalesce(t.kept - t.here, 0)) AS kept,
            least(coalesce(t.room, 1000000), pool.room + greatest(0, coalesce(t.kept - t.here, 0))) AS room${readyFrom}
-    FROM pool, (SELECT DISTINCT unnest($4::text[]) AS type WHERE NOT (SELECT is_plain FROM plain)) w LEFT JOIN types t USING (type)${withFloor}
+    FROM pool, (SELECT DISTINCT unnest(${TYPES}) AS type WHERE NOT (SELECT is_plain FROM plain)) w LEFT JOIN types t USING (type)${withFloor}
   ), candidates AS MATERIALIZED (
     SELECT c.id, c.priority, c.due_at, c.place <= r.kept AS is_kept
     FROM rooms r, LATERAL (
@@ -202,7 +215,13 @@ export const CLAIM = claimFor(FOR_SERVICES);
  * The same where types of this pool take batches ($5: these, $6: how many tasks one call takes): a call takes one worker, however
  * many tasks it has. What was claimed together, by its `sent_at`, makes as few calls as it can.
  */
-export const CLAIM_CALLS = claimFor({ ...FOR_SERVICES, sent: "coalesce(c.calls, f.count - f.taken)", calls: callsOf() });
+const FOR_CALLS: Claimant = {
+  ...FOR_SERVICES,
+  sent: "coalesce(c.calls, f.count - f.taken)",
+  calls: callsOf(),
+  asks: BATCHES,
+};
+export const CLAIM_CALLS = claimFor(FOR_CALLS);
 
 /** The same, with looks that begin at the times $5 and $6, of the types $7 at $8; or $7 to $10. */
 export const CLAIM_FROM = claimFor({
@@ -210,8 +229,7 @@ export const CLAIM_FROM = claimFor({
   floors: { ready: "$5", sent: "$6", types: "$7", readyOfTypes: "$8" },
 });
 export const CLAIM_CALLS_FROM = claimFor({
-  ...FOR_SERVICES,
-  sent: "coalesce(c.calls, f.count - f.taken)",
+  ...FOR_CALLS,
   calls: callsOf("AND t.sent_at >= $8::timestamptz"),
   floors: { ready: "$7", sent: "$8", types: "$9", readyOfTypes: "$10" },
 });
