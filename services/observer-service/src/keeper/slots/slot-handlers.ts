@@ -1,11 +1,12 @@
 import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { Attempt } from "../../wire/attempt.ts";
-import type { Catalogue, LoadedFolder, Stuck } from "../../wire/messages.ts";
+import type { Catalogue, Stuck } from "../../wire/messages.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../runs/handlers.ts";
 import { AttemptMessages } from "./attempt-messages.ts";
 import { Blame } from "./blame.ts";
+import { LoadedCode } from "./loaded-code.ts";
 import { clearTimers, isInLine, type Placed } from "./placed.ts";
 import { Placement } from "./placement.ts";
 import { Recycler } from "./recycler.ts";
@@ -16,9 +17,6 @@ import type { OverLimit } from "./slot-memory.ts";
 import { type LoadedMessage, SlotPool, type SlotSettings } from "./slot-pool.ts";
 import type { SlotEnd } from "./slot-process.ts";
 import type { SuspectGroup } from "./suspicion.ts";
-
-/** New slots are still waited for. */
-const NOT_YET: Outdated = { isReady: false, isApart: false, begin: () => undefined };
 
 /**
  * Runs handlers in slots. Comes in: starts and aborts of the runner; what slots say, and how they end. Guarantees: every start is
@@ -34,9 +32,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   readonly #ends: SlotEnds;
   readonly #blame: Blame;
   readonly #recycler: Recycler;
-  #catalogue: Catalogue | undefined;
-  /** Those whose types there are. */
-  #files: ReadonlySet<string> = new Set();
+  readonly #code: LoadedCode;
   #lastAttempt = 0;
   readonly history = new SlotHistory();
 
@@ -63,7 +59,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       retire: (slot, reason) => {
         this.#ends.note(slot, reason);
         pool.retire(slot);
-        this.#recallIn(slot);
+        this.#code.recallIn(slot);
       },
       mayEmptyOne: () => pool.roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
@@ -76,6 +72,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       noteReason: (slot, reason) => this.#ends.note(slot, reason),
     });
     this.#ends = new SlotEnds({ log, blame, placement, history: this.history });
+    this.#code = new LoadedCode({ pool, placement, place: (placed) => this.#place(placed) });
     this.#pool = pool;
     this.#blame = blame;
     this.#placement = placement;
@@ -83,89 +80,19 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   /** Resolves when the slots have loaded the folder. @throws SlotsNotLoadedError */
   async open(): Promise<void> {
-    this.#learn(await this.#pool.open());
+    this.#code.learn(await this.#pool.open());
   }
 
-  async reload(): Promise<Reload> {
-    const look = await this.#pool.look();
-    if ("problem" in look) return { kind: "refused", why: look.problem, broken: [] };
-    const { slot, folder } = look;
-    const broken = folder.broken.filter(({ file }) => this.#files.has(file));
-    const before = this.#pool.prints;
-    if (broken.length > 0 || (this.#pool.roster.hasAll(folder.code) && folder.code.length === before.size)) {
-      slot.process.kill();
-      if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
-      this.#learn(folder); // other files may be broken, or otherwise
-      return { kind: "unchanged" };
-    }
-    this.#learn(folder);
-    this.#pool.adopt(slot, folder, (one) => this.#placement.loadOf(one) === 0);
-    for (const old of this.#pool.roster.slots) if (old.isOld) this.#recallIn(old);
-    // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
-    setImmediate(() => this.#letGoOfUnknown());
-    const now = this.#pool.prints;
-    const changed = [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type);
-    const added = [...now.keys()].filter((type) => !before.has(type));
-    const gone = [...before.keys()].filter((type) => !now.has(type));
-    // Slots that still load, or have loaded something else since, are replaced all the same.
-    if (changed.length + added.length + gone.length === 0) return { kind: "unchanged" };
-    return { kind: "loaded", changed, added, gone };
-  }
-
-  /** Who stands behind others begins elsewhere: this one takes nobody any more. */
-  #recallIn(slot: Slot): void {
-    // The last first: before one is recalled nobody behind it may get its turn.
-    for (const placed of this.#placement.in(slot).toReversed()) if (isInLine(placed)) placed.recall?.();
-  }
-
-  #learn({ isolation, code, ...catalogue }: LoadedFolder): void {
-    this.#catalogue = catalogue;
-    this.#files = new Set(code.map(({ file }) => file));
-    this.#placement.isolate(isolation);
+  reload(): Promise<Reload> {
+    return this.#code.reload();
   }
 
   outdated(isPatient: boolean): Outdated[] {
-    if (isPatient && !this.#pool.roster.isStaffed) return this.#outdated().map(() => NOT_YET);
-    return this.#outdated().map((placed) => {
-      const { run, host } = placed;
-      const { isReady, isApart } = this.#placement.readinessFor(run.start);
-      // For one of its own there may never be a slot that is warm: then it waits for one without its run.
-      const mayWait = isApart && !isPatient && !isReady && this.#willHaveRoom(placed);
-      return { isReady: isReady || mayWait, isApart, begin: () => host.onRenewed?.(run) };
-    });
-  }
-
-  /** Who is stopped where there is none, would wait for as long as all others stay: it goes on by its old code. */
-  #willHaveRoom({ run, slot }: Placed): boolean {
-    if (this.noRoomFor(run) === undefined) return true;
-    return slot !== undefined && this.#placement.loadOf(slot) === 1 && this.#pool.roster.willHaveRoomForOne;
-  }
-
-  #outdated(): Placed[] {
-    const now = this.#pool.prints;
-    return [...this.#pool.roster.slots]
-      .filter(({ isOld, process }) => isOld && !process.isKilled)
-      .flatMap((slot) =>
-        this.#placement.in(slot).filter(({ cause, host, run: { start } }) => {
-          const print = now.get(start.type);
-          const mayBegin = cause === undefined && host.onRenewed !== undefined;
-          return mayBegin && print !== undefined && print !== slot.prints.get(start.type);
-        }),
-      );
-  }
-
-  /** Of a type that is gone no slot will ever come. */
-  #letGoOfUnknown(): void {
-    for (const placed of this.#placement.takeWaiting()) {
-      const isKnown = this.#pool.prints.has(placed.run.start.type);
-      if (isKnown || placed.host.onRenewed !== undefined) this.#place(placed);
-      else placed.host.onInterrupted(placed.run, { detail: "its type is gone from the folder" });
-    }
+    return this.#code.outdated(isPatient);
   }
 
   get catalogue(): Catalogue {
-    if (this.#catalogue === undefined) throw new Error("The slots are not open yet.");
-    return this.#catalogue;
+    return this.#code.catalogue;
   }
 
   /** The slot checks them: a schema is the author's code too. */

@@ -1,0 +1,115 @@
+import type { Catalogue, LoadedFolder } from "../../wire/messages.ts";
+import type { Outdated, Reload } from "../runs/handlers.ts";
+import { isInLine, type Placed } from "./placed.ts";
+import type { Placement } from "./placement.ts";
+import type { Slot } from "./slot.ts";
+import type { SlotPool } from "./slot-pool.ts";
+
+/** New slots are still waited for. */
+const NOT_YET: Outdated = { isReady: false, isApart: false, begin: () => undefined };
+
+export interface LoadedCodeParts {
+  readonly pool: SlotPool;
+  readonly placement: Placement;
+  /** It has no slot: it begins in one, or waits. */
+  readonly place: (placed: Placed) => void;
+}
+
+/** What slots have loaded, and what becomes of them, and of who runs in them, when the folder is loaded again. */
+export class LoadedCode {
+  readonly #parts: LoadedCodeParts;
+  #catalogue: Catalogue | undefined;
+  /** Those whose types there are. */
+  #files: ReadonlySet<string> = new Set();
+
+  constructor(parts: LoadedCodeParts) {
+    this.#parts = parts;
+  }
+
+  get catalogue(): Catalogue {
+    if (this.#catalogue === undefined) throw new Error("The slots are not open yet.");
+    return this.#catalogue;
+  }
+
+  learn({ isolation, code, ...catalogue }: LoadedFolder): void {
+    this.#catalogue = catalogue;
+    this.#files = new Set(code.map(({ file }) => file));
+    this.#parts.placement.isolate(isolation);
+  }
+
+  async reload(): Promise<Reload> {
+    const { pool, placement } = this.#parts;
+    const look = await pool.look();
+    if ("problem" in look) return { kind: "refused", why: look.problem, broken: [] };
+    const { slot, folder } = look;
+    const broken = folder.broken.filter(({ file }) => this.#files.has(file));
+    const before = pool.prints;
+    if (broken.length > 0 || (pool.roster.hasAll(folder.code) && folder.code.length === before.size)) {
+      slot.process.kill();
+      if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
+      this.learn(folder); // other files may be broken, or otherwise
+      return { kind: "unchanged" };
+    }
+    this.learn(folder);
+    pool.adopt(slot, folder, (one) => placement.loadOf(one) === 0);
+    for (const old of pool.roster.slots) if (old.isOld) this.recallIn(old);
+    // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
+    setImmediate(() => this.#letGoOfUnknown());
+    const now = pool.prints;
+    const changed = [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type);
+    const added = [...now.keys()].filter((type) => !before.has(type));
+    const gone = [...before.keys()].filter((type) => !now.has(type));
+    // Slots that still load, or have loaded something else since, are replaced all the same.
+    if (changed.length + added.length + gone.length === 0) return { kind: "unchanged" };
+    return { kind: "loaded", changed, added, gone };
+  }
+
+  /** Who stands behind others begins elsewhere: this one takes nobody any more. */
+  recallIn(slot: Slot): void {
+    // The last first: before one is recalled nobody behind it may get its turn.
+    for (const placed of this.#parts.placement.in(slot).toReversed()) if (isInLine(placed)) placed.recall?.();
+  }
+
+  outdated(isPatient: boolean): Outdated[] {
+    const { pool, placement } = this.#parts;
+    if (isPatient && !pool.roster.isStaffed) return this.#outdated().map(() => NOT_YET);
+    return this.#outdated().map((placed) => {
+      const { run, host } = placed;
+      const { isReady, isApart } = placement.readinessFor(run.start);
+      // For one of its own there may never be a slot that is warm: then it waits for one without its run.
+      const mayWait = isApart && !isPatient && !isReady && this.#willHaveRoom(placed);
+      return { isReady: isReady || mayWait, isApart, begin: () => host.onRenewed?.(run) };
+    });
+  }
+
+  /** Who is stopped where there is none, would wait for as long as all others stay: it goes on by its old code. */
+  #willHaveRoom({ run, slot }: Placed): boolean {
+    const { pool, placement } = this.#parts;
+    if (placement.noRoomFor(run.start) === undefined) return true;
+    return slot !== undefined && placement.loadOf(slot) === 1 && pool.roster.willHaveRoomForOne;
+  }
+
+  #outdated(): Placed[] {
+    const { pool, placement } = this.#parts;
+    const now = pool.prints;
+    return [...pool.roster.slots]
+      .filter(({ isOld, process }) => isOld && !process.isKilled)
+      .flatMap((slot) =>
+        placement.in(slot).filter(({ cause, host, run: { start } }) => {
+          const print = now.get(start.type);
+          const mayBegin = cause === undefined && host.onRenewed !== undefined;
+          return mayBegin && print !== undefined && print !== slot.prints.get(start.type);
+        }),
+      );
+  }
+
+  /** Of a type that is gone no slot will ever come. */
+  #letGoOfUnknown(): void {
+    const { pool, placement, place } = this.#parts;
+    for (const placed of placement.takeWaiting()) {
+      const isKnown = pool.prints.has(placed.run.start.type);
+      if (isKnown || placed.host.onRenewed !== undefined) place(placed);
+      else placed.host.onInterrupted(placed.run, { detail: "its type is gone from the folder" });
+    }
+  }
+}
