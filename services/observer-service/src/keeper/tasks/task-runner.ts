@@ -5,8 +5,11 @@ import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { isStronger, type StopCause } from "../../wire/stop-cause.ts";
 import type { HandlerHost, Handlers } from "../runs/handlers.ts";
 import type { Paces } from "./paces.ts";
+import { TaskAdmission } from "./task-admission.ts";
 import { TaskBatch } from "./task-batch.ts";
-import { badParams, fateOf, fateOfInterrupted, memberEnd, type TaskFate, type TaskLimits, timeIsUp } from "./task-end.ts";
+import { TaskBatches } from "./task-batches.ts";
+import { badParams, type TaskFate, timeIsUp } from "./task-end.ts";
+import { TaskFates } from "./task-fates.ts";
 import { TaskLane } from "./task-lane.ts";
 import type { TaskMessage } from "./task-message.ts";
 import { TaskRun } from "./task-run.ts";
@@ -26,9 +29,6 @@ export interface TaskRunnerParts extends TaskTellerParts {
   readonly log: Log;
 }
 
-/** Cancelled sends whose messages have yet to come are remembered: so many, the oldest goes first. */
-const MAX_REMEMBERED = 20_000;
-
 const NO_TAIL = { line: () => undefined, value: () => undefined, thrown: () => undefined };
 
 /**
@@ -39,13 +39,11 @@ const NO_TAIL = { line: () => undefined, value: () => undefined, thrown: () => u
 export class TaskRunner {
   readonly #parts: TaskRunnerParts;
   readonly #host: HandlerHost<TaskRun>;
-  readonly #batchHost: HandlerHost<TaskBatch>;
   readonly #runs = new TaskRuns();
   readonly #teller: TaskTeller;
-  /** Cancelled before their message came here; it may have gone elsewhere. In the order of the orders. */
-  readonly #cancelled = new Set<SendId>();
-  /** Those that are one of many in a call. */
-  readonly #batches = new Map<TaskRun, TaskBatch>();
+  readonly #fates: TaskFates;
+  readonly #admission: TaskAdmission;
+  readonly #batches: TaskBatches;
   /** Those that wait for others of their message, or others for them. */
   readonly #lanes = new Map<TaskRun, TaskLane>();
   readonly #line: WorkerLine<TaskRun | TaskBatch | TaskLane>;
@@ -53,37 +51,51 @@ export class TaskRunner {
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
     this.#teller = new TaskTeller(parts);
+    this.#fates = new TaskFates(parts.types);
+    const stop = (run: TaskRun, cause: StopCause): void => this.#stop(run, cause);
+    this.#admission = new TaskAdmission({ ...parts, runs: this.#runs, teller: this.#teller, stop });
     const giveUp = (run: TaskRun): void => this.#end(run, { kind: "return", isRedelivered: false });
     this.#line = new WorkerLine<TaskRun | TaskBatch | TaskLane>({
       workers: parts.workers,
       begin: (one) => {
         if (one instanceof TaskLane) one.begin(giveUp);
-        else if (one instanceof TaskBatch) this.#beginBatch(one);
+        else if (one instanceof TaskBatch) this.#batches.begin(one);
         else this.#begin(one);
       },
       giveUp: (one) => {
         for (const run of one instanceof TaskRun ? [one] : [...one.left]) giveUp(run);
       },
     });
-    const common = {
+    const basics = {
       publish: () => Promise.reject(new Error("a task has no emit")),
       stopTimeoutMs: parts.stopTimeoutMs,
       tracing: undefined,
       tailOf: () => NO_TAIL,
     };
-    this.#batchHost = { ...common, ...this.#endsOfBatches() };
+    this.#batches = new TaskBatches({
+      ...parts,
+      basics,
+      fates: this.#fates,
+      // Who was never told of as Running goes together with the others again.
+      begun: (run) => {
+        run.begins();
+        this.#teller.started(run, false);
+      },
+      stop,
+      end: (run, fate) => this.#end(run, fate),
+    });
     this.#host = {
-      ...common,
+      ...basics,
       onSettled: (run, outcome, word = {}) => {
         if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
-        this.#end(run, fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random()));
+        this.#end(run, this.#fates.settled(run, outcome, word));
       },
       onUncaught: (run, error) => this.#stop(run, { kind: "uncaught", error: thrownText(error) }),
       onStuck: (run) => run.log.warn({ event: "task-ignores-abort" }, "the handler of a task ignores its abort"),
       onBadParams: (run, error) => this.#end(run, badParams(error)),
       onInterrupted: (run, { detail }) => {
         run.log.warn({ event: "task-interrupted", why: detail }, "the task begins again, through no fault of its own");
-        this.#end(run, fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random()));
+        this.#end(run, this.#fates.interrupted(run));
       },
       onMoved: (run, { detail: why }) => this.#stop(run, { kind: "moved", why }),
       onNotBegun: (run) => this.#notBegun(run),
@@ -101,7 +113,7 @@ export class TaskRunner {
   }
 
   accept(task: StartTask, message: TaskMessage): void {
-    const run = this.#admit(task, message);
+    const run = this.#admission.admit(task, message);
     if (run !== undefined) this.#line.enter(run);
   }
 
@@ -113,17 +125,13 @@ export class TaskRunner {
       for (const task of tasks) this.accept(task, message);
       return;
     }
-    const runs = tasks.flatMap((task) => this.#admit(task, message) ?? []);
-    for (let i = 0; i < runs.length; i += size) {
-      const batch = new TaskBatch(first.type, runs.slice(i, i + size), this.#parts.log);
-      for (const run of batch.left) this.#batches.set(run, batch);
-      this.#line.enter(batch);
-    }
+    const runs = tasks.flatMap((task) => this.#admission.admit(task, message) ?? []);
+    for (const batch of this.#batches.divide(first.type, runs, size)) this.#line.enter(batch);
   }
 
   /** Tasks that came together and run in turn. */
   acceptLane(tasks: readonly StartTask[], message: TaskMessage): void {
-    const runs = tasks.flatMap((task) => this.#admit(task, message) ?? []);
+    const runs = tasks.flatMap((task) => this.#admission.admit(task, message) ?? []);
     if (runs.length === 0) return;
     const lane = new TaskLane(runs, {
       begin: (run) => this.#begin(run),
@@ -134,48 +142,16 @@ export class TaskRunner {
     this.#line.enter(lane);
   }
 
-  /** @returns it, if it is to begin when a worker is free; not what is here already, is not wanted, or waits for another of its task */
-  #admit(task: StartTask, message: TaskMessage): TaskRun | undefined {
-    const run = new TaskRun(task, message, this.#parts.log);
-    const known = this.#runs.of(task.taskId);
-    const same = known.find((one) => one.task.sendId === task.sendId && this.#parts.holds(one.message.generation));
-    if (same !== undefined) {
-      // The same message once more: the broker has taken it back. Another one of the same send: there is no need of it.
-      if (message.deliveryCount > same.message.deliveryCount) this.#parts.takenBack(message.generation);
-      else message.settle("ack");
-      return undefined;
-    }
-    this.#teller.hold(run);
-    if (this.#cancelled.delete(task.sendId)) {
-      this.#teller.end(run, { kind: "end", fact: { outcome: "cancelled" } });
-      return undefined;
-    }
-    this.#runs.put(run);
-    if (known.length === 0) return run;
-    for (const one of known) this.#stop(one, { kind: "obsolete" });
-    return undefined;
-  }
-
   /** A bundle that was given out before: the books know what of it is still to be done. */
   giveBack(tasks: readonly StartTask[], message: TaskMessage): void {
-    const holdsOne = tasks.some(({ taskId, sendId }) =>
-      this.#runs.of(taskId).some((run) => run.task.sendId === sendId && this.#parts.holds(run.message.generation)),
-    );
-    if (holdsOne) return this.#parts.takenBack(message.generation);
-    for (const task of tasks) {
-      const run = new TaskRun(task, message, this.#parts.log);
-      this.#teller.hold(run);
-      this.#teller.end(run, { kind: "return", isRedelivered: true });
-    }
+    this.#admission.giveBack(tasks, message);
   }
 
   /** Ends that attempt for good; where there is none, its message is refused when it comes. */
   cancel(taskId: TaskId, sendId: SendId): void {
     const run = this.#runs.find(taskId, sendId);
     if (run !== undefined) return this.#stop(run, { kind: "stopped" });
-    this.#cancelled.add(sendId);
-    const [oldest] = this.#cancelled;
-    if (this.#cancelled.size > MAX_REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest);
+    this.#admission.refuse(sendId);
   }
 
   stopAll(cause: StopCause): void {
@@ -200,7 +176,7 @@ export class TaskRunner {
   }
 
   endForCertain(generation: number): boolean {
-    return this.#parts.handlers.endForCertain(this.#runs.unsettled(generation).map((run) => this.#batches.get(run) ?? run));
+    return this.#parts.handlers.endForCertain(this.#runs.unsettled(generation).map((run) => this.#batches.of(run) ?? run));
   }
 
   #begin(run: TaskRun): void {
@@ -238,54 +214,9 @@ export class TaskRunner {
     run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }
 
-  #beginBatch(batch: TaskBatch): void {
-    const { handlers, types, holds } = this.#parts;
-    const type = types.get(batch.start.type);
-    for (const run of [...batch.left]) {
-      if (!holds(run.message.generation)) this.#end(run, { kind: "release", isOurs: false });
-      else if (type === undefined) this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
-      else {
-        run.begins();
-        this.#teller.started(run, false); // who was never told of as Running goes together with the others again
-      }
-    }
-    if (batch.left.size === 0) return;
-    handlers.noRoomFor(batch);
-    batch.attempt = handlers.start(this.#batchHost, batch);
-    const timeoutMs = type?.timeoutMs;
-    if (timeoutMs === undefined) return;
-    batch.timer = setTimeout(() => this.#stopBatch(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
-  }
-
-  #stopBatch(batch: TaskBatch, cause: StopCause): void {
-    for (const run of [...batch.left]) this.#stop(run, cause);
-  }
-
-  /** What becomes of a call becomes of each of its tasks that has not ended, unless something was told of it. */
-  #endsOfBatches(): Omit<HandlerHost<TaskBatch>, "publish" | "stopTimeoutMs" | "tracing" | "tailOf"> {
-    const endEach = (batch: TaskBatch, fateOfOne: (run: TaskRun) => TaskFate): void => {
-      for (const run of [...batch.left]) this.#end(run, fateOfOne(run));
-    };
-    return {
-      onSettled: (batch, outcome, word = {}) =>
-        endEach(batch, (run) => {
-          const end = { cause: run.cause, ...memberEnd(outcome, word, run.task.taskId) };
-          return fateOf(end, this.#limitsOf(run), Math.random());
-        }),
-      onUncaught: (batch, error) => this.#stopBatch(batch, { kind: "uncaught", error: thrownText(error) }),
-      onStuck: (batch) => batch.log.warn({ event: "task-ignores-abort" }, "the handler of a batch ignores its abort"),
-      onBadParams: (batch, error) => endEach(batch, () => badParams(error)),
-      onInterrupted: (batch, { detail }) => {
-        batch.log.warn({ event: "task-interrupted", why: detail }, "the tasks of a batch go back, to be sent one by one");
-        endEach(batch, (run) => fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random()));
-      },
-      onMoved: (batch, { detail: why }) => this.#stopBatch(batch, { kind: "moved", why }),
-    };
-  }
-
   /** It was put behind another, and has not begun there. */
   #notBegun(run: TaskRun): void {
-    if (run.cause !== undefined) return this.#end(run, fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random()));
+    if (run.cause !== undefined) return this.#end(run, this.#fates.interrupted(run));
     clearTimeout(run.timer);
     run.isRunning = false;
     run.attempt = undefined;
@@ -296,32 +227,26 @@ export class TaskRunner {
   #stop(run: TaskRun, cause: StopCause): void {
     if (run.cause !== undefined && !isStronger(cause, run.cause)) return;
     run.cause = cause;
-    const batch = this.#batches.get(run);
+    const batch = this.#batches.of(run);
     if (run.isRunning) return batch === undefined ? run.attempt?.abort(cause) : batch.stop(run, cause);
     // It waits for another one of its task to settle.
-    this.#end(run, fateOfInterrupted(cause, this.#limitsOf(run), Math.random()));
-  }
-
-  #limitsOf({ task }: TaskRun): TaskLimits {
-    const retry = this.#parts.types.get(task.type)?.retry ?? NO_RETRY;
-    return { failures: task.failures, maxAttempts: task.maxAttempts, retry };
+    this.#end(run, this.#fates.interrupted(run));
   }
 
   #end(run: TaskRun, fate: TaskFate): void {
     clearTimeout(run.timer);
     run.isRunning = false;
-    const batch = this.#batches.get(run);
+    const batch = this.#batches.of(run);
     const isAgain = fate.kind === "again" && this.#parts.holds(run.message.generation);
     if (isAgain && batch === undefined) return this.#again(run);
     // It cannot go back to the queue alone.
     const isPart = run.message.isShared && fate.kind === "release" && fate.isOurs;
     // Of a batch that was interrupted nobody knows who it was: each of it goes on alone.
     this.#teller.end(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
-    this.#batches.delete(run);
     const lane = this.#lanes.get(run);
     if (lane !== undefined) this.#leaveLane(run, lane);
     else if (batch === undefined) this.#leave(run);
-    else if (batch.left.delete(run) && batch.left.size === 0) this.#leave(batch);
+    else if (this.#batches.leave(run, batch)) this.#leave(batch);
     this.#remove(run);
   }
 
@@ -357,6 +282,3 @@ export class TaskRunner {
     this.#runs.look();
   }
 }
-
-/** Of a type that this service does not have: nothing of it fails here. */
-const NO_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };

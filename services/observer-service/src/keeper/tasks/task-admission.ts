@@ -1,0 +1,76 @@
+import type { SendId, StartTask } from "@unacked/contracts";
+import type { Log } from "../../log.ts";
+import type { StopCause } from "../../wire/stop-cause.ts";
+import type { TaskMessage } from "./task-message.ts";
+import { TaskRun } from "./task-run.ts";
+import type { TaskRuns } from "./task-runs.ts";
+import type { TaskTeller } from "./task-teller.ts";
+
+export interface TaskAdmissionParts {
+  readonly runs: TaskRuns;
+  readonly teller: TaskTeller;
+  /** The lease of that generation is held. */
+  readonly holds: (generation: number) => boolean;
+  /** The broker has taken back what it had given to this generation. */
+  readonly takenBack: (generation: number) => void;
+  readonly stop: (run: TaskRun, cause: StopCause) => void;
+  readonly log: Log;
+}
+
+/** Cancelled sends whose messages have yet to come are remembered: so many, the oldest goes first. */
+const MAX_REMEMBERED = 20_000;
+
+/** Whether what was delivered is to run: not what is here already, what nobody wants, or what the broker had given to us before. */
+export class TaskAdmission {
+  readonly #parts: TaskAdmissionParts;
+  /** Cancelled before their message came here; it may have gone elsewhere. In the order of the orders. */
+  readonly #cancelled = new Set<SendId>();
+
+  constructor(parts: TaskAdmissionParts) {
+    this.#parts = parts;
+  }
+
+  /** Its message, if it comes, is refused. */
+  refuse(sendId: SendId): void {
+    this.#cancelled.add(sendId);
+    const [oldest] = this.#cancelled;
+    if (this.#cancelled.size > MAX_REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest);
+  }
+
+  /** @returns it, if it is to begin when a worker is free; not what is here already, is not wanted, or waits for another of its task */
+  admit(task: StartTask, message: TaskMessage): TaskRun | undefined {
+    const { runs, teller, holds, takenBack, stop, log } = this.#parts;
+    const run = new TaskRun(task, message, log);
+    const known = runs.of(task.taskId);
+    const same = known.find((one) => one.task.sendId === task.sendId && holds(one.message.generation));
+    if (same !== undefined) {
+      // The same message once more: the broker has taken it back. Another one of the same send: there is no need of it.
+      if (message.deliveryCount > same.message.deliveryCount) takenBack(message.generation);
+      else message.settle("ack");
+      return undefined;
+    }
+    teller.hold(run);
+    if (this.#cancelled.delete(task.sendId)) {
+      teller.end(run, { kind: "end", fact: { outcome: "cancelled" } });
+      return undefined;
+    }
+    runs.put(run);
+    if (known.length === 0) return run;
+    for (const one of known) stop(one, { kind: "obsolete" });
+    return undefined;
+  }
+
+  /** A bundle that was given out before: the books know what of it is still to be done. */
+  giveBack(tasks: readonly StartTask[], message: TaskMessage): void {
+    const { runs, teller, holds, takenBack, log } = this.#parts;
+    const holdsOne = tasks.some(({ taskId, sendId }) =>
+      runs.of(taskId).some((run) => run.task.sendId === sendId && holds(run.message.generation)),
+    );
+    if (holdsOne) return takenBack(message.generation);
+    for (const task of tasks) {
+      const run = new TaskRun(task, message, log);
+      teller.hold(run);
+      teller.end(run, { kind: "return", isRedelivered: true });
+    }
+  }
+}

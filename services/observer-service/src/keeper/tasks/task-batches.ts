@@ -1,0 +1,98 @@
+import { thrownText } from "../../error-text.ts";
+import type { Log } from "../../log.ts";
+import type { TaskTypeEntry } from "../../wire/messages.ts";
+import type { StopCause } from "../../wire/stop-cause.ts";
+import type { HandlerHost, Handlers } from "../runs/handlers.ts";
+import { TaskBatch } from "./task-batch.ts";
+import { badParams, memberEnd, type TaskFate, timeIsUp } from "./task-end.ts";
+import type { TaskFates } from "./task-fates.ts";
+import type { TaskRun } from "./task-run.ts";
+
+export type HandlerBasics = Pick<HandlerHost, "publish" | "stopTimeoutMs" | "tracing" | "tailOf">;
+
+export interface TaskBatchesParts {
+  readonly handlers: Handlers;
+  readonly types: ReadonlyMap<string, TaskTypeEntry>;
+  readonly holds: (generation: number) => boolean;
+  readonly fates: TaskFates;
+  readonly basics: HandlerBasics;
+  /** It runs from now on. */
+  readonly begun: (run: TaskRun) => void;
+  readonly stop: (run: TaskRun, cause: StopCause) => void;
+  readonly end: (run: TaskRun, fate: TaskFate) => void;
+  readonly log: Log;
+}
+
+/** Calls for many tasks. What becomes of a call becomes of each of its tasks that has not ended, unless something was told of it. */
+export class TaskBatches {
+  readonly #parts: TaskBatchesParts;
+  /** Those that are one of many in a call. */
+  readonly #calls = new Map<TaskRun, TaskBatch>();
+  readonly #host: HandlerHost<TaskBatch>;
+
+  constructor(parts: TaskBatchesParts) {
+    this.#parts = parts;
+    const { basics, fates, end } = parts;
+    const endEach = (batch: TaskBatch, fateOfOne: (run: TaskRun) => TaskFate): void => {
+      for (const run of [...batch.left]) end(run, fateOfOne(run));
+    };
+    this.#host = {
+      ...basics,
+      onSettled: (batch, outcome, word = {}) =>
+        endEach(batch, (run) => {
+          const own = memberEnd(outcome, word, run.task.taskId);
+          return fates.settled(run, own.outcome, own.word);
+        }),
+      onUncaught: (batch, error) => this.#stop(batch, { kind: "uncaught", error: thrownText(error) }),
+      onStuck: (batch) => batch.log.warn({ event: "task-ignores-abort" }, "the handler of a batch ignores its abort"),
+      onBadParams: (batch, error) => endEach(batch, () => badParams(error)),
+      onInterrupted: (batch, { detail }) => {
+        batch.log.warn({ event: "task-interrupted", why: detail }, "the tasks of a batch go back, to be sent one by one");
+        endEach(batch, (run) => fates.interrupted(run));
+      },
+      onMoved: (batch, { detail: why }) => this.#stop(batch, { kind: "moved", why }),
+    };
+  }
+
+  of(run: TaskRun): TaskBatch | undefined {
+    return this.#calls.get(run);
+  }
+
+  /** As few calls as `size` allows. */
+  divide(type: string, runs: readonly TaskRun[], size: number): TaskBatch[] {
+    const batches: TaskBatch[] = [];
+    for (let i = 0; i < runs.length; i += size) {
+      const batch = new TaskBatch(type, runs.slice(i, i + size), this.#parts.log);
+      for (const run of batch.left) this.#calls.set(run, batch);
+      batches.push(batch);
+    }
+    return batches;
+  }
+
+  /** It has its worker. */
+  begin(batch: TaskBatch): void {
+    const { handlers, types, holds, begun, end } = this.#parts;
+    const type = types.get(batch.start.type);
+    for (const run of [...batch.left]) {
+      if (!holds(run.message.generation)) end(run, { kind: "release", isOurs: false });
+      else if (type === undefined) end(run, { kind: "end", fact: { outcome: "unknown-type" } });
+      else begun(run);
+    }
+    if (batch.left.size === 0) return;
+    handlers.noRoomFor(batch);
+    batch.attempt = handlers.start(this.#host, batch);
+    const timeoutMs = type?.timeoutMs;
+    if (timeoutMs === undefined) return;
+    batch.timer = setTimeout(() => this.#stop(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
+  }
+
+  /** It has ended. @returns whether that was the last of its call */
+  leave(run: TaskRun, batch: TaskBatch): boolean {
+    this.#calls.delete(run);
+    return batch.left.delete(run) && batch.left.size === 0;
+  }
+
+  #stop(batch: TaskBatch, cause: StopCause): void {
+    for (const run of [...batch.left]) this.#parts.stop(run, cause);
+  }
+}

@@ -1,0 +1,32 @@
+import type { RunOutcome } from "@unacked/sdk";
+import type { TaskWord } from "../../wire/attempt.ts";
+import type { TaskTypeEntry } from "../../wire/messages.ts";
+import { fateOf, fateOfInterrupted, type TaskFate, type TaskLimits } from "./task-end.ts";
+import type { TaskRun } from "./task-run.ts";
+
+/** Of a type that this service does not have: nothing of it fails here. */
+const NO_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };
+
+/** What becomes of attempts, by what their types allow. */
+export class TaskFates {
+  readonly #types: ReadonlyMap<string, TaskTypeEntry>;
+
+  constructor(types: ReadonlyMap<string, TaskTypeEntry>) {
+    this.#types = types;
+  }
+
+  /** Its handler has settled. */
+  settled(run: TaskRun, outcome: RunOutcome, word: TaskWord): TaskFate {
+    return fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random());
+  }
+
+  /** Its handler has not begun, or is gone. */
+  interrupted(run: TaskRun): TaskFate {
+    return fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random());
+  }
+
+  #limitsOf({ task }: TaskRun): TaskLimits {
+    const retry = this.#types.get(task.type)?.retry ?? NO_RETRY;
+    return { failures: task.failures, maxAttempts: task.maxAttempts, retry };
+  }
+}
