@@ -425,7 +425,7 @@ test("What is taken is in no doubt, however long, and no proof of absence ends i
   const proofs = new PostgresTaskProofStore(books.dataSource);
   expect(await proofs.poolsInDoubt()).toEqual([]);
   const markerId = randomUUID();
-  await proofs.begin({ pool: "default", markerId, services: [] });
+  await proofs.begin({ pool: "default", markerId, services: [], gone: [] });
   const found = await proofs.find("default");
   expect(await proofs.conclude(found ?? expect.fail("no proof"))).toEqual({ ready: 0, cancelled: [] });
   expect(await takers.get(id)).toMatchObject({ status: "Running", sends: 1 });

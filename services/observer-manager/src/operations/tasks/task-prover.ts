@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { newMessageId, type ServiceId, type TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
@@ -17,6 +16,14 @@ export interface TaskProof {
   answered: string[];
 }
 
+/** A session of a service that takes tasks, or has something of them. */
+export interface TaskSession {
+  /** `<id>.<generation>` */
+  name: string;
+  /** Else it has ended since the proof of its pool began, or within the last second. */
+  isLiving: boolean;
+}
+
 export interface PoolInDoubt {
   pool: string;
   /** Something is Sent for long, runs on a service that has gone, or was cancelled long ago; else something only runs for long. */
@@ -28,10 +35,14 @@ export interface TaskProofStore {
   /** Proofs of pools where nobody is in doubt are worth nothing. */
   forgetOthers(pools: string[]): Promise<void>;
   find(pool: string): Promise<TaskProof | undefined>;
-  /** Those that live, or are not known to be dead, and take tasks of this pool. */
-  livingServices(pool: string): Promise<string[]>;
-  /** @returns false where another manager has begun one */
-  begin(proof: { pool: string; markerId: string; services: string[]; answered: string[] }): Promise<boolean>;
+  /** Those of this pool that live, or are not known to be dead; and that have just ended. */
+  sessions(pool: string): Promise<TaskSession[]>;
+  /**
+   * Of what runs on those that are `gone` nothing is judged: the broker may keep their messages still, or they may live where it has lost sight of
+   * them, as the books have yet to hear.
+   * @returns false where another manager has begun one
+   */
+  begin(proof: { pool: string; markerId: string; services: string[]; gone: string[] }): Promise<boolean>;
   /** @param services that have to answer, too */
   asked(markerId: string, services: string[]): Promise<void>;
   drop(markerId: string): Promise<void>;
@@ -53,8 +64,8 @@ export interface TaskMarkers {
   ask(service: ServiceGeneration, markerId: string): Promise<boolean>;
   /** Likewise, with no question. */
   lives(service: ServiceGeneration): Promise<boolean>;
-  /** Messages in the pool's task queue that nobody holds; null while that is not known. */
-  depth(pool: string): Promise<number | null>;
+  /** The pool's task queue: messages that nobody holds, and sessions that take them. Null while that is not known. */
+  queue(pool: string): Promise<{ ready: number; consumers: number } | null>;
 }
 
 export interface TaskProverParts {
@@ -72,8 +83,6 @@ export interface TaskProverParts {
 const EVERY_MS = 2_000;
 /** Between the steps of a young proof: it has to be over before the next service dies, where some keep doing that. */
 const STEP_MS = 100;
-/** A session's own queue goes with it; what it held is ready again a moment later. */
-const GIVEN_BACK_MS = 1_000;
 const YOUNG_MS = 5_000;
 /** After an alarm all managers first get rid of what waited in their sockets. */
 const SETTLED_MS = 5_000;
@@ -95,6 +104,8 @@ export class TaskProver {
   readonly #parts: TaskProverParts;
   /** By pool: when a proof was concluded last, here. */
   readonly #concludedMs = new Map<string, number>();
+  /** Pools whose last proof came to no end: who is gone there the books may not know yet. */
+  readonly #shaken = new Set<string>();
   readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
 
   constructor(parts: TaskProverParts) {
@@ -117,10 +128,11 @@ export class TaskProver {
     for (const { pool } of inDoubt) if (!this.#concludedMs.has(pool)) this.#concludedMs.set(pool, nowMs);
     const isDue = (pool: string): boolean => nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS;
     const pools = inDoubt.filter(({ pool, isUrgent }) => isUrgent || isDue(pool)).map(({ pool }) => pool);
-    await store.forgetOthers(pools);
-    let goesOn = false;
-    for (const pool of pools) if (await this.#prove(pool)) goesOn = true;
-    return goesOn ? STEP_MS : EVERY_MS;
+    // What is not due here may be another manager's.
+    await store.forgetOthers(inDoubt.map(({ pool }) => pool));
+    const steps = await Promise.allSettled(pools.map((pool) => this.#prove(pool)));
+    for (const step of steps) if (step.status === "rejected") throw step.reason;
+    return steps.some((step) => step.status === "fulfilled" && step.value) ? STEP_MS : EVERY_MS;
   }
 
   #failed(error: unknown): number {
@@ -132,17 +144,20 @@ export class TaskProver {
   async #prove(pool: string): Promise<boolean> {
     const { store } = this.#parts;
     const proof = await store.find(pool);
-    const living = await store.livingServices(pool);
-    if (proof === undefined) return living.length > 0 && this.#begin(pool, living);
-    const services = proof.isSeen ? [...new Set([...proof.services, ...living])] : proof.services;
-    const missing = services.filter((service) => !proof.answered.includes(service));
+    const sessions = await store.sessions(pool);
+    const living = sessions.filter(({ isLiving }) => isLiving).map(({ name }) => name);
+    if (proof === undefined) return living.length > 0 && this.#begin(pool, living, living.length < sessions.length);
+    const services = new Set([...proof.services, ...(proof.isSeen ? sessions.map(({ name }) => name) : [])]);
+    const missing = [...services].filter((service) => !proof.answered.includes(service));
     if (proof.isSeen && missing.length === 0) {
       await this.#conclude(proof);
       return false;
     }
     const willAnswer = missing.every((service) => living.includes(service)) && (await this.#goesOn(proof, missing));
-    if (!willAnswer) await store.drop(proof.markerId);
-    return !willAnswer || proof.beganAgoMs < YOUNG_MS;
+    if (willAnswer) return proof.beganAgoMs < YOUNG_MS;
+    this.#shaken.add(pool);
+    await store.drop(proof.markerId);
+    return true;
   }
 
   /** @returns false where it comes to no end any more, and has to begin again */
@@ -157,21 +172,30 @@ export class TaskProver {
     return !live.includes(false);
   }
 
-  /** @returns false where another manager has begun one */
-  async #begin(pool: string, services: string[]): Promise<boolean> {
+  /** @returns whether one has begun, or may soon */
+  async #begin(pool: string, services: string[], haveSomeEnded: boolean): Promise<boolean> {
     const { store, markers } = this.#parts;
-    const live = await Promise.all(services.map((service) => markers.lives(parsed(service))));
-    const gone = services.filter((_, i) => live[i] === false);
-    if (gone.length > 0) await sleep(GIVEN_BACK_MS);
+    const gone = this.#shaken.has(pool) ? await this.#goneOf(services) : [];
+    if (gone.length === services.length) return false;
+    if (gone.length > 0 || haveSomeEnded) {
+      // With its consumer a session has left what it held. Else the books do not know somebody yet, or the broker cannot reach him, or waits for him.
+      const queue = await markers.queue(pool);
+      if (queue === null || queue.consumers > services.length - gone.length) return true;
+    }
     const markerId = newMessageId();
-    const isOurs = await store.begin({ pool, markerId, services, answered: gone });
+    const isOurs = await store.begin({ pool, markerId, services, gone });
     if (isOurs) await markers.sendMarker(pool, markerId);
     return isOurs;
   }
 
+  async #goneOf(services: string[]): Promise<string[]> {
+    const live = await Promise.all(services.map((service) => this.#parts.markers.lives(parsed(service))));
+    return services.filter((_, i) => live[i] === false);
+  }
+
   async #isLost({ pool, beganAgoMs }: TaskProof): Promise<boolean> {
     if (beganAgoMs < LOST_AFTER_MS) return false;
-    return beganAgoMs > MARKER_LIVES_MS || (await this.#parts.markers.depth(pool)) === 0;
+    return beganAgoMs > MARKER_LIVES_MS || (await this.#parts.markers.queue(pool))?.ready === 0;
   }
 
   async #conclude(proof: TaskProof): Promise<void> {
@@ -179,6 +203,7 @@ export class TaskProver {
     const { pool } = proof;
     const { ready, cancelled } = await store.conclude(proof);
     this.#concludedMs.set(pool, performance.now());
+    this.#shaken.delete(pool);
     if (ready + cancelled.length === 0) return;
     log.warn(
       { event: "tasks-absent", pool, tasks: ready, cancelled: cancelled.length },

@@ -5,7 +5,7 @@ import { ownMessage, partsOf } from "./task-message.ts";
 import type { TaskRunner } from "./task-runner.ts";
 
 export interface TaskIntakeParts extends ErrorWay {
-  readonly runner: Pick<TaskRunner, "accept" | "acceptBundle" | "acceptLane" | "giveBack">;
+  readonly runner: Pick<TaskRunner, "accept" | "acceptBundle" | "acceptLane" | "giveBack" | "letGo">;
   readonly events: { tell(event: TaskEvent, onConfirmed?: () => void): void };
 }
 
@@ -34,12 +34,20 @@ export class TaskIntake {
   take(delivery: Delivery): void {
     const { holds, runner } = this.#parts;
     if (!holds(delivery.generation)) return; // fenced: its session is about to end, and with it the message goes back
-    if (this.#draining) return void delivery.settle("requeue");
+    if (this.#draining) return this.#letGo(delivery);
     if (delivery.properties.type === "TaskMarker") return this.#takeMarker(delivery);
     if (delivery.properties.type === "TaskBundle") return this.#takeBundle(delivery);
     const decoded = decodeBody(StartTask, delivery.body);
     if (!decoded.ok) return void giveToErrors(delivery, decoded.reason, this.#parts);
     runner.accept(decoded.value, ownMessage(delivery));
+  }
+
+  #letGo(delivery: Delivery): void {
+    const bundle = decodeBody(TaskBundle, delivery.body);
+    const single = decodeBody(StartTask, delivery.body);
+    if (bundle.ok) this.#parts.runner.letGo(bundle.value.tasks);
+    else if (single.ok) this.#parts.runner.letGo([single.value]);
+    delivery.settle("requeue");
   }
 
   #takeBundle(delivery: Delivery): void {

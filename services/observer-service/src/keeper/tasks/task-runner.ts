@@ -107,9 +107,14 @@ export class TaskRunner {
     return this.#runs.size;
   }
 
-  /** The sends whose messages are held. */
+  /** The sends whose messages are held, or were given back lately. */
   get held(): SendId[] {
     return this.#teller.held;
+  }
+
+  /** These were not even looked at: their message goes back to the queue. */
+  letGo(tasks: readonly StartTask[]): void {
+    for (const { sendId } of tasks) this.#teller.letGo(sendId);
   }
 
   accept(task: StartTask, message: TaskMessage): void {

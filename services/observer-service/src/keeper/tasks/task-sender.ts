@@ -50,6 +50,10 @@ export class TaskSender {
     this.#tools = tools;
   }
 
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** What is told from now on belongs to this generation. */
   enterGeneration(generation: number): void {
     this.#generation = generation;

@@ -143,7 +143,8 @@ export class TaskSide {
     const { holds, log } = this.#parts;
     try {
       await (await this.#consuming)?.flushed();
-      if (holds(generation)) this.sender.tell({ kind: "TaskInventory", markerId, held: this.runner.held });
+      const isOfIt = this.sender.generation === generation; // else what is told is still the last session's
+      if (isOfIt && holds(generation)) this.sender.tell({ kind: "TaskInventory", markerId, held: this.runner.held });
     } catch (error) {
       log.debug({ event: "inventory-abandoned", error: String(error) }, "it could not be proven whole; it is asked again");
     }

@@ -1,4 +1,5 @@
 import type { SendId, TaskEnded, TaskEvent } from "@unacked/contracts";
+import { LetGo } from "./let-go.ts";
 import type { TaskFate } from "./task-end.ts";
 import type { TaskRun } from "./task-run.ts";
 
@@ -17,14 +18,20 @@ export class TaskTeller {
   readonly #parts: TaskTellerParts;
   /** Whose message has yet to be settled. */
   readonly #held = new Map<TaskRun, SendId>();
+  readonly #letGo = new LetGo();
 
   constructor(parts: TaskTellerParts) {
     this.#parts = parts;
   }
 
-  /** The sends whose messages are held. */
+  /** The sends whose messages are held, or were given back lately. */
   get held(): SendId[] {
-    return [...this.#held.values()];
+    return [...this.#held.values(), ...this.#letGo.lately];
+  }
+
+  /** Its message goes back to the queue. */
+  letGo(sendId: SendId): void {
+    this.#letGo.remember(sendId);
   }
 
   hold(run: TaskRun): void {
@@ -74,6 +81,7 @@ export class TaskTeller {
 
   #settle(run: TaskRun, how: "ack" | "requeue" | "leave"): void {
     this.#held.delete(run);
+    if (how === "requeue") this.letGo(run.task.sendId);
     if (how !== "leave" && this.#parts.holds(run.message.generation)) run.message.settle(how);
   }
 }

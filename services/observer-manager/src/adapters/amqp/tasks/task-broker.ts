@@ -162,14 +162,15 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     return this.#order(keyOf(service), { kind: "Probe" });
   }
 
-  async depth(pool: string): Promise<number | null> {
+  async queue(pool: string): ReturnType<TaskMarkers["queue"]> {
     const session = this.#session;
     if (session === undefined) return null;
     const channel = await session.openSideChannel();
     try {
-      return (await channel.inspect(taskQueueName(pool))).messageCount;
+      const { messageCount: ready, consumerCount: consumers } = await channel.inspect(taskQueueName(pool));
+      return { ready, consumers };
     } catch (error) {
-      if (error instanceof RefusedError) return error.reason.detail.startsWith("404 ") ? 0 : null;
+      if (error instanceof RefusedError) return error.reason.detail.startsWith("404 ") ? { ready: 0, consumers: 0 } : null;
       throw error;
     } finally {
       await channel.close();

@@ -1,6 +1,7 @@
 import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { PoolInDoubt, TaskProof, TaskProofStore } from "../../../operations/tasks/task-prover.ts";
+import type { PoolInDoubt, TaskProof, TaskProofStore, TaskSession } from "../../../operations/tasks/task-prover.ts";
+import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { CANCELLED, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
 
 /**
@@ -21,14 +22,24 @@ const FIND = `
          extract(epoch FROM now() - asked_at)::float8 * 1000 AS "askedAgoMs"
   FROM task_proofs WHERE pool = $1`;
 
-/** Suspect ones, too: until their connection is known to be gone the broker keeps their messages from others. */
-const LIVING = `
-  SELECT s.id || '.' || s.generation AS name FROM services s JOIN task_services t USING (id)
-  WHERE t.pool = $1 AND t.workers > 0 AND s.state IN ('Alive', 'Suspect') ORDER BY 1`;
+/**
+ * Suspect ones, too: until their connection is known to be gone the broker keeps their messages from others. What they tell of tasks is read
+ * from the queue by which they say that a marker was seen: a session may be known here before it is in the books. Also those that have no
+ * type of tasks any more, as what they took may run still.
+ */
+const SESSIONS = `
+  SELECT t.id || '.' || greatest(t.generation, s.generation) AS name, alive.is_living AS "isLiving"
+  FROM task_services t LEFT JOIN services s USING (id), LATERAL (
+    SELECT coalesce(s.state IN ('Alive', 'Suspect'), false) OR (
+      coalesce(t.generation > s.generation, true) AND t.${TASK_SERVICE_LIVES}) AS is_living) alive
+  WHERE t.pool = $1 AND (is_living OR s.ended_at > now() - interval '1 second'
+    OR s.ended_at > (SELECT begun_at FROM task_proofs WHERE pool = $1)) ORDER BY 1`;
 
 const BEGIN = `
   WITH fresh AS (
-    INSERT INTO task_proofs (pool, marker_id, services, answered) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING pool)
+    INSERT INTO task_proofs (pool, marker_id, services, answered, held) SELECT $1, $2, $3, $4, ARRAY(
+      SELECT send_id FROM tasks WHERE pool = $1 AND status = 'Running' AND service_id || '.' || service_generation = ANY($4::text[]))
+    ON CONFLICT DO NOTHING RETURNING pool)
   SELECT pool FROM fresh`;
 
 /** In order, as a manager of before, beside this one, compares them. */
@@ -70,13 +81,12 @@ export class PostgresTaskProofStore implements TaskProofStore {
     return row;
   }
 
-  async livingServices(pool: string): Promise<string[]> {
-    const rows = await this.#dataSource.query<{ name: string }[]>(LIVING, [pool]);
-    return rows.map(({ name }) => name);
+  sessions(pool: string): Promise<TaskSession[]> {
+    return this.#dataSource.query(SESSIONS, [pool]);
   }
 
-  async begin({ pool, markerId, services, answered }: Parameters<TaskProofStore["begin"]>[0]): Promise<boolean> {
-    return (await this.#dataSource.query<unknown[]>(BEGIN, [pool, markerId, services, answered])).length > 0;
+  async begin({ pool, markerId, services, gone }: Parameters<TaskProofStore["begin"]>[0]): Promise<boolean> {
+    return (await this.#dataSource.query<unknown[]>(BEGIN, [pool, markerId, services, gone])).length > 0;
   }
 
   async asked(markerId: string, services: string[]): Promise<void> {
