@@ -8,7 +8,8 @@ export interface TaskProof {
   markerId: string;
   /** Those that have to answer, by `<id>.<generation>`: who may have lived when its marker was seen. */
   services: string[];
-  isSeen: boolean;
+  /** Its marker; null: it was not seen yet. */
+  seenAgoMs: number | null;
   beganAgoMs: number;
   /** null: nobody was asked. */
   askedAgoMs: number | null;
@@ -20,8 +21,11 @@ export interface TaskProof {
 export interface TaskSession {
   /** `<id>.<generation>` */
   name: string;
-  /** Else it has ended since the proof of its pool began, or within the last second. */
   isLiving: boolean;
+  /** It takes tasks. */
+  isConsuming: boolean;
+  /** It has ended since the proof of its pool began. */
+  hasEndedSince: boolean;
 }
 
 export interface PoolInDoubt {
@@ -35,7 +39,7 @@ export interface TaskProofStore {
   /** Proofs of pools where nobody is in doubt are worth nothing. */
   forgetOthers(pools: string[]): Promise<void>;
   find(pool: string): Promise<TaskProof | undefined>;
-  /** Those of this pool that live, or are not known to be dead; and that have just ended. */
+  /** Those of this pool that live, or are not known to be dead; and that have ended lately. */
   sessions(pool: string): Promise<TaskSession[]>;
   /**
    * Of what runs on those that are `gone` nothing is judged: the broker may keep their messages still, or they may live where it has lost sight of
@@ -93,8 +97,8 @@ export const MARKER_LIVES_MS = 600_000;
 const ASK_AGAIN_MS = 3_000;
 /** What runs on a living service is looked after so often: its end may have been lost on the way. */
 const ROUTINE_MS = 600_000;
-/** A service that answers nothing for so long is about to be found dead: it begins again. */
-const ANSWERS_WITHIN_MS = 60_000;
+/** Who answers nothing for so long is about to be found dead: it begins again. Less than services remember what they gave back (let-go.ts). */
+const ANSWERS_WITHIN_MS = 45_000;
 
 /**
  * Finds tasks that were lost between the books and the services: never published, purged, or gone with an event that could not be
@@ -146,10 +150,11 @@ export class TaskProver {
     const proof = await store.find(pool);
     const sessions = await store.sessions(pool);
     const living = sessions.filter(({ isLiving }) => isLiving).map(({ name }) => name);
-    if (proof === undefined) return living.length > 0 && this.#begin(pool, living, living.length < sessions.length);
-    const services = new Set([...proof.services, ...(proof.isSeen ? sessions.map(({ name }) => name) : [])]);
-    const missing = [...services].filter((service) => !proof.answered.includes(service));
-    if (proof.isSeen && missing.length === 0) {
+    if (proof === undefined) return living.length > 0 && this.#begin(pool, sessions);
+    const isSeen = proof.seenAgoMs !== null;
+    const since = isSeen ? sessions.filter((one) => one.isLiving || one.hasEndedSince).map(({ name }) => name) : [];
+    const missing = [...new Set([...proof.services, ...since])].filter((service) => !proof.answered.includes(service));
+    if (isSeen && missing.length === 0) {
       await this.#conclude(proof);
       return false;
     }
@@ -162,8 +167,8 @@ export class TaskProver {
 
   /** @returns false where it comes to no end any more, and has to begin again */
   async #goesOn(proof: TaskProof, missing: string[]): Promise<boolean> {
-    if (!proof.isSeen) return !(await this.#isLost(proof));
-    if (proof.beganAgoMs > MARKER_LIVES_MS + ANSWERS_WITHIN_MS) return false;
+    if (proof.seenAgoMs === null) return !(await this.#isLost(proof));
+    if (proof.seenAgoMs > ANSWERS_WITHIN_MS) return false;
     const isAsked = missing.every((service) => proof.services.includes(service));
     if (isAsked && proof.askedAgoMs !== null && proof.askedAgoMs < ASK_AGAIN_MS) return true;
     const { store, markers } = this.#parts;
@@ -172,16 +177,20 @@ export class TaskProver {
     return !live.includes(false);
   }
 
-  /** @returns whether one has begun, or may soon */
-  async #begin(pool: string, services: string[], haveSomeEnded: boolean): Promise<boolean> {
+  /** @returns whether one has begun */
+  async #begin(pool: string, sessions: TaskSession[]): Promise<boolean> {
     const { store, markers } = this.#parts;
+    const living = sessions.filter(({ isLiving }) => isLiving);
+    const services = living.map(({ name }) => name);
     const gone = this.#shaken.has(pool) ? await this.#goneOf(services) : [];
     if (gone.length === services.length) return false;
-    if (gone.length > 0 || haveSomeEnded) {
+    if (gone.length > 0 || living.length < sessions.length) {
       // With its consumer a session has left what it held. Else the books do not know somebody yet, or the broker cannot reach him, or waits for him.
       const queue = await markers.queue(pool);
-      if (queue === null || queue.consumers > services.length - gone.length) return true;
+      const others = living.filter(({ name, isConsuming }) => isConsuming && !gone.includes(name)).length;
+      if (queue === null || queue.consumers > others) return false;
     }
+    if (markers.writableForMs < SETTLED_MS) return false; // there was an alarm meanwhile
     const markerId = newMessageId();
     const isOurs = await store.begin({ pool, markerId, services, gone });
     if (isOurs) await markers.sendMarker(pool, markerId);

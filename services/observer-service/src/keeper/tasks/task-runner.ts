@@ -131,7 +131,8 @@ export class TaskRunner {
       return;
     }
     const runs = tasks.flatMap((task) => this.#admission.admit(task, message) ?? []);
-    for (const batch of this.#batches.divide(first.type, runs, size)) this.#line.enter(batch);
+    // The first to begin may find the lease lost, and then nothing is left of the others.
+    for (const batch of this.#batches.divide(first.type, runs, size)) if (batch.left.size > 0) this.#line.enter(batch);
   }
 
   /** Tasks that came together and run in turn. */

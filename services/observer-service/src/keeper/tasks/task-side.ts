@@ -74,12 +74,12 @@ export class TaskSide {
    * manager's to declare. Rejects when the session is lost.
    */
   async begin(session: Session): Promise<void> {
+    this.sender.enterGeneration(session.generation); // it may be asked what it has, though it takes nothing
     if (this.workers === 0) return;
     this.#beganIn = session;
     const { identity, queueType, declaresTopology, publisher, log } = this.#parts;
     // Where the folder had no task type before, nobody has declared it.
     if (declaresTopology) await session.declare(taskStateQueue(queueType));
-    this.sender.enterGeneration(session.generation);
     this.#hasBegun = true;
     const told = new Promise<void>((resolve) => this.#tellWorkers(resolve));
     const known = new AbortController();

@@ -17,7 +17,7 @@ const IN_DOUBT = `
 const FORGET = "DELETE FROM task_proofs WHERE NOT pool = ANY($1)";
 
 const FIND = `
-  SELECT pool, marker_id AS "markerId", services, answered, seen_at IS NOT NULL AS "isSeen",
+  SELECT pool, marker_id AS "markerId", services, answered, extract(epoch FROM now() - seen_at)::float8 * 1000 AS "seenAgoMs",
          extract(epoch FROM now() - begun_at)::float8 * 1000 AS "beganAgoMs",
          extract(epoch FROM now() - asked_at)::float8 * 1000 AS "askedAgoMs"
   FROM task_proofs WHERE pool = $1`;
@@ -25,15 +25,19 @@ const FIND = `
 /**
  * Suspect ones, too: until their connection is known to be gone the broker keeps their messages from others. What they tell of tasks is read
  * from the queue by which they say that a marker was seen: a session may be known here before it is in the books. Also those that have no
- * type of tasks any more, as what they took may run still.
+ * type of tasks any more, as what they took may run still; a later session of these has nothing of tasks, and tells nothing. And who has ended
+ * lately: the broker may keep what he held for a minute.
  */
 const SESSIONS = `
-  SELECT t.id || '.' || greatest(t.generation, s.generation) AS name, alive.is_living AS "isLiving"
-  FROM task_services t LEFT JOIN services s USING (id), LATERAL (
+  SELECT t.id || '.' || greatest(t.generation, s.generation) AS name, is_living AS "isLiving",
+         t.workers > 0 AND NOT t.draining AS "isConsuming", coalesce(s.ended_at > begun_at, false) AS "hasEndedSince"
+  FROM task_services t LEFT JOIN services s USING (id)
+    LEFT JOIN (SELECT begun_at FROM task_proofs WHERE pool = $1) p ON true,
+  LATERAL (
     SELECT coalesce(s.state IN ('Alive', 'Suspect'), false) OR (
       coalesce(t.generation > s.generation, true) AND t.${TASK_SERVICE_LIVES}) AS is_living) alive
-  WHERE t.pool = $1 AND (is_living OR s.ended_at > now() - interval '1 second'
-    OR s.ended_at > (SELECT begun_at FROM task_proofs WHERE pool = $1)) ORDER BY 1`;
+  WHERE t.pool = $1 AND NOT coalesce(t.workers = 0 AND s.generation > t.generation, false)
+    AND (is_living OR s.ended_at > least(begun_at, now() - interval '90 seconds')) ORDER BY 1`;
 
 const BEGIN = `
   WITH fresh AS (
