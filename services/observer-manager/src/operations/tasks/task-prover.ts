@@ -1,4 +1,5 @@
 import { newMessageId, type ServiceId, type TaskId } from "@unacked/contracts";
+import type { Source } from "../../domain/observers/current-run.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 
@@ -54,20 +55,14 @@ export interface TaskProofStore {
   conclude(proof: TaskProof): Promise<{ ready: number; cancelled: TaskId[] }>;
 }
 
-/** A service, by one session of its with the broker. */
-export interface ServiceGeneration {
-  serviceId: ServiceId;
-  generation: number;
-}
-
 export interface TaskMarkers {
   /** For how long the broker has taken messages, in ms; 0 while it does not. */
   readonly writableForMs: number;
   sendMarker(pool: string, markerId: string): Promise<void>;
   /** @returns false where that session has ended, as the broker says. Whatever else goes wrong is a service that lives. */
-  ask(service: ServiceGeneration, markerId: string): Promise<boolean>;
+  ask(service: Source, markerId: string): Promise<boolean>;
   /** Likewise, with no question. */
-  lives(service: ServiceGeneration): Promise<boolean>;
+  lives(service: Source): Promise<boolean>;
   /** The pool's task queue: messages that nobody holds, and sessions that take them. Null while that is not known. */
   queue(pool: string): Promise<{ ready: number; consumers: number } | null>;
 }
@@ -97,7 +92,7 @@ export const MARKER_LIVES_MS = 600_000;
 const ASK_AGAIN_MS = 3_000;
 /** What runs on a living service is looked after so often: its end may have been lost on the way. */
 const ROUTINE_MS = 600_000;
-/** Who answers nothing for so long is about to be found dead: it begins again. Less than services remember what they gave back (let-go.ts). */
+/** Who answers nothing for so long is about to be found dead: it begins again. Less than services remember what they gave back (task-teller.ts). */
 const ANSWERS_WITHIN_MS = 45_000;
 
 /**
@@ -223,7 +218,7 @@ export class TaskProver {
   }
 }
 
-function parsed(service: string): ServiceGeneration {
+function parsed(service: string): Source {
   const [serviceId, generation] = service.split(".");
   return { serviceId: serviceId as ServiceId, generation: Number(generation) };
 }

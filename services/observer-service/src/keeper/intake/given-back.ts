@@ -1,5 +1,6 @@
 import { decodeBody, ObserverId } from "@unacked/contracts";
 import { z } from "zod";
+import { Lately } from "../lately.ts";
 
 /** Longer than a proof of absence may take. */
 const KEPT_MS = 75 * 60_000;
@@ -13,22 +14,15 @@ const OfObserver = z.object({ observerId: ObserverId });
  * their way back they are behind what has passed meanwhile: only this tells that they are there.
  */
 export class GivenBack {
-  // A Map keeps the order of insertion, so the first entry is always the oldest.
-  readonly #lastMs = new Map<ObserverId, number>();
+  readonly #observers = new Lately<ObserverId>({ keptMs: KEPT_MS, most: MAX_KEPT });
 
   /** @param nowMs of a monotonic clock. */
   remember(body: Buffer, nowMs: number): void {
     const decoded = decodeBody(OfObserver, body);
-    if (!decoded.ok) return; // nothing that is an observer's
-    this.#lastMs.delete(decoded.value.observerId);
-    this.#lastMs.set(decoded.value.observerId, nowMs);
-    for (const [observerId, lastMs] of this.#lastMs) {
-      if (lastMs > nowMs - KEPT_MS && this.#lastMs.size <= MAX_KEPT) return;
-      this.#lastMs.delete(observerId);
-    }
+    if (decoded.ok) this.#observers.note(decoded.value.observerId, nowMs); // else nothing that is an observer's
   }
 
   since(nowMs: number): { observerId: ObserverId; agoMs: number }[] {
-    return [...this.#lastMs].map(([observerId, lastMs]) => ({ observerId, agoMs: Math.max(0, nowMs - lastMs) }));
+    return this.#observers.since(nowMs).map(([observerId, agoMs]) => ({ observerId, agoMs }));
   }
 }

@@ -1,5 +1,5 @@
 import type { SendId, TaskEnded, TaskEvent } from "@unacked/contracts";
-import { LetGo } from "./let-go.ts";
+import { Lately } from "../lately.ts";
 import type { TaskFate } from "./task-end.ts";
 import type { TaskRun } from "./task-run.ts";
 
@@ -18,7 +18,11 @@ export class TaskTeller {
   readonly #parts: TaskTellerParts;
   /** Whose message has yet to be settled. */
   readonly #held = new Map<TaskRun, SendId>();
-  readonly #letGo = new LetGo();
+  /**
+   * What went back to the queue without a word that the books had to hear: on its way back it is behind what has passed meanwhile, and in nobody's
+   * inventory. A proof of absence goes on for less than that after its marker was seen; an inventory takes some 65,000.
+   */
+  readonly #letGo = new Lately<SendId>({ keptMs: 60_000, most: 20_000 });
 
   constructor(parts: TaskTellerParts) {
     this.#parts = parts;
@@ -26,12 +30,12 @@ export class TaskTeller {
 
   /** The sends whose messages are held, or were given back lately. */
   get held(): SendId[] {
-    return [...this.#held.values(), ...this.#letGo.lately];
+    return [...this.#held.values(), ...this.#letGo.since(performance.now()).map(([sendId]) => sendId)];
   }
 
   /** Its message goes back to the queue. */
   letGo(sendId: SendId): void {
-    this.#letGo.remember(sendId);
+    this.#letGo.note(sendId, performance.now());
   }
 
   hold(run: TaskRun): void {

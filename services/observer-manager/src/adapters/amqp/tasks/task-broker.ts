@@ -23,9 +23,10 @@ import {
   taskQueueName,
   taskStateQueue,
 } from "@unacked/contracts";
+import type { Source } from "../../../domain/observers/current-run.ts";
 import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
-import { MARKER_LIVES_MS, type ServiceGeneration, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
+import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
 import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { Upkeep } from "../topology.ts";
 import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
@@ -154,11 +155,11 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     await this.#publisher.publish({ ...message, persistent: false, expirationMs: MARKER_LIVES_MS });
   }
 
-  ask(service: ServiceGeneration, markerId: string): Promise<boolean> {
+  ask(service: Source, markerId: string): Promise<boolean> {
     return this.#order(keyOf(service), { kind: "ReportTasks", markerId });
   }
 
-  lives(service: ServiceGeneration): Promise<boolean> {
+  lives(service: Source): Promise<boolean> {
     return this.#order(keyOf(service), { kind: "Probe" });
   }
 
@@ -238,4 +239,4 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   }
 }
 
-const keyOf = ({ serviceId, generation }: ServiceGeneration): string => generationKey(serviceId, generation);
+const keyOf = ({ serviceId, generation }: Source): string => generationKey(serviceId, generation);

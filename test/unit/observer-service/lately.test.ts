@@ -1,32 +1,26 @@
 import { newMessageId, type SendId, type StartTask } from "@unacked/contracts";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { LetGo } from "../../../services/observer-service/src/keeper/tasks/let-go.ts";
+import { describe, expect, test } from "vitest";
+import { Lately } from "../../../services/observer-service/src/keeper/lately.ts";
 import { TaskIntake, type TaskIntakeParts } from "../../../services/observer-service/src/keeper/tasks/task-intake.ts";
 
 const newSend = (): SendId => newMessageId() as string as SendId;
 
-describe("what went back to the queue without a word", () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
-
-  test("is named for a minute, counted from the last time", () => {
-    const letGo = new LetGo();
+describe("what was noted lately", () => {
+  test("is told for a minute, counted from the last time", () => {
+    const lately = new Lately<SendId>({ keptMs: 60_000, most: 20_000 });
     const [early, late] = [newSend(), newSend()];
-    letGo.remember(early);
-    letGo.remember(late);
-    vi.advanceTimersByTime(40_000);
-    letGo.remember(early);
-    vi.advanceTimersByTime(40_000);
-    expect(letGo.lately).toEqual([early]);
-    vi.advanceTimersByTime(40_000);
-    expect(letGo.lately).toEqual([]);
+    lately.note(early, 0);
+    lately.note(late, 0);
+    lately.note(early, 40_000);
+    expect(lately.since(80_000)).toEqual([[early, 40_000]]);
+    expect(lately.since(120_000)).toEqual([]);
   });
 
-  test("is 20,000 sends at most, the oldest go first", () => {
-    const letGo = new LetGo();
+  test("is 20,000 at most, the oldest go first", () => {
+    const lately = new Lately<SendId>({ keptMs: 60_000, most: 20_000 });
     const sends = Array.from({ length: 20_001 }, newSend);
-    for (const send of sends) letGo.remember(send);
-    expect(letGo.lately).toEqual(sends.slice(1));
+    for (const send of sends) lately.note(send, 0);
+    expect(lately.since(0).map(([send]) => send)).toEqual(sends.slice(1));
   });
 });
 

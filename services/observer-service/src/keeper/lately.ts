@@ -1,0 +1,31 @@
+/** What was noted lately, by when it was last. Of more than `most` the oldest is forgotten first. Times in ms of a monotonic clock. */
+export class Lately<Key> {
+  readonly #keptMs: number;
+  readonly #most: number;
+  // A Map keeps the order of insertion, so the first entry is always the oldest.
+  readonly #lastMs = new Map<Key, number>();
+
+  constructor({ keptMs, most }: { keptMs: number; most: number }) {
+    this.#keptMs = keptMs;
+    this.#most = most;
+  }
+
+  note(key: Key, nowMs: number): void {
+    this.#lastMs.delete(key);
+    this.#lastMs.set(key, nowMs);
+    this.#forget(nowMs);
+  }
+
+  /** Each with how long ago that was, the oldest first. */
+  since(nowMs: number): [Key, number][] {
+    this.#forget(nowMs);
+    return [...this.#lastMs].map(([key, lastMs]) => [key, Math.max(0, nowMs - lastMs)]);
+  }
+
+  #forget(nowMs: number): void {
+    for (const [key, lastMs] of this.#lastMs) {
+      if (lastMs > nowMs - this.#keptMs && this.#lastMs.size <= this.#most) return;
+      this.#lastMs.delete(key);
+    }
+  }
+}
