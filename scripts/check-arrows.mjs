@@ -120,7 +120,7 @@ const PLACES = [
       "@unacked/tracing",
       "node:",
       "zod",
-      ...within(SERVICE, folder, "keeper/identity.ts", "wire/", "error-text.ts", "isolation.ts", "log.ts", "within.ts"),
+      ...within(SERVICE, folder, "keeper/identity.ts", "keeper/lately.ts", "wire/", "error-text.ts", "isolation.ts", "log.ts", "within.ts"),
       ...within(SERVICE, ...beside),
     ],
   })),
