@@ -52,7 +52,7 @@ interface Claimant {
   isMine: string;
   /** Of $3 workers, so many are kept for a type that wants `wanted`, and others before it `before`. */
   kept(wanted: string, before: string): string;
-  /** How many workers the tasks `f` of a type take that are in flight; with what `calls` joins to that, of `asked`. */
+  /** How many workers the tasks `f` of a type take that are in flight; with what `calls` joins to that, of `asked` and `held`. */
   sent: string;
   calls: string;
   /** What more of the parameters is in `asked`. */
@@ -73,12 +73,13 @@ interface Claimant {
 
 /** The types $5 take batches of $6. */
 const BATCHES = ", $5::text[] AS batched, $6::int[] AS sizes";
-/** Of the types with batches: as how many calls their tasks are in flight. */
+/** Of the types with batches: as how many calls their tasks are in flight. Where there are none of them nothing is read. */
 const callsOf = (sentFrom = ""): string => `
     LEFT JOIN (
       SELECT type, sum(ceil(n::numeric / size))::int AS calls FROM (
         SELECT t.type, b.size, count(*) AS n FROM unnest((SELECT batched FROM asked), (SELECT sizes FROM asked)) AS b (type, size) JOIN tasks t USING (type)
         WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL ${sentFrom}
+          AND EXISTS (SELECT FROM held WHERE pool = $1 AND type = ANY((SELECT batched FROM asked)::text[]))
         GROUP BY t.type, b.size, t.sent_at) rounds
       GROUP BY type) c ON c.type = f.type AND f.pool = $1`;
 
@@ -122,9 +123,10 @@ const claimFor = (claimant: Claimant): string => {
     ORDER BY l.type FOR UPDATE OF l
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, coalesce(array_agg(type), '{}') AS types, (SELECT is_mine FROM mine) AS is_mine FROM limits
+  ), held AS MATERIALIZED (
+    SELECT f.* FROM locked CROSS JOIN ${flight} f
   ), flight AS MATERIALIZED (
-    SELECT f.*, ${sent} AS sent
-    FROM locked CROSS JOIN ${flight} f${calls}
+    SELECT f.*, ${sent} AS sent FROM held f${calls}
   ), wants AS MATERIALIZED (
     SELECT l.*, locked.at, ${claimsLately("l", "locked.at")} AS lately,
       (SELECT max(c) FROM unnest(l.claimed_at) c) > locked.at - ${APART} AS is_too_soon,
