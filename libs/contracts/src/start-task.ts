@@ -26,6 +26,8 @@ export const StartTask = z.object({
   type: TypeName,
   params: jsonValue,
   pool: PoolName,
+  /** How often it has been sent, with this time; absent: by a manager that does not say. Of two of its messages the one with more is the newer. */
+  sends: count(1).optional(),
   /** Attempts that failed so far. */
   failures: count(0),
   /** Of its creator; absent: that of its type. */

@@ -37,7 +37,10 @@ export class TaskAdmission {
     if (this.#cancelled.size > MAX_REMEMBERED && oldest !== undefined) this.#cancelled.delete(oldest);
   }
 
-  /** @returns it, if it is to begin when a worker is free; not what is here already, is not wanted, or waits for another of its task */
+  /**
+   * @returns it, if it is to begin when a worker is free; not what is here already, is not wanted, waits for another of its task, or is older
+   * than that: published late, after its absence had been proven, and sent again
+   */
   admit(task: StartTask, message: TaskMessage): TaskRun | undefined {
     const { runs, teller, holds, takenBack, stop, log } = this.#parts;
     const run = new TaskRun(task, message, log);
@@ -47,6 +50,14 @@ export class TaskAdmission {
       // The same message once more: the broker has taken it back. Another one of the same send: there is no need of it.
       if (message.deliveryCount > same.message.deliveryCount) takenBack(message.generation);
       else message.settle("ack");
+      return undefined;
+    }
+    if (known.some((one) => holds(one.message.generation) && isOlder(task, one.task))) {
+      log.warn(
+        { event: "old-send-dropped", task: task.taskId },
+        "a message of an older send of a task that runs here was dropped",
+      );
+      message.settle("ack");
       return undefined;
     }
     teller.hold(run);
@@ -74,3 +85,6 @@ export class TaskAdmission {
     }
   }
 }
+
+/** Of the same task. Where a manager does not say, what comes later is taken for newer. */
+const isOlder = ({ sends = Number.POSITIVE_INFINITY }: StartTask, other: StartTask): boolean => sends < (other.sends ?? 0);

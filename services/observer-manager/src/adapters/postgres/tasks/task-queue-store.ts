@@ -55,7 +55,7 @@ const CANCELS_DUE = `
   SELECT id AS "taskId", send_id AS "sendId", service_id AS "serviceId", service_generation AS generation FROM due`;
 
 /** There is always one: without a task where none was claimed. */
-interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "alone" | "taskId" | "inputs"> {
+interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "alone" | "taskId" | "inputs" | "sends"> {
   taskId: ClaimedTask["task"]["taskId"] | null;
   maxAttempts: number | null;
   alone: boolean;
@@ -188,7 +188,7 @@ type ClaimedRow = ClaimRow & { taskId: TaskId };
 function claimedOf(pool: string, rows: ClaimedRow[], inputs: ReadonlyMap<string, TaskInput[]>): ClaimedTask[] {
   return rows.map(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane, maxRunning }) => {
     const own = inputs.get(taskId);
-    const task = { taskId, sendId, pool, type, params, failures, ...(own !== undefined && { inputs: own }) };
+    const task = { taskId, sendId, pool, type, params, sends, failures, ...(own !== undefined && { inputs: own }) };
     const wishes = { ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) };
     const inLane = lane !== null && { lane, ...(maxRunning != null && { maxRunning }) };
     return { task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt: unhurt, ...inLane };
