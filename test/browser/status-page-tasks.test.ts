@@ -150,3 +150,21 @@ test("a task that somebody outside has says whose it is, in the list and in its 
   await takers.complete(taken);
   await row(id).getByText("Completed").waitFor();
 });
+
+test("the card of a service says which tasks it takes, and leads to them", async () => {
+  await page.goto(`${system.url}/services`);
+  const card = page.getByRole("region", { name: "worker" });
+  await card.getByText("4 workers, apart from those of observers").waitFor();
+  await card.getByRole("link", { name: "slow" }).click();
+  await page.getByRole("heading", { name: "Tasks", exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe("?type=slow");
+  await page.goto(`${system.url}/services`);
+  await page.getByText("Table", { exact: true }).click();
+  await page.getByRole("columnheader", { name: "Task workers" }).waitFor();
+  await page
+    .getByRole("row", { name: /^worker / })
+    .getByRole("cell", { name: "4", exact: true })
+    .first()
+    .waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import type { ServiceList } from "@unacked/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
@@ -31,6 +32,15 @@ test("A task runs and its result can be waited for", async () => {
     lastError: null,
   });
   expect(tasks.runs().get(id)).toBe(1);
+});
+
+test("Its service says how many tasks it runs at once, and of which types", async () => {
+  await eventually(async () => {
+    const { body } = await system.call<ServiceList>("GET", "/api/v1/services");
+    expect(body.items[0]).toMatchObject({ name: "worker", tasks: { workers: 4, types: ["slow", "work"] } });
+  });
+  const { out } = await runCli(["get", "services"], { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  expect(out).toMatch(/TASK WORKERS[^]*worker .* 4 +default/);
 });
 
 test("An attempt that fails is followed by another after its delay", async () => {

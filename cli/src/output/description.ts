@@ -136,6 +136,7 @@ export function describeService(service: ServiceView, observers: ObserverView[],
       ? []
       : [["Takes none", look.paint("yellow", service.notConsuming)] as [string, string]]),
     ["Types", service.types.join(", ") || "-"],
+    ["Tasks", service.tasks ? `${service.tasks.workers} at once: ${service.tasks.types.join(", ") || "no types"}` : "-"],
     ["Version", service.version],
     ["Process", `${service.pid} on ${service.host}`],
     ["Memory", readableBytes(service.memoryBytes)],

@@ -264,6 +264,7 @@ export const SERVICE_LISTING: Listing<ServiceView> = {
     { heading: "RUNNING", cell: ({ running }) => String(running), alignsRight: true },
     { heading: "WORKERS", cell: ({ workerCount }) => String(workerCount), alignsRight: true },
     { heading: "ROOM", cell: ({ free }) => String(free), alignsRight: true },
+    { heading: "TASK WORKERS", cell: ({ tasks }) => String(tasks?.workers ?? ""), alignsRight: true },
     { heading: "POOL", cell: ({ pool }) => pool },
     { heading: "SEEN", cell: ({ lastSeenAt }, nowMs) => ageOf(lastSeenAt, nowMs) },
     { heading: "AGE", cell: ({ startedAt }, nowMs) => ageOf(startedAt, nowMs) },
@@ -274,6 +275,7 @@ export const SERVICE_LISTING: Listing<ServiceView> = {
     { heading: "LAG", cell: ({ eventLoopLagMs }) => `${Math.round(eventLoopLagMs)}ms`, isWide: true, alignsRight: true },
     { heading: "SLOTS", cell: slotCount, isWide: true },
     { heading: "TYPES", cell: ({ types }) => types.join(","), isWide: true },
+    { heading: "TASK TYPES", cell: ({ tasks }) => tasks?.types.join(",") ?? "", isWide: true },
     { heading: "ID", cell: ({ id }) => id, isWide: true },
   ],
 };

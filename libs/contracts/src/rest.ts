@@ -252,6 +252,13 @@ export const ServiceView = z
       .describe("why it takes no observers for now, although it neither drains nor has ended; what runs on it goes on"),
     reportedRunning: z.int().describe("what it last said itself, at lastSeenAt"),
     types: z.array(z.string()).describe("observer types that it knows"),
+    tasks: z
+      .object({
+        workers: z.int().describe("how many it runs at most, beside observers (TASK_WORKERS)"),
+        types: z.array(z.string()).describe("task types that it knows"),
+      })
+      .nullable()
+      .describe("the tasks that it takes; null: none, or it has not told yet"),
     brokenFiles: z.array(BrokenFile).describe("files of its folder that it could not load: their types are missing here"),
     slots: z.array(SlotView).describe("the processes in which it runs observers, the first 64; none with SLOTS=0"),
     slotDeaths: z.array(SlotDeathView).describe("the last of them that ended, up to 5, the newest first"),

@@ -191,10 +191,14 @@ describe("a list", () => {
 
   it("of services says how full each is", () => {
     expect(printOne(SERVICE_LISTING, serviceView(), { format: "table", ...look }).split("\n")).toEqual([
-      "NAME        STATE   RUNNING   WORKERS   ROOM   POOL      SEEN   AGE",
-      "service-1   Alive         4        10      6   default   2s     2h",
+      "NAME        STATE   RUNNING   WORKERS   ROOM   TASK WORKERS   POOL      SEEN   AGE",
+      "service-1   Alive         4        10      6              -   default   2s     2h",
       "",
     ]);
+    const withTasks = serviceView({ tasks: { workers: 20, types: ["resize", "thumbnail"] } });
+    expect(printOne(SERVICE_LISTING, withTasks, { format: "table", ...look })).toContain("  6             20   default");
+    expect(printOne(SERVICE_LISTING, withTasks, { format: "wide", ...look })).toContain("resize,thumbnail");
+    expect(describeService(withTasks, [], look)).toMatch(/Tasks: +20 at once: resize, thumbnail/);
   });
 });
 

@@ -54,6 +54,7 @@ export const serviceView = (changes: Partial<ServiceView> = {}): ServiceView => 
   free: 6,
   reportedRunning: 4,
   types: ["process", "ticker"],
+  tasks: null,
   features: [],
   version: "0.2.0",
   host: "host-1",

@@ -82,8 +82,29 @@ function factsOf(service: ServiceView, nowMs: number): [string, ReactNode][] {
     ["Event loop", lag >= SLOW_LOOP_MS ? `${lag} ms behind: something blocks it` : `${lag} ms behind`],
     ["Pool", service.pool],
     ["Types", service.types.join(", ") || "none"],
+    ...tasksOf(service),
     ["Version", service.version],
     ["Host", `${service.host}, pid ${service.pid}`],
     ["Connections", `${service.generation} so far, heartbeat ${service.heartbeatMs / 1_000} s`],
+  ];
+}
+
+/** Of a service that takes tasks, too. */
+function tasksOf({ tasks }: ServiceView): [string, ReactNode][] {
+  if (tasks === null) return [];
+  return [
+    [
+      "Tasks",
+      <Fragment key="tasks">
+        {sayMany(tasks.workers, "worker")}, apart from those of observers:{" "}
+        {tasks.types.map((type, i) => (
+          <Fragment key={type}>
+            {i > 0 && ", "}
+            <Link href={`/tasks?type=${encodeURIComponent(type)}`}>{type}</Link>
+          </Fragment>
+        ))}
+        {tasks.types.length === 0 && "no types"}
+      </Fragment>,
+    ],
   ];
 }

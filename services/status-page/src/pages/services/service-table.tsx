@@ -35,6 +35,9 @@ export function ServiceTable({ services, onDrain }: Props) {
               Room
             </th>
             <th scope="col" className={css.number}>
+              Task workers
+            </th>
+            <th scope="col" className={css.number}>
               Slots
             </th>
             <th scope="col" className={css.number}>
@@ -66,7 +69,7 @@ export function ServiceTable({ services, onDrain }: Props) {
 }
 
 function Row({ service, nowMs, onDrain }: { service: ServiceView; nowMs: number; onDrain: Props["onDrain"] }) {
-  const { name, pool, workerCount, free, slots, slotDeathsLately, memoryBytes, eventLoopLagMs, version } = service;
+  const { name, pool, workerCount, free, tasks, slots, slotDeathsLately, memoryBytes, eventLoopLagMs, version } = service;
   return (
     <tr>
       <th scope="row">
@@ -79,6 +82,7 @@ function Row({ service, nowMs, onDrain }: { service: ServiceView; nowMs: number;
       <td className={css.number}>{useUsedOf()(service)}</td>
       <td className={css.number}>{workerCount}</td>
       <td className={css.number}>{free}</td>
+      <td className={css.number}>{tasks?.workers ?? ""}</td>
       <td className={css.number}>{slots.length}</td>
       <td className={css.number} data-bad={slotDeathsLately > 0}>
         {slotDeathsLately}

@@ -6,12 +6,14 @@ import { LIVING_STATES } from "./service-states.ts";
 
 /**
  * Everything a ServiceView shows, of `services s`. `running` is what the books place there, not what the service last said: it
- * is right at once, and agrees with the list of observers. Index: observers_on_service.
+ * is right at once, and agrees with the list of observers. Indexes: observers_on_service, task_services_pkey.
  */
 export const SERVICE_COLUMNS = `
   s.id, s.name, s.pool, s.state, s.drain, s.worker_count, s.running AS reported_running,
   (SELECT count(*)::int FROM observers o WHERE o.current_service_id = s.id) AS running,
   (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.types) t) AS types,
+  (SELECT jsonb_build_object('workers', w.workers, 'types', jsonb_path_query_array(w.types, '$[*].type')) FROM task_services w
+    WHERE w.id = s.id AND w.workers > 0) AS tasks,
   s.version, s.host, s.pid, s.generation, s.heartbeat_ms, s.memory_bytes, s.event_loop_lag_ms, s.started_at, s.last_seen_at,
   s.ended_at, s.end_reason, s.broker_loss, s.features, s.broken_files, s.slots, s.slot_deaths,
   s.slot_deaths_lately, s.not_consuming, s.reload_id, s.reload_asked_at, s.reload_answer`;
@@ -27,6 +29,7 @@ export interface ServiceRow {
   reported_running: number;
   running: number;
   types: string[];
+  tasks: ServiceView["tasks"];
   features: string[];
   broken_files: ServiceView["brokenFiles"];
   slots: SlotReport[];
@@ -71,6 +74,7 @@ export function toServiceView(row: ServiceRow): ServiceView {
     notConsuming,
     reportedRunning: isLiving ? row.reported_running : 0,
     types,
+    tasks: row.tasks && { ...row.tasks, types: row.tasks.types.toSorted() },
     features,
     version,
     host,

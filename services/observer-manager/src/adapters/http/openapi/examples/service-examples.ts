@@ -15,6 +15,7 @@ export const SERVICE = {
   notConsuming: null,
   reportedRunning: 7,
   types: ["http-poll", "ticker"],
+  tasks: { workers: 4, types: ["resize"] },
   features: ["delivery-count", "queue-marker"],
   version: "0.2.0",
   host: "node-3",
