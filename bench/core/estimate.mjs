@@ -7,7 +7,7 @@
 const LASTS_S = {
   create: { once: 5, run: 11, peers: 150, quick: 18 },
   "one-create": { once: 4, run: 23, peers: 210, quick: 14 },
-  kill: { once: 12, run: 12, peers: 560, quick: 20 },
+  kill: { once: 18, run: 24, peers: 560, quick: 20 },
   stop: { once: 4, run: 8, peers: 0, quick: 16 },
   sigterm: { once: 10, run: 8, peers: 0, quick: 20 },
   "broker-restart": { once: 10, run: 16, peers: 0, quick: 20 },
@@ -17,7 +17,7 @@ const LASTS_S = {
   tasks: { once: 330, run: 60, peers: 480, quick: 75 },
   "task-limit": { once: 0, run: 60, peers: 0, quick: 90 },
   "tasks-by-turns": { once: 0, run: 68, peers: 620, quick: 20 },
-  "kill-beside-tasks": { once: 15, run: 25, peers: 0, quick: 45 },
+  "kill-beside-tasks": { once: 15, run: 40, peers: 0, quick: 45 },
   fleet: { once: 900, run: 0, peers: 0, quick: 180 },
   throughput: { once: 8, run: 24, peers: 0, quick: 22 },
 };

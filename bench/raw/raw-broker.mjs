@@ -50,11 +50,11 @@ export class RawBroker {
     this.#channel = fresh.#channel;
   }
 
-  /** A consumer in a process of its own. @param {string} name @param {number} prefetch */
-  async startConsumer(name, prefetch) {
+  /** A consumer in a process of its own. @param {string} name @param {number} prefetch @param {number} [warmUp] so many it has taken before */
+  async startConsumer(name, prefetch, warmUp = 0) {
     return await this.#rig.programs.start(name, {
       file: "bench/raw/consumer.mjs",
-      args: [QUEUE, String(prefetch)],
+      args: [QUEUE, String(prefetch), String(warmUp)],
       env: { ...this.#rig.env, AMQP_URL: this.#amqpUrl, NODE_ENV: "production" },
     });
   }

@@ -117,6 +117,25 @@ export class System {
     return JSON.parse(text).results.at(-1).task.id;
   }
 
+  /**
+   * A service that has run so many before, and holds none: V8 has compiled what it runs often. Nothing else may have a free worker meanwhile.
+   *
+   * @param {Program} service
+   * @param {string} name its own
+   * @param {number} count
+   */
+  async warmUp(service, name, count) {
+    const watch = this.#rig.meter.watch([service.pid]);
+    const [before, gone] = [await this.books.count("Processing"), await this.books.count("Deleted")];
+    for (const body of this.batchBodies(count)) await this.rest.createMany("observers", body);
+    await watch.untilStarted(count);
+    watch.end();
+    await this.books.until("Processing", before + count, ["Created"]);
+    const body = JSON.stringify({ filter: { service: name } });
+    await this.rest.expect(200, "POST", "/api/v1/observers/stop", body);
+    await this.books.until("Deleted", gone + count, ["OnDeleting"]);
+  }
+
   /** Stops all, and waits until nothing of them is left but their rows. */
   async stopAll() {
     // One that the books have as Created would be refused.

@@ -22,12 +22,19 @@ async function measure(bench) {
     "10000-running": milliseconds(`${all}: all handlers running elsewhere (raw: all redelivered)`),
     "10000-books": milliseconds(`${all}: books right (raw: all redelivered)`),
     ...spentFigures(`kill -9 with ${all}`),
+    "warm-first": {
+      ...milliseconds(`${all}, to one that has run as many before: first handler running elsewhere`),
+      isLoose: true,
+    },
+    "warm-running": milliseconds(`${all}, to one that has run as many before: all handlers running elsewhere`),
+    "warm-books": milliseconds(`${all}, to one that has run as many before: books right`),
     "1000-first": { ...milliseconds(`${less}: first handler running elsewhere (raw: first redelivered)`), isLoose: true },
     "1000-running": { ...milliseconds(`${less}: all handlers running elsewhere (raw: all redelivered)`), isLoose: true },
     "1000-books": { ...milliseconds(`${less}: books right (raw: all redelivered)`), isLoose: true },
   });
-  await measureCount(bench, crowd, 10_000, tally);
-  if (few > 0) await measureCount(bench, few, 1_000, tally);
+  await measureCount(bench, crowd, "10000", tally);
+  await measureCount(bench, crowd, "warm", tally);
+  if (few > 0) await measureCount(bench, few, "1000", tally);
   /** @type {Set<string>} */
   const notes = new Set();
   for (const peer of bench.peers)
@@ -45,7 +52,7 @@ async function measure(bench) {
 /**
  * @param {import("./bench.mjs").Bench} bench
  * @param {number} count
- * @param {number} id what its figures are named for
+ * @param {"10000" | "warm" | "1000"} id what its figures are named for; warm: the heir has run as many before
  * @param {Tally<string>} tally
  */
 async function measureCount(bench, count, id, tally) {
@@ -61,7 +68,7 @@ async function measureCount(bench, count, id, tally) {
   await system.create(count);
 
   await repeat(bench, `kill -9 with ${count}`, async (run) => {
-    const rawHeir = await raw.startConsumer(`raw-consumer-${run}`, count);
+    const rawHeir = await raw.startConsumer(`raw-consumer-${run}`, count, id === "warm" ? count : 0);
     const rawTimes = await killAndWatch(rig, rawHolder, rawHeir, count);
     rawHolder = rawHeir;
     tally.raw({
@@ -70,13 +77,14 @@ async function measureCount(bench, count, id, tally) {
       [`${id}-books`]: rawTimes.allMs,
     });
     const heir = await system.startService(`alpha-${run}`, count);
+    if (id === "warm") await system.warmUp(heir, `alpha-${run}`, count);
     const { pid } = holder;
     const { result, spentMs } = await cpuSpent(partsOf(rig, system, heir), async () => {
       const times = await killAndWatch(rig, holder, heir, count);
       return { ...times, booksMs: (await system.books.untilMovedFrom(count, pid)) - times.killedMs };
     });
     const { firstMs, allMs, booksMs } = result;
-    if (count === bench.sizes.crowd) tally.ours(spentValues(spentMs));
+    if (id === "10000") tally.ours(spentValues(spentMs));
     holder = heir;
     tally.ours({ [`${id}-first`]: firstMs, [`${id}-running`]: allMs, [`${id}-books`]: booksMs });
   });
