@@ -1,12 +1,6 @@
 import type { ObserverId, RunId, ServiceId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import {
-  Books,
-  type InventoryParts,
-  type ObserverBook,
-  type RunBook,
-  type ServiceBook,
-} from "../../../domain/books/books.ts";
+import { Books, InventoryParts, type ObserverBook, type RunBook, type ServiceBook } from "../../../domain/books/books.ts";
 import type { ReceivedMessage } from "../../../domain/books/received-message.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
@@ -36,7 +30,7 @@ const NAMESAKES = `
 /** Index: runs_not_ended_on_service. */
 const OBSERVERS_ON_SERVICES = `SELECT DISTINCT observer_id AS id FROM runs WHERE service_id = ANY($1) AND state <> 'Ended'`;
 
-const LOCK_OBSERVERS = prepared(`
+const OBSERVER_BOOKS = `
   SELECT id, type, status, pending, revision, spec_version AS "specVersion", needed_spec_version AS "neededSpecVersion",
          sent_spec_version AS "sentSpecVersion", rejected_update AS "rejectedUpdate", pool, message_pool AS "messagePool", epoch, current_run_id AS "currentRunId",
          requested_run_id AS "requestedRunId", fencing_token::float8 AS "fencingToken",
@@ -45,7 +39,9 @@ const LOCK_OBSERVERS = prepared(`
          (extract(epoch FROM silent_since) * 1000)::float8 AS "silentSinceMs",
          coalesce(start_at > unacked_now(), false) AS "startsLater",
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
-  FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE`);
+  FROM observers o`;
+const LOCK = "ORDER BY o.id FOR UPDATE OF o";
+const LOCK_OBSERVERS = prepared(`${OBSERVER_BOOKS} WHERE id = ANY($1) ${LOCK}`);
 
 /** Indexes: runs_pkey, runs_not_ended_on_service. */
 const RUNS = prepared(`
@@ -164,6 +160,18 @@ export async function loadObserverBooks(tx: EntityManager, ids: ObserverId[], in
   return books;
 }
 
+/**
+ * The same of those of `observers o` that are like that: PostgreSQL looks once more when it has the lock.
+ *
+ * @param like SQL behind FROM: conditions, or a join of what has no columns but `id` in common with observers
+ */
+export async function loadObserverBooksLike(tx: EntityManager, like: string, parameters: unknown[]): Promise<Books> {
+  const books = new Books(new InventoryParts());
+  const observers = await tx.query<ObserverBook[]>(`${OBSERVER_BOOKS} ${like} ${LOCK}`, parameters);
+  addRows(books, [observers, await currentRunsOf(tx, observers)]);
+  return books;
+}
+
 type ServiceRow = ServiceBook & { lastSeq: string; memoryBytes: string };
 type Rows = [observers: ObserverBook[], runs: RunBook[]];
 
@@ -183,10 +191,17 @@ async function lockObservers(
     askRuns(tx, [...namedRuns], wholeServices),
   ]);
   const asked = new Set([...namedRuns, ...runs.map(({ id }) => id)]);
-  const others = observers
-    .flatMap(({ currentRunId, requestedRunId }) => [currentRunId, requestedRunId])
-    .filter((id) => id !== null && !asked.has(id)) as RunId[];
-  return [observers, [...runs, ...(await askRuns(tx, others, []))]];
+  return [observers, [...runs, ...(await currentRunsOf(tx, observers, asked))]];
+}
+
+/** But for those that have been asked for. */
+function currentRunsOf(
+  tx: EntityManager,
+  observers: ObserverBook[],
+  asked: ReadonlySet<RunId> = new Set(),
+): Promise<RunBook[]> {
+  const ids = observers.flatMap(({ currentRunId, requestedRunId }) => [currentRunId, requestedRunId]);
+  return askRuns(tx, ids.filter((id) => id !== null && !asked.has(id)) as RunId[], []);
 }
 
 const askRuns = async (tx: EntityManager, ids: RunId[], services: ServiceId[]): Promise<RunBook[]> =>

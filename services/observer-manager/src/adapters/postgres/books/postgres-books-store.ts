@@ -32,7 +32,7 @@ import { writeSpec } from "../observers/observer-spec-write.ts";
 import { findUnknownRuns } from "../observers/unknown-runs.ts";
 import { knowsUpdates } from "../services/knows-updates.ts";
 import { PostgresTypeDirectory } from "../types/type-reads.ts";
-import { loadBooks, loadObserverBooks, needsAnswers, writeBooks } from "./books-rows.ts";
+import { loadBooks, loadObserverBooks, loadObserverBooksLike, needsAnswers, writeBooks } from "./books-rows.ts";
 import { noteSignOfLife } from "./sign-of-life-write.ts";
 import { keepUnapplied, takeUnapplied } from "./unapplied-events.ts";
 
@@ -47,9 +47,7 @@ const BY_NAMES = `
 /** Index: observers_name_of_living. */
 const NAMES_TAKEN = "SELECT name FROM observers WHERE name = ANY($1) AND status <> 'Deleted'";
 
-const LOCK_UNCHANGED = `
-  SELECT o.id FROM observers o JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id)
-  WHERE o.changed_xid = u.mark::xid8 ORDER BY o.id FOR UPDATE OF o`;
+const UNCHANGED = "JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id) WHERE o.changed_xid = u.mark::xid8";
 
 /** Index: errors_pkey. */
 const ERROR = 'SELECT observer_id AS "observerId", reason, body FROM errors WHERE id = $1';
@@ -123,24 +121,13 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return new Map(rows.map(({ name, id }) => [name, id]));
   }
 
-  /** PostgreSQL looks at the conditions again once it has the lock. */
-  async loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books> {
-    const conditions = conditionsOf(filter).and("o.id = ANY(?)", ids);
-    const rows = await this.#tx.query<{ id: ObserverId }[]>(
-      `SELECT o.id FROM observers o ${conditions.where} ORDER BY o.id FOR UPDATE OF o`,
-      conditions.parameters,
-    );
-    const locked = rows.map(({ id }) => id);
-    return loadObserverBooks(this.#tx, locked, new InventoryParts());
+  loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books> {
+    const { where, parameters } = conditionsOf(filter).and("o.id = ANY(?)", ids);
+    return loadObserverBooksLike(this.#tx, where, parameters);
   }
 
-  async loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books> {
-    const rows = await this.#tx.query<{ id: ObserverId }[]>(LOCK_UNCHANGED, [ids, ids.map((id) => marks.get(id) ?? "0")]);
-    return loadObserverBooks(
-      this.#tx,
-      rows.map((row) => row.id),
-      new InventoryParts(),
-    );
+  loadUnchanged(ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<Books> {
+    return loadObserverBooksLike(this.#tx, UNCHANGED, [ids, ids.map((id) => marks.get(id) ?? "0")]);
   }
 
   async write(books: Books): Promise<void> {
