@@ -240,7 +240,7 @@ export type ServiceBorn = z.infer<typeof ServiceBorn>;
 export const ServiceAlive = z.object({
   kind: z.literal("ServiceAlive"),
   at,
-  workerCount: count(1),
+  workerCount: count(1).max(65_535),
   running: count(0),
   memoryBytes: amount,
   eventLoopLagMs: amount,

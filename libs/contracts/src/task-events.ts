@@ -24,7 +24,7 @@ export type TaskTypeInfo = z.infer<typeof TaskTypeInfo>;
 /** The first event of each generation, and every 5 s: what this service does for tasks. */
 export const TaskWorkers = z.object({
   kind: z.literal("TaskWorkers"),
-  workers: count(0),
+  workers: count(0).max(65_535),
   draining: z.boolean(),
   types: z.array(TaskTypeInfo).max(1_000),
 });

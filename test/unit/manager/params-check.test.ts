@@ -64,3 +64,28 @@ describe("params that are wrong", () => {
     expect(checkParams({ type: "no such type" }, { a: 1 })).toEqual([]);
   });
 });
+
+describe("a schema that some service says its type has", () => {
+  const some = "a".repeat(40);
+
+  test("and that goes round in circles accepts everything: the service will check", () => {
+    expect(checkParams({ $ref: "#" }, { deep: 1 })).toEqual([]);
+  });
+
+  test.each([
+    { properties: { url: { pattern: "^(.|.)*\\u0000$" } } },
+    { additionalProperties: { pattern: "^(.|.)*\\u0000$" } },
+    { patternProperties: { "^(.|.)*\\u0000$": { type: "number" } } },
+  ])("and whose expression would take for ever holds nobody up for longer than a moment: %j", (schema) => {
+    const params = { url: some, [some]: some };
+    const beganAtMs = performance.now();
+    for (let i = 0; i < 20; i += 1) expect(checkParams(schema, params)).toEqual([]);
+    expect(performance.now() - beganAtMs).toBeLessThan(30_000); // each would take weeks
+  });
+
+  test("and whose expression is honest is held to", () => {
+    const schema = { type: "object", properties: { name: { type: "string", pattern: "^[a-z]+$" } } };
+    expect(checkParams(schema, { name: "abc" })).toEqual([]);
+    expect(checkParams(schema, { name: "ABC" })).toMatchObject([{ pointer: "/params/name" }]);
+  });
+});

@@ -1,7 +1,7 @@
 import type { SendId, TaskEnded, TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import type { TaskWord } from "../../../services/observer-manager/src/domain/tasks/task-words.ts";
-import { TaskCreations } from "../../../services/observer-manager/src/operations/tasks/task-creations.ts";
+import { TaskCreations, toRefused } from "../../../services/observer-manager/src/operations/tasks/task-creations.ts";
 
 const SEND = "01932f5d-3f44-4d85-bc31-8eafcd405111" as SendId;
 const PARENT = "01932f5b-1d22-7b63-9a1f-6c8dab2e3f11" as TaskId;
@@ -42,6 +42,8 @@ test.each([
   [{ ...task, params: { url: "x".repeat(300_000) } }, "body-too-large", ""],
   [{ ...task, type: "resise" }, "unknown-type", "resise"],
   [{ ...task, pool: "other" }, "forbidden", "TASK_CREATION_POOLS"],
+  [{ ...task, id: { toString: 1, valueOf: 1 } }, "invalid-body", "/id"],
+  [{ ...task, type: { toString: 1, valueOf: 1 } }, "invalid-body", "/type"],
 ])("what is wrong is refused, with why: %j", async (wrong, code, detail) => {
   const found = await creationsOf(wrong);
   expect(found).toMatchObject({ wanted: [], refused: [{ code, detail: expect.stringContaining(detail) }] });
@@ -49,4 +51,27 @@ test.each([
 
 test.each([["other"], ["*"]])("a pool that the setting names may be created in: %s", async (pool) => {
   expect((await creationsOf({ ...task, pool: "other" }, [pool]))?.wanted).toMatchObject([{ pool: "other" }]);
+});
+
+test("what is told of one that is refused is JSON that the books can keep, wherever it is cut", async () => {
+  const about = `a${"\u{1F600}".repeat(600)}`;
+  for (const type of [about, about.slice(1)]) {
+    const found = await creationsOf({ ...task, type });
+    expect(found).toMatchObject({ wanted: [], refused: [{ code: "invalid-body" }] });
+    expect(JSON.stringify(found?.refused)).not.toMatch(/\\ud[89a-f]/i);
+  }
+  for (const detail of [about, about.slice(1)])
+    expect(JSON.stringify(toRefused({ id: ID, type: "resize" }, { code: "invalid-body", detail }))).not.toMatch(
+      /\\ud[89a-f]/i,
+    );
+});
+
+test.each<[string[], string[] | undefined]>([
+  [[], ["own"]],
+  [["other"], ["own", "other"]],
+  [["*"], undefined],
+])("of those of other pools it meets none by its key, but where the setting names them: %j", async (pools, within) => {
+  const [wanted] = (await creationsOf(task, pools))?.wanted ?? [];
+  expect(wanted).toMatchObject({ id: ID });
+  expect(wanted?.within).toEqual(within);
 });

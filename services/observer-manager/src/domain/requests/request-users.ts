@@ -64,6 +64,10 @@ export function whyNotAllowed(name: string, user: RequestUser, { type, pool }: C
   return undefined;
 }
 
+/** The pools whose tasks this user may see and change, by their keys and ids; undefined: all of them. */
+export const poolsWithin = ({ pools = [] }: RequestUser): readonly string[] | undefined =>
+  pools.includes(ALL) ? undefined : pools;
+
 /** How the names of the timers begin that this user may set and cancel; undefined: all of them. */
 export const timersWithin = ({ timers = [] }: RequestUser): readonly string[] | undefined =>
   timers.includes(ALL) ? undefined : timers;

@@ -2,6 +2,7 @@ import type { FieldProblem } from "@unacked/contracts";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { paramProblems } from "../field-problems.ts";
+import { inTime } from "./in-time.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -10,24 +11,49 @@ type Schema = Record<string, unknown>;
  * `uri`, which zod's z.url() writes with no pattern beside it: what WHATWG's parser refuses, zod refuses too. Verbose: an error
  * brings the part of the schema that it broke.
  */
-const ajv = new Ajv2020({ allErrors: true, strict: false, formats: { uri: URL.canParse }, logger: false, verbose: true });
+const newAjv = () =>
+  new Ajv2020({ allErrors: true, strict: false, formats: { uri: URL.canParse }, logger: false, verbose: true });
+/** It keeps all that it has compiled: a new one forgets. */
+let ajv = newAjv();
 
 interface Check {
   isMet: ValidateFunction;
   /** What is wrong, in the words of whatever else reads a client's input. Undefined: it cannot be told in these. */
   inWords(params: unknown): FieldProblem[] | undefined;
+  /** It has regular expressions, which may take for ever. */
+  hasPatterns: boolean;
+  /** How often it was ended, as it took too long. */
+  slow: number;
 }
+
+/** Then it is not used any more. */
+const MAX_SLOW = 3;
 
 const MAX_COMPILED = 1_000;
 const compiled = new Map<string, Check | null>();
 /** Ten thousand requests of one call are held against the very same schemas. */
 const known = new WeakMap<Schema, Check | null>();
 
-/** Holds params against a type's JSON Schema (draft 2020-12). Pointers start at the request's body: `/params/…`. */
+/**
+ * Holds params against a type's JSON Schema (draft 2020-12). Pointers start at the request's body: `/params/…`. A schema is whatever a
+ * service says that it is: one that goes round in circles, or takes too long, accepts everything, as the service will check.
+ */
 export function checkParams(schema: Schema, params: unknown): FieldProblem[] {
   const check = known.get(schema) ?? compile(schema);
   known.set(schema, check);
-  if (check === null || check.isMet(params)) return [];
+  if (check === null || check.slow >= MAX_SLOW) return [];
+  try {
+    if (!check.hasPatterns) return problemsBy(check, params);
+    const done = inTime(() => problemsBy(check, params));
+    if (done === undefined) check.slow += 1;
+    return done?.result ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function problemsBy(check: Check, params: unknown): FieldProblem[] {
+  if (check.isMet(params)) return [];
   const errors = check.isMet.errors ?? [];
   const ofKeys = new Map(errors.flatMap(describedKey));
   const problems = check.inWords(params) ?? errors.map(toProblem);
@@ -43,17 +69,23 @@ function describedKey({ instancePath, propertyName, parentSchema }: ErrorObject)
 
 const stepTo = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
+const PATTERNS = /"pattern(?:Properties)?":/;
+
 /** A schema that does not compile accepts everything: the service will check. */
 function compile(schema: Schema): Check | null {
   const text = JSON.stringify(schema);
   const earlier = compiled.get(text);
   if (earlier !== undefined) return earlier;
-  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  if (compiled.size >= MAX_COMPILED) {
+    compiled.clear();
+    ajv = newAjv();
+  }
   let check: Check | null;
   try {
     // An $id or $schema of its own could clash with another service's copy of the same type.
     const { $id: _id, $schema: _schema, ...rest } = schema;
-    check = { isMet: ajv.compile(rest), inWords: wordsOf(rest) };
+    const isMet = inTime(() => ajv.compile(rest))?.result;
+    check = isMet === undefined ? null : { isMet, inWords: wordsOf(rest), hasPatterns: PATTERNS.test(text), slow: 0 };
   } catch {
     check = null;
   }

@@ -119,6 +119,10 @@ export class RefusedByDatabase extends Error {
   readonly code = "refused-by-database";
 }
 
+/** It fails each time: the database never takes it, or our own code cannot work with it. All else passes. */
+export const isForGood = (error: unknown): error is Error =>
+  error instanceof RefusedByDatabase || error instanceof TypeError || error instanceof RangeError;
+
 /** An error as it will stand in the errors table. `messageId` tells a redelivery; null where the message had none. */
 export type NewError = Omit<ErrorReport, "kind" | "reason"> & { reason: ErrorReason; messageId: string | null };
 

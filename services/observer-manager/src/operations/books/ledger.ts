@@ -8,7 +8,7 @@ import {
 } from "../../domain/books/received-message.ts";
 import { applySingleEvent, applyStateMessage } from "../../domain/books/state-message.ts";
 import type { Tally } from "../tally.ts";
-import { type BooksStore, type BooksTransaction, type KeptEvent, type NewError, RefusedByDatabase } from "./books-store.ts";
+import { type BooksStore, type BooksTransaction, isForGood, type KeptEvent, type NewError } from "./books-store.ts";
 
 /**
  * What comes in: messages of the state queue, in order. It guarantees: each message's events, its runs, observers, commands
@@ -159,10 +159,6 @@ export class Ledger {
     };
   }
 }
-
-/** It fails each time: the database never takes it, or our own code cannot work with it. All else passes. */
-const isForGood = (error: unknown): error is Error =>
-  error instanceof RefusedByDatabase || error instanceof TypeError || error instanceof RangeError;
 
 function ageOfOldest(messages: ReceivedMessage[]): number | null {
   const times = messages.flatMap((message) => (message.kind === "EventBatch" ? message.events.map(({ at }) => at) : []));

@@ -1,5 +1,5 @@
 import { newTaskId, type TimerCancelResults } from "@unacked/contracts";
-import { timersWithin } from "../../domain/requests/request-users.ts";
+import { poolsWithin, timersWithin } from "../../domain/requests/request-users.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { Refusal } from "../refusal.ts";
 import { checkCreations, isChange, outcomesOf } from "../tasks/creation-check.ts";
@@ -48,9 +48,10 @@ export class RequestWork {
     const decisions = requests.map((request): TaskDecision => {
       const wanted = checked.slice(next, (next += request.wanted.length));
       const action = actionOf("task.create", request);
+      const within = poolsWithin(request.user);
       return {
         ...request,
-        items: accepted(wanted).map((one) => ({ task: { ...one, id: one.id ?? newTaskId() }, action })),
+        items: accepted(wanted).map((one) => ({ task: { ...one, id: one.id ?? newTaskId(), within }, action })),
         answer(outcomes) {
           isDue ||= outcomes.some(isChange);
           return shown(batchResults(outcomesOf(wanted, outcomes), request.messageId));

@@ -49,6 +49,7 @@ export function outcomesOf(
     const outcome = inserted[next++] as InsertOutcome;
     if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
     if (outcome.kind === "held-up") return heldUp(one.key);
+    if (outcome.kind === "key-elsewhere") return { kind: "problem", code: "forbidden", detail: ofOtherPool(one.key) };
     return outcome.kind === "key-taken" ? keyTaken(outcome.winner) : outcome;
   });
 }
@@ -58,6 +59,9 @@ export const isChange = (outcome: InsertOutcome): boolean =>
   "task" in outcome && outcome.kind !== "exists" && outcome.kind !== "returned";
 
 export const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "key-taken", taskId });
+
+export const ofOtherPool = (key = ""): string =>
+  `The key "${key}" is that of a task of this type in another pool, in which you may not create`;
 
 /** Whether there will be a task of that key is not known before that transaction ends. */
 const heldUp = (key = ""): Refusal => ({

@@ -1,9 +1,12 @@
-import { CreateTask, MAX_PARAMS_BYTES, PROBLEMS, type SendId, type TaskId } from "@unacked/contracts";
+import { CreateTask, MAX_PARAMS_BYTES, PROBLEMS, type SendId, type TaskId, withoutHoles } from "@unacked/contracts";
 import { jsonCheck } from "../../domain/json-check.ts";
 import type { TaskWord } from "../../domain/tasks/task-words.ts";
 import type { Refusal } from "../refusal.ts";
 import { refusalOf } from "./creation-check.ts";
 import type { NewTask, RefusedCreation, SendCreations, TaskTypeStore } from "./task-store.ts";
+
+/** Of pools. */
+const ALL = "*";
 
 /**
  * What handlers want to be created, looked at as a request of REST is. Guarantees: what is not right is refused, with why, and holds up
@@ -40,14 +43,14 @@ export class TaskCreations {
   #read(json: string, parentId: TaskId, pool: string): NewTask | { refusal: RefusedCreation } {
     const body = parsed(json);
     const named = (body ?? {}) as { id?: unknown; type?: unknown };
-    const about = { id: String(named.id).slice(0, 64), type: String(named.type).slice(0, 64) };
+    const about = { id: shown(named.id), type: shown(named.type) };
     const checked = jsonCheck(CreateTask, typeof body === "object" && body !== null ? { pool, ...body } : body);
     if (!checked.ok) return { refusal: toRefused(about, { code: "invalid-body", errors: checked.errors }) };
     const { id, ...task } = checked.value;
     if (id === undefined) return { refusal: { ...about, code: "invalid-body", detail: "it has no id" } };
     if (Buffer.byteLength(JSON.stringify(task.params)) > MAX_PARAMS_BYTES)
       return { refusal: { ...about, code: "body-too-large", detail: "the params are too large" } };
-    return { ...task, id, parentId };
+    return { ...task, id, parentId, within: this.#pools.includes(ALL) ? undefined : [pool, ...this.#pools] };
   }
 
   async #refusalOf(
@@ -56,7 +59,7 @@ export class TaskCreations {
     live: Map<string, ReturnType<TaskTypeStore["liveTypes"]>>,
   ): Promise<RefusedCreation | undefined> {
     const { pool } = task;
-    if (pool !== parentPool && !this.#pools.includes(pool) && !this.#pools.includes("*")) {
+    if (pool !== parentPool && !this.#pools.includes(pool) && !this.#pools.includes(ALL)) {
       const detail = `tasks of the pool "${parentPool}" may not create in the pool "${pool}": TASK_CREATION_POOLS does not name it`;
       return { id: task.id, type: task.type, code: "forbidden", detail };
     }
@@ -75,8 +78,13 @@ export function toRefused(
 ): RefusedCreation {
   const places = (errors ?? []).slice(0, 5).map((error) => `${"pointer" in error ? error.pointer : ""}: ${error.message}`);
   const why = detail ?? (places.length > 0 ? places.join("; ") : PROBLEMS[code].title);
-  return { id, type, code, detail: why.slice(0, 1_000) };
+  // Cut in the middle of a character, it would be no JSON that the books can keep.
+  return { id: withoutHoles(id), type: withoutHoles(type), code, detail: withoutHoles(why.slice(0, 1_000)) };
 }
+
+/** It may be anything that JSON can say, as an object whose `toString` is a number. */
+const shown = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value).slice(0, 64) : "";
 
 function parsed(json: string): unknown {
   try {

@@ -106,12 +106,16 @@ export interface NewTask extends Omit<CreateTask, "id"> {
   hasNewId?: true;
   /** Whose handler created it. */
   parentId?: TaskId;
+  /** Who asks may meet, by its key or its id, a task of these pools alone. Undefined: of any. */
+  within?: readonly string[] | undefined;
 }
 
 export type InsertOutcome =
   | Accepted<"created" | "exists" | "returned" | "replaced" | "queued">
   | { kind: "taken" }
   | { kind: "key-taken"; winner: TaskId }
+  /** By a task of a pool that whoever asks may not have: nothing more is said of it. */
+  | { kind: "key-elsewhere" }
   /** Somebody's transaction has its key, and has not ended. */
   | { kind: "held-up" };
 

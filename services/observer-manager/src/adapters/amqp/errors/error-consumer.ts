@@ -1,25 +1,35 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Delivery, Session } from "@unacked/broker";
-import { decodeBody, ERROR_QUEUE, ErrorReport } from "@unacked/contracts";
-import { type ErrorBook, type NewError, RefusedByDatabase } from "../../../operations/books/books-store.ts";
+import { decodeBody, ERROR_QUEUE, ErrorReport, reportBody } from "@unacked/contracts";
+import { type ErrorBook, isForGood, type NewError } from "../../../operations/books/books-store.ts";
 import type { Log } from "../../../operations/log.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
+import { Portions } from "../deliveries/portions.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage, uuidOf } from "../deliveries/unreadable-message.ts";
 
 const PREFETCH = 200;
 const MAX_BATCH = 100;
-const RETRY_MS = 1_000;
+/** One that takes so many bytes more counts as one more. */
+const BYTES_OF_ONE = 1_024;
+
+interface Received {
+  readonly delivery: Delivery;
+  readonly events: number;
+  readonly error: NewError;
+}
 
 /**
  * What comes in: reports of `unacked.error`. Guarantee: each stands in the errors table before it is acked; one that is
- * itself unreadable, or that the database refuses, is kept as such. A crash in between brings it again, and its messageId tells.
+ * itself unreadable, or that can never be recorded, is kept as such. Whoever reports may say very much: what waits here is read, cut, and
+ * recorded in portions. A crash in between brings it again, and its messageId tells.
  */
 export class ErrorConsumer {
   readonly #book: ErrorBook;
   readonly #log: Log;
   readonly retries = new Retries();
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
+  readonly #portions = new Portions();
+  readonly #received = new WeakMap<Delivery, NewError>();
 
   constructor(book: ErrorBook, log: Log) {
     this.#book = book;
@@ -28,43 +38,49 @@ export class ErrorConsumer {
 
   async begin(session: Session): Promise<void> {
     this.#batches.begin(session.lost);
-    await session.consume(ERROR_QUEUE, { prefetch: PREFETCH }, (delivery) => this.#batches.add(delivery));
+    await session.consume(ERROR_QUEUE, { prefetch: PREFETCH }, (delivery) => {
+      this.#received.set(delivery, toNewError(delivery));
+      delivery.shed();
+      this.#batches.add(delivery);
+    });
   }
 
-  async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    const errors = deliveries.map(toNewError);
-    while (!lost.aborted) {
-      try {
-        await this.#record(deliveries, errors);
-        this.retries.succeeded();
-        for (const delivery of deliveries) delivery.settle("ack");
-        return;
-      } catch (error) {
-        this.retries.failed(error);
-        this.#log.warn({ err: error }, "errors could not be stored, trying again");
-        await delay(RETRY_MS);
-      }
-    }
+  #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
+    const apply = async (portion: readonly Received[]): Promise<void> => {
+      await this.#record(portion.map(({ error }) => error));
+      this.retries.succeeded();
+      for (const { delivery } of portion) delivery.settle("ack");
+    };
+    const failed = (error: unknown): void => {
+      this.retries.failed(error);
+      this.#log.warn({ err: error }, "errors could not be stored, trying again");
+    };
+    const received = deliveries.map((delivery): Received => {
+      const error = this.#received.get(delivery) as NewError;
+      return { delivery, error, events: 1 + Math.floor(error.body.length / BYTES_OF_ONE) };
+    });
+    return this.#portions.apply(received, { apply, failed, giveUp: () => undefined }, lost);
   }
 
   /** Together, or one by one where one of them can never be recorded: that one is, as what it is. */
-  async #record(deliveries: Delivery[], errors: NewError[]): Promise<void> {
+  async #record(errors: NewError[]): Promise<void> {
     try {
       await this.#book.record(errors);
     } catch (error) {
-      if (!(error instanceof RefusedByDatabase)) throw error;
-      for (const [i, each] of errors.entries()) await this.#recordAlone(deliveries[i] as Delivery, each);
+      if (!isForGood(error)) throw error;
+      for (const each of errors) await this.#recordAlone(each);
     }
   }
 
-  async #recordAlone(delivery: Delivery, error: NewError): Promise<void> {
+  async #recordAlone(error: NewError): Promise<void> {
     try {
       await this.#book.record([error]);
     } catch (refusal) {
-      if (!(refusal instanceof RefusedByDatabase)) throw refusal;
-      const { reporter } = error;
+      if (!isForGood(refusal)) throw refusal;
+      const { queue, messageId, reporter } = error;
+      const asText = reportBody(Buffer.from(JSON.stringify(error)));
       await this.#book.record([
-        { ...unreadableMessage(delivery, refusal.message), reason: "refused-by-database", reporter },
+        { reason: "refused-by-database", detail: refusal.message, queue, messageId, reporter, ...asText },
       ]);
     }
   }

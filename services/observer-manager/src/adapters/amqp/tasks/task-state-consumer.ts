@@ -1,6 +1,6 @@
 import type { Delivery, Session } from "@unacked/broker";
 import { decodeList, reportBody, TASK_STATE_QUEUE, TaskEventBatch } from "@unacked/contracts";
-import { type ErrorBook, type NewError, RefusedByDatabase } from "../../../operations/books/books-store.ts";
+import { type ErrorBook, isForGood, type NewError, RefusedByDatabase } from "../../../operations/books/books-store.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { TaskLedger } from "../../../operations/tasks/task-ledger.ts";
 import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
@@ -34,8 +34,8 @@ interface Message extends Partial<Read> {
 }
 
 /**
- * Comes in: messages of the tasks' state queue. Guarantees: each is acked only after it stands in the books, or among the errors; one
- * that the database will never take costs none of its neighbours. A crash in the middle leaves it unacked.
+ * Comes in: messages of the tasks' state queue. Guarantees: each is acked only after it stands in the books, or among the errors; an event
+ * that can never be applied costs none of its neighbours, in its message or beside it. A crash in the middle leaves it unacked.
  */
 export class TaskStateConsumer {
   readonly #parts: TaskStateConsumerParts;
@@ -75,9 +75,9 @@ export class TaskStateConsumer {
     try {
       await this.#applyAll(read);
     } catch (error) {
-      if (!(error instanceof RefusedByDatabase)) throw error;
+      if (!isForGood(error)) throw error;
       // Most likely there is no partition for this day.
-      await this.#parts.days.makeAhead();
+      if (error instanceof RefusedByDatabase) await this.#parts.days.makeAhead();
       for (const one of read) await this.#applyAlone(one);
     }
   }
@@ -86,18 +86,32 @@ export class TaskStateConsumer {
     try {
       await this.#applyAll([one]);
     } catch (error) {
-      if (!(error instanceof RefusedByDatabase)) throw error;
-      const { reporter, errors } = this.#parts;
-      const about = { queue: TASK_STATE_QUEUE, messageId: null, reporter };
-      await errors.record([
-        {
-          reason: "refused-by-database",
-          detail: error.message,
-          ...about,
-          ...reportBody(Buffer.from(JSON.stringify(one.batch))),
-        },
-      ]);
+      if (!isForGood(error)) throw error;
+      await this.#applySplit(one.batch);
     }
+  }
+
+  /**
+   * Event by event. The number of the message comes last: a crash before it brings all of it again, and what was applied changes
+   * nothing then, as no send ends twice.
+   */
+  async #applySplit(batch: TaskEventBatch): Promise<void> {
+    const { ledger, errors } = this.#parts;
+    for (const event of batch.events) {
+      const part = { ...batch, events: [event] };
+      try {
+        await ledger.apply([{ ...part, seq: batch.seq - 1 }], false);
+      } catch (error) {
+        if (!isForGood(error)) throw error;
+        await errors.record([this.#refused(part, error.message)]);
+      }
+    }
+    await ledger.apply([{ ...batch, events: [] }], false);
+  }
+
+  #refused(batch: TaskEventBatch, detail: string): NewError {
+    const about = { queue: TASK_STATE_QUEUE, messageId: null, reporter: this.#parts.reporter };
+    return { reason: "refused-by-database", detail, ...about, ...reportBody(Buffer.from(JSON.stringify(batch))) };
   }
 
   #applyAll(read: Read[]): Promise<void> {

@@ -2,6 +2,7 @@ import {
   type ErrorEntry,
   type ErrorGroupList,
   type ErrorPage,
+  MAX_REPORTED_BODY_BYTES,
   noneOfEachStatus,
   type ObserverErrors,
   type ObserverView,
@@ -53,15 +54,29 @@ type ObserverGroupRow = GroupRow &
     last_error_at: Date | null;
   };
 
+/** An unknown observer's body is its whole start, which is shown with that error alone. Index: errors_pkey. */
+const SHOWN_BODIES = `SELECT id, left(body, ${MAX_REPORTED_BODY_BYTES}) AS body FROM errors WHERE id = ANY($1)`;
+const ALL_BUT_BODY = Object.fromEntries(
+  Object.keys(ErrorsTable.options.columns).flatMap((column) => (column === "body" ? [] : [[column, true]])),
+);
+
 /** Ids count up, so the newest is the highest. Indexes: errors_pkey, errors_by_group, errors_of_observer. */
 export async function listErrors(dataSource: DataSource, { after, limit, ...query }: ErrorQuery): Promise<ErrorPage> {
   const errors = dataSource.getRepository(ErrorsTable);
   const all = conditionsOf(query);
   const [rows, total] = await Promise.all([
-    errors.find({ where: { ...all, ...(after && { id: LessThan(after.id) }) }, order: { id: "DESC" }, take: limit + 1 }),
+    errors.find({
+      select: ALL_BUT_BODY,
+      where: { ...all, ...(after && { id: LessThan(after.id) }) },
+      order: { id: "DESC" },
+      take: limit + 1,
+    }),
     errors.countBy(all),
   ]);
-  const items = rows.slice(0, limit).map(toErrorEntry);
+  const shown = rows.slice(0, limit);
+  const bodies = await dataSource.query<{ id: string; body: string }[]>(SHOWN_BODIES, [shown.map(({ id }) => id)]);
+  const bodyOf = new Map(bodies.map(({ id, body }) => [id, body]));
+  const items = shown.map((row) => toErrorEntry({ ...row, body: bodyOf.get(row.id) ?? "" }));
   const last = rows.length > limit ? items.at(-1) : undefined;
   return { items, total, nextCursor: last === undefined ? null : encodeErrorCursor({ id: last.id }) };
 }

@@ -33,7 +33,7 @@ const POOLS = `
   SELECT pool, coalesce(services, 0) AS services, coalesce(draining, 0) AS draining, coalesce(workers, 0) AS workers,
          coalesce(largest, 0) AS largest, coalesce(occupied, 0) AS occupied
   FROM (SELECT pool, count(*)::int AS services, count(*) FILTER (WHERE drain <> 'none')::int AS draining,
-               sum(worker_count) FILTER (WHERE drain = 'none')::int AS workers,
+               least(coalesce(sum(worker_count) FILTER (WHERE drain = 'none'), 0), 2147483647)::int AS workers,
                max(worker_count) FILTER (WHERE drain = 'none') AS largest
         FROM services WHERE state IN (${LIVING_STATES}) GROUP BY pool) s
   FULL JOIN (${OCCUPIED_BY_POOL}) o USING (pool)

@@ -147,6 +147,7 @@ function mend(
     case "key-taken":
       return { status: "skipped", reason: "key-taken", taskId: outcome.winner, isOpen: false };
     case "held-up":
+    case "key-elsewhere":
       return { status: "skipped", reason: "key-taken", taskId: null, isOpen: false };
     case "taken":
     case "refused":

@@ -1,5 +1,6 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
+import { ofOtherPool } from "../../../operations/tasks/creation-check.ts";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../operations/tasks/task-store.ts";
 import { isRefused } from "../books/postgres-books-store.ts";
 import { countCreated } from "./task-created.ts";
@@ -66,6 +67,8 @@ function refusalOf({ id, type, key }: NewTask, outcome: Outcome | undefined): Re
       return { id, type, code: "id-taken", detail: "another task has this id" };
     case "key-taken":
       return { id, type, code: "key-taken", detail: `the task ${outcome.winner} has the key "${key}"` };
+    case "key-elsewhere":
+      return { id, type, code: "forbidden", detail: ofOtherPool(key) };
     case "held-up":
       return { id, type, code: "key-taken", detail: `a transaction that has not ended has the key "${key}"` };
     case "refused":

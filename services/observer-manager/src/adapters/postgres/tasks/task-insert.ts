@@ -8,7 +8,7 @@ import type { Creation, InsertOutcome, NewTask } from "../../../operations/tasks
 import { recordActions } from "../access/audit-rows.ts";
 import { prepared } from "../connection/prepared.ts";
 import type { Unawaited } from "../connection/transaction.ts";
-import { meetWinners } from "./task-keys.ts";
+import { mayMeet, meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
 
@@ -146,6 +146,7 @@ async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutc
   return met.flatMap((asked, i): [Asked, InsertOutcome][] => {
     const outcome = outcomes[i];
     if (outcome === undefined || outcome.kind === "gone") return [];
+    if (!("winner" in outcome)) return [[asked, outcome]];
     const { kind, winner } = outcome;
     const task = () => byId.get(winner) as TaskView;
     return [[asked, kind === "key-taken" ? { kind, winner } : { kind, id: winner, task }]];
@@ -154,6 +155,7 @@ async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutc
 
 /** Of one with a key the params may have been replaced meanwhile. */
 const isRepeat = (task: NewTask, there: TaskView): boolean =>
+  mayMeet(task, there) &&
   task.type === there.type &&
   (task.key ?? null) === there.key &&
   (there.key !== null || (task.pool === there.pool && isDeepStrictEqual(task.params, there.params)));

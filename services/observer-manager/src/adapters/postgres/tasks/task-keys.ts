@@ -4,7 +4,7 @@ import type { NewTask } from "../../../operations/tasks/task-store.ts";
 
 /** Indexes: tasks_key, tasks_pkey. They are locked in one order, so that nobody waits for somebody who waits for him. */
 const WINNERS = `
-  SELECT id, type, key, status FROM tasks WHERE id = ANY(ARRAY(
+  SELECT id, type, key, status, pool FROM tasks WHERE id = ANY(ARRAY(
     SELECT id FROM tasks WHERE (type, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND key IS NOT NULL))
   ORDER BY id FOR UPDATE`;
 
@@ -25,13 +25,17 @@ interface Winner {
   type: string;
   key: string;
   status: string;
+  pool: string;
   /** What it is to become, and what is to run after it. */
   replacement?: NewTask | undefined;
   next?: { params: unknown } | undefined;
 }
 
-/** What becomes of a request whose key another task has. `gone`: that one is over meanwhile. */
-export type KeyOutcome = { kind: "key-taken" | "returned" | "replaced" | "queued"; winner: TaskId } | { kind: "gone" };
+/** What becomes of a request whose key another task has. `gone`: that one is over meanwhile; `key-elsewhere`: it is in no pool of theirs. */
+export type KeyOutcome =
+  | { kind: "key-taken" | "returned" | "replaced" | "queued"; winner: TaskId }
+  | { kind: "gone" }
+  | { kind: "key-elsewhere" };
 
 const nameOf = ({ type, key }: { type: string; key?: string | undefined }): string => `${type} ${key}`; // a type has no blank
 
@@ -42,7 +46,8 @@ export async function meetWinners(tx: EntityManager, tasks: NewTask[]): Promise<
   const winners = new Map(rows.map((winner) => [nameOf(winner), winner]));
   const outcomes = tasks.map((task): KeyOutcome => {
     const winner = winners.get(nameOf(task));
-    return winner === undefined ? { kind: "gone" } : { kind: meet(task, winner), winner: winner.id };
+    if (winner === undefined) return { kind: "gone" };
+    return mayMeet(task, winner) ? { kind: meet(task, winner), winner: winner.id } : { kind: "key-elsewhere" };
   });
   const replaced = rows.flatMap(({ id, replacement }) => (replacement === undefined ? [] : [{ ...replacement, id }]));
   if (replaced.length > 0) await tx.query(REPLACE, parametersOf(replaced));
@@ -50,6 +55,9 @@ export async function meetWinners(tx: EntityManager, tasks: NewTask[]): Promise<
   if (queued.length > 0) await tx.query(QUEUE, [queued.map(({ id }) => id), queued.map(({ params }) => params)]);
   return outcomes;
 }
+
+/** Whether whoever asks may see and change a task of that pool. */
+export const mayMeet = ({ within }: NewTask, { pool }: { pool: string }): boolean => within?.includes(pool) ?? true;
 
 /** Notes it at the winner. */
 function meet(task: NewTask, winner: Winner): "key-taken" | "returned" | "replaced" | "queued" {

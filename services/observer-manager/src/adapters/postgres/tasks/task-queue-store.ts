@@ -30,7 +30,7 @@ const PROMOTE = prepared(`
 
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
-  SELECT pool, sum(workers)::int AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
+  SELECT pool, least(sum(workers), 2147483647)::int AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
   FROM task_services s LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) USING (pool)
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
   GROUP BY pool, ready_from HAVING (

@@ -30,9 +30,9 @@ const WORK = `FROM task_services s WHERE s.${TASK_SERVICE_LIVES} AND NOT s.drain
 
 /** A handful of services and limits. */
 const ABLE = `
-  SELECT t ->> 'type' AS type, s.pool, sum(s.workers)::int AS workers, coalesce(min((t ->> 'batch')::int), 1) AS "batchSize"
+  SELECT t ->> 'type' AS type, s.pool, least(sum(s.workers), 2147483647)::int AS workers, coalesce(min((t ->> 'batch')::int), 1) AS "batchSize"
   ${WORK.replace("task_services s", "task_services s CROSS JOIN LATERAL jsonb_array_elements(s.types) AS t")} GROUP BY 1, 2`;
-const POOLS = `SELECT s.pool, sum(s.workers)::int AS workers ${WORK} GROUP BY 1 ORDER BY 1`;
+const POOLS = `SELECT s.pool, least(sum(s.workers), 2147483647)::int AS workers ${WORK} GROUP BY 1 ORDER BY 1`;
 const LIMITS = `
   SELECT type, paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside
   FROM task_types`;
