@@ -96,6 +96,53 @@ describe("a poisoned message", () => {
     await allGoesOn();
   });
 
+  it("in the error queue that is far too long is cut, and as many of them as there are hold nobody up", async () => {
+    const body = "\u{1F600}".repeat(1_000_000);
+    for (let i = 0; i < 30; i += 1) await report({ reason: "bad-params", detail: "long", body, bodyBytes: 4_000_000 });
+    await report({ detail: "honest" });
+    await untilAmongErrors(/honest/);
+    const long = (await errors()).filter(({ detail }) => detail === "long");
+    expect(long).toHaveLength(30);
+    for (const one of long) {
+      expect(Buffer.byteLength(one.body)).toBeLessThanOrEqual(16_384 + 3);
+      expect(one.bodyBytes).toBe(4_000_000);
+    }
+    await allGoesOn();
+  });
+
+  it("in the tasks' state queue costs only itself", async () => {
+    const at = Date.now();
+    const ended = { kind: "TaskEnded", runId: randomUUID(), at, startedAt: at, outcome: "completed", output: "1" };
+    const odd = ['{"id":{"toString":1,"valueOf":1}}', '{"type":{"toString":1}}', deep(), "null", "{"];
+    const workers = (type: string, count: number) => ({
+      kind: "TaskWorkers",
+      workers: count,
+      draining: false,
+      types: [{ type, description: "", paramsSchema: { $ref: "#" } }],
+    });
+    for (const [seq, events] of [
+      [{ ...ended, taskId: randomUUID(), sendId: randomUUID(), creations: odd }, workers("after-odd", 1)],
+      [workers("too-many", 2_147_483_647)],
+    ].entries())
+      await publish("unacked.events", "task-state", {
+        kind: "TaskEventBatch",
+        serviceId: randomUUID(),
+        serviceName: "forger",
+        pool: "default",
+        generation: 1,
+        seq: seq + 1,
+        events,
+      });
+    await eventually(async () => {
+      expect((await system.call("POST", "/api/v1/tasks", { type: "after-odd", params: { a: 1 } })).status).toBe(201);
+    });
+    await untilAmongErrors(/events\/0\/workers/);
+    await eventually(async () => expect((await system.management.queue("unacked.task-state")).total).toBe(0));
+    for (const path of ["stats", "tasks", "task-types", "task-figures"])
+      expect([path, (await system.call("GET", `/api/v1/${path}`)).status]).toEqual([path, 200]);
+    await allGoesOn();
+  });
+
   it("that is nested deep ends no process, in whichever queue it stands", async () => {
     const start = JSON.stringify({
       observerId: randomUUID(),

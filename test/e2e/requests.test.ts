@@ -121,6 +121,31 @@ test("What queue-latest did is not done again: newer params stay", async () => {
   expect(await amqp.tasks.get(task?.id ?? "", "20s")).toMatchObject({ status: "Completed", output: { answer: 3 } });
 });
 
+test("Of a task in a pool that it may not have a user learns and changes nothing, by its key or its id", async () => {
+  const hidden = { type: "work", pool: "secret", params: { answer: 987_654_321 }, key: "of-others" };
+  const { body } = await amqp.tasks.createAny(hidden);
+  const { id } = body as CreatedTask;
+  const reply = await requester.ask({
+    tasks: [
+      ...["reject", "return", "replace", "queue-latest"].map((onConflict) =>
+        amqp.work({ answer: 1 }, { key: "of-others", onConflict }),
+      ),
+      amqp.work({ answer: 1 }, { key: "of-others", id }),
+    ],
+  });
+  expect(reply.body.results.map(({ status }) => status)).toEqual([403, 403, 403, 403, 409]);
+  expect(problemsOf(reply).map((problem) => problem?.code)).toEqual([...Array<string>(4).fill("forbidden"), "id-taken"]);
+  expect(JSON.stringify(reply.body.results.slice(0, 4))).not.toContain(id);
+  expect(JSON.stringify(reply.body)).not.toContain("987654321");
+  expect(await amqp.tasks.get(id)).toMatchObject({ pool: "secret", params: { answer: 987_654_321 }, runsAgain: false });
+  const outsider = await amqp.requester("outsider");
+  const [returned] = tasksOf(
+    await outsider.ask({ tasks: [amqp.work({ answer: 1 }, { key: "of-others", onConflict: "return" })] }),
+  );
+  expect(returned).toMatchObject({ id, outcome: "returned" });
+  expect((await amqp.system.call("DELETE", `/api/v1/tasks/${id}`)).status).toBeLessThan(300);
+});
+
 test("Each of a batch is answered for itself: not allowed, unknown, wrong, and good", async () => {
   const refused = await requester.ask({
     tasks: [

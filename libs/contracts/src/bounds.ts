@@ -31,7 +31,11 @@ export const jsonValue = z.unknown().superRefine((value, context) => {
   for (const { path, message } of findJsonFlaws(value)) context.addIssue({ code: "custom", path, message });
 });
 
-/** A JSON Schema; one that cannot be kept as it is becomes `{}`, which accepts everything. */
-export const keptJsonSchema = z
-  .record(z.string(), z.unknown())
-  .overwrite((schema) => (findJsonFlaws(schema).length === 0 ? schema : {}));
+/** To compile one takes a millisecond for each KiB. */
+const MAX_SCHEMA_LENGTH = 262_144;
+
+/** A JSON Schema; one that cannot be kept as it is, or is longer than params may be, becomes `{}`, which accepts everything. */
+export const keptJsonSchema = z.record(z.string(), z.unknown()).overwrite((schema) => (isKept(schema) ? schema : {}));
+
+const isKept = (schema: object): boolean =>
+  findJsonFlaws(schema).length === 0 && JSON.stringify(schema).length <= MAX_SCHEMA_LENGTH;
