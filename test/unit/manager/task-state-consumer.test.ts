@@ -1,0 +1,54 @@
+import { newServiceId, type TaskEventBatch } from "@unacked/contracts";
+import { expect, test } from "vitest";
+import { TaskStateConsumer } from "../../../services/observer-manager/src/adapters/amqp/tasks/task-state-consumer.ts";
+import { type NewError, RefusedByDatabase } from "../../../services/observer-manager/src/operations/books/books-store.ts";
+import { eventually } from "../../support/eventually.ts";
+import { Dying } from "../../support/ports/dying.ts";
+import { MemoryQueue } from "../../support/ports/memory-queue.ts";
+
+const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
+const [serviceId, bad] = [newServiceId(), "01932f5d-3f44-4d85-bc31-8eafcd405111"];
+const marker = (markerId: string) => ({ kind: "TaskMarkerSeen", markerId });
+const good = (n: number) => `01932f5d-3f44-4d85-bc31-8eafcd40520${n}`;
+const batchOf = (seq: number, ...markers: string[]) => {
+  const about = { serviceName: "s", pool: "default", generation: 1 };
+  return { kind: "TaskEventBatch", serviceId, ...about, seq, events: markers.map(marker) };
+};
+
+/** What was applied by each call: the number, and the markers. */
+async function consumed(refusal: Error, ...batches: object[]) {
+  const queue = new MemoryQueue();
+  for (const batch of batches) queue.publish(batch);
+  const applied: { seq: number; markers: string[] }[] = [];
+  const errors: NewError[] = [];
+  const consumer = new TaskStateConsumer({
+    ledger: {
+      async apply(read: TaskEventBatch[]) {
+        if (JSON.stringify(read).includes(bad)) throw refusal;
+        for (const { seq, events } of read)
+          applied.push({ seq, markers: events.map((event) => ("markerId" in event ? event.markerId : "")) });
+      },
+    } as never,
+    errors: { record: async (more) => void errors.push(...more) },
+    days: { makeAhead: async () => undefined } as never,
+    reporter: "a manager",
+    log,
+  });
+  await consumer.begin(queue.session(new Dying(Number.POSITIVE_INFINITY, "after")));
+  await eventually(() => expect(queue.size).toBe(0));
+  return { applied, errors };
+}
+
+test.each([
+  new RefusedByDatabase("no"),
+  new TypeError("Cannot convert object to primitive value"),
+  new RangeError("Maximum call stack size exceeded"),
+])("An event that can never be applied costs none of its message and none beside it: %s", async (refusal) => {
+  const { applied, errors } = await consumed(refusal, batchOf(7, good(1), bad, good(2)), batchOf(8, good(3)));
+  expect(applied.flatMap(({ markers }) => markers)).toEqual([good(1), good(2), good(3)]);
+  // Until all of it is applied, its number is not: a crash in between brings it again.
+  expect(applied.map(({ seq }) => seq)).toEqual([6, 6, 7, 8]);
+  expect(errors).toMatchObject([{ reason: "refused-by-database", detail: refusal.message, reporter: "a manager" }]);
+  expect(errors[0]?.body).toContain(bad);
+  expect(errors[0]?.body).not.toContain(good(1));
+});
