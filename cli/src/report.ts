@@ -1,22 +1,20 @@
 import { CliFailure, EXIT_CODES } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { plainText } from "./output/plain-text.ts";
+import { plainLine, plainLines } from "./output/plain-text.ts";
 
 /** Tells a failure: what, why and what to do in one line, and below it each field that is wrong. */
 export function failureText({ message, remedy, details }: CliFailure): string {
   const line = [message, remedy ?? ""].filter((part) => part !== "").map(asSentence);
-  return [`error: ${line.join(" ")}`, ...details.map((detail) => `  ${plainText(detail)}`)]
-    .map((each) => `${each}\n`)
-    .join("");
+  return plainLines([`error: ${line.join(" ")}`, ...details.map((detail) => `  ${detail}`)]);
 }
 
 /** One line, ended by a full stop where it has no end of its own. */
-const asSentence = (text: string): string => plainText(/[.!?:)]$/.test(text) ? text : `${text}.`);
+const asSentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);
 
 /** Tells whatever was thrown and gives the exit code. Never a stack, unless UNACKED_DEBUG asks for it. */
 export function reportThrown(io: Io, thrown: unknown): number {
   if (thrown instanceof CliFailure) io.err(failureText(thrown));
-  else io.err(`error: ${plainText(String(thrown))} (a mistake in this program; UNACKED_DEBUG=1 shows where)\n`);
-  if ((io.env.UNACKED_DEBUG ?? "") !== "" && thrown instanceof Error) io.err(`${thrown.stack}\n`);
+  else io.err(plainLine(`error: ${String(thrown)} (a mistake in this program; UNACKED_DEBUG=1 shows where)`));
+  if ((io.env.UNACKED_DEBUG ?? "") !== "" && thrown instanceof Error) io.err(plainLines((thrown.stack ?? "").split("\n")));
   return thrown instanceof CliFailure ? EXIT_CODES[thrown.exitKind] : EXIT_CODES.failed;
 }

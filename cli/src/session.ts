@@ -7,6 +7,7 @@ import { parseDuration } from "./input/duration.ts";
 import type { Io } from "./io.ts";
 import { choosePaint, type Paint } from "./output/colours.ts";
 import type { OutputFormat, PrintOptions } from "./output/list-printer.ts";
+import { plainLine } from "./output/plain-text.ts";
 
 /** The options that every command takes. */
 export interface GlobalOptions extends TlsFiles {
@@ -45,7 +46,8 @@ export function addressOf(io: Io, options: GlobalOptions): ChosenAddress {
   const path = contextFilePath(io.env);
   const file = readContextFile(path);
   const hasToken = Object.values(file.contexts).some((each) => each.token !== undefined);
-  if (hasToken && isReadableByOthers(path)) io.err(`warning: others can read the tokens in ${path}: chmod 600 it\n`);
+  if (hasToken && isReadableByOthers(path))
+    io.err(plainLine(`warning: others can read the tokens in ${path}: chmod 600 it`));
   const { url, token, context } = options;
   return chooseAddress(file, { url, token, context, tls: tlsFilesOf(options), env: io.env });
 }

@@ -5,7 +5,8 @@ import { parseFilters } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
 import type { Io } from "../io.ts";
-import { differenceText } from "../output/difference-text.ts";
+import { differenceLines } from "../output/difference-text.ts";
+import { plainLine, plainLines } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { changeMany } from "./bulk.ts";
 import { createAll } from "./creation.ts";
@@ -108,7 +109,7 @@ function tellSame({ io }: Session, all: CreateObserver[], existing: Map<string, 
     if (observer === undefined) continue;
     const differences = differencesOf(observer, specOf(wanted));
     if (differences.length > 0 || observer.type !== wanted.type) differing.push({ wanted, observer, differences });
-    else io.out(`observer ${wanted.name} unchanged (${observer.status})\n`);
+    else io.out(plainLine(`observer ${wanted.name} unchanged (${observer.status})`));
   }
   return differing;
 }
@@ -132,19 +133,17 @@ interface Plan {
 
 /** Of a dry run. Fails where there is anything to do. */
 async function tellPlan({ api, io }: Session, { missing, differing, surplus, schedules }: Plan): Promise<void> {
-  for (const { name } of missing) io.out(`observer ${name} would be created\n`);
-  for (const one of differing) io.out(`observer ${one.wanted.name} would be changed${changesText(one.differences)}`);
-  for (const { name } of surplus) io.out(`observer ${name} would be stopped, as no file defines it\n`);
+  for (const { name } of missing) io.out(plainLine(`observer ${name} would be created`));
+  for (const { wanted, differences } of differing)
+    io.out(plainLines([`observer ${wanted.name} would be changed`, ...differenceLines(differences)]));
+  for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped, as no file defines it`));
   for (const { id, body } of schedules) {
     await api.previewSchedule(id, body, 1);
-    io.out(`schedule ${id} would be set\n`);
+    io.out(plainLine(`schedule ${id} would be set`));
   }
   const toDo = missing.length + differing.length + surplus.length;
   if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
 }
-
-const changesText = (differences: Difference[]): string =>
-  `\n${differences.map((one) => `  ${differenceText(one)}\n`).join("")}`;
 
 async function createMissing(session: Session, missing: CreateObserver[]): Promise<void> {
   if (missing.length === 0) return;
@@ -159,8 +158,9 @@ async function changeDiffering(session: Session, differing: Differing[]): Promis
   const results = new Results(session, { format: "lines", asked: differing.length });
   await inParallel(differing, async ({ wanted, differences }) => {
     const outcome = await session.api.putObserver(wanted).catch(asFailure);
-    const how = outcome instanceof CliFailure || outcome.outcome !== "changed" ? "" : changesText(differences).trimEnd();
-    results.tell(outcome, outcome instanceof CliFailure ? "" : `${outcome.outcome}${standingText(outcome)}${how}`);
+    if (outcome instanceof CliFailure) return results.tell(outcome, "");
+    const below = outcome.outcome === "changed" ? differenceLines(differences) : [];
+    results.tell(outcome, `${outcome.outcome}${standingText(outcome)}`, below);
   });
   results.end();
 }
@@ -179,7 +179,7 @@ async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[])
   for (const { id, body } of schedules) {
     const { outcome, nextAt } = await api.putSchedule(id, body);
     const next = nextAt === null ? "" : `, next at ${nextAt}`;
-    io.out(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${next}\n`);
+    io.out(plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${next}`));
   }
 }
 

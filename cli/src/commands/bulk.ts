@@ -3,6 +3,7 @@ import type { BulkTarget } from "../client/api.ts";
 import { outcomeOf } from "../client/call-failure.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { type ParsedFilter, parseFilters } from "../input/filters.ts";
+import { plainLine } from "../output/plain-text.ts";
 import type { Session } from "../session.ts";
 import type { ResultFormat, SelectionOptions } from "./option-sets.ts";
 import { Results } from "./results.ts";
@@ -79,7 +80,7 @@ const portionsOf = (refs: string[]): string[][] =>
   );
 
 function tellCount({ io }: Session, { matched, accepted, refused }: BulkCount, what: string): void {
-  io.out(`${accepted} of ${matched} observers ${what.replace(/^is /, "are ")}\n`);
+  io.out(plainLine(`${accepted} of ${matched} observers ${what.replace(/^is /, "are ")}`));
   const codes = Object.entries(refused).map(([code, count]) => `${count} ${code}`);
   if (codes.length > 0)
     throw new CliFailure("failed", `${matched - accepted} of ${matched} were refused: ${codes.join(", ")}`);

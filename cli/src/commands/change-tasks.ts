@@ -5,6 +5,8 @@ import { usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseTaskFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
+import { jsonText } from "../output/document-text.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 
 interface ChangeOptions {
@@ -54,7 +56,7 @@ export function addRetryWith(program: Command, io: Io): void {
         params.map((text) => parseAssignment(text, ["params"])),
       ) as { params: object };
       const { status } = await api.retryTaskWith(id, after.params);
-      io.out(`task ${id} is ${status}, with params ${JSON.stringify(after.params)}\n`);
+      io.out(plainLine(`task ${id} is ${status}, with params ${jsonText(after.params)}`));
     });
 }
 
@@ -71,7 +73,7 @@ export function addPriority(program: Command, io: Io): void {
       if (!Number.isInteger(priority))
         throw usageFailure(`"${text}" is no priority`, "It is a whole number, -1000 to 1000.");
       const { status } = await openSession(io, self).api.changeTask(id, priority);
-      io.out(`task ${id} (${status}) has priority ${priority}\n`);
+      io.out(plainLine(`task ${id} (${status}) has priority ${priority}`));
     });
 }
 
@@ -88,7 +90,7 @@ function add(program: Command, io: Io, { name, summary, done, change }: Change):
       const session = openSession(io, self);
       const { matched, accepted, more } = await change(session, toTarget(ids, options), options.dryRun === true);
       const how = options.dryRun === true ? `would be ${done}` : done;
-      io.out(`${accepted} of ${matched} tasks: ${how}${more ? "; more match: do it again" : ""}\n`);
+      io.out(plainLine(`${accepted} of ${matched} tasks: ${how}${more ? "; more match: do it again" : ""}`));
     });
 }
 

@@ -5,7 +5,8 @@ import { type Assignment, parseAssignment, withAssignments, writePath } from "..
 import { issueText } from "../input/issue-text.ts";
 import { differencesOf } from "../input/observer-difference.ts";
 import type { Io } from "../io.ts";
-import { differenceText } from "../output/difference-text.ts";
+import { differenceLines } from "../output/difference-text.ts";
+import { plainLines } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { repeatable } from "./option-sets.ts";
 
@@ -58,7 +59,7 @@ export async function sendChange(
     dryRun,
   });
   const said = dryRun && outcome === "changed" ? "would be changed" : outcome;
-  io.out(`observer ${name} ${said} (${status})\n${differences.map((one) => `  ${differenceText(one)}\n`).join("")}`);
+  io.out(plainLines([`observer ${name} ${said} (${status})`, ...differenceLines(differences)]));
   if (dryRun && outcome === "changed") throw new CliFailure("differs", "1 would be changed");
 }
 

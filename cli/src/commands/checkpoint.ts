@@ -2,7 +2,8 @@ import type { CheckpointView } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { plainText } from "../output/plain-text.ts";
+import { jsonText } from "../output/document-text.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 
 /** What an observer's next run starts with. */
@@ -32,7 +33,7 @@ export function addCheckpoint(program: Command, io: Io): void {
 
 async function show({ api, io }: Session, ref: string, isJson: boolean): Promise<void> {
   const view = await api.getCheckpoint(ref);
-  if (isJson) return io.out(`${JSON.stringify(view, null, 2)}\n`);
+  if (isJson) return io.out(`${jsonText(view, 2)}\n`);
   io.out(view.savedAt === null ? "no run has saved one\n" : lineOf("", view.number, view.value, view.savedAt));
   const { previous } = view;
   if (previous !== null) io.out(lineOf("before: ", previous.number, previous.value, previous.savedAt));
@@ -47,12 +48,10 @@ async function reset({ api, io }: Session, ref: string): Promise<void> {
 }
 
 const told = (io: Io, ref: string, { value }: CheckpointView): void =>
-  io.out(`${ref} starts ${value === null ? "without a checkpoint" : `with ${textOf(value)}`}\n`);
+  io.out(plainLine(`${ref} starts ${value === null ? "without a checkpoint" : `with ${jsonText(value)}`}`));
 
 const lineOf = (before: string, number: number, value: unknown, savedAt: string): string =>
-  `${before}${value === null ? "reset" : `number ${number}: ${textOf(value)}`} (${savedAt})\n`;
-
-const textOf = (value: unknown): string => plainText(JSON.stringify(value));
+  plainLine(`${before}${value === null ? "reset" : `number ${number}: ${jsonText(value)}`} (${savedAt})`);
 
 function toJson(text: string): unknown {
   try {

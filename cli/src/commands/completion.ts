@@ -7,10 +7,16 @@ import { COMPLETION_SCRIPTS, SHELLS, type Shell } from "../completion/scripts.ts
 import { contextFilePath, readContextFile } from "../config/context-file.ts";
 import { chooseAddress } from "../config/contexts.ts";
 import type { Io } from "../io.ts";
+import { plainLines } from "../output/plain-text.ts";
 
 /** Nobody waits longer for a completion. */
 const TIMEOUT_MS = 1_500;
 const MAX_NAMES = 200;
+/**
+ * What a shell takes as it is. Params are named by whoever announces their type, and bash's compgen expands what it is given:
+ * `$(…)` in a name would run when somebody presses Tab.
+ */
+const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_.,:@%+=/-]*$/u;
 
 export function addCompletion(program: Command, io: Io): void {
   program
@@ -26,8 +32,8 @@ export function addCompletion(program: Command, io: Io): void {
       const candidates = findCandidates(program, words, COMPLETION_RULES);
       const current = words.at(-1) ?? "";
       const names = await findNames(io, candidates, current).catch(() => []); // nothing to offer is no error
-      const fitting = [...candidates.words, ...names].filter((word) => word.startsWith(current));
-      io.out(fitting.map((word) => `${word}\n`).join(""));
+      const fitting = [...candidates.words, ...names].filter((word) => word.startsWith(current) && PLAIN_WORD.test(word));
+      io.out(plainLines(fitting));
       if (candidates.names === "files") io.out(":files\n");
     });
 }

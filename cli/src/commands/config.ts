@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { stringify } from "yaml";
 import { contextFilePath, readContextFile, writeContextFile } from "../config/context-file.ts";
 import { type ContextFile, contextOf, tlsFilesOf, toBaseUrl, withContext, withoutContext } from "../config/contexts.ts";
 import { usageFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { yamlText } from "../output/document-text.ts";
+import { plainLine, plainLines } from "../output/plain-text.ts";
 import { type Column, Table } from "../output/table.ts";
 import { addressOf, type GlobalOptions, paintOf } from "../session.ts";
 
@@ -29,14 +30,14 @@ export function addConfig(program: Command, io: Io): void {
   config
     .command("current-context")
     .description("print the name of the current context")
-    .action(() => io.out(`${currentOf(readContextFile(contextFilePath(io.env)))}\n`));
+    .action(() => io.out(plainLine(currentOf(readContextFile(contextFilePath(io.env))))));
   config
     .command("use-context")
     .description("make a context the current one")
     .argument("<name>")
     .action((name: string) => {
       change((file) => ({ ...file, current: (contextOf(file, name), name) }));
-      io.out(`The context is ${name}.\n`);
+      io.out(plainLine(`The context is ${name}.`));
     });
   config
     .command("set-context")
@@ -55,7 +56,7 @@ export function addConfig(program: Command, io: Io): void {
           ...Object.fromEntries(files),
         }),
       );
-      io.out(`The context ${name} is set.\n`);
+      io.out(plainLine(`The context ${name} is set.`));
     });
   config
     .command("delete-context")
@@ -63,7 +64,7 @@ export function addConfig(program: Command, io: Io): void {
     .argument("<name>")
     .action((name: string) => {
       change((file) => withoutContext(file, name));
-      io.out(`The context ${name} is deleted.\n`);
+      io.out(plainLine(`The context ${name} is deleted.`));
     });
 }
 
@@ -75,7 +76,8 @@ function view(io: Io, { raw }: { raw?: boolean }, globals: GlobalOptions): void 
     { url, ...files, ...(token !== undefined && { token: raw === true ? token : "(hidden: --raw shows it)" }) },
   ]);
   const { url, from } = addressOf(io, globals);
-  io.out(`# ${path}\n# spoken to is ${url}, by ${from}\n${stringify({ ...file, contexts: Object.fromEntries(shown) })}`);
+  const head = plainLines([`# ${path}`, `# spoken to is ${url}, by ${from}`]);
+  io.out(head + yamlText({ ...file, contexts: Object.fromEntries(shown) }));
 }
 
 interface ListedContext {

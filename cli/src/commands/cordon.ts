@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Io } from "../io.ts";
 import { printOne } from "../output/list-printer.ts";
 import { SERVICE_LISTING } from "../output/listing.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
 
@@ -41,6 +42,6 @@ async function order(
   send: (session: Session) => Promise<ServiceView>,
 ): Promise<void> {
   const service = await send(session);
-  if (output === "lines") session.io.out(`service ${service.name} ${done}\n`);
+  if (output === "lines") session.io.out(plainLine(`service ${service.name} ${done}`));
   else session.io.out(printOne(SERVICE_LISTING, service, session.print(output)));
 }

@@ -6,6 +6,7 @@ import { parseDuration } from "../input/duration.ts";
 import { parseLabels } from "../input/filters.ts";
 import { issueText } from "../input/issue-text.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { createAll } from "./creation.ts";
 import { addFileOptions, type FileOptions, type ResultFormat, repeatable, resultOption } from "./option-sets.ts";
@@ -66,7 +67,7 @@ async function create(session: Session, observers: CreateObserver[], options: Cr
     wanted: "Processing",
     timeoutMs,
     onReached: ({ name, service }) =>
-      isTold && session.io.out(`observer ${name} is Processing on ${service?.name ?? "-"}\n`),
+      isTold && session.io.out(plainLine(`observer ${name} is Processing on ${service?.name ?? "-"}`)),
   });
 }
 

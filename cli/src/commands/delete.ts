@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { changeMany } from "./bulk.ts";
@@ -45,7 +46,7 @@ async function eachOf({ io }: Session, ids: string[], remove: (id: string) => Pr
   const refused: CliFailure[] = [];
   for (const id of ids) {
     try {
-      io.out(`${await remove(id)}\n`);
+      io.out(plainLine(await remove(id)));
     } catch (error) {
       if (!(error instanceof CliFailure) || error.exitKind !== "failed") throw error;
       if (ids.length > 1) io.err(failureText(error));

@@ -5,6 +5,7 @@ import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { printOne } from "../output/list-printer.ts";
 import { SERVICE_LISTING } from "../output/listing.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
 
@@ -58,9 +59,9 @@ async function drain(session: Session, name: string, { wait, timeout, output }: 
   const timeoutMs = parseDuration(timeout);
   const asked = await session.api.drainService(name);
   const lines = output === "lines";
-  if (lines && !asked.drained) session.io.out(`service ${asked.name} is draining\n`);
+  if (lines && !asked.drained) session.io.out(plainLine(`service ${asked.name} is draining`));
   const last = wait === true ? await waitUntilDrained(session, asked, timeoutMs) : asked;
-  if (lines && last.drained) session.io.out(`service ${last.name} is drained\n`);
+  if (lines && last.drained) session.io.out(plainLine(`service ${last.name} is drained`));
   if (!lines) session.io.out(printOne(SERVICE_LISTING, last, session.print(output)));
 }
 

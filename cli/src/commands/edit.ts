@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ObserverView, SPEC_FIELD_NAMES } from "@unacked/contracts";
 import type { Command } from "commander";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { CliFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { yamlText } from "../output/document-text.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { changeOf, sendChange } from "./change.ts";
 
@@ -33,15 +35,15 @@ async function edit(session: Session, ref: string, options: { queue?: boolean; d
   writeFileSync(file, before, { mode: 0o600 });
   openEditor(session.io, file);
   const after = readFileSync(file, "utf8");
-  if (after === before) session.io.out(`observer ${observer.name} unchanged (nothing was edited)\n`);
+  if (after === before) session.io.out(plainLine(`observer ${observer.name} unchanged (nothing was edited)`));
   else await keepingText(file, () => sendChange(session, observer, changeOf(observer, toYaml(after)), options));
   rmSync(folder, { recursive: true });
 }
 
 const textOf = (observer: ObserverView): string =>
-  `# ${observer.name}, as it is wanted (version ${observer.specVersion}). Save it and leave; unchanged, nothing is done.\n${stringify(
-    Object.fromEntries(SPEC_FIELD_NAMES.map((field) => [field, observer[field]])),
-  )}`;
+  plainLine(
+    `# ${observer.name}, as it is wanted (version ${observer.specVersion}). Save it and leave; unchanged, nothing is done.`,
+  ) + yamlText(Object.fromEntries(SPEC_FIELD_NAMES.map((field) => [field, observer[field]])));
 
 function openEditor({ env }: Io, file: string): void {
   const editor = env["VISUAL"] || env["EDITOR"] || "vi";

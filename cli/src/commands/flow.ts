@@ -6,6 +6,7 @@ import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { flowGraph } from "../output/flow-graph.ts";
 import { ListPrinter } from "../output/list-printer.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { type OutputOptions, outputOption } from "./option-sets.ts";
 import { readDocuments } from "./read-files.ts";
@@ -51,7 +52,7 @@ export function addFlow(program: Command, io: Io): void {
     .argument("<id>", "id of the flow")
     .action(async (id: string, _options: object, self: Command) => {
       const session = openSession(io, self);
-      session.io.out(`${lineOf(await session.api.cancelFlow(id))}\n`);
+      session.io.out(plainLine(lineOf(await session.api.cancelFlow(id))));
     });
   flow
     .command("rerun")
@@ -60,7 +61,7 @@ export function addFlow(program: Command, io: Io): void {
     .argument("[refs...]", "these, and all that comes after them")
     .action(async (id: string, refs: string[], _options: object, self: Command) => {
       const session = openSession(io, self);
-      session.io.out(`${lineOf(await session.api.rerunFlow(id, refs))}\n`);
+      session.io.out(plainLine(lineOf(await session.api.rerunFlow(id, refs))));
     });
 }
 
@@ -69,9 +70,9 @@ async function create(session: Session, stages: string[], options: CreateOptions
   const timeoutMs = parseDuration(options.timeout);
   const created = await api.createFlow(toFlow(io, stages, options));
   const how = created.outcome === "created" ? "" : ` (${created.outcome})`;
-  if (options.wait !== true) return io.out(`${lineOf(created)}${how}\n`);
+  if (options.wait !== true) return io.out(plainLine(`${lineOf(created)}${how}`));
   const over = await untilOver(session, created, timeoutMs);
-  io.out(`${lineOf(over)}\n`);
+  io.out(plainLine(lineOf(over)));
   if (over.status !== "Completed")
     throw new CliFailure("failed", `flow ${over.id} is ${over.status}: ${over.reason ?? ""}`, {
       remedy: `See: unacked flow show ${over.id}`,
@@ -111,7 +112,7 @@ async function show({ api, io, print }: Session, id: string, { output }: OutputO
   for await (const page of api.flowTaskPages(id)) tasks.push(...page);
   const { listing, rows } = flowGraph(tasks);
   const printer = new ListPrinter(listing, print(output));
-  if (output === "table" || output === "wide") io.out(`${lineOf(flow)}\n\n`);
+  if (output === "table" || output === "wide") io.out(`${plainLine(lineOf(flow))}\n`);
   io.out(printer.rows(rows) + printer.end());
 }
 

@@ -5,6 +5,7 @@ import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { errorLine, stackLines } from "../output/errors.ts";
 import { type LogFormat, logLine } from "../output/log-lines.ts";
+import { plainLine, plainLines } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 
 const LOG_FORMATS = ["table", "json"] as const satisfies readonly LogFormat[];
@@ -49,8 +50,8 @@ async function show({ api, io, paint }: Session, name: string, { tail, output }:
   io.out(entries.map((entry) => logLine({ entry, run }, output, paint)).join(""));
   if (reason !== null) {
     const known = lastError ? [`Its last error: ${errorLine(lastError)}`, ...stackLines(lastError.stack)] : [];
-    io.err([whyNone(name, status, reason), ...known].map((line) => `${line}\n`).join(""));
-  } else if (run?.isCurrent === false) io.err(`observer ${name} is ${status}: this is of its last run.\n`);
+    io.err(plainLines([whyNone(name, status, reason), ...known]));
+  } else if (run?.isCurrent === false) io.err(plainLine(`observer ${name} is ${status}: this is of its last run.`));
 }
 
 async function follow({ api, io, paint }: Session, name: string, { tail, timeout, output }: LogsOptions): Promise<void> {
@@ -58,12 +59,12 @@ async function follow({ api, io, paint }: Session, name: string, { tail, timeout
   let run: LogRun | null = null;
   for await (const event of api.followLogs(name, tail, AbortSignal.any(ends))) {
     if (event.name === "lost") {
-      io.err(`The connection was lost (${event.why}); trying again.\n`);
+      io.err(plainLine(`The connection was lost (${event.why}); trying again.`));
       continue;
     }
     if (event.name === "run") run = event.data;
     if (event.name === "entry") io.out(logLine({ entry: event.data, run }, output, paint));
-    else io.err(`${noteOf(name, event)}\n`);
+    else io.err(plainLine(noteOf(name, event)));
   }
 }
 

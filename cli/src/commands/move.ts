@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 
@@ -15,7 +16,7 @@ export function addMove(program: Command, io: Io): void {
       const session = openSession(io, self);
       await inParallel(names, async (name) => {
         const { name: moved, service } = await session.api.moveObserver(name);
-        session.io.out(`observer ${moved} leaves ${service?.name ?? "its service"}\n`);
+        session.io.out(plainLine(`observer ${moved} leaves ${service?.name ?? "its service"}`));
       });
     });
 }

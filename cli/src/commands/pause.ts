@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
@@ -38,7 +39,7 @@ async function pause(session: Session, names: string[], options: PauseOptions): 
   await waitForStatus(session, ids, {
     wanted: "Paused",
     timeoutMs,
-    onReached: ({ name }) => options.output === "lines" && session.io.out(`observer ${name} is Paused\n`),
+    onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is Paused`)),
   });
 }
 

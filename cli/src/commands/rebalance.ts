@@ -5,6 +5,8 @@ import { CliFailure } from "../failure.ts";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { balanceText } from "../output/balance-text.ts";
+import { jsonText } from "../output/document-text.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 
 interface RebalanceOptions {
@@ -40,7 +42,7 @@ async function rebalance(session: Session, pool: string, options: RebalanceOptio
   const asked = cancel ? await api.cancelRebalance(pool) : await api.rebalance(pool, { dryRun });
   const isUnderWay = asked.rebalance !== null && asked.rebalance.endedAt === null;
   const last = wait && isUnderWay && !dryRun ? await untilOver(session, pool, timeoutMs) : asked;
-  io.out(options.output === "json" ? `${JSON.stringify(last, null, 2)}\n` : balanceText(last, { dryRun }));
+  io.out(options.output === "json" ? `${jsonText(last, 2)}\n` : balanceText(last, { dryRun }));
 }
 
 async function untilOver({ api, io }: Session, pool: string, timeoutMs: number): Promise<BalanceView> {
@@ -51,7 +53,7 @@ async function untilOver({ api, io }: Session, pool: string, timeoutMs: number):
     const { rebalance } = now;
     if (rebalance === null || rebalance.endedAt !== null) return now;
     const { moved, planned } = rebalance;
-    if (moved !== told) io.err(`${moved} of ${planned} moved\n`);
+    if (moved !== told) io.err(plainLine(`${moved} of ${planned} moved`));
     told = moved;
     if (performance.now() > endMs) throw timedOut(pool, timeoutMs, `${moved} of ${planned} moved`);
     await sleep(LOOK_EVERY_MS);

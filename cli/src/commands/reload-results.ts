@@ -2,6 +2,7 @@ import type { ServiceView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import { SERVICE_LISTING } from "../output/listing.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { lackText, type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../output/reload-text.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
@@ -36,7 +37,7 @@ export class ReloadResults {
     if (answer === undefined) this.refuse(endedFirst(now));
     else if (answer.outcome === "refused") this.refuse(keepsOldCode(now, answer));
     else {
-      if (this.isLines) this.#session.io.out(`${reloadLine(now, answer)}\n`);
+      if (this.isLines) this.#session.io.out(plainLine(reloadLine(now, answer)));
       const lack = lackText(now);
       if (lack !== undefined) this.refuse(lacksTypes(lack));
     }

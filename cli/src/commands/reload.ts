@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
@@ -65,10 +66,10 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
   });
   if (waiting.size === 0) return;
   const names = (): string => [...waiting.values()].map(({ name }) => name).join(", ");
-  if (results.isLines) io.out(`asked to load the folder again: ${names()}\n`);
+  if (results.isLines) io.out(plainLine(`asked to load the folder again: ${names()}`));
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), timeoutMs);
-  const saying = setInterval(() => io.err(`waiting for ${names()}\n`), SAY_EVERY_MS);
+  const saying = setInterval(() => io.err(plainLine(`waiting for ${names()}`)), SAY_EVERY_MS);
   const look = (now: ServiceView): void => {
     const asked = waiting.get(now.id);
     if (asked !== undefined && results.tell(asked, now)) waiting.delete(now.id);

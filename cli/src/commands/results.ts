@@ -2,6 +2,7 @@ import type { ObserverView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import { OBSERVER_LISTING } from "../output/listing.ts";
+import { plainLines } from "../output/plain-text.ts";
 import { Progress } from "../output/progress.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
@@ -29,16 +30,16 @@ export class Results {
     this.#printer = new ListPrinter(OBSERVER_LISTING, session.print(options.format === "lines" ? "name" : options.format));
   }
 
-  /** `what`: `created`, `is being stopped` … */
-  tell(outcome: ObserverView | CliFailure, what: string): void {
+  /** `what`: `created`, `is being stopped` …; `below`: lines that say more of it */
+  tell(outcome: ObserverView | CliFailure, what: string, below: string[] = []): void {
     if (outcome instanceof CliFailure) this.#refuse(outcome);
-    else this.#accept(outcome, what);
+    else this.#accept(outcome, what, below);
     this.#progress.step();
   }
 
-  #accept(observer: ObserverView, what: string): void {
+  #accept(observer: ObserverView, what: string, below: string[]): void {
     const { io } = this.#session;
-    if (this.#format === "lines") io.out(`observer ${observer.name} ${what}\n`);
+    if (this.#format === "lines") io.out(plainLines([`observer ${observer.name} ${what}`, ...below]));
     else if (this.#asked === 1) io.out(printOne(OBSERVER_LISTING, observer, this.#session.print(this.#format)));
     else io.out(this.#printer.rows([observer]));
   }

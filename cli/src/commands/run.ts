@@ -5,7 +5,9 @@ import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
+import { jsonText } from "../output/document-text.ts";
 import { errorLine } from "../output/errors.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 
 interface RunOptions {
@@ -51,9 +53,9 @@ async function run(session: Session, body: NewTask, { wait, timeout }: RunOption
   const { api, io } = session;
   const task = await api.createTask(body);
   const how = task.outcome === "created" ? "" : ` (${task.outcome})`;
-  if (wait !== true) return io.out(`task ${task.id} is ${task.status}${how}\n`);
+  if (wait !== true) return io.out(plainLine(`task ${task.id} is ${task.status}${how}`));
   const over = await untilOver(session, task, timeoutMs);
-  if (over.status === "Completed") return io.out(`${JSON.stringify(over.output, null, 2)}\n`);
+  if (over.status === "Completed") return io.out(`${jsonText(over.output, 2)}\n`);
   const why = over.lastError === null ? "" : `: ${errorLine(over.lastError)}`;
   throw new CliFailure("failed", `task ${over.id} is ${over.status}${why}`, {
     remedy: `See: unacked describe task ${over.id}`,

@@ -4,6 +4,7 @@ import { usageFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { ListPrinter } from "../output/list-printer.ts";
 import type { Listing } from "../output/listing.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { addFileOptions, type FileOptions } from "./option-sets.ts";
 import { readAll } from "./read-files.ts";
@@ -47,7 +48,7 @@ async function showTimes(session: Session, ids: string[], options: PreviewOption
   ];
   for (const { id, times } of asked) {
     const shown = await times();
-    if (asked.length > 1) io.out(`${id}\n`);
+    if (asked.length > 1) io.out(plainLine(id));
     const printer = new ListPrinter(TIME_LISTING, print("table"));
     io.out(printer.rows(shown.times) + printer.end());
   }
@@ -71,7 +72,7 @@ function addOf(schedule: Command, io: Io): void {
     .addOption(new Option("--overlap <policy>", "instead of that of the schedule").choices([...OVERLAPS]))
     .action(async (id: string, options: { overlap?: (typeof OVERLAPS)[number] }, self: Command) => {
       const { api } = openSession(io, self);
-      io.out(`schedule ${id}: ${occurrenceText(await api.runSchedule(id, options))}\n`);
+      io.out(plainLine(`schedule ${id}: ${occurrenceText(await api.runSchedule(id, options))}`));
     });
   schedule
     .command("pause")
@@ -79,7 +80,7 @@ function addOf(schedule: Command, io: Io): void {
     .argument("<schedules...>", "their ids")
     .action(async (ids: string[], _options: object, self: Command) => {
       const { api } = openSession(io, self);
-      for (const id of ids) io.out(`schedule ${id} is ${(await api.pauseSchedule(id)).status}\n`);
+      for (const id of ids) io.out(plainLine(`schedule ${id} is ${(await api.pauseSchedule(id)).status}`));
     });
   schedule
     .command("resume")
@@ -89,7 +90,7 @@ function addOf(schedule: Command, io: Io): void {
       const { api } = openSession(io, self);
       for (const id of ids) {
         const { status, nextAt } = await api.resumeSchedule(id);
-        io.out(`schedule ${id} is ${status}${nextAt === null ? "" : `, next at ${nextAt}`}\n`);
+        io.out(plainLine(`schedule ${id} is ${status}${nextAt === null ? "" : `, next at ${nextAt}`}`));
       }
     });
 }
@@ -121,7 +122,9 @@ function addBackfill(schedule: Command, io: Io): void {
       const by = told.cron === null ? `every ${told.everyMs} ms` : `${told.cron} ${told.timeZone}`;
       const verb = dryRun ? "would start" : "started";
       io.out(
-        `schedule ${id}, by ${by} (version ${told.version}): ${told.times} times, ${told.started} ${verb}, ${told.queued} queued, ${told.skipped} skipped, ${told.alreadyStarted} had started\n`,
+        plainLine(
+          `schedule ${id}, by ${by} (version ${told.version}): ${told.times} times, ${told.started} ${verb}, ${told.queued} queued, ${told.skipped} skipped, ${told.alreadyStarted} had started`,
+        ),
       );
     });
 }

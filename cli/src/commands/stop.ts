@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
@@ -38,7 +39,7 @@ async function stop(session: Session, names: string[], options: StopOptions): Pr
   await waitForStatus(session, ids, {
     wanted: "Deleted",
     timeoutMs,
-    onReached: ({ name }) => options.output === "lines" && session.io.out(`observer ${name} is Deleted\n`),
+    onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is Deleted`)),
   });
 }
 

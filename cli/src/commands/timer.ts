@@ -4,6 +4,7 @@ import type { NewTimer } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseDuration } from "../input/duration.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 
 interface TimerOptions {
@@ -35,7 +36,7 @@ export function addTimer(program: Command, io: Io): void {
 async function set({ api, io }: Session, id: string, body: NewTimer): Promise<void> {
   const timer = await api.putTimer(id, body);
   const how = timer.outcome === "created" ? "" : ` (${timer.outcome})`;
-  io.out(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}\n`);
+  io.out(plainLine(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}`));
 }
 
 function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOptions, nowMs: number): NewTimer {

@@ -4,6 +4,7 @@ import { CliFailure, usageFailure } from "../failure.ts";
 import { parseDuration } from "../input/duration.ts";
 import { parseFilters, toStatus } from "../input/filters.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
@@ -36,7 +37,7 @@ async function wait(session: Session, names: string[], options: WaitOptions): Pr
   if (names.length > 0 === (filter !== undefined))
     throw usageFailure("Name observers, or select them by --filter or --selector");
   const ids = filter === undefined ? await findNamed(session, names, wanted) : await findSelected(session, { filter });
-  const say = (name: string) => session.io.out(`observer ${name} is ${wanted}\n`);
+  const say = (name: string) => session.io.out(plainLine(`observer ${name} is ${wanted}`));
   await waitForStatus(session, ids, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
 }
 
@@ -55,7 +56,7 @@ async function findNamed({ api, io }: Session, names: string[], wanted: Observer
     } catch (error) {
       const isGone = error instanceof CliFailure && error.code === "observer-not-found";
       if (!isGone || wanted !== "Deleted") throw error;
-      io.out(`observer ${name} is Deleted\n`);
+      io.out(plainLine(`observer ${name} is Deleted`));
     }
   });
   return ids;

@@ -4,6 +4,8 @@ import { parseDuration } from "../input/duration.ts";
 import { matchesFilter, type ParsedFilter, parseFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
 import { CHANGE_COLUMNS, newsOfRuns, type ShownChange } from "../output/change-columns.ts";
+import { jsonText } from "../output/document-text.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { Table } from "../output/table.ts";
 import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
@@ -57,13 +59,13 @@ async function watch(session: Session, names: string[], options: WatchOptions): 
         if (options.services === true && isTold(news.data)) print({ kind: "service", view: news.data });
         break;
       case "ready":
-        io.err(`Watching ${api.url}.\n`);
+        io.err(plainLine(`Watching ${api.url}.`));
         break;
       case "resync":
         io.err("Some changes were skipped: `unacked get observers` shows how things are.\n");
         break;
       case "lost":
-        io.err(`The connection was lost (${news.why}); trying again.\n`);
+        io.err(plainLine(`The connection was lost (${news.why}); trying again.`));
         break;
       default:
         news satisfies never;
@@ -99,8 +101,8 @@ function newsOfServices(): (view: ServiceView) => boolean {
 }
 
 function linePrinter({ io, paint }: Session, { output }: WatchOptions): (change: ShownChange) => void {
-  if (output === "json") return ({ view }) => io.out(`${JSON.stringify(view)}\n`);
-  if (output === "name") return ({ view }) => io.out(`${view.name}\n`);
+  if (output === "json") return ({ view }) => io.out(`${jsonText(view)}\n`);
+  if (output === "name") return ({ view }) => io.out(plainLine(view.name));
   const table = new Table(CHANGE_COLUMNS, { paint });
   // What comes is not known yet: room for usual names, so that the columns seldom move.
   const widths = { NAME: 24, STATUS: 14, SERVICE: 20 };

@@ -4,6 +4,7 @@ import { Argument, type Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
 
@@ -38,7 +39,7 @@ export function addWork(program: Command, io: Io): void {
     .option("--limit <count>", "so many at most", "20")
     .action(async ({ limit }: { limit: string }, self: Command) => {
       const { items } = await openSession(io, self).api.listWork(Number(limit));
-      for (const each of items) io.out(`${each.id}  ${each.begunAt}  ${each.begunBy.name}  ${lineOf(each)}\n`);
+      for (const each of items) io.out(plainLine(`${each.id}  ${each.begunAt}  ${each.begunBy.name}  ${lineOf(each)}`));
     });
   work
     .command("show")
@@ -56,7 +57,7 @@ export function addWork(program: Command, io: Io): void {
     .action(async (id: string, _options: object, self: Command) => {
       const session = openSession(io, self);
       const { leftAlone, done } = await session.api.cancelWork(id);
-      io.out(`work ${id} is Cancelled: ${done} done, ${leftAlone} left alone\n`);
+      io.out(plainLine(`work ${id} is Cancelled: ${done} done, ${leftAlone} left alone`));
     });
 }
 
@@ -71,7 +72,7 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
     whenFull: options.queue === true ? "queue" : "reject",
     ...(options.id !== undefined && { id: options.id }),
   } as Parameters<typeof session.api.beginWork>[0]);
-  session.io.out(`work ${work.id} begun: ${act} ${work.total} observers\n`);
+  session.io.out(plainLine(`work ${work.id} begun: ${act} ${work.total} observers`));
   if (options.wait === true) await tell(session, await untilOver(session, work.id));
 }
 
@@ -84,9 +85,9 @@ async function untilOver({ api }: Session, id: string): Promise<WorkView> {
 }
 
 async function tell({ io }: Session, work: WorkView): Promise<void> {
-  io.out(`${lineOf(work)}\n`);
+  io.out(plainLine(lineOf(work)));
   for (const { code, count, names, remedy } of work.refused)
-    io.out(`  ${count} ${code}: ${names.join(", ")}${count > names.length ? " …" : ""}. ${remedy}\n`);
+    io.out(plainLine(`  ${count} ${code}: ${names.join(", ")}${count > names.length ? " …" : ""}. ${remedy}`));
   if (work.status === "Done" && work.failed > 0)
     throw new CliFailure("failed", `${work.failed} of ${work.total} were refused`);
 }

@@ -1,12 +1,12 @@
 import type { ObserverView, RetryPolicy, RunView, ServiceView, TaskView } from "@unacked/contracts";
-import { stringify } from "yaml";
 import { type Paint, stateColour } from "./colours.ts";
+import { jsonText, yamlText } from "./document-text.ts";
 import { ageOf, exactDuration, readableBytes } from "./durations.ts";
 import { errorLine, stackLines } from "./errors.ts";
 import { OBSERVER_LISTING, observerState, pairs, RUN_LISTING, serviceState } from "./listing.ts";
 import { plainText } from "./plain-text.ts";
 import { brokenFileText, slotText } from "./slots.ts";
-import { Table } from "./table.ts";
+import { type Cell, Table } from "./table.ts";
 
 interface Look {
   paint: Paint;
@@ -15,15 +15,17 @@ interface Look {
 
 const MAX_RUNS = 10;
 
+/** A cell is painted, and what stands behind it is not. */
+type Field = [label: string, value: string | Cell, behind?: string];
+
 /** All that is known of one observer, for people. */
 export function describeObserver(observer: ObserverView, runs: RunView[], look: Look): string {
   const { lastError, nextAttemptAt, startAt, startProblem, waitsFor, fencingToken, rejectedUpdate } = observer;
-  const { text, colour } = observerState(observer);
-  const fields: [string, string][] = [
+  const fields: Field[] = [
     ["Name", observer.name],
     ["Id", observer.id],
     ["Type", observer.type],
-    ["Status", look.paint(colour, text)],
+    ["Status", observerState(observer)],
     ["Service", observer.service === null ? "-" : `${observer.service.name} (${observer.service.id})`],
     ["Pool", observer.pool],
     ["Labels", pairs(observer.labels) || "-"],
@@ -36,8 +38,8 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
     ["Version", versionLine(observer)],
     ["Revision", String(observer.revision)],
   ];
-  if (observer.silentSince) fields.push(["Silent since", look.paint("red", moment(observer.silentSince, look.nowMs))]);
-  if (rejectedUpdate) fields.push(["Rejected", look.paint("red", rejectionText(rejectedUpdate, look.nowMs))]);
+  if (observer.silentSince) fields.push(["Silent since", red(moment(observer.silentSince, look.nowMs))]);
+  if (rejectedUpdate) fields.push(["Rejected", red(rejectionText(rejectedUpdate, look.nowMs))]);
   if (startAt !== null) fields.push(["Starts at", startAt]);
   if (startProblem !== null) fields.push(["Waits for", "a free worker: its time has come, and there is none"]);
   if (waitsFor !== null) fields.push(["Waits for", "the manager's admission: a service has it, and has asked"]);
@@ -45,10 +47,10 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
   if (nextAttemptAt !== null) fields.push(["Next attempt", nextAttemptAt]);
   if (lastError !== null) {
     const at = lastError.at === null ? "" : ` (${moment(lastError.at, look.nowMs)})`;
-    fields.push(["Last error", look.paint("red", errorLine(lastError)) + at]);
+    fields.push(["Last error", red(errorLine(lastError)), at]);
   }
   const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
-  return `${fieldLines(fields)}${stack.join("")}${paramLines(observer.params)}${runLines(observer, runs, look)}`;
+  return `${fieldLines(fields, look.paint)}${stack.join("")}${paramLines(observer.params)}${runLines(observer, runs, look)}`;
 }
 
 function versionLine({ specVersion, observedSpecVersion: observed }: ObserverView): string {
@@ -59,82 +61,76 @@ const rejectionText = (
   { specVersion, reason, at, keeps }: NonNullable<ObserverView["rejectedUpdate"]>,
   nowMs: number,
 ): string =>
-  `version ${specVersion}, at ${moment(at, nowMs)}: ${plainText(reason)}; it runs by version ${keeps.specVersion} until other params are wanted, or it is restarted`;
+  `version ${specVersion}, at ${moment(at, nowMs)}: ${reason}; it runs by version ${keeps.specVersion} until other params are wanted, or it is restarted`;
 
 /** All that is known of one task, for people. */
 export function describeTask(task: TaskView, look: Look): string {
   const { lastError, service, startedAt, endedAt, output } = task;
-  const fields: [string, string][] = [
+  const fields: Field[] = [
     ["Id", task.id],
     ["Type", task.type],
     [
       "Status",
-      look.paint(stateColour(task.status), task.status) +
-        (task.cancelling ? ", being cancelled" : "") +
-        (task.completedBy === "emergency" ? ", by its emergency handler" : ""),
+      { text: task.status, colour: stateColour(task.status) },
+      (task.cancelling ? ", being cancelled" : "") + (task.completedBy === "emergency" ? ", by its emergency handler" : ""),
     ],
-    ...(task.waitsFor === null
-      ? []
-      : [
-          ["Waits for", task.postponedFor === null ? task.waitsFor : `${task.waitsFor}: ${task.postponedFor}`] as [
-            string,
-            string,
-          ],
-        ]),
+    ...waitingFor(task),
     ["Service", service === null ? "-" : `${service.name} (${service.id})`],
     ...takenBy(task.taken),
     ["Pool", task.pool],
-    ...(task.key === null ? [] : [["Key", `${task.key}${task.runsAgain ? ", newer params wait" : ""}`] as [string, string]]),
+    ...(task.key === null ? [] : [["Key", task.key, task.runsAgain ? ", newer params wait" : ""] satisfies Field]),
     ["Priority", String(task.priority)],
     [
       "Attempts",
       `${task.failures} failed, ${task.interruptions} interrupted, sent ${timesOf(task.sends)}${task.postpones === 0 ? "" : `, put off ${timesOf(task.postpones)}`}`,
     ],
-    ...(task.parentId === null ? [] : [["Created by", task.parentId] as [string, string]]),
-    ...(task.created ?? []).map(({ id, type, outcome }): [string, string] => ["Created", `${type} ${id}, ${outcome}`]),
-    ...(task.refused ?? []).map(({ type, detail }): [string, string] => ["Refused", `${type}: ${detail}`]),
+    ...(task.parentId === null ? [] : [["Created by", task.parentId] satisfies Field]),
+    ...(task.created ?? []).map(({ id, type, outcome }): Field => ["Created", `${type} ${id}, ${outcome}`]),
+    ...(task.refused ?? []).map(({ type, detail }): Field => ["Refused", `${type}: ${detail}`]),
     ["Due", task.dueAt],
     ["Created", moment(task.createdAt, look.nowMs)],
   ];
   if (startedAt !== null) fields.push(["Started", moment(startedAt, look.nowMs)]);
   if (endedAt !== null) fields.push(["Ended", moment(endedAt, look.nowMs)]);
-  if (lastError !== null) fields.push(["Last error", look.paint("red", errorLine(lastError))]);
-  if (output !== null) fields.push(["Result", plainText(JSON.stringify(output))]);
+  if (lastError !== null) fields.push(["Last error", red(errorLine(lastError))]);
+  if (output !== null) fields.push(["Result", jsonText(output)]);
   const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
-  return `${fieldLines(fields)}${stack.join("")}${paramLines(task.params)}`;
+  return `${fieldLines(fields, look.paint)}${stack.join("")}${paramLines(task.params)}`;
 }
 
 const timesOf = (count: number): string => (count === 1 ? "once" : count === 2 ? "twice" : `${count} times`);
 
-const takenBy = (taken: TaskView["taken"]): [string, string][] =>
-  taken === null ? [] : [["Taken by", `${plainText(taken.by)}${taken.until === null ? "" : ` until ${taken.until}`}`]];
+const waitingFor = ({ waitsFor, postponedFor }: TaskView): Field[] =>
+  waitsFor === null ? [] : [["Waits for", postponedFor === null ? waitsFor : `${waitsFor}: ${postponedFor}`]];
+
+const takenBy = (taken: TaskView["taken"]): Field[] =>
+  taken === null ? [] : [["Taken by", taken.by, taken.until === null ? "" : ` until ${taken.until}`]];
 
 function paramLines(params: unknown): string {
   const isEmpty = typeof params === "object" && params !== null && Object.keys(params).length === 0;
   if (isEmpty) return "Params:         -\n";
-  const lines = stringify(params, { aliasDuplicateObjects: false }).trimEnd().split("\n");
+  const lines = yamlText(params).trimEnd().split("\n");
   return `Params:\n${lines.map((line) => `  ${plainText(line)}\n`).join("")}`;
 }
 
 function runLines(observer: ObserverView, runs: RunView[], { paint, nowMs }: Look): string {
   if (runs.length === 0) return "Runs:           none yet\n";
   const lines = new Table(RUN_LISTING.columns, { paint }).lines(runs.slice(0, MAX_RUNS), nowMs);
-  const rest = runs.length > MAX_RUNS ? [`… and older ones: unacked get runs ${observer.name}`] : [];
+  const rest = runs.length > MAX_RUNS ? [plainText(`… and older ones: unacked get runs ${observer.name}`)] : [];
   return `Runs:\n${[...lines, ...rest].map((line) => `  ${line}\n`).join("")}`;
 }
 
 /** All that is known of one service, and what it runs. */
 export function describeService(service: ServiceView, observers: ObserverView[], look: Look): string {
-  const state = serviceState(service);
-  const fields: [string, string][] = [
+  const fields: Field[] = [
     ["Name", service.name],
     ["Id", service.id],
-    ["State", look.paint(state.colour, state.text)],
+    ["State", serviceState(service)],
     ["Pool", service.pool],
     ["Workers", `${service.running} running of ${service.workerCount}, room for ${service.free} more`],
     ...(service.notConsuming === null
       ? []
-      : [["Takes none", look.paint("yellow", service.notConsuming)] as [string, string]]),
+      : [["Takes none", { text: service.notConsuming, colour: "yellow" }] satisfies Field]),
     ["Types", service.types.join(", ") || "-"],
     ["Tasks", service.tasks ? `${service.tasks.workers} at once: ${service.tasks.types.join(", ") || "no types"}` : "-"],
     ["Version", service.version],
@@ -152,8 +148,8 @@ export function describeService(service: ServiceView, observers: ObserverView[],
     const { askedAt, answer } = service.reload;
     fields.push(["Reload", `${answer?.outcome ?? "no answer yet"}, asked for at ${moment(askedAt, look.nowMs)}`]);
   }
-  if (service.brokerLoss !== null) fields.push(["Broker loss", look.paint("red", JSON.stringify(service.brokerLoss))]);
-  const head = `${fieldLines(fields)}${brokenFileText(service)}${slotText(service, look)}`;
+  if (service.brokerLoss !== null) fields.push(["Broker loss", red(jsonText(service.brokerLoss))]);
+  const head = `${fieldLines(fields, look.paint)}${brokenFileText(service)}${slotText(service, look)}`;
   if (observers.length === 0) return `${head}Observers:      none\n`;
   const lines = new Table(OBSERVER_LISTING.columns, { paint: look.paint }).lines(observers, look.nowMs);
   return `${head}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
@@ -161,8 +157,16 @@ export function describeService(service: ServiceView, observers: ObserverView[],
 
 const LABEL_WIDTH = 16;
 
-const fieldLines = (fields: [string, string][]): string =>
-  fields.map(([label, value]) => `${`${label}:`.padEnd(LABEL_WIDTH)}${value}\n`).join("");
+/** Made plain here, before it is painted: no field can forget it. */
+const fieldLines = (fields: Field[], paint: Paint): string =>
+  fields
+    .map(([label, value, behind = ""]) => {
+      const { text, colour } = typeof value === "string" ? { text: value, colour: undefined } : value;
+      return `${`${label}:`.padEnd(LABEL_WIDTH)}${paint(colour, plainText(text))}${plainText(behind)}\n`;
+    })
+    .join("");
+
+const red = (text: string): Cell => ({ text, colour: "red" });
 
 const moment = (timestamp: string, nowMs: number): string => `${timestamp} (${ageOf(timestamp, nowMs)} ago)`;
 

@@ -1,7 +1,18 @@
+import { jsonText } from "./document-text.ts";
 import { plainText } from "./plain-text.ts";
 
+interface ShownDifference {
+  path: string;
+  is: unknown;
+  wanted: unknown;
+}
+
+/** A line each, for below what they are of. */
+export const differenceLines = (differences: readonly ShownDifference[]): string[] =>
+  differences.map((one) => `  ${differenceText(one)}`);
+
 /** `params.everyMs: 500 -> 700` */
-export function differenceText({ path, is, wanted }: { path: string; is: unknown; wanted: unknown }): string {
-  const written = (value: unknown) => (value === undefined ? "nothing" : plainText(JSON.stringify(value)));
+function differenceText({ path, is, wanted }: ShownDifference): string {
+  const written = (value: unknown) => (value === undefined ? "nothing" : jsonText(value));
   return `${plainText(path)}: ${written(is)} -> ${written(wanted)}`;
 }

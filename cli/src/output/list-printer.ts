@@ -1,6 +1,7 @@
-import { stringify } from "yaml";
 import type { Paint } from "./colours.ts";
+import { jsonText, yamlText } from "./document-text.ts";
 import type { Listing } from "./listing.ts";
+import { plainLines } from "./plain-text.ts";
 import { Table } from "./table.ts";
 
 export const OUTPUT_FORMATS = ["table", "wide", "json", "yaml", "name"] as const;
@@ -16,8 +17,8 @@ export interface PrintOptions {
 
 /** One thing as a document; as a list of one otherwise. */
 export function printOne<Row>(listing: Listing<Row>, row: Row, options: PrintOptions): string {
-  if (options.format === "json") return `${JSON.stringify(row, null, 2)}\n`;
-  if (options.format === "yaml") return toYaml(row);
+  if (options.format === "json") return `${jsonText(row, 2)}\n`;
+  if (options.format === "yaml") return yamlText(row);
   const printer = new ListPrinter(listing, options);
   return printer.rows([row]) + printer.end();
 }
@@ -51,13 +52,11 @@ export class ListPrinter<Row> {
       case "wide":
         return toText(this.#table.lines(rows, nowMs));
       case "name":
-        return toText(rows.map((row) => this.#listing.nameOf(row)));
+        return plainLines(rows.map((row) => this.#listing.nameOf(row)));
       case "json":
-        return (
-          (isFirst ? '{\n  "items": [\n' : ",\n") + rows.map((row) => indented(JSON.stringify(row, null, 2), 4)).join(",\n")
-        );
+        return (isFirst ? '{\n  "items": [\n' : ",\n") + rows.map((row) => indented(jsonText(row, 2), 4)).join(",\n");
       case "yaml":
-        return (isFirst ? "items:\n" : "") + toText([indented(toYaml(rows).trimEnd(), 2)]);
+        return (isFirst ? "items:\n" : "") + toText([indented(yamlText(rows).trimEnd(), 2)]);
       default:
         return format satisfies never;
     }
@@ -68,9 +67,6 @@ export class ListPrinter<Row> {
     return this.#options.format === "yaml" && this.#count === 0 ? "items: []\n" : "";
   }
 }
-
-/** Without aliases: each thing stands for itself, wherever it is copied to. */
-const toYaml = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false });
 
 const toText = (lines: string[]): string => lines.map((line) => `${line}\n`).join("");
 

@@ -19,6 +19,7 @@ import {
   type TypeView,
 } from "@unacked/contracts";
 import { type Colour, type State, stateColour } from "./colours.ts";
+import { jsonText } from "./document-text.ts";
 import { ageOf, readableBytes, shortDuration } from "./durations.ts";
 import { errorLine, type ShownError, thrownAt } from "./errors.ts";
 import { plainText, shortened } from "./plain-text.ts";
@@ -364,8 +365,7 @@ function targetNames({ targets, count }: AuditEntry): string {
   return `${shortened(targets.map(({ name, id }) => name ?? id).join(", "), MAX_MESSAGE)}${more}`;
 }
 
-const detailsText = (details: AuditEntry["details"]): string =>
-  Object.keys(details).length === 0 ? "" : plainText(JSON.stringify(details));
+const detailsText = (details: AuditEntry["details"]): string => (Object.keys(details).length === 0 ? "" : jsonText(details));
 
 /** What observers failed of last, counted together. */
 export const FAILURE_LISTING: Listing<ObserverErrorGroup> = {

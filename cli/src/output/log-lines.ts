@@ -1,5 +1,6 @@
 import type { LogEntry, LogRun } from "@unacked/contracts";
 import type { Colour, Paint } from "./colours.ts";
+import { jsonText } from "./document-text.ts";
 import { stackLines } from "./errors.ts";
 import { plainText } from "./plain-text.ts";
 
@@ -14,15 +15,14 @@ const LEVEL_WIDTH = 5;
  */
 export function logLine(said: { entry: LogEntry; run: LogRun | null }, format: LogFormat, paint: Paint): string {
   const { entry, run } = said;
-  if (format === "json") return `${JSON.stringify({ ...entry, runId: run?.id, service: run?.service.name })}\n`;
+  if (format === "json") return `${jsonText({ ...entry, runId: run?.id, service: run?.service.name })}\n`;
   const level = entry.kind === "emit" ? "emit" : entry.level;
-  const what = entry.kind === "emit" ? jsonText(entry.value, entry.cut) : entry.message;
-  const fields = entry.kind === "log" && entry.fields !== undefined ? ` ${jsonText(entry.fields, entry.cut)}` : "";
+  const what = entry.kind === "emit" ? valueText(entry.value, entry.cut) : entry.message;
+  const fields = entry.kind === "log" && entry.fields !== undefined ? ` ${valueText(entry.fields, entry.cut)}` : "";
   const line = `${entry.at} ${paint(LEVEL_COLOURS[level], level.padEnd(LEVEL_WIDTH))} ${plainText(what + fields)}`;
   const stack = entry.kind === "log" ? stackLines(entry.stack) : [];
   return [line, ...stack].map((each) => `${each}\n`).join("");
 }
 
 /** What was cut comes as text already. */
-const jsonText = (value: unknown, cut: boolean): string =>
-  cut && typeof value === "string" ? value : JSON.stringify(value);
+const valueText = (value: unknown, cut: boolean): string => (cut && typeof value === "string" ? value : jsonText(value));

@@ -21,7 +21,9 @@ export function overviewText(stats: Stats, services: ServiceView[], look: Look):
     `Books       ${stateQueueLag === null ? "the broker cannot be asked" : `${stateQueueLag} batches behind`}`,
   ];
   if (oldestWaiting !== null) {
-    lines.push(`Waiting     ${oldestWaiting.name} is ${oldestWaiting.status} for ${shortDuration(oldestWaiting.waitingMs)}`);
+    lines.push(
+      `Waiting     ${plainText(oldestWaiting.name)} is ${oldestWaiting.status} for ${shortDuration(oldestWaiting.waitingMs)}`,
+    );
   }
   const table =
     services.length === 0
