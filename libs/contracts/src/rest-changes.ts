@@ -12,7 +12,9 @@ export const ChangesResync = z
     cursor: z.string().describe("the place in the stream: send it as Last-Event-ID to go on from there"),
     reason: z
       .enum(["unknown-position", "too-far-behind"])
-      .describe("`unknown-position`: the place asked for is none · `too-far-behind`: too many changes since"),
+      .describe(
+        "`unknown-position`: the place asked for is none, or what has changed there cannot be told · `too-far-behind`: too many changes since",
+      ),
   })
   .meta({ id: "ChangesResync" });
 export type ChangesResync = z.infer<typeof ChangesResync>;

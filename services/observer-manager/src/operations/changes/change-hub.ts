@@ -3,7 +3,14 @@ import { backoffMs } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { ChangeLog, Wakeups, XidRange } from "./change-log.ts";
-import { type ChangeBatch, type ChangeEvent, type ChangeSink, ChangeStream, readEvents } from "./change-stream.ts";
+import {
+  type ChangeBatch,
+  type ChangeEvent,
+  type ChangeSink,
+  ChangeStream,
+  readEvents,
+  type Unsendable,
+} from "./change-stream.ts";
 
 /** At most so many changes are kept in memory to be handed to all; beyond, each client reads for itself. */
 const MAX_BATCH_EVENTS = 1_000;
@@ -48,7 +55,7 @@ export class ChangeHub {
 
   /** @param lastEventId the last cursor the client saw; without one it hears what happens from now on, and perhaps of what has just happened */
   subscribe(sink: ChangeSink, lastEventId?: string): ChangeSubscription {
-    const stream = new ChangeStream(this.#books, sink, lastEventId);
+    const stream = new ChangeStream(this.#books, sink, lastEventId, (error) => this.#noteUnsendable(error));
     // A cursor can come from a manager that looked later than our last poll: judge it only after a poll that begins now.
     const entry = { stream, notBeforePoll: this.#pollsStarted + 1 };
     const close = () => {
@@ -138,6 +145,11 @@ export class ChangeHub {
       if (!stream.isBehind || poll < notBeforePoll) continue;
       stream.catchUp(() => this.#position ?? 0n).catch((error: unknown) => this.#noteFailure(error));
     }
+  }
+
+  /** One client's alone: it starts over, and the others are told all. */
+  #noteUnsendable(error: Unsendable): void {
+    this.#log.error({ err: error }, "A change cannot be sent to a client, who is told to read the lists again");
   }
 
   #noteFailure(error: unknown): void {

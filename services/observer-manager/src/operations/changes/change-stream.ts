@@ -16,7 +16,7 @@ export type ChangeEvent =
   | { kind: "resync"; cursor: string; reason: ResyncReason };
 
 export interface ChangeSink {
-  /** Takes the event in any case; false asks for a pause until `resume()`. */
+  /** Takes the event in any case; false asks for a pause until `resume()`. What cannot be sent is thrown, and told as a `resync`. */
   send(event: ChangeEvent): boolean;
   end(): void;
 }
@@ -24,6 +24,15 @@ export interface ChangeSink {
 export interface ChangeBatch extends XidRange {
   /** Null: too many to hand round; each reads them for itself. */
   events: ChangeEvent[] | null;
+}
+
+/** A sink has not taken it: such a thing cannot be written. */
+export class Unsendable extends Error {
+  override name = "Unsendable";
+
+  constructor(kind: ChangeEvent["kind"], cause: unknown) {
+    super(`${kind}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 /**
@@ -35,6 +44,7 @@ export interface ChangeBatch extends XidRange {
 export class ChangeStream {
   readonly #log: ChangeLog;
   readonly #sink: ChangeSink;
+  readonly #unsendable: (error: Unsendable) => void;
   #state: "behind" | "catching-up" | "live" | "closed" = "behind";
   /** The first xid not yet sent. Undefined: begin at the present. */
   #next: bigint | undefined;
@@ -43,9 +53,11 @@ export class ChangeStream {
   #full = false;
   #wakeWriter: (() => void) | undefined;
 
-  constructor(log: ChangeLog, sink: ChangeSink, lastEventId: string | undefined) {
+  /** @param unsendable is told of what its sink did not take, and it was not told of */
+  constructor(log: ChangeLog, sink: ChangeSink, lastEventId: string | undefined, unsendable: (error: Unsendable) => void) {
     this.#log = log;
     this.#sink = sink;
+    this.#unsendable = unsendable;
     const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
     if (lastEventId !== undefined && after === undefined) this.#resync = "unknown-position";
     this.#next = after === undefined ? undefined : after + 1n;
@@ -81,9 +93,13 @@ export class ChangeStream {
   /** A live batch. A stream that has no room for it reads it from the books later. */
   take(batch: ChangeBatch): void {
     if (this.#state !== "live") return;
-    for (const event of batch.events ?? []) {
-      if (this.#full) break;
-      this.#send(event);
+    try {
+      for (const event of batch.events ?? []) {
+        if (this.#full) break;
+        this.#send(event);
+      }
+    } catch (error) {
+      return this.#skip(error);
     }
     if (batch.events === null || this.#full) this.#state = "behind";
     else this.#next = batch.to;
@@ -102,9 +118,11 @@ export class ChangeStream {
         this.#next ??= this.#begin(to);
         if (this.#next === to && !this.#full) return this.#goLive(to);
         await this.#room();
-        if (this.#isOpen() && this.#next < to) await this.#replay({ from: this.#next, to });
+        if (this.#isOpen() && this.#next < to)
+          await this.#replay({ from: this.#next, to }).catch((error: unknown) => this.#skip(error));
       }
     } catch (error) {
+      if (error instanceof Unsendable) return this.#giveUp(error);
       if (this.#isOpen()) this.#state = "behind";
       throw error;
     }
@@ -139,7 +157,24 @@ export class ChangeStream {
   }
 
   #send(event: ChangeEvent): void {
-    if (this.#isOpen() && !this.#sink.send(event)) this.#full = true;
+    try {
+      if (this.#isOpen() && !this.#sink.send(event)) this.#full = true;
+    } catch (error) {
+      throw new Unsendable(event.kind, error);
+    }
+  }
+
+  /** What cannot be sent would stand in the way of all that comes behind it, again and again: it reads the lists instead. */
+  #skip(error: unknown): void {
+    if (!(error instanceof Unsendable)) throw error;
+    this.#unsendable(error);
+    this.startOver();
+  }
+
+  /** Not even that can be said. Its client comes again, with its place. */
+  #giveUp(error: Unsendable): void {
+    this.#unsendable(error);
+    this.close();
   }
 
   async #room(): Promise<void> {
