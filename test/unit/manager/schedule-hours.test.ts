@@ -1,6 +1,12 @@
 import { type ScheduledHours, WEEKDAYS } from "@unacked/contracts";
 import { describe, expect, it, test } from "vitest";
-import { type Hours, nextChange, wantedAt } from "../../../services/observer-manager/src/domain/schedules/hours.ts";
+import {
+  type Change,
+  changesAfter,
+  type Hours,
+  nextChange,
+  wantedAt,
+} from "../../../services/observer-manager/src/domain/schedules/hours.ts";
 import { levelNow } from "../../../services/observer-manager/src/domain/schedules/level.ts";
 import { localText } from "../../../services/observer-manager/src/domain/schedules/zone.ts";
 
@@ -114,12 +120,36 @@ describe("hours in many pieces", () => {
       to: clock(i * step + 1),
     })),
   });
+  const time = (minutes: number): string =>
+    `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+  const piece = (minutes: number) => ({ days: [...WEEKDAYS], from: time(minutes), to: time(minutes + 14) });
+  /** A walk through a thousand of them. */
+  function walk(of: Hours, from: string): Change[] {
+    const told: Change[] = [];
+    for (const change of changesAfter(of, Date.parse(from))) if (told.push(change) === 1_000) break;
+    return told;
+  }
   // A look is made every 30 s, and a page asks for a thousand: each in the time of few looks at a clock.
   test("that never end are looked through, a year of them", () => {
     expect(nextChange(pieces(1), Date.parse("2026-11-20T08:00:00Z"))).toBeUndefined();
   });
+  test("are looked through day by day, also where the clock is put back", () => {
+    const of = { ...pieces(2), timeZone: "Europe/Berlin", hours: Array.from({ length: 50 }, (_, i) => piece(i * 28)) };
+    const startedAt = performance.now();
+    const told = walk(of, "2026-10-20T00:00:00Z");
+    // It was 15 s, begun again for each.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    for (const [i, { atMs, wanted }] of told.entries())
+      if (i % 97 === 0) {
+        expect(wantedAt(of, atMs)).toBe(wanted);
+        expect(nextChange(of, atMs)).toBe(told[i + 1]?.atMs);
+      }
+  });
   test("change a thousand times, over the night that is an hour longer", () => {
-    const told = changes(pieces(2), "2026-10-25T00:00:00-04:00", 1_000);
+    const of = pieces(2);
+    const told = walk(of, "2026-10-25T00:00:00-04:00").map(
+      ({ atMs, wanted }) => `${localText(atMs, of.timeZone)} ${wanted}`,
+    );
     expect(told.slice(0, 2)).toEqual(["2026-10-25T00:30:00-04:00 paused", "2026-10-25T01:00:00-04:00 running"]);
     expect(new Set(told).size).toBe(1_000);
     expect(told.at(-1)?.slice(0, 10)).toBe("2026-11-14");

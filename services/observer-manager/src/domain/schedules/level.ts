@@ -1,6 +1,6 @@
 import type { Wanted } from "@unacked/contracts";
 import { ON_TIME_MS } from "./due.ts";
-import { type Hours, nextChange, wantedAt } from "./hours.ts";
+import { changesAfter, type Hours, nextChange, wantedAt } from "./hours.ts";
 
 /** What a schedule wants of its observers, and since when. */
 export interface Level {
@@ -23,12 +23,7 @@ const MAX_PASSED = 100;
  * @param before what the books say of it; `sinceMs` null: nothing was wanted yet
  */
 export function levelNow(hours: Hours, before: { sinceMs: number | null; nextMs: number | null }, nowMs: number): Level {
-  const changes: number[] = [];
-  let next = before.nextMs ?? nextChange(hours, nowMs);
-  for (; next !== undefined && next <= nowMs; next = nextChange(hours, next)) {
-    changes.push(next);
-    if (changes.length > MAX_PASSED) changes.shift();
-  }
+  const { changes, next } = changesUntil(hours, before.nextMs ?? nextChange(hours, nowMs), nowMs);
   const last = changes.pop();
   // A schedule that is new, or was changed or resumed, wants it from now on.
   const sinceMs = before.sinceMs === null ? nowMs : (last ?? before.sinceMs);
@@ -41,4 +36,16 @@ export function levelNow(hours: Hours, before: { sinceMs: number | null; nextMs:
     isNew: before.sinceMs === null || last !== undefined,
     isOnTime: nowMs - sinceMs <= ON_TIME_MS,
   };
+}
+
+/** From one that is known until now, the newest of them, and what comes next. */
+function changesUntil(hours: Hours, firstMs: number | undefined, nowMs: number) {
+  if (firstMs === undefined || firstMs > nowMs) return { changes: [], next: firstMs };
+  const changes = [firstMs];
+  for (const { atMs } of changesAfter(hours, firstMs)) {
+    if (atMs > nowMs) return { changes, next: atMs };
+    changes.push(atMs);
+    if (changes.length > MAX_PASSED) changes.shift();
+  }
+  return { changes, next: undefined };
 }
