@@ -1,7 +1,7 @@
 export * from "./access.ts";
 export * from "./audited-actions.ts";
 export * from "./backoff.ts";
-export { withoutHoles } from "./bounds.ts";
+export { END_OF_TIMES_MS, withoutHoles } from "./bounds.ts";
 export * from "./broken-file.ts";
 export * from "./calls/call.ts";
 export * from "./calls/call-places.ts";

@@ -1,6 +1,8 @@
+import { PutSchedule } from "@unacked/contracts";
 import { describe, expect, it, test } from "vitest";
 import { cronFlaw } from "../../../services/observer-manager/src/domain/schedules/cron.ts";
-import type { Timing } from "../../../services/observer-manager/src/domain/schedules/definition.ts";
+import { definitionOf, type Timing } from "../../../services/observer-manager/src/domain/schedules/definition.ts";
+import { timesAhead } from "../../../services/observer-manager/src/domain/schedules/preview.ts";
 import {
   jitterOf,
   lastTimesBetween,
@@ -213,6 +215,26 @@ describe("the two nights of the year", () => {
     const fromMs = Date.parse(from);
     const times = timesBetween(of, fromMs + 1, fromMs + 3 * 3_600_000 + 1, 1_000);
     expect(times).toEqual(Array.from({ length: 180 }, (_, i) => fromMs + (i + 1) * 60_000));
+  });
+});
+
+describe("the end of times", () => {
+  const from = Date.parse("9998-12-31T23:59:00Z");
+  it.each([
+    ["at intervals", timing({ everyMs: 30_000 }), 1],
+    ["at intervals from a late start", timing({ everyMs: 86_400_000 }, { startAt: "+010000-01-01T04:59:59.000Z" }), 0],
+    ["until later", timing({ everyMs: 30_000 }, { endAt: "+010000-01-01T04:59:59.000Z" }), 1],
+  ])("is before the year 9999, %s", (_, of, count) => {
+    const times = timesBetween(of, from + 1, Number.POSITIVE_INFINITY, 100);
+    expect(times).toHaveLength(count);
+    for (const at of times) expect(new Date(at).getUTCFullYear()).toBe(9_998);
+  });
+
+  test("ends what is shown of hours, too", () => {
+    const body = { hours: [{ from: "09:00", to: "10:00" }], observers: { names: ["a"] } };
+    const hours = definitionOf(PutSchedule.parse(body));
+    const times = [...timesAhead(hours, "x", { afterMs: from - 86_400_000, beforeMs: Number.POSITIVE_INFINITY })];
+    expect(times.map(({ at }) => at)).toEqual(["9998-12-31T09:00:00.000Z", "9998-12-31T10:00:00.000Z"]);
   });
 });
 

@@ -1,6 +1,7 @@
-import type { ScheduleTimes, Wanted } from "@unacked/contracts";
-import type { Definition } from "./definition.ts";
-import { nextChange, wantedAt } from "./hours.ts";
+import { END_OF_TIMES_MS, type ScheduleTimes } from "@unacked/contracts";
+import { shownTime } from "../shown-time.ts";
+import type { Definition, TaskDefinition } from "./definition.ts";
+import { changesAfter, nextChange } from "./hours.ts";
 import { jitterOf, nextTime } from "./times.ts";
 import { localText } from "./zone.ts";
 
@@ -18,26 +19,25 @@ export function expressionOf(definition: Definition): Pick<ScheduleTimes, "cron"
     : { cron: null, everyMs: rhythm.everyMs, hours: null, timeZone: "UTC" };
 }
 
-/** The times after one instant and before another, at most so many; of observers, when they change. Throws as nextTime does. */
-export function timesAhead(
+/** The times after one instant and before another; of observers, when they change. Each takes a while to find. Throws as nextTime does. */
+export function* timesAhead(
   definition: Definition,
   id: string,
-  { afterMs, beforeMs, n }: { afterMs: number; beforeMs: number; n: number },
-): ShownTime[] {
-  const times: ShownTime[] = [];
+  { afterMs, beforeMs }: { afterMs: number; beforeMs: number },
+): Generator<ShownTime> {
+  const endMs = Math.min(beforeMs, END_OF_TIMES_MS);
   const { timeZone } = expressionOf(definition);
-  for (let at = nextOf(definition, afterMs); at !== undefined && at < beforeMs; at = nextOf(definition, at)) {
-    if (times.length === n) break;
-    const jitterMs = definition.kind === "task" ? jitterOf(id, at, definition.timing.jitterMs) : 0;
-    const wanted: Wanted | null = definition.kind === "task" ? null : wantedAt(definition.hours, at);
-    times.push({
-      at: new Date(at).toISOString(),
-      local: localText(at, timeZone),
-      dueAt: new Date(at + jitterMs).toISOString(),
-      wanted,
-    });
+  for (const { atMs, wanted } of definition.kind === "task"
+    ? timesOf(definition, afterMs)
+    : changesAfter(definition.hours, afterMs)) {
+    if (atMs >= endMs) return;
+    const jitterMs = definition.kind === "task" ? jitterOf(id, atMs, definition.timing.jitterMs) : 0;
+    yield { at: shownTime(atMs), local: localText(atMs, timeZone), dueAt: shownTime(atMs + jitterMs), wanted };
   }
-  return times;
+}
+
+function* timesOf({ timing }: TaskDefinition, afterMs: number): Generator<{ atMs: number; wanted: null }> {
+  for (let at = nextTime(timing, afterMs); at !== undefined; at = nextTime(timing, at)) yield { atMs: at, wanted: null };
 }
 
 export const nextOf = (definition: Definition, afterMs: number): number | undefined =>

@@ -1,8 +1,9 @@
+import { END_OF_TIMES_MS } from "@unacked/contracts";
 import { nextCron } from "./cron.ts";
 import type { Timing } from "./definition.ts";
 import { orUnreadable } from "./unreadable-timing.ts";
 
-/** The first time after an instant, in ms; undefined: there is none. Throws an UnreadableTiming where its expression cannot be read (any more). */
+/** The first time after an instant, in ms; undefined: there is none, or none before the end of times. Throws an UnreadableTiming where its expression cannot be read (any more). */
 export function nextTime({ rhythm, startAt, endAt }: Timing, afterMs: number): number | undefined {
   const startMs = startAt === null ? undefined : Date.parse(startAt);
   const since = startMs === undefined ? afterMs : Math.max(afterMs, startMs - 1);
@@ -10,7 +11,8 @@ export function nextTime({ rhythm, startAt, endAt }: Timing, afterMs: number): n
     "cron" in rhythm
       ? orUnreadable(() => nextCron(rhythm.cron, rhythm.timeZone, since))
       : nextMultiple(rhythm.everyMs, startMs ?? 0, since);
-  return next === undefined || (endAt !== null && next >= Date.parse(endAt)) ? undefined : next;
+  const endMs = endAt === null ? END_OF_TIMES_MS : Math.min(Date.parse(endAt), END_OF_TIMES_MS);
+  return next === undefined || next >= endMs ? undefined : next;
 }
 
 const nextMultiple = (everyMs: number, originMs: number, afterMs: number): number =>

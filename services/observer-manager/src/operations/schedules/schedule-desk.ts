@@ -21,6 +21,7 @@ import { checkCreations } from "../tasks/creation-check.ts";
 import type { TaskTypeStore, UnwantedAttempt } from "../tasks/task-store.ts";
 import { backfill, isSameTiming, missedByChange, runNow } from "./asked.ts";
 import { planFrom, taskOf } from "./firing.ts";
+import { inSlices } from "./in-slices.ts";
 import type {
   Decided,
   OccurrenceQuery,
@@ -142,7 +143,8 @@ export class ScheduleDesk implements ScheduleTools {
   ): Promise<ScheduleTimes> {
     const afterMs = from === undefined ? await this.#parts.store.nowMs() : Date.parse(from);
     const beforeMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
-    return { ...expressionOf(definition), version, times: timesAhead(definition, id, { afterMs, beforeMs, n }) };
+    const times = await inSlices(timesAhead(definition, id, { afterMs, beforeMs }), n);
+    return { ...expressionOf(definition), version, times };
   }
 
   #told({ created, cancelled, over, refuse }: Decided): void {

@@ -1,0 +1,30 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** So long everybody else waits for it at a time. */
+const SLICE_MS = 10;
+
+/** One after the other: each of many at once would have a slice of each turn of the loop. */
+let before: Promise<unknown> = Promise.resolve();
+
+/**
+ * As many as there are, `most` at most, of what takes a while to be found: a thousand times of an expression are half a second. What
+ * comes in meanwhile, heartbeats too, has its turn between two slices.
+ */
+export function inSlices<Item>(items: Iterable<Item>, most = Number.POSITIVE_INFINITY): Promise<Item[]> {
+  const found = before.then(() => find(items, most));
+  before = found.catch(() => undefined);
+  return found;
+}
+
+async function find<Item>(items: Iterable<Item>, most: number): Promise<Item[]> {
+  const found: Item[] = [];
+  let sliceEndMs = performance.now() + SLICE_MS;
+  for (const item of items) {
+    found.push(item);
+    if (found.length >= most) break;
+    if (performance.now() < sliceEndMs) continue;
+    await nextTurn();
+    sliceEndMs = performance.now() + SLICE_MS;
+  }
+  return found;
+}
