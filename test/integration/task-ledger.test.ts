@@ -151,3 +151,19 @@ test("Newer params that are committed while the completion waits for its row are
     { id: one.id, status: "Ready", params: { v: 2 }, next_params: null },
   ]);
 });
+
+test("A service that says any time of a postponement or a run says no more than a year, and none before all times", async () => {
+  const [at, inMs, long] = (await running(3)) as [Sent, Sent, Sent];
+  const far = 8_640_000_000_000_000;
+  await apply(
+    [at, { outcome: "postponed", postponement: { at: far, reason: "" } }],
+    [inMs, { outcome: "postponed", postponement: { inMs: far, reason: "" } }],
+    [long, { at: far, startedAt: 0 }],
+  );
+  expect(await query("SELECT id, status, due_at <= now() + interval '367 days' AS soon FROM tasks ORDER BY id")).toEqual(
+    [at, inMs].map(({ id }) => ({ id, status: "Scheduled", soon: true })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  );
+  expect(await query("SELECT id, started_at > '1970-01-01' AS started FROM ended_tasks")).toEqual([
+    { id: long.id, started: true },
+  ]);
+});

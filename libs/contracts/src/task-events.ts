@@ -36,9 +36,12 @@ const attempt = { taskId: TaskId, sendId: SendId, runId: RunId, at: wallClockMs 
 export const TaskStarted = z.object({ kind: z.literal("TaskStarted"), ...attempt });
 export type TaskStarted = z.infer<typeof TaskStarted>;
 
+/** So far a task can be put off: a year, as `ctx.postpone` says. What is told of more is cut to it, by service and manager alike. */
+export const MAX_POSTPONE_MS = 366 * 86_400_000;
+
 /** When the handler wants its task to go on: after so long, or at a time. */
 export const TaskPostponement = z.object({
-  inMs: wallClockMs.optional(),
+  inMs: wallClockMs.overwrite((ms) => Math.min(ms, MAX_POSTPONE_MS)).optional(),
   at: wallClockMs.optional(),
   /** Empty: it gave none. */
   reason: shownText(1_000).default(""),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { SessionView, SignIn } from "../access.ts";
+import { timestamp } from "../bounds.ts";
 import { AuditedAction, AuditPage } from "../rest-audit.ts";
 import { BODY_PROBLEMS, type Call, GATE_PROBLEMS } from "./call.ts";
 import { pageCursor, pageLimit } from "./query-fields.ts";
@@ -28,8 +29,8 @@ export const ACCESS_CALLS = {
       deed: AuditedAction.optional().describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
       observer: z.string().max(128).optional().describe("name or id, among those that the entry names"),
       requestId: text.optional().describe("the X-Request-Id of the call"),
-      since: z.iso.datetime({ offset: true }).optional().describe("from then on (ISO 8601)"),
-      until: z.iso.datetime({ offset: true }).optional().describe("before then (ISO 8601)"),
+      since: timestamp.optional().describe("from then on (ISO 8601)"),
+      until: timestamp.optional().describe("before then (ISO 8601)"),
       limit: pageLimit,
       cursor: pageCursor,
     }),

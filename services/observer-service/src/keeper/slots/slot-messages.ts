@@ -2,6 +2,7 @@ import {
   BrokenFile,
   ErrorText,
   MAX_CHECKPOINT_BYTES,
+  MAX_POSTPONE_MS,
   MAX_TASK_OUTPUT_BYTES,
   MAX_UPDATE_REASON,
   ObserverTypeInfo,
@@ -19,6 +20,11 @@ import type { FromSlot, WatchdogWord } from "../../wire/messages.ts";
 const attempt = z.int().min(1);
 const text = z.string().max(65_536);
 const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** A year away at most, as `ctx.postpone` has it. */
+const SlotPostponement = TaskPostponement.overwrite((given) =>
+  given.at === undefined ? given : { ...given, at: Math.min(given.at, Date.now() + MAX_POSTPONE_MS) },
+);
 
 export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", [
   z.object({
@@ -48,7 +54,7 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
     error: ErrorText.optional(),
     output: z.string().max(MAX_TASK_OUTPUT_BYTES).optional(),
     isFinal: z.boolean().optional(),
-    postponement: TaskPostponement.optional(),
+    postponement: SlotPostponement.optional(),
     isEmergency: z.boolean().optional(),
     creations: TaskCreations.optional(),
   }),

@@ -9,10 +9,10 @@ import {
 } from "@unacked/contracts";
 import { type DataSource, type EntityManager, type FindOptionsWhere, LessThan, Raw } from "typeorm";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { NewError } from "../../../operations/books/books-store.ts";
 import { encodeErrorCursor } from "../../../operations/cursor.ts";
 import type { ErrorQuery } from "../../../operations/errors/error-desk.ts";
-import { isoOf } from "../observers/observer-view.ts";
 import { type ErrorRow, ErrorsTable } from "../tables/errors.ts";
 
 const MAX_GROUPS = 500;
@@ -110,7 +110,7 @@ export async function groupObserverErrors(dataSource: DataSource): Promise<Obser
   const rows = await dataSource.query<ObserverGroupRow[]>(OBSERVER_GROUPS);
   const items = rows.map((row) => {
     const { count: total, ...span } = spanOf(row);
-    const lastError = { ...row.last_error, group: row.group, at: isoOf(row.last_error_at) };
+    const lastError = { ...row.last_error, group: row.group, at: shownTimeOrNull(row.last_error_at) };
     const example = { id: row.example_id, name: row.name, status: row.status, lastError };
     return { ...span, total, byStatus: { ...noneOfEachStatus(), ...row.by_status }, example };
   });
@@ -118,11 +118,11 @@ export async function groupObserverErrors(dataSource: DataSource): Promise<Obser
 }
 
 function spanOf({ group, count, first_at: firstAt, last_at: lastAt }: GroupRow) {
-  return { group, count, firstSeenAt: firstAt.toISOString(), lastSeenAt: lastAt.toISOString() };
+  return { group, count, firstSeenAt: shownTime(firstAt), lastSeenAt: shownTime(lastAt) };
 }
 
 function toErrorEntry({ messageId: _messageId, at, ...entry }: ErrorRow): ErrorEntry {
-  return { ...entry, at: at.toISOString() };
+  return { ...entry, at: shownTime(at) };
 }
 
 const INSERT = `

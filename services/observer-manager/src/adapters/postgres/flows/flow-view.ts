@@ -1,5 +1,6 @@
 import type { FlowStatusName, FlowTaskView, FlowView, ON_FAILURE, TaskStatus } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 
 export interface FlowRow {
   id: string;
@@ -37,8 +38,8 @@ export function toFlowView(row: FlowRow): FlowView {
     reason,
     run,
     tasks: { total, completed, failed, cancelled },
-    createdAt: row.created_at.toISOString(),
-    endedAt: row.ended_at?.toISOString() ?? null,
+    createdAt: shownTime(row.created_at),
+    endedAt: shownTimeOrNull(row.ended_at),
   };
 }
 
@@ -92,8 +93,8 @@ export function toFlowTaskView(row: FlowTaskRow): FlowTaskView {
     waitsFor: status === "Blocked" ? row.waiting : 0,
     reason,
     lastError: status === "Completed" || error === null ? null : { name: error.name, message: error.message },
-    startedAt: row.started_at?.toISOString() ?? null,
-    endedAt: row.ended_at?.toISOString() ?? null,
+    startedAt: shownTimeOrNull(row.started_at),
+    endedAt: shownTimeOrNull(row.ended_at),
     ...(output !== null && { output: JSON.parse(output) as unknown }),
   };
 }

@@ -6,6 +6,7 @@ import {
   type ObserverView,
 } from "@unacked/contracts";
 import type { Rejection } from "../../../domain/books/books.ts";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
 import { RESTARTS_LATELY } from "./restarts.ts";
 import { IS_SILENT } from "./silent-observers.ts";
@@ -28,8 +29,14 @@ const column = <Value>(name: string, ofNew: Field<Value>["ofNew"]): Field<Value>
   ofNew,
 });
 
-/** As a text at once: to read a Date out of what PostgreSQL writes, and to write that again, took 2 µs an observer. */
-const isoText = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const LAST = shownTime(Number.POSITIVE_INFINITY);
+
+/**
+ * As a text at once: to read a Date out of what PostgreSQL writes, and to write that again, took 2 µs an observer. What is after the
+ * year 9999 is shown as shownTime shows it; `least` would do so with NULL, too.
+ */
+const isoText = (time: string): string =>
+  `CASE WHEN ${time} > '${LAST}' THEN '${LAST}' ELSE to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END`;
 
 const time = <Value extends string | null>(name: string, ofNew: Field<Value>["ofNew"]): Field<Value> => ({
   reads: { [name]: isoText(`o.${name}`) },
@@ -178,15 +185,11 @@ export interface LastErrorRow {
 
 export function lastErrorOf({ last_error, stack, error_group, last_error_at }: LastErrorRow): ObserverView["lastError"] {
   if (last_error === null) return null;
-  return { ...last_error, ...(stack && { stack }), group: error_group ?? "", at: isoOf(last_error_at) };
+  return { ...last_error, ...(stack && { stack }), group: error_group ?? "", at: shownTimeOrNull(last_error_at) };
 }
 
 function rejectionOf(rejection: Rejection | null): ObserverView["rejectedUpdate"] {
   if (rejection === null) return null;
   const { atMs, ...about } = rejection;
-  return { ...about, at: new Date(atMs).toISOString() };
-}
-
-export function isoOf(time: Date | null): string | null {
-  return time === null ? null : time.toISOString();
+  return { ...about, at: shownTime(atMs) };
 }

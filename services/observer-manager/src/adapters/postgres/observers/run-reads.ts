@@ -1,8 +1,8 @@
 import type { ErrorText, RunList, RunView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
 import { findObserver } from "./observer-reads.ts";
-import { isoOf } from "./observer-view.ts";
 
 /** A row of `runs`, with the name of its service where the books have it. */
 export interface RunRow {
@@ -36,8 +36,8 @@ export function toRunView(row: RunRow): RunView {
     specVersion: row.spec_version,
     generation,
     state,
-    startedAt: row.started_at.toISOString(),
-    endedAt: isoOf(row.ended_at),
+    startedAt: shownTime(row.started_at),
+    endedAt: shownTimeOrNull(row.ended_at),
     endReason: row.end_reason,
     error,
     interruption,

@@ -1,5 +1,6 @@
 import type { TimelineEntry, TimelinePage } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import { shownTime } from "../../../domain/shown-time.ts";
 import { encodeTimelineCursor } from "../../../operations/cursor.ts";
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
 import type { TimelineQuery } from "../../../operations/observers/timeline.ts";
@@ -82,7 +83,7 @@ function toEntry({
   text,
 }: Row): TimelineEntry {
   return {
-    at: at.toISOString(),
+    at: shownTime(at),
     kind,
     run: id === null ? null : { id, runNumber: run_number ?? 0 },
     service: service_id === null ? null : { id: service_id, name: service_name },

@@ -7,6 +7,7 @@ import {
 } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { Definition } from "../../../domain/schedules/definition.ts";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { OccurrenceQuery, ScheduleQuery } from "../../../operations/schedules/schedule-store.ts";
 import { escapeLike, SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
 
@@ -133,7 +134,7 @@ export async function listOccurrences(db: Db, id: string, { statuses, limit, aft
 
 function toOccurrenceView(row: OccurrenceRow): OccurrenceView {
   return {
-    at: row.at.toISOString(),
+    at: shownTime(row.at),
     status: row.status,
     cause: row.cause,
     reason: row.reason,
@@ -144,14 +145,14 @@ function toOccurrenceView(row: OccurrenceRow): OccurrenceView {
     earlierMissed: row.earlier_missed,
     by: row.asked_by,
     version: row.version,
-    decidedAt: row.decided_at.toISOString(),
+    decidedAt: shownTime(row.decided_at),
   };
 }
 
 function toScheduleView(row: ScheduleRow): ScheduleView {
   const { definition, last } = row;
   const status = row.paused_at !== null ? "Paused" : row.due_at === null ? "Over" : "Active";
-  const nextAt = row.next_at?.toISOString() ?? null;
+  const nextAt = shownTimeOrNull(row.next_at);
   return {
     id: row.id,
     description: definition.description,
@@ -160,7 +161,7 @@ function toScheduleView(row: ScheduleRow): ScheduleView {
     keep: definition.keep,
     version: row.version,
     nextAt,
-    nextDueAt: definition.kind === "observers" ? nextAt : (row.due_at?.toISOString() ?? null),
+    nextDueAt: definition.kind === "observers" ? nextAt : shownTimeOrNull(row.due_at),
     wantedNow: status === "Active" ? row.wanted : null,
     running: row.running,
     queued: row.queued,
@@ -168,10 +169,10 @@ function toScheduleView(row: ScheduleRow): ScheduleView {
     problem: row.problem,
     lastOccurrence:
       last === null ? null : toOccurrenceView({ ...last, at: new Date(last.at), decided_at: new Date(last.decided_at) }),
-    pausedAt: row.paused_at?.toISOString() ?? null,
+    pausedAt: shownTimeOrNull(row.paused_at),
     pausedBy: row.paused_by,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
+    createdAt: shownTime(row.created_at),
+    updatedAt: shownTime(row.updated_at),
   };
 }
 
@@ -191,7 +192,9 @@ function partsOf(definition: Definition) {
     timeZone: "cron" in rhythm ? rhythm.timeZone : SCHEDULE_DEFAULTS.timeZone,
     hours: null,
     except: null,
-    ...{ startAt, endAt, jitterMs, overlap, catchUp, catchUpWindowMs, catchUpMax, task },
+    startAt: startAt === null ? null : shownTime(Date.parse(startAt)),
+    endAt: endAt === null ? null : shownTime(Date.parse(endAt)),
+    ...{ jitterMs, overlap, catchUp, catchUpWindowMs, catchUpMax, task },
     observers: null,
   };
 }

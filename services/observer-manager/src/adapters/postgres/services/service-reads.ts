@@ -1,7 +1,7 @@
 import type { ServiceList, ServiceReload, ServiceView, SlotDeath, SlotReport } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { DrainState, ReloadAnswer } from "../../../domain/books/books.ts";
-import { isoOf } from "../observers/observer-view.ts";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
 /**
@@ -53,8 +53,6 @@ export interface ServiceRow {
   broker_loss: ServiceView["brokerLoss"];
 }
 
-const isoOfMs = (wallClockMs: number): string => new Date(wallClockMs).toISOString();
-
 export function toServiceView(row: ServiceRow): ServiceView {
   const { id, name, pool, state, running, types, features, version, host, pid, generation } = row;
   const isLiving = row.ended_at === null;
@@ -83,22 +81,22 @@ export function toServiceView(row: ServiceRow): ServiceView {
     heartbeatMs: row.heartbeat_ms,
     memoryBytes: Number(row.memory_bytes),
     eventLoopLagMs: row.event_loop_lag_ms,
-    startedAt: row.started_at.toISOString(),
-    lastSeenAt: row.last_seen_at.toISOString(),
-    endedAt: isoOf(row.ended_at),
+    startedAt: shownTime(row.started_at),
+    lastSeenAt: shownTime(row.last_seen_at),
+    endedAt: shownTimeOrNull(row.ended_at),
     endReason: row.end_reason,
     reload: reloadOf(row),
     brokerLoss: row.broker_loss,
     brokenFiles: row.broken_files,
-    slots: row.slots.map(({ startedAt, ...slot }) => ({ ...slot, startedAt: isoOfMs(startedAt) })),
-    slotDeaths: row.slot_deaths.map(({ at, culprit = null, ...death }) => ({ at: isoOfMs(at), ...death, culprit })),
+    slots: row.slots.map(({ startedAt, ...slot }) => ({ ...slot, startedAt: shownTime(startedAt) })),
+    slotDeaths: row.slot_deaths.map(({ at, culprit = null, ...death }) => ({ at: shownTime(at), ...death, culprit })),
     slotDeathsLately: isLiving ? row.slot_deaths_lately : 0,
   };
 }
 
 function reloadOf({ reload_id: id, reload_asked_at: askedAt, reload_answer: answer }: ServiceRow): ServiceView["reload"] {
   if (id === null || askedAt === null) return null;
-  return { id, askedAt: askedAt.toISOString(), answer: answer && answerOf(answer) };
+  return { id, askedAt: shownTime(askedAt), answer: answer && answerOf(answer) };
 }
 
 const answerOf = ({ at, ...told }: ReloadAnswer): NonNullable<ServiceReload["answer"]> => ({
@@ -107,7 +105,7 @@ const answerOf = ({ at, ...told }: ReloadAnswer): NonNullable<ServiceReload["ans
   gone: [],
   brokenFiles: [],
   ...told,
-  at: isoOfMs(at),
+  at: shownTime(at),
 });
 
 /** Index: services_living. */

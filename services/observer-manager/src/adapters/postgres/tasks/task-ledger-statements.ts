@@ -1,3 +1,4 @@
+import { MAX_POSTPONE_MS } from "@unacked/contracts";
 import { bucketInSql } from "../../../domain/tasks/running-times.ts";
 import { prepared } from "../connection/prepared.ts";
 
@@ -116,10 +117,11 @@ const STORY = `nullif((coalesce(t.story, '{}') - 'postponedFor' - 'until') || (c
   || CASE WHEN e.outcome <> 'postponed' THEN '{}' ELSE
        jsonb_build_object('postpones', coalesce((t.story->>'postpones')::int, 0) + 1) END, '{}')`;
 
-/** When it goes on. */
+/** When it goes on. The time that a service tells is no further away than a year: everybody who may write the state queue may tell any. */
 const DUE = `CASE
         WHEN f.has_next THEN unacked_now()
-        WHEN f.outcome = 'postponed' AND f.note ? 'at' THEN to_timestamp((f.note->>'at')::float8 / 1000)
+        WHEN f.outcome = 'postponed' AND f.note ? 'at' 
+          THEN least(to_timestamp((f.note->>'at')::float8 / 1000), unacked_now() + ${MAX_POSTPONE_MS} * interval '1 millisecond')
         WHEN f.outcome IN ('failed', 'postponed') THEN unacked_now() + f.retry_ms * interval '1 millisecond'
         WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END`;
 

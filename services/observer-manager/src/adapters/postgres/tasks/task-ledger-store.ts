@@ -216,7 +216,10 @@ const parametersOfReturns = (words: TaskWord[]): unknown[] => [
   words.map((w) => w.crashes),
 ];
 
-const tookMs = ({ end }: TaskWord): number => Math.max(0, (end?.at ?? 0) - (end?.startedAt ?? 0));
+/** Nothing has run for longer. What is told by a clock that was set meanwhile would have begun before all times of PostgreSQL. */
+const LONGEST_RUN_MS = 50 * 366 * 86_400_000;
+
+const tookMs = ({ end }: TaskWord): number => Math.min(Math.max(0, (end?.at ?? 0) - (end?.startedAt ?? 0)), LONGEST_RUN_MS);
 
 const parametersOfCompletions = (words: TaskWord[]): unknown[] => [
   ...parametersOfStarts(words),

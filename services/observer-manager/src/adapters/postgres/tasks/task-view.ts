@@ -1,4 +1,5 @@
 import { isTaskOver, TASK_STATUSES, type TaskView } from "@unacked/contracts";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import { type TypeStanding, waitOf } from "../../../domain/tasks/task-limits.ts";
 import { literals } from "../connection/sql-conditions.ts";
 
@@ -112,7 +113,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     waitsFor: isPostponed ? "postponed" : waitOf(status, standing, isBehindAnother),
     cancelling,
     runsAgain: row.runs_again,
-    dueAt: row.due_at.toISOString(),
+    dueAt: shownTime(row.due_at),
     maxAttempts: row.max_attempts,
     failures,
     interruptions,
@@ -120,9 +121,9 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     postpones,
     postponedFor: (isPostponed && postponedFor) || null,
     service: row.service_id === null ? null : { id: row.service_id, name: row.service_name ?? "" },
-    taken: row.taken_by === null ? null : { by: row.taken_by, until: row.lease_until?.toISOString() ?? null },
-    startedAt: row.started_at?.toISOString() ?? null,
-    endedAt: row.ended_at?.toISOString() ?? null,
+    taken: row.taken_by === null ? null : { by: row.taken_by, until: shownTimeOrNull(row.lease_until) },
+    startedAt: shownTimeOrNull(row.started_at),
+    endedAt: shownTimeOrNull(row.ended_at),
     output: row.output === null ? null : fromJson(row.output),
     completedBy: status === "Completed" ? completedBy : null,
     lastError: row.last_error,
@@ -131,7 +132,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     ...(created !== undefined && { created }),
     ...(refused !== undefined && { refused }),
     ...(edits !== undefined && { edits }),
-    createdAt: row.created_at.toISOString(),
+    createdAt: shownTime(row.created_at),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { TimerId, TimerView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
+import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 
 export interface TimerRow {
   id: string;
@@ -70,14 +71,14 @@ export function toTimerView(row: TimerRow): TimerView {
   return {
     id,
     name,
-    at: row.due_at.toISOString(),
+    at: shownTime(row.due_at),
     payload,
     status,
-    expiresAt: row.expires_at.toISOString(),
+    expiresAt: shownTime(row.expires_at),
     returns,
     lastProblem: row.last_problem,
-    nextTryAt: row.next_at?.toISOString() ?? null,
-    endedAt: row.ended_at?.toISOString() ?? null,
-    createdAt: row.created_at.toISOString(),
+    nextTryAt: shownTimeOrNull(row.next_at),
+    endedAt: shownTimeOrNull(row.ended_at),
+    createdAt: shownTime(row.created_at),
   };
 }
