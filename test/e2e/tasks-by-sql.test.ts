@@ -1,5 +1,12 @@
-import { randomUUID } from "node:crypto";
-import type { AuditPage, ProblemDetails, TaskBatchResults, TaskView } from "@unacked/contracts";
+import { createHash, randomUUID } from "node:crypto";
+import {
+  type AuditPage,
+  CreateTask,
+  type ProblemDetails,
+  type TaskBatchResults,
+  type TaskPage,
+  type TaskView,
+} from "@unacked/contracts";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readSpans } from "../support/acts/spans.ts";
@@ -56,6 +63,12 @@ async function create(more = "", value = params()): Promise<{ task_id: string; o
 }
 
 const find = async (id: string) => (await system.call<TaskView>("GET", `/api/v1/tasks/${id}`)).body;
+/** As `md5(text)::uuid` makes it. */
+const md5Uuid = (text: string): string =>
+  createHash("md5")
+    .update(text)
+    .digest("hex")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 const refused = (sql: string, values: unknown[] = []) =>
   shop.query(sql, values).then(
     () => expect.fail("it was taken"),
@@ -131,6 +144,50 @@ describe("an id", () => {
     expect(readSpans(tasks.dir)).toHaveLength(1);
     const error = await refused(`SELECT unacked_create_task('other', '{}', id => '${id}')`);
     expect(error).toMatchObject({ code: "23505", constraint: "tasks_pkey" });
+  });
+
+  test.each([
+    "md5('order-17')::uuid",
+    "'01936f60-0b1c-0e5d-9f3a-4b6c8d0e2f41'",
+    "'01936f60-0b1c-9e5d-9f3a-4b6c8d0e2f41'",
+    "'01936f60-0b1c-7e5d-7f3a-4b6c8d0e2f41'",
+    "'01936f60-0b1c-7e5d-cf3a-4b6c8d0e2f41'",
+    "'00000000-0000-0000-0000-000000000001'",
+    "'ffffffff-ffff-ffff-ffff-fffffffffffe'",
+  ])("that is no UUID of RFC 9562 is refused: %s", async (id) => {
+    const [{ id: text } = { id: "" }] = (await shop.query(`SELECT (${id})::uuid AS id`)).rows;
+    expect(CreateTask.shape.id.safeParse(text).success).toBe(false);
+    const error = await refused(`SELECT unacked_create_task('span', '{}', id => ${id})`);
+    expect(error).toMatchObject({ code: "22023", message: expect.stringContaining("gen_random_uuid()") });
+    expect(error.message).toMatch(/^unacked_create_task: id: /);
+  });
+
+  test.each([
+    "01936f60-0b1c-1e5d-8f3a-4b6c8d0e2f41",
+    "01936f60-0b1c-5e5d-9f3a-4b6c8d0e2f41",
+    "01936f60-0b1c-7e5d-af3a-4b6c8d0e2f41",
+    "01936f60-0b1c-8e5d-bf3a-4b6c8d0e2f41",
+    "00000000-0000-0000-0000-000000000000",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+  ])("that REST takes is taken: %s", async (id) => {
+    expect(CreateTask.shape.id.safeParse(id).success).toBe(true);
+    expect(await create(`id => '${id}'`)).toEqual({ task_id: id, outcome: "created" });
+    expect((await tasks.get(id, "30s")).status).toBe("Completed");
+  });
+
+  test("of no version, in the books since before it was looked at, runs as others do, is listed and cancelled", async () => {
+    const [runs, waits] = [md5Uuid("order-17"), md5Uuid("order-18")];
+    const { rows } = await books.query(
+      `INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
+       SELECT u.id, 'span', $2::jsonb, 'default', 0, u.at, u.status FROM unnest($1::uuid[], $3::timestamptz[], $4::text[]) AS u (id, at, status)
+       UNION ALL SELECT gen_random_uuid(), 'span', $2::jsonb, 'default', 0, now(), 'Ready' FROM generate_series(1, 20) RETURNING id`,
+      [[runs, waits], params(), ["2026-01-01", "2999-01-01"], ["Ready", "Scheduled"]],
+    );
+    await create();
+    for (const { id } of rows) if (id !== waits) expect((await tasks.get(id, "30s")).status).toBe("Completed");
+    expect((await system.call<TaskPage>("GET", "/api/v1/tasks?limit=500")).body.items.map(({ id }) => id)).toContain(waits);
+    expect(await system.call("DELETE", `/api/v1/tasks/${waits}`)).toMatchObject({ status: 202 });
+    expect(await find(waits)).toMatchObject({ status: "Cancelled" });
   });
 
   test("or a key needs READ COMMITTED, as an older snapshot cannot see what has moved", async () => {

@@ -110,6 +110,8 @@ describe("a task in memory", () => {
         const id = tasks.create(double, { of: 4 }, { key: "four", startAt: new Date("2026-12-01T00:00:00Z") });
         expect(() => tasks.create(double, { of: "4" as never })).toThrow(/double: \/of/);
         expect(() => tasks.create(double, { of: 1 }, { pool: "" })).toThrow("pool");
+        expect(() => tasks.create(double, { of: 1 }, { pool: "no.dots" })).toThrow("pool");
+        expect(() => tasks.create(double, { of: 1 }, { id: "01936f60-0b1c-0e5d-9f3a-4b6c8d0e2f41" })).toThrow("RFC 9562");
         expect(() => tasks.create("x", { big: 1n })).toThrow("cannot be written as JSON");
         if (fails) throw new Error("no");
         return id;

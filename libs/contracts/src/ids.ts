@@ -20,9 +20,15 @@ export type MessageId = z.infer<typeof MessageId>;
 export const ServiceId = uuid.brand<"ServiceId">();
 export type ServiceId = z.infer<typeof ServiceId>;
 
-/** A task: chosen by the client, or made by the manager (UUIDv7). */
-export const TaskId = uuid.brand<"TaskId">();
+/**
+ * A task: chosen by the client, or made by the manager (UUIDv7). Whatever PostgreSQL takes for a UUID: `unacked_create_task` once took it as
+ * well, and those that are there are to run, to be shown and to be cancelled.
+ */
+export const TaskId = z.guid().toLowerCase().brand<"TaskId">();
 export type TaskId = z.infer<typeof TaskId>;
+
+/** A task's id that a client chooses. */
+export const ChosenTaskId = uuid.brand<"TaskId">();
 
 /** Made by each claim of a task: what is told of an older send changes nothing (docs/decisions/0011-tasks.md). */
 export const SendId = uuid.brand<"SendId">();

@@ -32,7 +32,7 @@ export const ProblemDetails = z
       .array(z.object({ field: z.enum(SPEC_FIELD_NAMES), now: z.unknown(), given: z.unknown() }))
       .optional()
       .describe("with spec-changed: what is otherwise than given"),
-    taskId: z.uuid().optional().describe("with key-taken: of the task that has the key"),
+    taskId: z.guid().optional().describe("with key-taken: of the task that has the key"),
     neededRole: Role.optional().describe("with forbidden: what would be enough"),
     retryAfterS: z.int().optional().describe("the same as the Retry-After header"),
   })

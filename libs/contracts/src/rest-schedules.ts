@@ -251,7 +251,7 @@ export const OccurrenceView = z
       .describe(
         "why it has not started. overlap: the task before it was not over · superseded: a later one was due at once · queue-full · key-taken: another task has the key · refused: the database refuses the task · catch-up-…: it was too late, and `catchUp` says no · changed: the schedule was changed before",
       ),
-    taskId: z.uuid().nullable().describe("what it has created, or what was in its way"),
+    taskId: z.guid().nullable().describe("what it has created, or what was in its way"),
     taskStatus: TaskStatusName.nullable().describe("of the task that it has created; null: none, or forgotten"),
     observers: z
       .object({ wanted: Wanted, changed: z.int().describe("how many were paused, or resumed, so far") })

@@ -15,7 +15,7 @@ export const TaskFailureGroup = z
     firstEndedAt: Timestamp,
     lastEndedAt: Timestamp,
     example: z
-      .object({ id: z.uuid(), lastError: z.object({ name: z.string(), message: z.string() }) })
+      .object({ id: z.guid(), lastError: z.object({ name: z.string(), message: z.string() }) })
       .describe("the one that was created last"),
   })
   .meta({ id: "TaskFailureGroup" });

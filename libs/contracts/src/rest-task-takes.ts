@@ -34,7 +34,7 @@ const Timestamp = z.iso.datetime().describe("ISO 8601, UTC, by the database's cl
 
 export const TakenTask = z
   .object({
-    id: z.uuid(),
+    id: z.guid(),
     sendId: SendId.describe("goes with complete, fail and extend: says which taking of the task they are about"),
     type: z.string(),
     params: z.unknown().refine((value): boolean => value !== undefined),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { timestamp } from "./bounds.ts";
-import { DEFAULT_POOL, PoolName, TaskId, TypeName } from "./ids.ts";
+import { ChosenTaskId, DEFAULT_POOL, PoolName, TypeName } from "./ids.ts";
 import { ProblemDetails } from "./problem-details.ts";
 import { MAX_BULK } from "./rest-bulk.ts";
 import { COMPLETED_BY, TASK_WAITS, TaskStatusName } from "./task-states.ts";
@@ -17,7 +17,9 @@ export const CreateTask = z
   .strictObject({
     type: TypeName,
     params: z.unknown().default({}).describe("any JSON value; checked by the type's schema where a live service knows it"),
-    id: TaskId.optional().describe("chosen by the client: makes the request safe to repeat, while the task is remembered"),
+    id: ChosenTaskId.optional().describe(
+      "chosen by the client: makes the request safe to repeat, while the task is remembered",
+    ),
     pool: PoolName.default(DEFAULT_POOL),
     priority: z.int().min(-1_000).max(1_000).default(0).describe("the higher goes first"),
     startAt: timestamp.optional().describe("ISO 8601; it does not start before that"),
@@ -62,7 +64,7 @@ const anyJson = () => z.unknown().refine((value): boolean => value !== undefined
 
 export const TaskView = z
   .object({
-    id: z.uuid(),
+    id: z.guid(),
     type: z.string(),
     params: anyJson().describe("any JSON value"),
     pool: z.string(),
@@ -105,9 +107,9 @@ export const TaskView = z
       })
       .nullable()
       .describe("the flow that it is a task of; null: none"),
-    parentId: z.uuid().nullable().describe("the task whose handler created it; null: a client did"),
+    parentId: z.guid().nullable().describe("the task whose handler created it; null: a client did"),
     created: z
-      .array(z.object({ id: z.uuid(), type: z.string(), outcome: z.enum(CREATE_OUTCOMES) }))
+      .array(z.object({ id: z.guid(), type: z.string(), outcome: z.enum(CREATE_OUTCOMES) }))
       .optional()
       .describe("what its handler created, in the order given, with what became of it; stands with a single task"),
     refused: z

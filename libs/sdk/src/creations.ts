@@ -10,8 +10,10 @@ const MAX_PARAMS_BYTES = 262_144;
 const MAX_BYTES = 1_048_576;
 const MAX_KEY = 255;
 const ON_CONFLICT = ["reject", "return", "replace", "queue-latest"];
-const POOL = /^[A-Za-z0-9._-]{1,64}$/;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const POOL = /^[A-Za-z0-9_-]{1,64}$/;
+/** As the manager takes it: of RFC 9562, with its version and variant. */
+const UUID =
+  /^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|f{8}-f{4}-f{4}-f{4}-f{12})$/;
 
 /** Of what `defineTask` gave: all that is needed of it here. */
 type TaskType = { readonly type: string; readonly params: z.ZodType };
@@ -34,7 +36,7 @@ export type CreationOptions = {
   readonly maxAttempts?: number;
   /** Default: that of the creating task, whose manager may allow others (`TASK_CREATION_POOLS`). */
   readonly pool?: string;
-  /** UUID of your own. Default: a random one. */
+  /** UUID of your own (RFC 9562). Default: a random one. */
   readonly id?: string;
 };
 
@@ -139,7 +141,7 @@ function optionsOf(options: CreationOptions): object {
   check("priority", priority, whole(priority, -1_000, 1_000), "a whole number from -1000 to 1000");
   check("maxAttempts", maxAttempts, whole(maxAttempts, 1, 1_000), "a whole number from 1 to 1000");
   check("pool", pool, POOL.test(String(pool)), "the name of a pool");
-  check("id", id, UUID.test(String(id)), "a UUID");
+  check("id", id, UUID.test(String(id)), "a UUID of RFC 9562, such as crypto.randomUUID() makes");
   check("startAt", startAt, startAt instanceof Date && Number.isFinite(startAt.getTime()), "a valid Date");
   const given = { key, onConflict, priority, maxAttempts, pool, startAt: startAt?.toISOString() };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -17,7 +17,7 @@ export const PATH_PARAMETERS = {
     .describe("the `id` of an entry in GET /errors")
     .meta({ examples: ["42"] }),
   taskId: z
-    .uuid()
+    .guid()
     .describe("the task's id")
     .meta({ examples: ["01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"] }),
   timerId: z

@@ -43,6 +43,7 @@ import { EndedTasksOfPool0050 } from "../migrations/0050-ended-tasks-of-pool.ts"
 import { TaskWishes0051 } from "../migrations/0051-task-wishes.ts";
 import { ServicesGone0052 } from "../migrations/0052-services-gone.ts";
 import { TasksByAge0053 } from "../migrations/0053-tasks-by-age.ts";
+import { TaskIds0054 } from "../migrations/0054-task-ids.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -136,6 +137,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskWishes0051,
       ServicesGone0052,
       TasksByAge0053,
+      TaskIds0054,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),
