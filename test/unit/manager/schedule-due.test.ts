@@ -1,4 +1,5 @@
 import { PutSchedule } from "@unacked/contracts";
+import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { dueTimes } from "../../../services/observer-manager/src/domain/schedules/due.ts";
 import { decideOverlap, MAX_QUEUED } from "../../../services/observer-manager/src/domain/schedules/overlap.ts";
@@ -83,6 +84,60 @@ describe("catching up", () => {
       due: [{ atMs: BASE, lateMs: 0, cause: "time" }],
       nextMs: BASE + MINUTE,
     });
+  });
+
+  const someTiming = fc.record({
+    everyMs: fc.integer({ min: S, max: 120 * S }),
+    jitterMs: fc.integer({ min: 0, max: 3_600 * S }),
+  });
+  const looks = fc.array(fc.integer({ min: 1, max: 59 * S }), { minLength: 1, maxLength: 80 });
+
+  test("while somebody looks within each minute each time starts once, in order, at most its jitter late, and none is missed", () => {
+    fc.assert(
+      fc.property(someTiming, looks, fc.constantFrom("none", "latest", "all"), ({ everyMs, jitterMs }, pauses, catchUp) => {
+        let [nextMs, nowMs, count] = [BASE, BASE, 0];
+        for (const pauseMs of pauses) {
+          nowMs += pauseMs;
+          // Nothing but `nextMs` is handed on: each look may be that of a manager which knows nothing else.
+          const told = due({ catchUp, everyMs, jitterMs, nextMs, nowMs });
+          expect([told.missed, told.earlierMissed]).toEqual([[], 0]);
+          for (const { atMs, lateMs, cause } of told.due) {
+            expect([atMs, cause]).toEqual([BASE + count * everyMs, "time"]);
+            expect(nowMs).toBeGreaterThanOrEqual(atMs + jitterOf("a", atMs, jitterMs));
+            expect(nowMs).toBeLessThanOrEqual(atMs + jitterMs + pauseMs);
+            expect(lateMs).toBeLessThanOrEqual(pauseMs);
+            count += 1;
+          }
+          nextMs = told.nextMs ?? expect.fail("it is over");
+          expect(nextMs).toBe(BASE + count * everyMs);
+        }
+      }),
+    );
+  });
+
+  test("after a stop the same are caught up, however many are passed over unseen", () => {
+    const stopS = fc.integer({ min: 400, max: 1_500 });
+    const jitterS = fc.integer({ min: 0, max: 300 });
+    const most = fc.integer({ min: 1, max: 100 });
+    fc.assert(
+      fc.property(stopS, jitterS, most, fc.constantFrom("latest", "all"), (stop, jitter, max, catchUp) => {
+        const nowMs = BASE + stop * S;
+        const jitterMs = jitter * S;
+        const told = due({ catchUp, everyMs: S, jitterMs, nowMs, max });
+        const late: number[] = [];
+        const onTime: number[] = [];
+        for (let [atMs, dueMs] = [BASE, 0]; ; atMs += S) {
+          dueMs = Math.max(dueMs, atMs + jitterOf("a", atMs, jitterMs));
+          if (dueMs > nowMs) break;
+          (nowMs - dueMs > MINUTE ? late : onTime).push(atMs);
+        }
+        const caught = catchUp === "all" ? late.slice(-max) : onTime.length > 0 ? [] : late.slice(-1);
+        expect(told.due.map(({ atMs }) => atMs)).toEqual([...caught, ...onTime]);
+        expect(told.missed.length + told.earlierMissed).toBeLessThanOrEqual(late.length - caught.length);
+        expect(told.nextMs).toBe(BASE + (late.length + onTime.length) * S);
+      }),
+      { examples: [[570, 0, 100, "all"]] },
+    );
   });
 
   test("of what is missed the newest are kept, and the others counted", () => {

@@ -31,7 +31,9 @@ export interface Due {
 }
 
 /**
- * What became due since the books were written, and what of it is too late to be anything but caught up.
+ * What became due since the books were written, and what of it is too late to be anything but caught up. Times keep their order: none is due
+ * before those before it are, whose jitter may be longer, and it is late only from then on. What was decided before `nextMs` was due before
+ * that is, so nothing of it needs to be known.
  * @param nextMs its first time that nothing was decided about
  */
 export function dueTimes(
@@ -39,23 +41,31 @@ export function dueTimes(
   { id, nextMs, nowMs, keep }: { id: string; nextMs: number; nowMs: number; keep: number },
 ): Due {
   const { timing } = schedule;
-  const lateOf = (atMs: number): number => nowMs - atMs - jitterOf(id, atMs, timing.jitterMs);
+  let dueMs = Number.NEGATIVE_INFINITY;
+  /** Asked in order. */
+  const lateOf = (atMs: number): number => {
+    dueMs = Math.max(dueMs, atMs + jitterOf(id, atMs, timing.jitterMs));
+    return nowMs - dueMs;
+  };
   const mostLate = Math.max(keep, schedule.catchUp === "all" ? schedule.catchUpMax : 1);
-  const times: number[] = [];
+  let seen: Late[] = [];
   let next: number | undefined = nextMs;
   let skipped = 0;
-  while (next !== undefined && lateOf(next) >= 0) {
-    times.push(next);
-    if (skipped === 0 && times.length > MAX_COUNTED && lateOf(next) > ON_TIME_MS) {
-      // Too many to look at each: the last ones are what matters.
-      const lateUntil = nowMs - ON_TIME_MS - timing.jitterMs;
-      skipped = times.length;
-      times.splice(0, times.length, ...lastTimesBetween(timing, next + 1, Math.max(next + 1, lateUntil), mostLate));
-      next = times.at(-1) ?? next;
-    }
-    next = nextTime(timing, next);
+  let hasSkipped = false;
+  for (; next !== undefined; next = nextTime(timing, next)) {
+    const lateMs = lateOf(next);
+    if (lateMs < 0) break;
+    seen.push({ atMs: next, lateMs });
+    if (hasSkipped || seen.length <= MAX_COUNTED || lateMs <= ON_TIME_MS) continue;
+    // Too many to look at each: the last ones are what matters. These are late, whatever their jitter is.
+    hasSkipped = true;
+    const lateUntilMs = nowMs - ON_TIME_MS - timing.jitterMs;
+    const last = lastTimesBetween(timing, next + 1, Math.max(next + 1, lateUntilMs), mostLate);
+    seen.push(...last.map((atMs) => ({ atMs, lateMs: lateOf(atMs) })));
+    skipped = Math.max(0, seen.length - mostLate);
+    seen = seen.slice(skipped);
+    next = last.at(-1) ?? next;
   }
-  const seen = times.map((atMs) => ({ atMs, lateMs: lateOf(atMs) }));
   const onTime = seen.filter(({ lateMs }) => lateMs <= ON_TIME_MS);
   const late = seen.filter(({ lateMs }) => lateMs > ON_TIME_MS);
   const { caught, missed } = catchUp(schedule, late, onTime.length > 0);
