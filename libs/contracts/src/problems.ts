@@ -54,7 +54,7 @@ export const PROBLEMS = {
     status: 404,
     title: "No such task type",
     remedy:
-      "See GET /api/v1/task-types for the names. A type is known while a service has it, a task of it waits, or it is limited.",
+      "See GET /api/v1/task-types for the names. A type is known while a service has it and for an hour after, while a task of it waits, or it is limited.",
   },
   "timer-not-found": {
     status: 404,

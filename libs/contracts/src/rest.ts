@@ -258,7 +258,7 @@ export const ServiceView = z
         types: z.array(z.string()).describe("task types that it knows"),
       })
       .nullable()
-      .describe("the tasks that it takes; null: none, or it has not told yet"),
+      .describe("the tasks that it takes; null: none, or it has not told yet, or ended more than an hour ago"),
     brokenFiles: z.array(BrokenFile).describe("files of its folder that it could not load: their types are missing here"),
     slots: z.array(SlotView).describe("the processes in which it runs observers, the first 64; none with SLOTS=0"),
     slotDeaths: z.array(SlotDeathView).describe("the last of them that ended, up to 5, the newest first"),

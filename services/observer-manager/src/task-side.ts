@@ -52,7 +52,7 @@ export class TaskSide {
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
     const { database, log, retentionMs, isCaughtUp, tally } = parts;
-    const { store, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = database.tasks;
+    const { store, ledger, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = database.tasks;
     const wake = () => this.wake();
     this.#broker = new TaskBroker(parts);
     const cancelled = (refuse: UnwantedAttempt[]): void => {
@@ -82,7 +82,7 @@ export class TaskSide {
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
     this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, over });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });
-    this.#retention = new TaskRetention({ days, figures, requests, retentionMs, log });
+    this.#retention = new TaskRetention({ days, figures, requests, services: ledger, retentionMs, log });
     this.#folder = new TaskFigureFolder({ store: figures, log });
   }
 

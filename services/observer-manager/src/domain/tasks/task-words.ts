@@ -45,8 +45,8 @@ export interface TaskNews {
   workers: (Teller & TaskWorkers & { pool: string })[];
   seen: string[];
   inventories: (Teller & TaskInventory)[];
-  /** The highest of each service. */
-  seqs: Map<ServiceId, number>;
+  /** Who told something, with the highest number of each. */
+  seqs: Map<ServiceId, Teller & { pool: string; seq: number }>;
 }
 
 /** Pure. Batches in the order in which they were read. */
@@ -56,7 +56,7 @@ export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
   const news: TaskNews = { words: [], workers: [], seen: [], inventories: [], seqs: new Map() };
   for (const { serviceId, serviceName, pool, generation, seq, events } of batches) {
     const by = { serviceId, serviceName, generation };
-    news.seqs.set(serviceId, Math.max(seq, news.seqs.get(serviceId) ?? 0));
+    news.seqs.set(serviceId, { ...by, pool, seq: Math.max(seq, news.seqs.get(serviceId)?.seq ?? 0) });
     for (const event of events) {
       switch (event.kind) {
         case "TaskWorkers":

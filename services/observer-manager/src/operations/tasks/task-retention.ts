@@ -2,6 +2,7 @@ import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { RequestStore } from "../requests/request-store.ts";
 import type { TaskFigureStore } from "./task-figure-store.ts";
+import type { TaskLedgerStore } from "./task-store.ts";
 
 export interface TaskDays {
   /** Makes the partitions of the days to come, where they are missing. */
@@ -19,13 +20,14 @@ export interface TaskRetentionParts {
   /** What was answered over AMQP is remembered for as long. */
   requests: Pick<RequestStore, "forget">;
   figures: Pick<TaskFigureStore, "forgetOld">;
+  services: Pick<TaskLedgerStore, "forgetGone">;
   retentionMs: number;
   log: Log;
 }
 
 /**
  * Keeps a partition ready for each day of the week to come, and drops those that are older than the retention: an ended task costs no
- * statement of its own to be forgotten. Figures have ages of their own. A crash in the middle leaves a partition that is detached, or one to be dropped the next time.
+ * statement of its own to be forgotten. Figures, and services that are gone, have ages of their own. A crash in the middle leaves a partition that is detached, or one to be dropped the next time.
  */
 export class TaskRetention {
   readonly #parts: TaskRetentionParts;
@@ -44,12 +46,13 @@ export class TaskRetention {
   }
 
   async #sweep(): Promise<number> {
-    const { days, figures, requests, retentionMs, log } = this.#parts;
+    const { days, figures, requests, services, retentionMs, log } = this.#parts;
     await days.makeAhead();
     await figures.forgetOld();
     const dropped = await days.dropOlderThan(retentionMs);
     if (dropped.length > 0) log.info({ event: "task-retention", dropped }, "days of ended tasks were dropped");
     for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await requests.forget(retentionMs, AT_ONCE);
+    for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await services.forgetGone(AT_ONCE);
     return EVERY_MS;
   }
 

@@ -60,6 +60,8 @@ export interface TaskLedgerStore {
     news: TaskNews,
     creations?: ReadonlyMap<SendId, SendCreations>,
   ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[]; hasFlowEnds: boolean }>;
+  /** Forgets services that are gone for so long that nothing of them can come any more, and with them the types that they had. @returns how many */
+  forgetGone(limit: number): Promise<number>;
 }
 
 export type ClaimedTask = Claimed;

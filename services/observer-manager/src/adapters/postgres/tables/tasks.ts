@@ -89,7 +89,7 @@ export const EndedTasksTable = new EntitySchema({
   ],
 });
 
-/** One row a boot of a service that has task workers. */
+/** One row a boot of a service that has task workers, until an hour or two after its end. */
 export const TaskServicesTable = new EntitySchema({
   name: "TaskService",
   tableName: "task_services",

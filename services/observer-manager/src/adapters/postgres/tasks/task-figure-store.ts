@@ -58,7 +58,7 @@ const read = (span: FigureSpan): string => `
   SELECT at, type, pool, ${COUNTS.map((count) => `${count}::float8`).join(", ")}, ran_ms, histogram FROM task_figures
   WHERE span = '${span}' AND at >= $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR pool = $3)`;
 
-/** A living service has it, somebody has limited it, or there is a task of it. Index: ended_tasks_of_type of each day. */
+/** A service has it, or had it an hour or two ago, somebody has limited it, or there is a task of it. Index: ended_tasks_of_type of each day. */
 const IS_KNOWN = `
   SELECT EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', $1::text)))
       OR EXISTS (SELECT FROM task_types WHERE type = $1)

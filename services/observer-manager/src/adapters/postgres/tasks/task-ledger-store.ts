@@ -1,6 +1,6 @@
 import type { SendId, ServiceId, TaskId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
-import type { TaskNews, TaskWord } from "../../../domain/tasks/task-words.ts";
+import type { TaskNews, TaskWord, Teller } from "../../../domain/tasks/task-words.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
@@ -28,9 +28,24 @@ const WORKERS = `
   ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, workers = excluded.workers, draining = excluded.draining,
     types = excluded.types, seen_at = now()`;
 
+/** Of a service whose row is gone, too: what it told before that may be read late, and then come again. It is given nothing until it says its types. */
 const SEQS = prepared(`
-  UPDATE task_services s SET last_seq = u.seq, seen_at = now()
-  FROM unnest($1::uuid[], $2::bigint[]) AS u (id, seq) WHERE s.id = u.id`);
+  INSERT INTO task_services (id, generation, name, pool, workers, draining, types, last_seq)
+  SELECT id, generation, name, pool, 0, false, '[]', seq
+  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bigint[]) AS u (id, generation, name, pool, seq)
+  ON CONFLICT (id) DO UPDATE SET last_seq = excluded.last_seq, seen_at = now()`);
+
+/**
+ * Who ended an hour ago, and was last heard of an hour before who was heard of last. An hour of the queue, and not of the clock: while nothing
+ * is read, as broker or managers are away, nobody grows older. So all that this service told, and what of it comes again, was in front of what
+ * has been read since, and its number is not needed any more. Proofs ask for it for 90 seconds. All of the table is read: a handful of rows.
+ */
+const FORGET_GONE = `
+  DELETE FROM task_services WHERE id IN (
+    SELECT t.id FROM task_services t LEFT JOIN services s USING (id)
+    WHERE t.seen_at < (SELECT max(seen_at) FROM task_services) - interval '1 hour'
+      AND coalesce(s.ended_at < now() - interval '1 hour', s.id IS NULL)
+    LIMIT $1 FOR UPDATE OF t SKIP LOCKED)`;
 
 const SEEN = "UPDATE task_proofs SET seen_at = now() WHERE marker_id = ANY($1::uuid[]) AND seen_at IS NULL";
 
@@ -55,6 +70,11 @@ export class PostgresTaskLedgerStore implements TaskLedgerStore {
 
   async apply(news: TaskNews, creations: Creations = NONE): ReturnType<TaskLedgerStore["apply"]> {
     return await transact(this.#dataSource, (tx, unawaited) => write(tx, unawaited, news, creations)).catch(rethrowRefused);
+  }
+
+  async forgetGone(limit: number): Promise<number> {
+    const [, gone] = await this.#dataSource.query<[unknown[], number]>(FORGET_GONE, [limit]);
+    return gone;
   }
 }
 
@@ -83,7 +103,7 @@ async function write(
   if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
     unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
-  unawaited.add(tx.query(SEQS, [[...seqs.keys()], [...seqs.values()]]));
+  unawaited.add(tx.query(SEQS, parametersOfSeqs([...seqs.values()])));
   const [started, back, , completed, changed] = await asked;
   const ended = [...completed, ...changed, ...(await endRest(tx, plain, completed))];
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
@@ -191,6 +211,14 @@ const parametersOfWorkers = (workers: TaskNews["workers"]): unknown[] => [
   workers.map((w) => w.workers),
   workers.map((w) => w.draining),
   workers.map((w) => JSON.stringify(w.types)),
+];
+
+const parametersOfSeqs = (tellers: (Teller & { pool: string; seq: number })[]): unknown[] => [
+  tellers.map((t) => t.serviceId),
+  tellers.map((t) => t.generation),
+  tellers.map((t) => t.serviceName),
+  tellers.map((t) => t.pool),
+  tellers.map((t) => t.seq),
 ];
 
 const identityOf = (words: TaskWord[]): unknown[] => [words.map((w) => w.taskId), words.map((w) => w.sendId)];

@@ -18,7 +18,7 @@ const LIMITS =
   'paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside';
 const FIND = `SELECT ${LIMITS} FROM task_types WHERE type = $1`;
 
-/** Somebody has it, or a task of it waits or is in flight. */
+/** Somebody has it, or had it an hour or two ago, or a task of it waits or is in flight. */
 const IS_KNOWN = `
   SELECT EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', $1::text)))
       OR ${IS_OF_TYPE} AS known`;
