@@ -7,7 +7,7 @@ import { Epoch, MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, Ser
 import { SpecVersion } from "./observer-spec.ts";
 import { InventoryProof, StateMarker } from "./queue-marker.ts";
 import { ToldSilence } from "./silence.ts";
-import { MAX_SLOT_DEATHS, MAX_SLOT_REPORTS, SlotDeath, SlotReport } from "./slot-report.ts";
+import { MAX_SLOT_REPORTS, SlotDeaths, SlotReport } from "./slot-report.ts";
 import { MAX_STACK } from "./stack-length.ts";
 import { RUN_STOPPED_REASONS } from "./states.ts";
 import { TraceContext } from "./trace-context.ts";
@@ -249,7 +249,7 @@ export const ServiceAlive = z.object({
   /** Where observers run in slots: the first of these. */
   slots: z.array(SlotReport).max(MAX_SLOT_REPORTS).optional(),
   /** The last of them, the newest first. */
-  slotDeaths: z.array(SlotDeath).max(MAX_SLOT_DEATHS).optional(),
+  slotDeaths: SlotDeaths.optional(),
   /** How many slots in the last 10 minutes ended by what nobody wanted. */
   slotDeathsLately: count(0).optional(),
   /** Whether it takes observers from the work queue now. */

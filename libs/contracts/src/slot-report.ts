@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { amount, count, shownText, wallClockMs } from "./bounds.ts";
-import { ObserverId, ObserverName } from "./ids.ts";
+import { ObserverId, ObserverName, TaskId, TypeName } from "./ids.ts";
 
 /**
  * What a slot is for: everybody · nobody yet · suspects of one slot's death · one observer that was found guilty ·
@@ -13,6 +13,10 @@ export const SLOT_PURPOSES = ["shared", "spare", "suspects", "alone", "own"] as 
  * had taken too much memory · anything else. One that was not needed any more is no death.
  */
 export const SLOT_DEATH_REASONS = ["culprit", "unnamed", "stop", "recycled", "other"] as const;
+
+/** How much of it a service tells: the rest stands in its log. */
+export const MAX_SLOT_REPORTS = 64;
+export const MAX_SLOT_DEATHS = 5;
 
 const slot = {
   pid: count(0),
@@ -40,9 +44,19 @@ export type SlotReport = z.infer<typeof SlotReport>;
 export const SlotDeath = z.object({
   at: wallClockMs,
   ...death,
+  /** The observer that did it. A task is none, and its id no observer's name: 0.1.0 would not read it here. */
   culprit: z.object({ id: ObserverId, name: ObserverName }).optional(),
+  /** The task that did it; without an id it was one call for many of that type. */
+  culpritTask: z.object({ id: TaskId.optional(), type: TypeName }).optional(),
 });
 export type SlotDeath = z.infer<typeof SlotDeath>;
+
+/** Of the last of them. They are for people: one that cannot be read is left out, rather than the sign of life that it came with. */
+export const SlotDeaths = z.preprocess(readableDeaths, z.array(SlotDeath).max(MAX_SLOT_DEATHS));
+
+function readableDeaths(told: unknown): unknown {
+  return Array.isArray(told) ? told.filter((one) => SlotDeath.safeParse(one).success) : told;
+}
 
 const Timestamp = z.iso.datetime().describe("ISO 8601, UTC, by the service's clock");
 
@@ -54,10 +68,10 @@ export const SlotDeathView = z
     at: Timestamp,
     ...death,
     culprit: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("the observer that did it, if it is known"),
+    culpritTask: z
+      .object({ id: z.uuid().nullable().describe("null: one call for many tasks of the type"), type: z.string() })
+      .nullable()
+      .describe("the task that did it, if it was one and that is known"),
   })
   .meta({ id: "SlotDeath" });
 export type SlotDeathView = z.infer<typeof SlotDeathView>;
-
-/** How much of it a service tells: the rest stands in its log. */
-export const MAX_SLOT_REPORTS = 64;
-export const MAX_SLOT_DEATHS = 5;

@@ -265,6 +265,7 @@ describe("a description", () => {
             why: "nobody can be named: 3 suspects",
             runs: 3,
             culprit: null,
+            culpritTask: null,
           },
         ],
         slotDeathsLately: 7,

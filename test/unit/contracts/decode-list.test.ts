@@ -46,6 +46,14 @@ describe("a message that carries a list", () => {
     ]);
   });
 
+  it("leaves out of a sign of life a death that it cannot read, and keeps the rest of it", () => {
+    const death = { at: 1, pid: 1, purpose: "shared", end: "SIGKILL", runs: 1, reason: "culprit", why: "" };
+    const odd = { ...death, culprit: { id: newObserverId(), name: newObserverId() } };
+    const alive = { workerCount: 1, running: 0, memoryBytes: 1, eventLoopLagMs: 1, draining: false, slotDeathsLately: 2 };
+    const decoded = decodeBatch({ kind: "ServiceAlive", at: 1, ...alive, slotDeaths: [odd, death, "odd"] });
+    expect(decoded).toMatchObject({ ok: true, leftOut: [], value: { events: [{ ...alive, slotDeaths: [death] }] } });
+  });
+
   it("keeps its envelope when every item is left out, and items that are no objects at all are", () => {
     const decoded = decodeBatch({ kind: "RunPaused" }, null, 5);
     expect(decoded).toMatchObject({ ok: true, value: { seq: 7, events: [] } });

@@ -176,9 +176,11 @@ describe("warnings", () => {
       reason: "unnamed",
       why: "nobody can be named: 3 suspects",
       culprit: null,
+      culpritTask: null,
     };
+    const block = { ...death, reason: "culprit", culpritTask: { id: "2", type: "block" } };
     const spin = { ...death, reason: "culprit", why: "spin did it: Error: x", culprit: { id: "1", name: "spin" } };
-    const told = (slotDeaths: (typeof death | typeof spin)[], slotDeathsLately: number) =>
+    const told = (slotDeaths: (typeof death | typeof spin | typeof block)[], slotDeathsLately: number) =>
       warningsOf({ ...well, services: [{ ...service, slotDeaths, slotDeathsLately }] });
     expect(told([spin, spin], 2)).toEqual([]);
     expect(told([spin, spin, death], 3)).toMatchObject([
@@ -190,6 +192,7 @@ describe("warnings", () => {
         remedy: expect.stringMatching(/^Mend or stop spin: /),
       },
     ]);
+    expect(told([block, spin, block], 3)[0]?.remedy).toMatch(/^Mend or stop tasks of the type block, spin: /);
     expect(told([death, death, death], 9)[0]?.remedy).toMatch(/^Who it is, is being found/);
     // Nobody is blamed for what was long ago.
     const before = { ...spin, at: "2025-12-31T23:45:00.000Z" };

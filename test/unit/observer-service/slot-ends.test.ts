@@ -1,3 +1,4 @@
+import { SlotDeath, type StartTask } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import type { HandledRun } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
 import { Blame } from "../../../services/observer-service/src/keeper/slots/blame.ts";
@@ -5,6 +6,8 @@ import type { Line, Placed } from "../../../services/observer-service/src/keeper
 import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { SlotEnds } from "../../../services/observer-service/src/keeper/slots/slot-ends.ts";
 import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
+import { TaskBatch } from "../../../services/observer-service/src/keeper/tasks/task-batch.ts";
+import { TaskRun } from "../../../services/observer-service/src/keeper/tasks/task-run.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 
 const log = createLog("silent");
@@ -52,6 +55,21 @@ test("the culprit fails and the others are interrupted; who stood behind others 
   end([a, b, c], "c");
   expect(told).toEqual(["b not begun", "a interrupted", "c failed"]);
   expect(blame.isGuilty("c")).toBe(true);
+});
+
+test("a task that is the culprit is told as a task with its type, many in one call without an id: neither has an observer's name", () => {
+  const task = { taskId: "0190f6f2-0000-7000-8000-000000000003", type: "resize", failures: 0, params: {} };
+  const one = new TaskRun(task as unknown as StartTask, undefined as never, log);
+  const many = new TaskBatch("resize", [one, one.successor()], log);
+  for (const run of [one, many]) end([{ ...placed("a"), run }], run.runId);
+  expect(history.last().map((death) => SlotDeath.parse(death))).toMatchObject([
+    { why: "2 tasks of resize did it: HandlerBlockedError: blocked", culpritTask: { type: "resize" } },
+    {
+      why: `task resize ${task.taskId} did it: HandlerBlockedError: blocked`,
+      culpritTask: { id: task.taskId, type: "resize" },
+    },
+  ]);
+  expect(history.last().map(({ culprit }) => culprit)).toEqual([undefined, undefined]);
 });
 
 test("a culprit that has settled leaves nobody guilty or suspected, though one alone is left", () => {

@@ -1,4 +1,4 @@
-import { type ObserverId, SlotDeath } from "@unacked/contracts";
+import { type ObserverId, SlotDeath, type TaskId } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
 import { type DeathFacts, deathOf } from "../../../services/observer-service/src/keeper/slots/slot-death.ts";
 import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
@@ -47,6 +47,13 @@ describe("why a slot died", () => {
     expect(deathOf(known)).toMatchObject({ pid: 4_711, end: "SIGKILL", purpose: "shared", reason, why });
   });
 
+  test("names a task as one, which has no name of an observer", () => {
+    const task = { id: "0190f6f2-0000-7000-8000-000000000003" as TaskId, type: "resize" };
+    const death = deathOf(facts({ culprit: { ...ONE, name: `task resize ${task.id}`, task, error } }));
+    expect(death).toMatchObject({ why: `task resize ${task.id} did it: HandlerBlockedError: blocked for 5000 ms` });
+    expect([death?.culprit, death?.culpritTask]).toEqual([undefined, task]);
+  });
+
   test("names nobody where it was not needed any more: that is no death", () => {
     expect(deathOf(facts({ observers: [], isKilled: true }))).toBeUndefined();
   });
@@ -77,6 +84,16 @@ describe("the history of slots", () => {
     for (let pid = 2; pid <= 9; pid += 1) history.note({ ...death, pid, reason: "unnamed", why: "" }, 1_000);
     expect(history.last(2_000).map(({ pid }) => pid)).toEqual([9, 8, 7, 6, 1]);
     expect(history.last(700_000).map(({ pid }) => pid)).toEqual([9, 8, 7, 6, 5]);
+  });
+
+  test("tells of tasks what a message takes, and forgets them no sooner", () => {
+    const history = new SlotHistory();
+    const noted = { ...death, reason: "culprit", why: "" } as const;
+    history.note({ ...noted, pid: 1, culpritTask: { id: ONE.observerId as string as TaskId, type: "resize" } }, 0);
+    for (let pid = 2; pid <= 9; pid += 1) history.note({ ...death, pid, reason: "unnamed", why: "" }, 1_000);
+    const told = history.last(2_000);
+    expect(told.map(({ pid }) => pid)).toEqual([9, 8, 7, 6, 1]);
+    expect(told.map((one) => SlotDeath.parse(one))).toEqual(told);
   });
 
   test("tells what nobody wanted of the last ten minutes alone", () => {

@@ -1,4 +1,4 @@
-import type { BrokenFile, PoolStats, QueueType, ServiceView, Warning } from "@unacked/contracts";
+import type { BrokenFile, PoolStats, QueueType, ServiceView, SlotDeathView, Warning } from "@unacked/contracts";
 
 /** A pool's queue that cannot be had, and why. */
 export interface QueueTrouble {
@@ -179,7 +179,7 @@ function slotsDie({ name, slotDeaths, slotDeathsLately, lastSeenAt }: Facts["ser
   if (slotDeathsLately < MANY_SLOT_DEATHS) return [];
   const sinceMs = Date.parse(lastSeenAt) - LATELY_MS;
   const lately = slotDeaths.filter(({ at }) => Date.parse(at) >= sinceMs);
-  const culprits = [...new Set(lately.flatMap(({ culprit }) => culprit?.name ?? []))];
+  const culprits = [...new Set(lately.flatMap(whoDid))];
   const last = slotDeaths[0] === undefined ? "" : ` The last one (${slotDeaths[0].end}): ${slotDeaths[0].why}.`;
   const remedy =
     culprits.length === 0
@@ -193,6 +193,11 @@ function slotsDie({ name, slotDeaths, slotDeathsLately, lastSeenAt }: Facts["ser
       remedy: `${remedy} GET /api/v1/services tells each.`,
     },
   ];
+}
+
+function whoDid({ culprit, culpritTask }: SlotDeathView): string[] {
+  if (culprit !== null) return [culprit.name];
+  return culpritTask === null ? [] : [`tasks of the type ${culpritTask.type}`];
 }
 
 function brokerAway({ stateQueueLag }: Facts): Warning[] {

@@ -1,4 +1,4 @@
-import type { BrokenFile, ErrorText, TaskInput } from "@unacked/contracts";
+import type { BrokenFile, ErrorText, TaskId, TaskInput } from "@unacked/contracts";
 import type { Attempt, AttemptedRun, AttemptHost, BatchMember } from "../../wire/attempt.ts";
 import type { Catalogue } from "../../wire/messages.ts";
 
@@ -7,6 +7,8 @@ export interface HandledRun extends AttemptedRun {
   readonly start: AttemptedRun["start"] & { readonly params: unknown; readonly retry: { readonly resetAfterMs: number } };
   /** Only of a task: how often it has been tried, this time included. */
   readonly taskAttempt?: number;
+  /** Only of a task: as what it is told that it has ended its slot; without an id it is one call for many. */
+  readonly toldAs?: { readonly id?: TaskId; readonly type: string };
   /** Only of a task of a flow: what it comes after. */
   readonly inputs?: readonly TaskInput[] | undefined;
   /** Only of a batch of tasks. */

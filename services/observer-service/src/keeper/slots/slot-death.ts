@@ -1,4 +1,5 @@
 import type { ObserverId } from "@unacked/contracts";
+import type { HandledRun } from "../runs/handlers.ts";
 import { endText, type Slot } from "./slot.ts";
 import type { NotedDeath } from "./slot-history.ts";
 import type { SlotEnd } from "./slot-process.ts";
@@ -15,7 +16,7 @@ export interface DeathFacts {
   /** Observers that it ran. */
   readonly observers: readonly Observed[];
   /** Who did it, and how its attempt fails. */
-  readonly culprit: (Observed & { error: Error }) | undefined;
+  readonly culprit: (Observed & { task?: HandledRun["toldAs"]; error: Error }) | undefined;
   /** The same of one that had settled when the slot ended. */
   readonly settledCulprit: Error | undefined;
   /** It was ended since this one ignored its stop. */
@@ -41,12 +42,13 @@ export function deathOf(facts: DeathFacts): NotedDeath | undefined {
   return { pid, purpose: slot.purpose.kind, end: endText(end), runs: observers.length, ...why };
 }
 
-function whyOf(facts: DeathFacts): Pick<NotedDeath, "reason" | "why" | "culprit"> | undefined {
+function whyOf(facts: DeathFacts): Pick<NotedDeath, "reason" | "why" | "culprit" | "culpritTask"> | undefined {
   const { slot, observers, culprit, settledCulprit, endedFor, lastWord } = facts;
   const said = lastWord && `${lastWord.name}: ${lastWord.message}`;
   if (culprit !== undefined) {
-    const { observerId: id, name, error } = culprit;
-    return { reason: "culprit", why: `${name} did it: ${error.name}: ${error.message}`, culprit: { id, name } };
+    const { observerId: id, name, task, error } = culprit;
+    const who = task === undefined ? { culprit: { id, name } } : { culpritTask: task };
+    return { reason: "culprit", why: `${name} did it: ${error.name}: ${error.message}`, ...who };
   }
   if (settledCulprit !== undefined) {
     const { name, message } = settledCulprit;

@@ -44,15 +44,16 @@ export class SlotHistory {
   readonly #recycled = new Map<string, number>();
   #stuck = 0;
 
-  note({ culprit, why, end, ...death }: NotedDeath, nowMs = performance.now()): void {
+  note({ culprit, culpritTask, why, end, ...death }: NotedDeath, nowMs = performance.now()): void {
     const noted: SlotDeath = {
       at: Date.now(),
       ...death,
       end: sendableText(end, 64),
       why: sendableText(why, 500),
       ...(culprit && { culprit }),
+      ...(culpritTask && { culpritTask }),
     };
-    if (culprit !== undefined) this.#named = { death: noted, atMs: nowMs };
+    if (isNamed(noted)) this.#named = { death: noted, atMs: nowMs };
     this.#last = [noted, ...this.#last].slice(0, MAX_SLOT_DEATHS);
     this.#deaths.set(death.reason, this.count(death.reason) + 1);
     if (WRONG.has(death.reason)) this.#latelyAtMs = [...this.#latelyAtMs.slice(-9_999), nowMs];
@@ -74,8 +75,8 @@ export class SlotHistory {
 
   /** The last few, the newest first; who was named in the last 10 minutes is not driven out by those that name nobody. */
   last(nowMs = performance.now()): SlotDeath[] {
-    const isNamed = this.#last.some(({ culprit }) => culprit !== undefined);
-    if (isNamed || this.#named === undefined || nowMs - this.#named.atMs >= LATELY_MS) return [...this.#last];
+    if (this.#last.some(isNamed) || this.#named === undefined || nowMs - this.#named.atMs >= LATELY_MS)
+      return [...this.#last];
     return [...this.#last.slice(0, MAX_SLOT_DEATHS - 1), this.#named.death];
   }
 
@@ -95,3 +96,5 @@ export class SlotHistory {
     return this.#stuck;
   }
 }
+
+const isNamed = ({ culprit, culpritTask }: SlotDeath): boolean => (culprit ?? culpritTask) !== undefined;

@@ -26,7 +26,7 @@ export interface Judgement {
 export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
   const { slot, end, placed, reason } = dead;
   const failed = failedBy(dead, blame);
-  const [culprit] = [...failed].map(([{ start }, error]) => ({ ...start, error }));
+  const [culprit] = [...failed].map(([{ start, toldAs }, error]) => ({ ...start, task: toldAs, error }));
   const settled = reason?.kind === "culprit" && culprit === undefined ? reason.error : undefined;
   const endedFor = reason?.kind === "ended-for" ? ofRun(placed, reason.runId) : undefined;
   const death = deathOf({

@@ -26,7 +26,18 @@ export class TaskBatch implements HandledRun {
     this.left = new Set(runs);
     this.log = log.child({ type, runId: this.runId, tasks: runs.length });
     const id = this.runId as string as ObserverId;
-    this.start = { observerId: id, name: id, type, labels: NO_LABELS, params: null, retry: RETRY };
+    this.start = {
+      observerId: id,
+      name: `${runs.length} tasks of ${type}`,
+      type,
+      labels: NO_LABELS,
+      params: null,
+      retry: RETRY,
+    };
+  }
+
+  get toldAs(): { type: string } {
+    return { type: this.start.type };
   }
 
   /** As the handler is to get them: not those that somebody has cancelled meanwhile. */

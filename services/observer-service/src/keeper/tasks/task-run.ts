@@ -1,4 +1,4 @@
-import { newRunId, type ObserverId, type RunId, type StartTask } from "@unacked/contracts";
+import { newRunId, type ObserverId, type RunId, type StartTask, type TaskId } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { Attempt } from "../../wire/attempt.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
@@ -37,7 +37,18 @@ export class TaskRun implements HandledRun {
     this.taskAttempt = task.failures + 1;
     this.inputs = task.inputs;
     const { taskId, type, params } = task;
-    this.start = { observerId: taskId as string as ObserverId, name: taskId, type, labels: NO_LABELS, params, retry: RETRY };
+    this.start = {
+      observerId: taskId as string as ObserverId,
+      name: `task ${type} ${taskId}`,
+      type,
+      labels: NO_LABELS,
+      params,
+      retry: RETRY,
+    };
+  }
+
+  get toldAs(): { id: TaskId; type: string } {
+    return { id: this.task.taskId, type: this.task.type };
   }
 
   /** Its handler runs from now on. @returns whether that was said before: it was recalled in that very moment, and begins once more */

@@ -3,7 +3,7 @@ import plain from "../../parts/plain-table.module.css";
 import { sayAge, sayBytes, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
-import { addressOfObserver } from "../../shell/route.ts";
+import { addressOfObserver, addressOfTask } from "../../shell/route.ts";
 import css from "./slots.module.css";
 
 /** The processes in which a service runs observers, and why others ended; in one line until it is asked for. */
@@ -71,7 +71,7 @@ function summaryOf(slots: readonly SlotView[]): string {
 }
 
 function Death({ death }: { death: SlotDeathView }) {
-  const { at, pid, end, why, runs, culprit } = death;
+  const { at, pid, end, why, runs, culprit, culpritTask } = death;
   return (
     <li>
       <Time at={at} />, pid {pid}, {end}, with {sayMany(runs, "observer")}: {why}
@@ -79,6 +79,12 @@ function Death({ death }: { death: SlotDeathView }) {
         <>
           {" "}
           (<Link href={addressOfObserver(culprit.id)}>{culprit.name}</Link>)
+        </>
+      )}
+      {culpritTask !== null && culpritTask.id !== null && (
+        <>
+          {" "}
+          (<Link href={addressOfTask(culpritTask.id)}>the task</Link>)
         </>
       )}
     </li>

@@ -1,4 +1,4 @@
-import type { ServiceList, ServiceReload, ServiceView, SlotDeath, SlotReport } from "@unacked/contracts";
+import type { ServiceList, ServiceReload, ServiceView, SlotDeath, SlotDeathView, SlotReport } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { DrainState, ReloadAnswer } from "../../../domain/books/books.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
@@ -89,9 +89,14 @@ export function toServiceView(row: ServiceRow): ServiceView {
     brokerLoss: row.broker_loss,
     brokenFiles: row.broken_files,
     slots: row.slots.map(({ startedAt, ...slot }) => ({ ...slot, startedAt: shownTime(startedAt) })),
-    slotDeaths: row.slot_deaths.map(({ at, culprit = null, ...death }) => ({ at: shownTime(at), ...death, culprit })),
+    slotDeaths: row.slot_deaths.map(deathOf),
     slotDeathsLately: isLiving ? row.slot_deaths_lately : 0,
   };
+}
+
+function deathOf({ at, culprit, culpritTask, ...death }: SlotDeath): SlotDeathView {
+  const task = culpritTask && { id: culpritTask.id ?? null, type: culpritTask.type };
+  return { at: shownTime(at), ...death, culprit: culprit ?? null, culpritTask: task ?? null };
 }
 
 function reloadOf({ reload_id: id, reload_asked_at: askedAt, reload_answer: answer }: ServiceRow): ServiceView["reload"] {

@@ -46,6 +46,7 @@ export const SERVICE = {
       why: "price-eur did it: HandlerBlockedError: the handler has blocked the event loop of its slot for 5000 ms",
       runs: 3,
       culprit: { id: OBSERVER_ID, name: "price-eur" },
+      culpritTask: null,
     },
   ],
   slotDeathsLately: 1,
