@@ -64,7 +64,53 @@ test("a handler that throws fails, whether it had awaited or not, and whatever i
   });
   expect(await runObserver(throwsAtOnce).finished).toMatchObject({ outcome: "failed", error: { message: "at once" } });
   const throwsText = observer(() => Promise.reject("a text"));
-  expect(await runObserver(throwsText).finished).toMatchObject({ outcome: "failed", error: expect.any(Error) });
+  expect(await runObserver(throwsText).finished).toMatchObject({
+    outcome: "failed",
+    error: { name: "NotAnError", message: "something else than an Error was thrown: a text" },
+  });
+});
+
+test("what is thrown and is no error is shown, bounded, without running any of its code", async () => {
+  const hostile = () => {
+    throw new Error("not me");
+  };
+  const traps = new Proxy({}, { get: hostile, getPrototypeOf: hostile, ownKeys: hostile, has: hostile });
+  const named = {
+    get [Symbol.toStringTag]() {
+      return hostile();
+    },
+  };
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  for (const [thrown, shown] of [
+    [{ code: 7, text: "an object" }, /^\{ code: 7, text: 'an object' \}$/],
+    [
+      {
+        get secret() {
+          return hostile();
+        },
+      },
+      /^\{ secret: \[Getter\] \}$/,
+    ],
+    [Object.assign(Object.create(null), { n: 1n }), /n: 1n/],
+    [{ deep: Array.from({ length: 1_000_000 }, (_, n) => n) }, /… |more items/],
+    ["x".repeat(1_000_000), /^x{2000}…$/],
+    [traps, /^\{\}$/],
+    [named, /cannot be shown$/],
+    [circular, /Circular/],
+    [undefined, /^undefined$/],
+    [Symbol("s"), /^Symbol\(s\)$/],
+  ] as const) {
+    const { outcome, error } = (await runObserver(observer(() => Promise.reject(thrown))).finished) as {
+      outcome: string;
+      error: Error;
+    };
+    expect([outcome, error.name]).toEqual(["failed", "NotAnError"]);
+    const [start, text] = ["something else than an Error was thrown: ", error.message];
+    expect(text.startsWith(start)).toBe(true);
+    expect(text.slice(start.length)).toMatch(shown);
+    expect(text.length).toBeLessThan(2_100);
+  }
 });
 
 test("an uncaught error attributed to the run makes it failed, with that error", async () => {

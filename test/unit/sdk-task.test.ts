@@ -38,6 +38,10 @@ describe("a task in memory", () => {
     await expect(runTask(double, { params: { of: -1 } })).rejects.toThrow(NonRetryableError);
     await expect(runTask(double, { params: { of: "1" } })).rejects.toMatchObject({ code: "invalid-params" });
     await expect(runTask(double, { params: { of: 13 } })).rejects.toMatchObject({ code: "invalid-output" });
+    const whole = defineTask({ type: "x", params: z.object({}), output: z.strictObject({}), run: async () => 7 as never });
+    await expect(runTask(whole)).rejects.toThrow(/does not pass: output: Invalid input/);
+    const unknown = { type: "x", params: z.object({}), output: z.strictObject({}), run: async () => ({ more: 1 }) as never };
+    await expect(runTask(defineTask(unknown))).rejects.toThrow(/does not pass: \/more: there is no such field$/);
     await expect(runTask(double, { params: { of: 1, ms: 60_000 } })).rejects.toMatchObject({ code: "failed" });
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(runTask(double, { params: { of: 1 }, signal })).rejects.toThrow("enough");

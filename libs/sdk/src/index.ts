@@ -1,6 +1,7 @@
 export { type Backoff, type BackoffOptions, backoff } from "./backoff.ts";
 export { type BatchContext, type BatchedTask, type BatchOutcome, type BatchResult, batchOutcomes } from "./batch.ts";
 export { type CreationOptions, Creations, type TaskCreation, type TaskCreator } from "./creations.ts";
+export { errorOf } from "./error-of.ts";
 export {
   type HarnessOptions,
   type HarnessRun,

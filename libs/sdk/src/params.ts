@@ -15,10 +15,15 @@ export type ParamsResult<P> =
 
 /** Checks a value by the type's schema. Never throws: a schema that breaks on the value is an issue at `""`. */
 export function parseParams<P>(definition: { readonly params: z.ZodType<P> }, value: unknown): ParamsResult<P> {
+  return parseBy(definition.params, value, "param");
+}
+
+/** @param part what an unknown key would have been */
+export function parseBy<P>(schema: z.ZodType<P>, value: unknown, part: string): ParamsResult<P> {
   try {
-    const result = definition.params.safeParse(value);
+    const result = schema.safeParse(value);
     if (result.success) return { ok: true, params: result.data };
-    return { ok: false, issues: result.error.issues.flatMap(issuesOf) };
+    return { ok: false, issues: result.error.issues.flatMap((issue) => issuesOf(issue, part)) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, issues: [{ pointer: "", message: `the schema could not check this: ${why}` }] };
@@ -27,11 +32,16 @@ export function parseParams<P>(definition: { readonly params: z.ZodType<P> }, va
 
 /** The issues as one line for a log or an error: `/movePercent: expected …; /url: …`. */
 export function paramsIssuesText(issues: readonly ParamsIssue[]): string {
-  return issues.map(({ pointer, message }) => `${pointer || "params"}: ${message}`).join("; ");
+  return issuesText(issues, "params");
+}
+
+/** @param whole what the issue at `""` is of */
+export function issuesText(issues: readonly ParamsIssue[], whole: string): string {
+  return issues.map(({ pointer, message }) => `${pointer || whole}: ${message}`).join("; ");
 }
 
 /** zod names unknown keys on their parent; a form that marks fields needs each key's own place. Why a key is wrong it keeps inside. */
-function issuesOf(issue: z.core.$ZodIssue): ParamsIssue[] {
+function issuesOf(issue: z.core.$ZodIssue, part: string): ParamsIssue[] {
   if (issue.code === "invalid_key") {
     const why = issue.issues.map(({ message }) => message).join(", ");
     return [{ pointer: pointerTo(issue.path), message: `in the key: ${why || issue.message}` }];
@@ -39,7 +49,7 @@ function issuesOf(issue: z.core.$ZodIssue): ParamsIssue[] {
   if (issue.code !== "unrecognized_keys") return [{ pointer: pointerTo(issue.path), message: issue.message }];
   return issue.keys.map((key) => ({
     pointer: pointerTo([...issue.path, key]),
-    message: "there is no such param",
+    message: `there is no such ${part}`,
   }));
 }
 

@@ -1,3 +1,4 @@
+import { errorOf, isError } from "./error-of.ts";
 import type { ObserverContext } from "./observer-context.ts";
 import type { ObserverDefinition } from "./observer-definition.ts";
 import { isObserverStopped } from "./observer-stopped.ts";
@@ -20,17 +21,17 @@ export async function settleRun<P>(definition: ObserverDefinition<P>, context: O
     await definition.run(context);
     return context.signal.aborted ? afterAbort(context.signal) : { outcome: "completed" };
   } catch (thrown) {
-    return context.signal.aborted ? afterAbort(context.signal, thrown) : { outcome: "failed", error: asError(thrown) };
+    return context.signal.aborted ? afterAbort(context.signal, thrown) : { outcome: "failed", error: errorOf(thrown) };
   }
 }
 
 function afterAbort(signal: AbortSignal, thrown?: unknown): RunOutcome {
   const reason: unknown = signal.reason;
   if (isObserverStopped(reason) && reason.code === "failed") {
-    return { outcome: "failed", error: asError(reason.cause ?? reason) };
+    return { outcome: "failed", error: errorOf(reason.cause ?? reason) };
   }
   if (thrown === undefined || comesFrom(thrown, reason)) return { outcome: "stopped" };
-  return { outcome: "stopped", error: asError(thrown) };
+  return { outcome: "stopped", error: errorOf(thrown) };
 }
 
 /**
@@ -38,21 +39,5 @@ function afterAbort(signal: AbortSignal, thrown?: unknown): RunOutcome {
  * ended rejects with the reason of that, which may not be the signal's.
  */
 function comesFrom(thrown: unknown, reason: unknown): boolean {
-  return thrown === reason || isObserverStopped(thrown) || (thrown instanceof Error && thrown.name === "AbortError");
-}
-
-function asError(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown;
-  const error = new Error(`something else than an Error was thrown: ${textOf(thrown)}`, { cause: thrown });
-  delete error.stack; // it would say where this was noticed
-  return error;
-}
-
-/** An object without a prototype, or with a hostile `toString`, has no text. */
-function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return typeof value;
-  }
+  return thrown === reason || (isError(thrown) && (isObserverStopped(thrown) || thrown.name === "AbortError"));
 }

@@ -1,4 +1,4 @@
-import { paramsIssuesText, parseParams } from "./params.ts";
+import { issuesText, parseBy } from "./params.ts";
 import { SdkError } from "./sdk-error.ts";
 import type { TaskDefinition } from "./task-definition.ts";
 
@@ -18,9 +18,10 @@ export function outputJson(definition: Pick<TaskDefinition, "output" | "type">, 
 }
 
 function checkedOutput(output: NonNullable<TaskDefinition["output"]>, value: unknown): unknown {
-  const parsed = parseParams({ params: output }, value);
+  const parsed = parseBy(output, value, "field");
   if (parsed.ok) return parsed.params;
-  throw new SdkError("invalid-output", `what the handler returned does not pass: ${paramsIssuesText(parsed.issues)}`);
+  const text = issuesText(parsed.issues, "output");
+  throw new SdkError("invalid-output", `what the handler returned does not pass: ${text}`);
 }
 
 function toJson(value: unknown): string {

@@ -1,4 +1,5 @@
 import { type ErrorText, MAX_STACK } from "@unacked/contracts";
+import { errorOf } from "@unacked/sdk";
 
 const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;
@@ -15,7 +16,7 @@ export function errorText(thrown: unknown): ErrorText {
     const name = textOf(() => thrown.name) || "Error";
     return { name: sendableText(name, MAX_NAME), message: sendableText(messageOf(thrown), MAX_MESSAGE) };
   }
-  return { name: "NotAnError", message: sendableText(`the handler threw ${textOf(() => inWords(thrown))}`, MAX_MESSAGE) };
+  return errorText(errorOf(thrown));
 }
 
 /** The same with where it was thrown, as far as that is known: for operators. */
@@ -104,10 +105,4 @@ function textOf(read: () => unknown): string {
   } catch {
     return "(it could not be read)";
   }
-}
-
-function inWords(thrown: unknown): string {
-  if (thrown === undefined) return "undefined";
-  if (typeof thrown === "object" && thrown !== null) return JSON.stringify(thrown);
-  return String(thrown);
 }

@@ -1,5 +1,7 @@
 import { ErrorText, MAX_STACK } from "@unacked/contracts";
+import { defineObserver, runObserver } from "@unacked/sdk";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { errorText, thrownText } from "../../../services/observer-service/src/error-text.ts";
 
 const withStack = (message: string, stack: unknown, more: object = {}) => ({ name: "Error", message, stack, ...more });
@@ -32,6 +34,18 @@ describe("what was thrown, as data", () => {
     own.cause = own;
     expect(errorText(own).message).toBe("me");
     expect(thrownText(new Error("a", { cause: refused })).stack).toMatch(/^at /);
+  });
+
+  test("calls what is no error the same, whichever way it came", async () => {
+    for (const thrown of ["rejected string", { code: 7, text: "an object" }, undefined, null]) {
+      const definition = defineObserver({ type: "x", params: z.object({}), run: () => Promise.reject(thrown) });
+      const outcome = (await runObserver(definition).finished) as { error: Error };
+      expect(thrownText(thrown)).toEqual(thrownText(outcome.error));
+    }
+    expect(errorText("rejected string")).toEqual({
+      name: "NotAnError",
+      message: "something else than an Error was thrown: rejected string",
+    });
   });
 
   test("has none where there is none, or what is called so is no stack", () => {

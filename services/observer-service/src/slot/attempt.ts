@@ -1,6 +1,7 @@
 import type { ErrorText, RunId } from "@unacked/contracts";
 import {
   createRunContext,
+  errorOf,
   type LogFields,
   type LogLevel,
   type ObserverDefinition,
@@ -189,7 +190,8 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     return runAs(this, tracing === undefined ? act : () => tracing.within(this.#run, act));
   }
 
-  uncaught(error: unknown): void {
+  uncaught(thrown: unknown): void {
+    const error = errorOf(thrown); // as it would be told if the handler itself had thrown it
     const isOver = this.#settled;
     const what = isOver
       ? "a run that had ended threw; nothing depends on it"
