@@ -57,6 +57,13 @@ const BROKEN: Record<string, { text: string; at: string; words: string; marked: 
   "same-type.ts": { text: GOOD, at: "same-type.ts", words: "its type good is that of", marked: "" },
 };
 
+/** Loads, and is said to mean less than its author may think. */
+const MISTYPED = `
+import { defineObserver } from "@unacked/sdk";
+import { z } from "zod";
+export default defineObserver({ type: "mistyped", descripton: "x", retry: {}, params: z.object({}), run: async () => undefined });
+`;
+
 const squeezed = (text = ""): string => text.replaceAll(/ +/g, " ");
 
 function folderOfObservers(): string {
@@ -103,4 +110,22 @@ test("a service does not start where no file has a type, and names each with its
   expect(await service.exited).toEqual({ code: 2, signal: null });
   expect(service.lines).toHaveLength(1);
   for (const [name, { at }] of Object.entries(BROKEN)) if (name !== "same-type.ts") expect(service.lines[0]).toContain(at);
+});
+
+test("a type whose fields are mistyped runs, and its author is told which mean nothing", async () => {
+  const dir = temporaryFolder("mistyped");
+  writeFileSync(join(dir, "mistyped.ts"), MISTYPED);
+  const manager = await standIn();
+  const service = startObserverService(manager.amqpUrl, { env: { OBSERVERS_DIR: dir } });
+  onTestFinished(async () => {
+    await service.kill();
+    await manager.close();
+  });
+  const born = await manager.waitFor("ServiceBorn");
+  expect([born.types.map(({ type }) => type), born.brokenFiles]).toEqual([["mistyped"], undefined]);
+  const line = service.lines.find((text) => text.includes("unknown-fields"));
+  expect(JSON.parse(line ?? "")).toMatchObject({
+    level: "warn",
+    msg: "the type mistyped is defined with what means nothing: descripton, retry",
+  });
 });

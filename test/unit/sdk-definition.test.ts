@@ -5,6 +5,7 @@ import {
   paramsIssuesText,
   paramsJsonSchema,
   parseParams,
+  unknownFieldsOf,
 } from "@unacked/sdk";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -48,6 +49,22 @@ test.each<[string, object, RegExp]>([
   expect(() => defineObserver(wrongDraft)).toThrow(
     expect.objectContaining({ code: "invalid-definition", message: expect.stringMatching(message) }),
   );
+});
+
+test("fields that mean nothing are remembered, for its author to be told; they refuse nothing, as `this` may have them", () => {
+  expect(unknownFieldsOf(defineObserver({ ...draft, descripton: "x", retry: { maxAttempts: 3 } } as never))).toEqual([
+    "descripton",
+    "retry",
+  ]);
+  const known = {
+    description: "x",
+    isolation: {},
+    silence: {},
+    start: "admitted",
+    checkpoint: z.int(),
+    onUpdate: () => "applied",
+  };
+  expect(unknownFieldsOf(defineObserver({ ...draft, ...known } as never))).toEqual([]);
 });
 
 test("run keeps its own this", async () => {

@@ -9,6 +9,7 @@ import {
   SdkError,
   sleep,
   type TaskCreation,
+  unknownFieldsOf,
 } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -45,6 +46,12 @@ describe("a task in memory", () => {
     await expect(runTask(double, { params: { of: 1, ms: 60_000 } })).rejects.toMatchObject({ code: "failed" });
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(runTask(double, { params: { of: 1 }, signal })).rejects.toThrow("enough");
+  });
+
+  it("remembers which fields of its draft mean nothing", () => {
+    const draft = { type: "x", params: z.object({}), run: async () => null, timeoutMS: 1, retries: 3 };
+    expect(unknownFieldsOf(defineTask(draft))).toEqual(["timeoutMS", "retries"]);
+    expect(unknownFieldsOf(double)).toEqual([]);
   });
 
   it("is defined whole, or the part that is wrong is named", () => {

@@ -72,5 +72,6 @@ export {
 } from "./task-definition.ts";
 export { runTask, type TaskRunOptions } from "./task-harness.ts";
 export { outputJson } from "./task-output.ts";
+export { unknownFieldsOf } from "./unknown-fields.ts";
 export { settleUpdate, type UpdateOutcome } from "./update.ts";
 export { sleep, untilAborted } from "./waiting.ts";

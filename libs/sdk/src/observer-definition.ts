@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { AdmittedContext, CheckpointContext, ObserverContext } from "./observer-context.ts";
 import { SdkError } from "./sdk-error.ts";
+import { noteUnknownFields } from "./unknown-fields.ts";
 
 /** On a definition by this key stands the version of its shape, so that a loader knows it from any copy of the package. */
 const brand = Symbol.for("unacked.observer-definition");
@@ -168,8 +169,21 @@ export function defineObserver<S extends z.ZodType, M extends StartMode = "at-on
     // A host gives what the type asks for.
     run: (ctx) => run.call(draft, ctx as ContextOf<S, M, C>),
   };
+  noteUnknownFields(definition, draft, FIELDS);
   return Object.freeze(Object.defineProperty(definition, brand, { value: shapeVersion }));
 }
+
+const FIELDS: Record<keyof ObserverDraft<z.ZodType>, true> = {
+  type: true,
+  description: true,
+  params: true,
+  isolation: true,
+  silence: true,
+  start: true,
+  checkpoint: true,
+  onUpdate: true,
+  run: true,
+};
 
 const LEAST_SILENCE = { warnAfterMs: 1_000, restartAfterMs: 1_000 };
 

@@ -6,6 +6,7 @@ import { type InputKinds, type InputsOf, inputsFlaw, type MissingInput } from ".
 import type { ObserverLog } from "./observer-context.ts";
 import { type Isolation, isolationFlaw, isSchema, typePattern } from "./observer-definition.ts";
 import { SdkError } from "./sdk-error.ts";
+import { noteUnknownFields } from "./unknown-fields.ts";
 
 /** On a definition by this key stands the version of its shape, so that a loader knows it from any copy of the package. */
 const brand = Symbol.for("unacked.task-definition");
@@ -235,8 +236,24 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType,
       emergency: Object.freeze({ fromAttempt: emergency.fromAttempt, run: (ctx) => emergency.run(ctx as Given) }),
     }),
   };
+  noteUnknownFields(definition, draft, FIELDS);
   return Object.freeze(Object.defineProperty(definition, brand, { value: shapeVersion }));
 }
+
+const FIELDS: Record<keyof TaskDraft<z.ZodType, z.ZodType>, true> = {
+  type: true,
+  description: true,
+  params: true,
+  output: true,
+  inputs: true,
+  retry: true,
+  timeoutMs: true,
+  isolation: true,
+  run: true,
+  emergency: true,
+  batch: true,
+  runBatch: true,
+};
 
 function flawOf(retry: TaskRetry): string | undefined {
   if (typeof retry !== "object" || retry === null) return "retry is not an object, for example { maxAttempts: 5 }";

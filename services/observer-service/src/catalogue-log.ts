@@ -5,9 +5,14 @@ import { brokenFileText } from "./slot/load-failure.ts";
 import type { Catalogue } from "./wire/messages.ts";
 
 /** What of the folder is not what its author may think it is. */
-export function logCatalogue({ unannounced, notOffered, broken }: Catalogue, log: Log): void {
+export function logCatalogue({ unannounced, unknownFields, notOffered, broken }: Catalogue, log: Log): void {
   for (const { type, reason } of unannounced)
     log.warn({ event: "no-json-schema", type, reason }, "the params of a type cannot be announced");
+  for (const { type, fields } of unknownFields)
+    log.warn(
+      { event: "unknown-fields", type, fields },
+      `the type ${type} is defined with what means nothing: ${fields.join(", ")}`,
+    );
   for (const { file, problem } of notOffered) log.info({ event: "type-not-offered", file }, `not offered here: ${problem}`);
   for (const file of broken) logBroken("file-not-loaded", "only its types are missing here", file, log);
 }

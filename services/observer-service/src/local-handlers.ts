@@ -14,7 +14,7 @@ import { checkpointFlaw, startAttempt, stopReason } from "./slot/attempt.ts";
 import { BatchHandler } from "./slot/batch-handler.ts";
 import type { LoadedObservers } from "./slot/load-observers.ts";
 import { asHandler, wordOf } from "./slot/task-handler.ts";
-import { describeTasks, describeTypes } from "./slot/type-catalogue.ts";
+import { describeTasks, describeTypes, unknownFieldsIn } from "./slot/type-catalogue.ts";
 import type { Attempt, MemberWord, TaskWord } from "./wire/attempt.ts";
 import type { Catalogue } from "./wire/messages.ts";
 import { SilenceWatch } from "./wire/silence-watch.ts";
@@ -34,7 +34,8 @@ export class LocalHandlers implements Handlers, SlotsView {
     const { infos, unannounced } = describeTypes(types);
     const ofTasks = describeTasks(tasks);
     const all = [...unannounced, ...ofTasks.unannounced];
-    this.catalogue = { types: infos, tasks: ofTasks.entries, unannounced: all, notOffered, broken };
+    const unknownFields = unknownFieldsIn([...this.#types.values()]);
+    this.catalogue = { types: infos, tasks: ofTasks.entries, unannounced: all, unknownFields, notOffered, broken };
   }
 
   checkParams(run: HandledRun): ErrorText | undefined {

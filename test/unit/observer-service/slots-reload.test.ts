@@ -42,7 +42,7 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     const code = Object.entries(prints).map(([type, print]) => ({ type, file: `${type}.ts`, print }));
     const broken = brokenFiles.map((file) => ({ file, problem: "it does not load" }));
     const isolation = code.flatMap(({ type }) => (type.startsWith("own") ? [{ type, runsPerSlot: 1 }] : []));
-    const nothing = { types: [], unannounced: [], notOffered: [], tasks: [] };
+    const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [] };
     const folder: LoadedFolder = { ...nothing, isolation, broken, code };
     writeFileSync(join(dir, "folder.json"), JSON.stringify(folder));
   };

@@ -14,7 +14,7 @@ import { LagMeter } from "./lag-meter.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { exitSlot, guardProcess } from "./process-guard.ts";
 import { SlotHost } from "./slot-host.ts";
-import { describeTasks, describeTypes } from "./type-catalogue.ts";
+import { describeTasks, describeTypes, unknownFieldsIn } from "./type-catalogue.ts";
 import type { WatchdogData } from "./watchdog.ts";
 
 /**
@@ -88,7 +88,8 @@ async function load(order: Load): Promise<void> {
     const ofTasks = describeTasks(tasks);
     const all = [...types.values(), ...tasks.values()];
     const isolation = all.flatMap(({ type, isolation: wish }) => (wish ? [{ type, ...wish }] : []));
-    const folder = { notOffered: [...notOffered], broken: [...broken], isolation, code };
+    const unknownFields = unknownFieldsIn(all);
+    const folder = { unknownFields, notOffered: [...notOffered], broken: [...broken], isolation, code };
     const catalogue = { types: infos, tasks: ofTasks.entries, unannounced: [...unannounced, ...ofTasks.unannounced] };
     send({ kind: "loaded", ...catalogue, ...folder });
   } catch (error) {

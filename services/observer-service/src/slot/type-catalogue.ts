@@ -1,5 +1,5 @@
 import type { ObserverTypeInfo } from "@unacked/contracts";
-import { paramsJsonSchema } from "@unacked/sdk";
+import { paramsJsonSchema, unknownFieldsOf } from "@unacked/sdk";
 import { sendableText } from "../error-text.ts";
 import type { TaskTypeEntry } from "../wire/messages.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
@@ -46,4 +46,10 @@ export function describeTasks(tasks: TaskTypes): { entries: TaskTypeEntry[]; una
     };
   });
   return { entries, unannounced };
+}
+
+/** Of those that were defined with fields that mean nothing. */
+export function unknownFieldsIn(definitions: readonly { type: string }[]): { type: string; fields: string[] }[] {
+  const found = definitions.map((one) => ({ type: one.type, fields: [...unknownFieldsOf(one)] }));
+  return found.filter(({ fields }) => fields.length > 0);
 }

@@ -85,6 +85,8 @@ export interface Catalogue {
   readonly types: readonly ObserverTypeInfo[];
   /** Types whose params have no JSON Schema, and why. */
   readonly unannounced: readonly { type: string; reason: string }[];
+  /** Of types that were defined with some: fields that mean nothing. */
+  readonly unknownFields: readonly { type: string; fields: string[] }[];
   /** Files whose type does not exist under these permissions, and why. */
   readonly notOffered: readonly { file: string; problem: string }[];
   /** Files that cost their own types, and nothing else. */

@@ -31,6 +31,7 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
     kind: z.literal("loaded"),
     types: z.array(ObserverTypeInfo),
     unannounced: z.array(z.object({ type: z.string(), reason: z.string() })),
+    unknownFields: z.array(z.object({ type: z.string(), fields: z.array(z.string()) })),
     notOffered: z.array(z.object({ file: z.string(), problem: z.string() })),
     broken: z.array(BrokenFile),
     tasks: z.array(
