@@ -137,6 +137,7 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
     const doomed = lastActs(stamps)[0]?.slot ?? 0;
     process.kill(doomed, "SIGKILL");
     await eventually(() => expect(linesWith("slot-lacks-types").join()).toContain("stamp.ts:9"), { timeoutMs: 60_000 });
+    expect(linesWith("slot-lacks-types").join()).toContain("until it is mended and loaded again (unacked dev does so");
     await system.check();
     expect(lastActs(stamps).filter((act) => act?.slot === doomed || act?.version !== 2)).toEqual([]);
 

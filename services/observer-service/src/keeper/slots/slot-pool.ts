@@ -255,9 +255,12 @@ export class SlotPool {
     const lacks = [...this.#prints.keys()].filter((type) => !prints.has(type));
     if (lacks.length === 0) return;
     const why = broken.map(({ file, place, problem }) => `${place?.file ?? file}:${place?.line ?? 1}: ${problem}`);
+    // With `unacked dev` too, which loads whatever is saved by itself.
+    const until =
+      "until it is mended and loaded again (unacked dev does so when it is saved; else SIGHUP, or unacked reload)";
     this.#log.error(
       { event: "slot-lacks-types", slot: process.pid, lacks },
-      `the folder does not load as it did: observers of ${lacks.join(", ")} are not placed in this slot. Mend it, and send SIGHUP. ${why.join("; ")}`,
+      `the folder does not load as it did: observers of ${lacks.join(", ")} are not placed in this slot ${until}. ${why.join("; ")}`,
     );
   }
 
