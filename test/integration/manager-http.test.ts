@@ -214,7 +214,7 @@ describe("every answer", () => {
     );
   });
 
-  test("leaves a line in the log: what reads and succeeds at debug, what changes or fails at info, our own trouble at warn", async () => {
+  test("leaves a line in the log: what reads and succeeds at debug, what changes or fails at info, our own trouble at warn, what only probes see at debug", async () => {
     await serviceKnowing("ticker");
     await manager.call("GET", OBSERVERS);
     await manager.call("GET", "/healthz");
@@ -222,13 +222,15 @@ describe("every answer", () => {
     await manager.call("GET", `${OBSERVERS}/nobody`);
     manager.setReady(false);
     await manager.call("GET", "/readyz");
+    await manager.call("POST", OBSERVERS, { json: TICKER });
     await eventually(() =>
       expect(manager.lines.map(({ level, fields }) => ({ level, ...fields }))).toMatchObject([
         { level: "debug", method: "GET", path: OBSERVERS, status: 200 },
         { level: "debug", path: "/healthz", status: 200 },
         { level: "info", method: "POST", path: OBSERVERS, status: 201 },
         { level: "info", path: `${OBSERVERS}/nobody`, status: 404 },
-        { level: "warn", path: "/readyz", status: 503 },
+        { level: "debug", path: "/readyz", status: 503 },
+        { level: "warn", path: OBSERVERS, status: 503 },
       ]),
     );
   });

@@ -36,16 +36,18 @@ export function requestContext(log: Log): RequestHandler {
         durationMs: Math.round(performance.now() - startedAt),
       };
       const message = response.writableFinished ? "Answered" : "The client left before the answer was complete";
-      log[levelOf(request.method, response.statusCode)](fields, message);
+      log[levelOf(fields)](fields, message);
     });
     next();
   };
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+/** A 503 of these is an answer and no failure: who starts the manager asks many times a second until it is ready. */
+const PROBES = /\/(healthz|readyz)$/;
 
 /** Pages and probes read every few seconds: only what changes something, or fails, is worth a line by default. */
-function levelOf(method: string, status: number): "debug" | "info" | "warn" {
-  if (status >= 500) return "warn";
+function levelOf({ method, path, status }: { method: string; path: string; status: number }): "debug" | "info" | "warn" {
+  if (status >= 500) return status === 503 && PROBES.test(path) ? "debug" : "warn";
   return status < 400 && READING.has(method) ? "debug" : "info";
 }
