@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../support/processes/processes.ts";
@@ -13,10 +13,12 @@ function freshClone(): string {
   return dir;
 }
 
-const start = (cwd: string, ...args: string[]) =>
+const start = (cwd: string, ...args: string[]) => run("npm", ["start", "--silent", "--", ...args], cwd);
+
+const run = (program: string, args: string[], cwd: string) =>
   new Promise<{ code: number; output: string }>((resolve) => {
     const env = { ...process.env, INIT_CWD: undefined };
-    execFile("npm", ["start", "--silent", "--", ...args], { cwd, env }, (error, stdout, stderr) =>
+    execFile(program, args, { cwd, env }, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr }),
     );
   });
@@ -32,4 +34,18 @@ test.each([
   expect(answer).toEqual({ code, output: expect.stringContaining(said) });
   expect(answer.output).not.toContain("Installing");
   expect(readdirSync(clone).toSorted()).toEqual(["package.json", "scripts"]);
+});
+
+test("a mistake in a file of observers/ is told when all else is built, and stops nothing", async () => {
+  const clone = freshClone();
+  mkdirSync(join(clone, "observers"));
+  symlinkSync(join(ROOT, "node_modules"), join(clone, "node_modules"));
+  const compilerOptions = { strict: true, composite: true, outDir: "dist", types: [] };
+  writeFileSync(join(clone, "observers/tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+  writeFileSync(join(clone, "observers/mine.ts"), 'export const count: number = "one";\n');
+  const build = `import { compileObservers } from "./scripts/setup/build.mjs"; await compileObservers(${JSON.stringify(clone)});`;
+  const { code, output } = await run(process.execPath, ["--input-type=module", "-e", build], clone);
+  expect(output).toContain("observers/mine.ts");
+  expect(output).toContain("What can be loaded of observers/ runs all the same.");
+  expect(code).toBe(0);
 });
