@@ -2,11 +2,12 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleProgram, PROGRAMS } from "./bundles/program-bundles.mjs";
+import { BEING_MADE, putInPlace } from "./bundles/put-in-place.mjs";
 
 /**
  * Makes one file of each program that is started often: `bundle/` beside `dist/`, of the same sources and of the packages that
  * these need. To find and load hundreds of modules takes more than half of what a start costs. Folders as arguments: only of
- * these.
+ * these. The programs can be started all the while.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folders = process.argv.slice(2);
@@ -24,6 +25,11 @@ const BESIDE = [
   "@opentelemetry/resources",
 ];
 
-for (const { of } of chosen) rmSync(join(root, of, "bundle"), { recursive: true, force: true });
-for (const program of chosen)
-  await bundleProgram(root, program, { outdir: join(root, program.of, "bundle"), external: BESIDE });
+for (const of of new Set(chosen.map((program) => program.of))) {
+  const bundle = join(root, of, "bundle");
+  const outdir = join(bundle, BEING_MADE);
+  rmSync(outdir, { recursive: true, force: true });
+  for (const program of chosen.filter((each) => each.of === of))
+    await bundleProgram(root, program, { outdir, external: BESIDE });
+  putInPlace(bundle);
+}

@@ -26,8 +26,11 @@ class WrongUse extends Error {}
 /** @param {string[]} words */
 function main(words) {
   if (words.includes("--help") || words.includes("-h")) return USAGE;
+  const option = words.find((word) => word.startsWith("-"));
+  if (option !== undefined) throw new WrongUse(`There is no option ${option}.\n\n${USAGE}`);
   const [folder, ...others] = words;
-  if (folder === undefined || folder.startsWith("-") || others.length > 0) throw new WrongUse(`Which folder?\n\n${USAGE}`);
+  if (folder === undefined) throw new WrongUse(`Which folder?\n\n${USAGE}`);
+  if (others.length > 0) throw new WrongUse(`One folder, please: ${folder}, and not ${others.join(" ")} too.\n\n${USAGE}`);
   const target = resolve(folder);
   const name = basename(target);
   if (!NAME.test(name))

@@ -56,7 +56,7 @@ function sourcesDigest(root) {
   for (const path of [
     ...sourceFiles(root),
     ...WITH_THE_COMMAND_LINE.flatMap((folder) => sourceFiles(join(root, folder))),
-    ...["bundle.mjs", "bundles/program-bundles.mjs"].map((file) => join(root, "scripts", file)),
+    ...["bundle.mjs", "bundles/program-bundles.mjs", "bundles/put-in-place.mjs"].map((file) => join(root, "scripts", file)),
   ]) {
     const { size, mtimeMs } = statSync(path);
     digest.update(`${path} ${size} ${mtimeMs}\n`);

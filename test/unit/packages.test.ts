@@ -36,13 +36,15 @@ describe("npm create unacked", () => {
     expect(CreateObserver.parse(parse(textOf("apply/observers.yaml"))).type).toBe("feed");
   });
 
-  test("refuses a folder with files, a name that is none, and no folder at all, with exit code 2", () => {
+  test("refuses a folder with files, a name that is none, an option, and no folder or two, with exit code 2", () => {
     mkdirSync(join(dir, "taken/src"), { recursive: true });
     for (const [args, said] of [
       [["taken"], "has files in it already"],
       [["My Feeds"], "cannot be a project's name"],
       [[], "Which folder?"],
-      [["one", "two"], "Which folder?"],
+      [["one", "two"], "One folder, please: one, and not two too."],
+      [["--nope"], "There is no option --nope."],
+      [["one", "--nope"], "There is no option --nope."],
     ] as const) {
       const { status, stderr } = create(...args);
       expect(stderr).toContain(said);

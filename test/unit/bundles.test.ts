@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { BEING_MADE, putInPlace } from "../../scripts/bundles/put-in-place.mjs";
+
+let bundle = "";
+beforeEach(() => {
+  bundle = mkdtempSync(join(tmpdir(), "unacked-bundle-"));
+});
+afterEach(() => rmSync(bundle, { recursive: true }));
+
+function write(files: Record<string, string>): void {
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(bundle, file)), { recursive: true });
+    writeFileSync(join(bundle, file), text);
+  }
+}
+
+const found = () =>
+  readdirSync(bundle, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(bundle.length + 1))
+    .toSorted();
+
+it("a bundle that was made anew takes the place of the old one, of which nothing stays", () => {
+  write({ "main.js": "old", "slot/main.js": "old", "chunks/a-1.js": "old" });
+  write({ [`${BEING_MADE}/main.js`]: "new", [`${BEING_MADE}/slot/main.js`]: "new", [`${BEING_MADE}/chunks/a-2.js`]: "new" });
+  putInPlace(bundle);
+  expect(found()).toEqual(["chunks/a-2.js", "main.js", "slot/main.js"]);
+  for (const file of found()) expect(readFileSync(join(bundle, file), "utf8")).toBe("new");
+  expect(existsSync(join(bundle, BEING_MADE))).toBe(false);
+});
+
+it("cut short, it has put in place what programs load, and has taken nothing away", () => {
+  write({ "main.js": "old", "chunks/a-1.js": "old", [`${BEING_MADE}/chunks/a-2.js`]: "new" });
+  // A folder cannot take the place of a file: it is cut short here.
+  write({ [`${BEING_MADE}/main.js`]: "new" });
+  rmSync(join(bundle, "main.js"));
+  write({ "main.js/in-the-way": "" });
+  expect(() => putInPlace(bundle)).toThrow();
+  expect(found()).toEqual([`${BEING_MADE}/main.js`, "chunks/a-1.js", "chunks/a-2.js", "main.js/in-the-way"]);
+});
