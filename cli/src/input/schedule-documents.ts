@@ -1,6 +1,7 @@
 import { type BodyOf, PutSchedule, ScheduleId } from "@unacked/contracts";
 import { type Assignment, withAssignments } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
+import { issueText } from "./issue-text.ts";
 import { refuseFlaws, whereIn } from "./observer-documents.ts";
 
 /** A schedule as a file has it: its id under `schedule`, and beside it what PUT takes. */
@@ -25,7 +26,7 @@ export function toSchedules(documents: ReadDocument[], assignments: Assignment[]
       ...(id.error?.issues ?? []).map((issue) => ({ ...issue, path: ["schedule", ...issue.path] })),
       ...(parsed.error?.issues ?? []),
     ];
-    flaws.push(...issues.map(({ path, message }) => `${place}: ${whereIn(path)}${message}`));
+    flaws.push(...issues.map((issue) => `${place}: ${whereIn(issue.path)}${issueText(issue)}`));
     if (!id.success || !parsed.success) return [];
     const earlier = places.get(id.data);
     if (earlier !== undefined) flaws.push(`${place}: ${id.data} is defined in ${earlier} already`);

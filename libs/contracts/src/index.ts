@@ -15,6 +15,7 @@ export * from "./error-report.ts";
 export * from "./events.ts";
 export * from "./features.ts";
 export * from "./ids.ts";
+export * from "./issue-words.ts";
 export * from "./json-flaws.ts";
 export * from "./label-selector.ts";
 export * from "./log-reply.ts";

@@ -19,7 +19,9 @@ export const RetryPolicy = z.strictObject({
     .default("unlimited")
     .describe("how often the handler is started before the observer is Failed"),
   delaysMs: z
-    .union([BackoffDelays, z.array(delayMs).min(1).max(100)])
+    .union([BackoffDelays, z.array(delayMs).min(1).max(100)], {
+      error: "must be a list of delays in ms, such as [1000, 5000], or {initialMs, factor, maxMs, jitter}",
+    })
     .default({ initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 })
     .describe("a list (its last entry repeats) or an exponential backoff"),
   resetAfterMs: z.int().min(0).max(2_147_483_647).default(600_000),

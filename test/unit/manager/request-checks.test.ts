@@ -27,6 +27,15 @@ describe("the body of a create", () => {
     });
   });
 
+  it("is told what a time and what delays are", () => {
+    const parsed = CreateObserver.safeParse({ ...HONEST, startAt: "2027-01-31", retry: { delaysMs: 5 } });
+    const problems = bodyProblems(parsed.error?.issues ?? []);
+    expect(problems.find(({ pointer }) => pointer === "/startAt")?.message).toContain("a time with its offset, such as");
+    expect(problems.filter(({ pointer }) => pointer === "/retry/delaysMs").map(({ message }) => message)).toEqual([
+      expect.stringContaining("must be a list of delays in ms"),
+    ]);
+  });
+
   it("is told each wrong field by a pointer, unknown ones by their name", () => {
     const body = {
       name: "a b",

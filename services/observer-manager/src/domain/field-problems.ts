@@ -1,11 +1,12 @@
-import { type FieldProblem, toPointer } from "@unacked/contracts";
+import { type FieldProblem, issueWords, toPointer } from "@unacked/contracts";
 import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 type Flat = { path: readonly PropertyKey[]; message: string };
 
 /** One entry for each wrong field of a body. */
-export const bodyProblems = (issues: readonly Issue[]): FieldProblem[] => pointed(issues, [], "there is no such field");
+export const bodyProblems = (issues: readonly Issue[]): FieldProblem[] =>
+  pointed(issues, [], "there is no such field").map((one) => ({ ...one, message: issueWords(one.message) }));
 
 /** One entry for each wrong param, in the words of the service that would check them next. */
 export const paramProblems = (issues: readonly Issue[]): FieldProblem[] =>
@@ -22,7 +23,7 @@ export const NO_SUCH_PARAMETER = "there is no such parameter";
 export function queryProblems(issues: readonly Issue[]): FieldProblem[] {
   return issues
     .flatMap((issue) => flatten(issue, NO_SUCH_PARAMETER))
-    .map(({ path, message }) => ({ parameter: String(path[0] ?? ""), message }));
+    .map(({ path, message }) => ({ parameter: String(path[0] ?? ""), message: issueWords(message) }));
 }
 
 function flatten(issue: Issue, ofUnknown: string, above: readonly PropertyKey[] = []): Flat[] {
@@ -50,6 +51,7 @@ function flattenUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly Proper
     Math.max(0, ...issues.map(({ path: below, code }) => below.length + (code === "unrecognized_keys" ? 1 : 0)));
   const deepest = branches.reduce<Issue[]>((best, next) => (depthOf(next) > depthOf(best) ? next : best), []);
   if (depthOf(deepest) > 0) return deepest.flatMap((one) => flatten(one, ofUnknown, path));
+  if (issue.message !== "Invalid input") return [{ path, message: issue.message }]; // it has words of its own
   const reasons = [...new Set(branches.flat().map((one) => one.message))];
   return [{ path, message: reasons.length === 0 ? issue.message : reasons.join(", or ") }];
 }

@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { fieldFlaw } from "./cron-flaw.ts";
 
 /**
  * When an expression is due, by the clock of a zone. croner reads it. Its rule for hours that come twice or never, which is Vixie
@@ -14,12 +15,14 @@ const kept = new Map<string, Cron>();
 /** What is wrong with it; undefined: nothing. */
 export function cronFlaw(expression: string, timeZone: string): string | undefined {
   // Nicknames and dates are croner's own; everybody else's cron has fields.
-  const fields = expression.trim().split(/\s+/).length;
-  if (fields !== 5 && fields !== 6) return `must have five fields, or six with seconds; it has ${fields}`;
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length !== 5 && fields.length !== 6)
+    return `must have five fields, or six with seconds; it has ${fields.length}`;
   try {
     return cronOf(expression, timeZone).nextRun(new Date(0)) === null ? "is never due" : undefined;
   } catch (error) {
-    return String((error as Error).message).replace(/^CronPattern: /, "");
+    const why = String((error as Error).message).replace(/^CronPattern: /, "");
+    return fieldFlaw(fields, { ...OPTIONS, timezone: timeZone }) ?? why;
   }
 }
 
