@@ -86,7 +86,21 @@ test("Params that its type does not take are refused at once, and so is a type t
   const wrong = await system.call("POST", "/api/v1/tasks", { type: "work", params: { dir: 7 } });
   expect(wrong).toMatchObject({ status: 422, body: { code: "invalid-body", errors: [{ pointer: "/params/dir" }] } });
   const unknown = await system.call("POST", "/api/v1/tasks", { type: "wrok" });
-  expect(unknown).toMatchObject({ status: 422, body: { code: "unknown-type", knownTypes: ["slow", "work"] } });
+  expect(unknown).toMatchObject({
+    status: 422,
+    body: { code: "unknown-type", knownTypes: ["slow", "work"], knownPools: [] },
+  });
+  const ofObservers = await system.call("POST", "/api/v1/observers", { name: "w", type: "work" });
+  const other = 'the type "work"; it is a type of tasks: POST /api/v1/tasks, or unacked run';
+  expect(ofObservers).toMatchObject({ status: 422, body: { detail: expect.stringContaining(other) } });
+});
+
+test("What is to become of a key is not asked of a task without one", async () => {
+  const errors = [{ pointer: "/onConflict", message: "needs a `key`: without one nothing is in its way" }];
+  const given = { type: "work", params: { dir: tasks.dir }, onConflict: "return" };
+  expect(await system.call("POST", "/api/v1/tasks", given)).toMatchObject({ status: 422, body: { errors } });
+  const batch = await system.call("POST", "/api/v1/tasks/batch", { tasks: [given] });
+  expect(batch.body).toMatchObject({ results: [{ status: 422, problem: { errors } }] });
 });
 
 test("A request with an id of its own is safe to repeat, also when the task is over", async () => {

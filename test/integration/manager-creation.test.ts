@@ -200,7 +200,7 @@ describe("pools and what their services know", () => {
         detail:
           'No live service of the pool "default" knows the type "shared"; known in pools mine, yours: send pool "mine" or "yours"',
       },
-      { code: "unknown-type", knownTypes: ["ticker"], detail: nowhere },
+      { code: "unknown-type", knownTypes: ["ticker"], knownPools: [], detail: nowhere },
       "created",
     ]);
   });

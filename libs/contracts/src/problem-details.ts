@@ -26,7 +26,7 @@ export const ProblemDetails = z
     knownPools: z
       .array(z.string())
       .optional()
-      .describe("with pool-not-served: the pools of live services; with unknown-type: those that know the type"),
+      .describe("with pool-not-served: the pools of live services; with unknown-type: those that know the type, if any"),
     specVersion: z.int().optional().describe("with spec-changed: of the observer as it is"),
     differs: z
       .array(z.object({ field: z.enum(SPEC_FIELD_NAMES), now: z.unknown(), given: z.unknown() }))

@@ -151,7 +151,7 @@ export const PROBLEMS = {
   "task-over": {
     status: 409,
     title: "The task is over",
-    remedy: "Nothing is left to cancel; one that is Failed or Cancelled can be retried.",
+    remedy: "Nothing of it can be changed or cancelled any more; one that is Failed or Cancelled can be retried.",
   },
   "task-not-held": {
     status: 409,

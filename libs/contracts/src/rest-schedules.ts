@@ -2,7 +2,7 @@ import { z } from "zod";
 import { timestamp } from "./bounds.ts";
 import { DEFAULT_POOL, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
 import { ObserverFilter } from "./observer-filter.ts";
-import { ON_CONFLICT } from "./rest-tasks.ts";
+import { conflictFlaw, ON_CONFLICT } from "./rest-tasks.ts";
 import { TaskStatusName } from "./task-states.ts";
 
 /** What is to happen where the task of the occurrence before is not over. */
@@ -86,7 +86,10 @@ export const ScheduledTask = z
     priority: z.int().min(-1_000).max(1_000).default(0).describe("the higher goes first"),
     maxAttempts: z.int().min(1).max(1_000).optional().describe("default: that of its type"),
     key: z.string().min(1).max(255).optional().describe("as of a task: where another has it, `onConflict` decides"),
-    onConflict: z.enum(ON_CONFLICT).default("reject").describe("as of a task; reject: the occurrence is skipped"),
+    onConflict: z
+      .enum(ON_CONFLICT)
+      .default("reject")
+      .describe("as of a task, with a `key`; reject: the occurrence is skipped"),
   })
   .refine(({ params, timeParam }) => timeParam === undefined || isObject(params), {
     message: "must be an object, as there is a `timeParam`",
@@ -210,10 +213,11 @@ const PutScheduleShape = z.strictObject(FIELDS);
 /** PUT /schedules/{scheduleId}, and POST /schedules/preview. */
 export const PutSchedule = PutScheduleShape.superRefine((given, context) => {
   for (const { key, message } of scheduleFlaws(given))
-    context.addIssue({ code: "custom", path: key === "" ? [] : [key], message });
+    context.addIssue({ code: "custom", path: key === "" ? [] : key.split("/"), message });
 }).meta({ id: "PutSchedule" });
 export type PutSchedule = z.infer<typeof PutSchedule>;
 
+/** @returns `key`: its place; "" is the whole */
 function scheduleFlaws(given: z.infer<typeof PutScheduleShape>): { key: string; message: string }[] {
   const { task, observers, everyMs, hours, startAt, endAt } = given;
   const notOneThing = notOneOf(["task", "observers"], given);
@@ -226,6 +230,8 @@ function scheduleFlaws(given: z.infer<typeof PutScheduleShape>): { key: string; 
   // The task before has the key until its handler has ended: it would be cancelled, and no other created.
   if (given.overlap === "cancel-running" && task?.key !== undefined)
     flaws.push({ key: "overlap", message: "cannot be cancel-running, as its task has a `key`" });
+  const noConflict = task === undefined ? undefined : conflictFlaw(task);
+  if (noConflict !== undefined) flaws.push({ key: "task/onConflict", message: noConflict });
   if (everyMs !== undefined && given.timeZone !== undefined)
     flaws.push({ key: "timeZone", message: "only of cron and hours" });
   if (observers !== undefined && hours === undefined) flaws.push({ key: "", message: "needs hours, as it has observers" });

@@ -11,6 +11,11 @@ const Timestamp = z.iso.datetime().describe("ISO 8601, UTC");
 
 /** What becomes of a create whose key another task has. */
 export const ON_CONFLICT = ["reject", "return", "replace", "queue-latest"] as const;
+const FOR_A_KEY = "needs a `key`: without one nothing is in its way";
+
+/** Somebody who asks for it counts on it, and it would mean nothing. `reject` is what stands there by default. */
+export const conflictFlaw = ({ key, onConflict }: Pick<CreateTask, "key" | "onConflict">): string | undefined =>
+  key === undefined && onConflict !== "reject" ? FOR_A_KEY : undefined;
 
 /** POST /tasks. Strict: an unknown key is an error that names it. */
 export const CreateTask = z
@@ -34,7 +39,7 @@ export const CreateTask = z
       .enum(ON_CONFLICT)
       .default("reject")
       .describe(
-        "when the key is taken. reject: 409 · return: answered with the other · replace: the other becomes as this request says, if it waits, else as queue-latest · queue-latest: the other runs once more with these params when its run ends, or with newer ones",
+        "when the `key` is taken; without one only reject may stand here. reject: 409 · return: answered with the other · replace: the other becomes as this request says, if it waits, else as queue-latest · queue-latest: the other runs once more with these params when its run ends, or with newer ones",
       ),
   })
   .meta({ id: "CreateTask" });

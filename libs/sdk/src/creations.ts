@@ -23,7 +23,7 @@ export type CreationOptions = {
   /** 1 to 255 characters. Of its type no other task with this key is created before it is over. Default: none. */
   readonly key?: string;
   /**
-   * When the key is taken. `reject`: nothing is created, and the creating task says so · `return`: the other stays as it is · `replace`: it
+   * When the key is taken; it needs one. `reject`: nothing is created, and the creating task says so · `return`: the other stays as it is · `replace`: it
    * becomes as this says, if it waits, else as `queue-latest` · `queue-latest`: it runs once more with these params when its run ends.
    * Default `reject`.
    */
@@ -138,6 +138,8 @@ function optionsOf(options: CreationOptions): object {
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
   check("key", key, text(key, MAX_KEY) && !/\0|\p{Surrogate}/u.test(String(key)), `a text of 1 to ${MAX_KEY} characters`);
   check("onConflict", onConflict, ON_CONFLICT.includes(String(onConflict)), `one of ${ON_CONFLICT.join(", ")}`);
+  if (key === undefined && onConflict !== undefined && onConflict !== "reject")
+    throw wrong("onConflict needs a key: without one nothing is in its way");
   check("priority", priority, whole(priority, -1_000, 1_000), "a whole number from -1000 to 1000");
   check("maxAttempts", maxAttempts, whole(maxAttempts, 1, 1_000), "a whole number from 1 to 1000");
   check("pool", pool, POOL.test(String(pool)), "the name of a pool");

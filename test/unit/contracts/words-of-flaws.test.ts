@@ -36,6 +36,13 @@ describe("a schedule says of what excludes each other", () => {
     expect(flawsOf(PutSchedule, { cron: "* * * * *", task: TASK })).toBeUndefined();
     expect(flawsOf(PutSchedule, { hours, observers: { filter: { type: "t" } } })).toBeUndefined();
   });
+
+  it("has no onConflict of a task without a key, but for the default", () => {
+    const withTask = (task: object) => flawsOf(PutSchedule, { cron: "* * * * *", task: { ...TASK, ...task } });
+    expect(withTask({ onConflict: "return" })).toEqual(["needs a `key`: without one nothing is in its way"]);
+    expect(withTask({ onConflict: "return", key: "k" })).toBeUndefined();
+    expect(withTask({ onConflict: "reject" })).toBeUndefined();
+  });
 });
 
 it("a limit of 0 is refused with what lets none start", () => {

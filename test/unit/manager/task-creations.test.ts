@@ -75,3 +75,8 @@ test.each<[string[], string[] | undefined]>([
   expect(wanted).toMatchObject({ id: ID });
   expect(wanted?.within).toEqual(within);
 });
+
+test("onConflict without a key, as an older service may say it, means nothing", async () => {
+  const found = await creationsOf({ ...task, onConflict: "return" });
+  expect(found).toMatchObject({ wanted: [{ id: ID, onConflict: "return" }], refused: [] });
+});

@@ -38,6 +38,7 @@ import type { TaskTakeStore } from "../../operations/tasks/task-take-store.ts";
 import type { TaskLimitStore } from "../../operations/tasks/task-type-desk.ts";
 import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/time/timer-store.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";
+import type { LivePools } from "../../operations/types/unknown-type.ts";
 import type { WorkStore } from "../../operations/work/work-store.ts";
 import { missingActions, onActionsCommitted } from "./access/committed-actions.ts";
 import { PostgresBalanceStore } from "./balance/postgres-balance-store.ts";
@@ -117,7 +118,7 @@ export class DatabaseSide {
   readonly tasks: {
     readonly ledger: TaskLedgerStore;
     readonly queue: TaskQueueStore;
-    readonly store: TaskStore & TaskTypeStore;
+    readonly store: TaskStore & TaskTypeStore & LivePools;
     readonly proofs: TaskProofStore;
     readonly days: TaskDays;
     readonly limits: TaskLimitStore;

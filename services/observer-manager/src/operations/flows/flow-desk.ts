@@ -16,15 +16,14 @@ import { planFlaws, tasksOf } from "../../domain/flows/flow-plan.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeFlowCursor, encodePlaceCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
-import { checkCreations } from "../tasks/creation-check.ts";
-import type { TaskTypeStore } from "../tasks/task-store.ts";
+import { type CreationTypes, checkCreations } from "../tasks/creation-check.ts";
 import type { Waits } from "../waits.ts";
 import type { FlowQuery, FlowStore } from "./flow-store.ts";
 import type { FlowTools } from "./flow-tools.ts";
 
 export interface FlowDeskParts {
   store: FlowStore;
-  types: Pick<TaskTypeStore, "liveTypes">;
+  types: CreationTypes;
   waits: Waits<FlowId>;
   /** Every manager, and the services of these pools, know flows. */
   mayUse(pools: readonly string[]): Promise<boolean>;

@@ -2,9 +2,8 @@ import { newTaskId, type TimerCancelResults } from "@unacked/contracts";
 import { poolsWithin, timersWithin } from "../../domain/requests/request-users.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { Refusal } from "../refusal.ts";
-import { checkCreations, isChange, outcomesOf } from "../tasks/creation-check.ts";
+import { type CreationTypes, checkCreations, isChange, outcomesOf } from "../tasks/creation-check.ts";
 import { batchResults } from "../tasks/task-batch.ts";
-import type { TaskTypeStore } from "../tasks/task-store.ts";
 import { timerBatchResults, timerCancelResults } from "../time/timer-batch.ts";
 import { cancelOutcomesOf, isTimerChange, newTimerOf, putOutcomesOf } from "../time/timer-outcomes.ts";
 import type { AdmittedRequest } from "./request.ts";
@@ -13,7 +12,7 @@ import type { Answers, RequestStore, TaskDecision, TimerCancelDecision, TimerDec
 
 export interface RequestWorkParts {
   store: RequestStore;
-  types: Pick<TaskTypeStore, "liveTypes">;
+  types: CreationTypes;
   /** Some task may be due. */
   wake(): void;
   /** Some timer may be due. */

@@ -17,8 +17,8 @@ import { UnreadableTiming } from "../../domain/schedules/unreadable-timing.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeOccurrenceCursor, encodeScheduleCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
-import { checkCreations } from "../tasks/creation-check.ts";
-import type { TaskTypeStore, UnwantedAttempt } from "../tasks/task-store.ts";
+import { type CreationTypes, checkCreations } from "../tasks/creation-check.ts";
+import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import { backfill, isSameTiming, missedByChange, runNow } from "./asked.ts";
 import { planFrom, taskOf } from "./firing.ts";
 import { inSlices } from "./in-slices.ts";
@@ -35,7 +35,7 @@ import type { ScheduleTools, TimesAsked } from "./schedule-tools.ts";
 
 export interface ScheduleDeskParts {
   store: ScheduleStore;
-  types: TaskTypeStore;
+  types: CreationTypes;
   /** Something may be due earlier. */
   wake(): void;
   /** Tasks were created. */

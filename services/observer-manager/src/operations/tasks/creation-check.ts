@@ -1,21 +1,51 @@
-import type { CreateTask, FieldProblem, TaskId } from "@unacked/contracts";
+import { type CreateTask, conflictFlaw, type FieldProblem, type TaskId } from "@unacked/contracts";
 import { checkParams } from "../../domain/types/params-check.ts";
 import type { Refusal } from "../refusal.ts";
+import { type LivePools, unknownType } from "../types/unknown-type.ts";
 import type { InsertOutcome, TaskTypeStore } from "./task-store.ts";
 import type { TaskCreateOutcome } from "./task-tools.ts";
 
+/** What a creation is held against. */
+export type CreationTypes = Pick<TaskTypeStore, "liveTypes"> & LivePools;
+
 /** Those that a living service would refuse, as their refusals. With no living service of the pool nothing can be checked, and a task may wait for one. */
 export async function checkCreations(
-  store: Pick<TaskTypeStore, "liveTypes">,
+  store: CreationTypes,
   requests: readonly (CreateTask | Refusal)[],
 ): Promise<(CreateTask | Refusal)[]> {
   const pools = [...new Set(requests.flatMap((one) => ("kind" in one ? [] : [one.pool])))];
   const live = new Map<string, Awaited<ReturnType<TaskTypeStore["liveTypes"]>>>();
   for (const pool of pools) live.set(pool, await store.liveTypes(pool));
-  return requests.map((request) => {
+  const checked = requests.map((request) => {
     if ("kind" in request) return request;
     const { services = 0, types = [], outside = [] } = live.get(request.pool) ?? {};
-    return services === 0 ? request : (refusalOf(request, types, outside) ?? request);
+    return ofConflict(request) ?? (services === 0 ? request : (refusalOf(request, types, outside) ?? request));
+  });
+  return withPools(requests, checked, store);
+}
+
+/** Not of what handlers create: a service of before may still say it, and it means nothing. */
+function ofConflict(request: CreateTask): Refusal | undefined {
+  const message = conflictFlaw(request);
+  return message === undefined
+    ? undefined
+    : { kind: "problem", code: "invalid-body", errors: [{ pointer: "/onConflict", message }] };
+}
+
+/** Somebody who meant another pool is told which there are; asked for only where one was refused. */
+async function withPools(
+  requests: readonly (CreateTask | Refusal)[],
+  checked: (CreateTask | Refusal)[],
+  store: LivePools,
+): Promise<(CreateTask | Refusal)[]> {
+  const isUnknown = (one: CreateTask | Refusal | undefined): one is Refusal =>
+    one !== undefined && "kind" in one && one.code === "unknown-type";
+  if (!checked.some(isUnknown)) return checked;
+  const pools = await store.livePools();
+  return checked.map((one, i) => {
+    const request = requests[i];
+    const isNew = request !== undefined && !("kind" in request);
+    return isUnknown(one) && isNew ? unknownType("tasks", one, request, pools) : one;
   });
 }
 

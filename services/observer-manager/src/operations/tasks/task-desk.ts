@@ -14,7 +14,7 @@ import { encodeTaskCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
 import { Together } from "../together.ts";
 import type { Waits } from "../waits.ts";
-import { checkCreations, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
+import { type CreationTypes, checkCreations, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
 import { changeMany } from "./task-bulk.ts";
 import type {
   Creation,
@@ -23,14 +23,13 @@ import type {
   TaskBulkStore,
   TaskQuery,
   TaskStore,
-  TaskTypeStore,
   UnwantedAttempt,
 } from "./task-store.ts";
 import type { TaskBulkChange, TaskCreateOutcome, TaskOutcome, TaskTools } from "./task-tools.ts";
 
 export interface TaskDeskParts {
   store: TaskStore;
-  types: TaskTypeStore;
+  types: CreationTypes;
   bulk: TaskBulkStore;
   waits: Waits<TaskId>;
   /** Something may be due. */

@@ -2,6 +2,7 @@ import type { CreateObserver, FieldProblem, ObserverTypeInfo } from "@unacked/co
 import { checkParams } from "../../domain/types/params-check.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { Refusal } from "../refusal.ts";
+import { type LivePool, type LivePools, unknownType } from "./unknown-type.ts";
 
 export interface LiveTypes {
   services: number;
@@ -10,11 +11,9 @@ export interface LiveTypes {
   withoutAdmission: string[];
 }
 
-export interface TypeDirectory {
+export interface TypeDirectory extends LivePools {
   /** The types that living services of a pool announced; `services` is how many of them live. */
   liveTypes(pool: string): Promise<LiveTypes>;
-  /** The pools that have living services, in the order of their names, with the types that are known there. */
-  livePools(): Promise<{ pool: string; types: string[] }[]>;
 }
 
 /**
@@ -76,7 +75,7 @@ async function withPools(
   return refusals.map((refusal, i) => {
     const { pool, type } = requests[i] as CreateObserver;
     if (refusal?.code === "pool-not-served") return notServed(refusal, pool, pools);
-    return refusal?.code === "unknown-type" ? unknownType(refusal, { pool, type }, pools) : refusal;
+    return refusal?.code === "unknown-type" ? unknownType("observers", refusal, { pool, type }, pools) : refusal;
   });
 }
 
@@ -88,24 +87,13 @@ const admissionNotKnown = (why: string): Refusal => ({
   detail: `Observers of this type ask before they start, and ${why}`,
 });
 
-type LivePools = Awaited<ReturnType<TypeDirectory["livePools"]>>;
-
 const POOL_NOT_SERVED: Refusal = { kind: "problem", code: "pool-not-served" };
 const ABOUT_POOLS: ReadonlySet<Refusal["code"]> = new Set(["pool-not-served", "unknown-type"]);
 
-function notServed(refusal: Refusal, pool: string, pools: LivePools): Refusal {
+function notServed(refusal: Refusal, pool: string, pools: LivePool[]): Refusal {
   const knownPools = pools.map((one) => one.pool);
   const others = knownPools.length > 0 ? `; pools that are served: ${knownPools.join(", ")}` : ", nor in any other";
   return { ...refusal, detail: `No live service works in the pool "${pool}"${others}`, knownPools };
-}
-
-function unknownType(refusal: Refusal, { pool, type }: { pool: string; type: string }, pools: LivePools): Refusal {
-  const knownPools = pools.filter(({ types }) => types.includes(type)).map((one) => one.pool);
-  const detail = `No live service of the pool "${pool}" knows the type "${type}"`;
-  if (knownPools.length === 0) return { ...refusal, detail: `${detail}, nor does one of another pool` };
-  const where = `known in ${knownPools.length === 1 ? "pool" : "pools"} ${knownPools.join(", ")}`;
-  const remedy = `send pool ${knownPools.map((one) => `"${one}"`).join(" or ")}`;
-  return { ...refusal, detail: `${detail}; ${where}: ${remedy}`, knownPools };
 }
 
 function checkAgainst(types: ObserverTypeInfo[], request: CreateObserver): Refusal | null {

@@ -16,6 +16,7 @@ import type {
   TaskTypeStore,
   UnwantedAttempt,
 } from "../../../operations/tasks/task-store.ts";
+import type { LivePool, LivePools } from "../../../operations/types/unknown-type.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
@@ -23,6 +24,7 @@ import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { prepared } from "../connection/prepared.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact } from "../connection/transaction.ts";
+import { livePools } from "../types/type-reads.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
@@ -57,7 +59,7 @@ const TASKS: LiveAndEnded = {
 
 export type Taker = Pick<UnwantedAttempt, "serviceId" | "generation">;
 
-export class PostgresTaskStore implements TaskStore, TaskTypeStore {
+export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   readonly #dataSource: DataSource;
 
   constructor(dataSource: DataSource) {
@@ -146,6 +148,10 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore {
       types: rows.flatMap((row) => row.types),
       outside: rows[0]?.outside ?? [],
     };
+  }
+
+  livePools(): Promise<LivePool[]> {
+    return livePools(this.#dataSource);
   }
 }
 

@@ -1,8 +1,10 @@
 import type { BrokenFile, ObserverTypeInfo, TypeList, TypeView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { LiveTypes, TypeDirectory } from "../../../operations/types/type-check.ts";
+import type { LivePool } from "../../../operations/types/unknown-type.ts";
 import { prepared } from "../connection/prepared.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { TASK_SERVICE_LIVES } from "../tasks/task-claim.ts";
 
 /** Index: services_living. Services of one version announce the same: GROUP BY folds them into one row. */
 const LIVE_TYPES = prepared(`
@@ -22,9 +24,11 @@ const BROKEN_FILES = `
   FROM services s CROSS JOIN jsonb_array_elements(s.broken_files) file
   WHERE s.state IN (${LIVING_STATES}) GROUP BY file ORDER BY file ->> 'file'`;
 
-/** Index: services_living. */
+/** Index: services_living. Asked for only where something was refused. */
 const LIVE_POOLS = `
-  SELECT s.pool, coalesce(array_agg(DISTINCT t ->> 'type') FILTER (WHERE t IS NOT NULL), '{}') AS types
+  SELECT s.pool, coalesce(array_agg(DISTINCT t ->> 'type') FILTER (WHERE t IS NOT NULL), '{}') AS types,
+         ARRAY(SELECT DISTINCT k ->> 'type' FROM task_services w CROSS JOIN jsonb_array_elements(w.types) k
+               WHERE w.pool = s.pool AND w.workers > 0 AND w.${TASK_SERVICE_LIVES}) AS "taskTypes"
   FROM services s LEFT JOIN LATERAL jsonb_array_elements(s.types) t ON true
   WHERE s.state IN (${LIVING_STATES}) GROUP BY s.pool ORDER BY s.pool`;
 
@@ -36,6 +40,9 @@ export async function listTypes(dataSource: DataSource): Promise<TypeList> {
   const types = items.map(({ info, ...where }): TypeView => ({ ...info, description: info.description ?? "", ...where }));
   return { items: types, total: items.length, broken: broken.map(({ file, services }) => ({ ...file, services })) };
 }
+
+export const livePools = (database: Pick<EntityManager, "query">): Promise<LivePool[]> =>
+  database.query<LivePool[]>(LIVE_POOLS);
 
 export class PostgresTypeDirectory implements TypeDirectory {
   readonly #database: Pick<EntityManager, "query">;
@@ -56,7 +63,7 @@ export class PostgresTypeDirectory implements TypeDirectory {
     };
   }
 
-  livePools(): Promise<{ pool: string; types: string[] }[]> {
-    return this.#database.query(LIVE_POOLS);
+  livePools(): Promise<LivePool[]> {
+    return livePools(this.#database);
   }
 }
