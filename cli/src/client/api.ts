@@ -115,12 +115,13 @@ export class UnackedApi {
     return this.#call("getObserver", { path: { ref } }, `observer ${ref}`);
   }
 
+  /** @param called what a failure calls it: the id may not be what somebody typed */
   changeObserver(
-    ref: string,
+    { id, called }: { id: string; called: string },
     body: BodyOf<"changeObserver">,
     { ifMatch, ...query }: { ifMatch?: string; whenFull: WhenFull; dryRun: boolean },
   ): Promise<ObserverChanged> {
-    return this.#call("changeObserver", { path: { ref }, query, body, ifMatch }, `observer ${ref}`);
+    return this.#call("changeObserver", { path: { ref: id }, query, body, ifMatch }, `observer ${called}`);
   }
 
   /** By its name; an id of the client's own counts only at a create. */

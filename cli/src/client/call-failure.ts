@@ -1,6 +1,7 @@
 import type { AnyProblem, CallError } from "@unacked/client";
 import type { FieldProblem, ObserverView } from "@unacked/contracts";
 import { CliFailure, type ExitKind } from "../failure.ts";
+import { remedyOf } from "./own-remedies.ts";
 
 /** Others are `failed`. Of the unreachable nothing is wrong with what was asked: try again later. */
 const EXIT_KINDS: Partial<Record<string, ExitKind>> = {
@@ -38,17 +39,6 @@ const differsLine = ({ field, now, given }: NonNullable<AnyProblem["differs"]>[n
 
 const knownTypesLine = (types: string[] | undefined): string[] =>
   types === undefined ? [] : [types.length === 0 ? "no type is known" : `known types: ${types.join(", ")}`];
-
-const GIVE_A_TOKEN =
-  "Give a token: --token, UNACKED_TOKEN, or for good: unacked config set-context NAME --url URL --token - (read from standard input). The operator of the manager makes one: unacked token create";
-
-function remedyOf({ code, remedy, requestId, retryAfterS }: AnyProblem): string {
-  if (code === "unauthorized") return GIVE_A_TOKEN;
-  if (code === "internal-error") return `${remedy} It is ${requestId}.`;
-  if (retryAfterS !== undefined) return `${remedy} (Retry-After: ${retryAfterS} s)`;
-  // They are told above already.
-  return code === "invalid-body" || code === "invalid-query" ? "" : remedy;
-}
 
 /** Why a call failed, as one failure of ours. `about` names what it was about. */
 export function failureOf(error: CallError, url: string, about?: string): CliFailure {

@@ -138,8 +138,9 @@ async function tellPlan({ api, io }: Session, { missing, differing, surplus, sch
     io.out(plainLines([`observer ${wanted.name} would be changed`, ...differenceLines(differences)]));
   for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped, as no file defines it`));
   for (const { id, body } of schedules) {
-    await api.previewSchedule(id, body, 1);
-    io.out(plainLine(`schedule ${id} would be set`));
+    const { times } = await api.previewSchedule(id, body, 1);
+    const isOver = times.length === 0 && body.task !== undefined; // hours that cover all the week never change either
+    io.out(plainLine(`schedule ${id} would be set${isOver ? NO_TIMES : ""}`));
   }
   const toDo = missing.length + differing.length + surplus.length;
   if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
@@ -174,12 +175,15 @@ function asFailure(error: unknown): CliFailure {
   throw error;
 }
 
+/** Not refused: a file that was right yesterday is put again today. */
+const NO_TIMES = ", and is Over: no time of it is left, see its endAt";
+
 /** A schedule is replaced where it differs: what it does from then on. */
 async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[]): Promise<void> {
   for (const { id, body } of schedules) {
-    const { outcome, nextAt } = await api.putSchedule(id, body);
+    const { outcome, nextAt, status } = await api.putSchedule(id, body);
     const next = nextAt === null ? "" : `, next at ${nextAt}`;
-    io.out(plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${next}`));
+    io.out(plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${status === "Over" ? NO_TIMES : next}`));
   }
 }
 

@@ -8,6 +8,7 @@ import type { Session } from "../session.ts";
 import type { ResultFormat, SelectionOptions } from "./option-sets.ts";
 import { Results } from "./results.ts";
 import { findSelected } from "./selected.ts";
+import type { Waited } from "./status-wait.ts";
 
 /** What stop and restart have in common. */
 export interface BulkChange {
@@ -38,16 +39,16 @@ export function toTarget(names: string[], { filter, selector, all }: BulkTargetO
  * the manager only counts.
  */
 export async function oneByOne(session: Session, target: BulkTarget): Promise<{ refs: string[] }> {
-  return "refs" in target ? target : { refs: await findSelected(session, target) };
+  return "refs" in target ? target : { refs: (await findSelected(session, target)).map(({ id }) => id) };
 }
 
-/** Carries it out and tells what became of each. The ids of those that were accepted; of a selection none. */
+/** Carries it out and tells what became of each. @returns those that were accepted; of a selection none */
 export async function changeMany(
   session: Session,
   target: BulkTarget,
   change: BulkChange,
   options: { dryRun?: boolean; output: ResultFormat },
-): Promise<string[]> {
+): Promise<Waited[]> {
   const dryRun = options.dryRun === true;
   const what = dryRun ? change.dryDone : change.done;
   if (!("refs" in target)) {
@@ -58,14 +59,14 @@ export async function changeMany(
   }
   if (target.refs.length === 0) session.io.err("Nothing found.\n");
   const results = new Results(session, { format: options.output, asked: target.refs.length });
-  const accepted: string[] = [];
+  const accepted: Waited[] = [];
   for (const refs of portionsOf(target.refs)) {
     const answer = await change.send({ refs }, { dryRun });
     if (!("results" in answer)) throw new Error("the manager counted what was named");
     for (const result of answer.results) {
       const outcome = outcomeOf(result, result.ref);
       results.tell(outcome, what);
-      if (!(outcome instanceof CliFailure)) accepted.push(outcome.id);
+      if (!(outcome instanceof CliFailure)) accepted.push({ id: outcome.id, name: outcome.name });
     }
   }
   results.end();

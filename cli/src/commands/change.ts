@@ -53,7 +53,8 @@ export async function sendChange(
 ): Promise<void> {
   const whenFull = queue === true ? "queue" : "reject";
   const differences = differencesOf(observer, wanted);
-  const { name, status, outcome } = await api.changeObserver(observer.id, wanted, {
+  const asked = { id: observer.id, called: observer.name };
+  const { name, status, outcome } = await api.changeObserver(asked, wanted, {
     ifMatch: specTag(observer),
     whenFull,
     dryRun,

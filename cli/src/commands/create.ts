@@ -12,7 +12,7 @@ import { createAll } from "./creation.ts";
 import { addFileOptions, type FileOptions, type ResultFormat, repeatable, resultOption } from "./option-sets.ts";
 import { readObservers } from "./read-files.ts";
 import { Results } from "./results.ts";
-import { waitForStatus } from "./status-wait.ts";
+import { type Waited, waitForStatus } from "./status-wait.ts";
 
 interface CreateOptions extends FileOptions {
   param?: string[];
@@ -55,15 +55,15 @@ export function addCreate(program: Command, io: Io): void {
 async function create(session: Session, observers: CreateObserver[], options: CreateOptions): Promise<void> {
   const timeoutMs = parseDuration(options.timeout);
   const results = new Results(session, { format: options.output, asked: observers.length });
-  const ids: string[] = [];
+  const created: Waited[] = [];
   await createAll(session, observers, (outcome) => {
     results.tell(outcome, "created");
-    if (!(outcome instanceof CliFailure)) ids.push(outcome.id);
+    if (!(outcome instanceof CliFailure)) created.push({ id: outcome.id, name: outcome.name });
   });
   results.end();
   if (options.wait !== true) return;
   const isTold = options.output === "lines";
-  await waitForStatus(session, ids, {
+  await waitForStatus(session, created, {
     wanted: "Processing",
     timeoutMs,
     onReached: ({ name, service }) =>

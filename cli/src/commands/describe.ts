@@ -34,6 +34,7 @@ function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
     throw usageFailure(`The name is missing: which ${first}?`, remedy);
   }
   if (kind === undefined || rest.length === 0) return ["observers", ...words];
+  if (kind === "flows") throw usageFailure("describe tells nothing of flows", `unacked flow show ${rest[0]}`);
   throw usageFailure(`There is nothing more to tell of ${kind} than get shows`, `unacked get ${kind} -o wide`);
 }
 

@@ -85,7 +85,7 @@ async function untilOver({ api, io }: Session, created: FlowView, timeoutMs: num
   while (flow.status === "Running") {
     const leftS = Math.ceil((endMs - io.nowMs()) / 1_000);
     if (leftS <= 0)
-      throw new CliFailure("failed", `flow ${flow.id} still runs`, {
+      throw new CliFailure("timedOut", `flow ${flow.id} still runs`, {
         remedy: `It goes on; see: unacked flow show ${flow.id}`,
       });
     flow = await api.getFlow(flow.id, Math.min(WAIT_S, leftS));

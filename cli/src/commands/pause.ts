@@ -34,9 +34,9 @@ async function pause(session: Session, names: string[], options: PauseOptions): 
   const asked = toTarget(names, options);
   const isWaiting = options.wait === true && options.dryRun !== true;
   const target = isWaiting || options.output !== "lines" ? await oneByOne(session, asked) : asked;
-  const ids = await changeMany(session, target, pausing(session), options);
+  const accepted = await changeMany(session, target, pausing(session), options);
   if (!isWaiting) return;
-  await waitForStatus(session, ids, {
+  await waitForStatus(session, accepted, {
     wanted: "Paused",
     timeoutMs,
     onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is Paused`)),

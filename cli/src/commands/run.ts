@@ -69,7 +69,7 @@ async function untilOver({ api, io }: Session, created: TaskView, timeoutMs: num
     const leftS = Math.ceil((endMs - io.nowMs()) / 1_000);
     if (leftS <= 0) {
       const what = `task ${task.id} is still ${task.status}`;
-      throw new CliFailure("failed", what, { remedy: `It goes on; see: unacked describe task ${task.id}` });
+      throw new CliFailure("timedOut", what, { remedy: `It goes on; see: unacked describe task ${task.id}` });
     }
     task = await api.getTask(task.id, Math.min(WAIT_S, leftS));
   }
@@ -78,6 +78,8 @@ async function untilOver({ api, io }: Session, created: TaskView, timeoutMs: num
 
 function toTask(type: string, params: string[], options: RunOptions): NewTask {
   const { pool, id, priority, startAt, maxAttempts, key, onConflict } = options;
+  if (onConflict !== undefined && key === undefined)
+    throw usageFailure("--on-conflict needs a --key", "Without one no other task is in its way.");
   const bare = {
     type,
     ...(pool !== undefined && { pool }),

@@ -3,6 +3,9 @@ import { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 
+/** One that is waited for. */
+export type Waited = Pick<ObserverView, "id" | "name">;
+
 interface WaitOptions {
   wanted: ObserverStatus;
   timeoutMs: number;
@@ -15,9 +18,9 @@ interface WaitOptions {
  * when one cannot come there any more, and when the time is up. Guarantees: a status that comes between the reading and the
  * following is not missed, as the stream is open before anything is read.
  */
-export async function waitForStatus({ api }: Session, ids: string[], options: WaitOptions): Promise<void> {
-  if (ids.length === 0) return;
-  const waiting = new Map<string, ObserverView | undefined>(ids.map((id) => [id, undefined]));
+export async function waitForStatus({ api }: Session, observers: Waited[], options: WaitOptions): Promise<void> {
+  if (observers.length === 0) return;
+  const waiting = new Map<string, Waited | ObserverView>(observers.map((one) => [one.id, one]));
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), options.timeoutMs);
   const look = (observer: ObserverView): void => {
@@ -35,7 +38,7 @@ export async function waitForStatus({ api }: Session, ids: string[], options: Wa
         await inParallel([...waiting.keys()], async (id) => look(await api.getObserver(id)));
       if (waiting.size === 0) return;
     }
-    throw timedOut([...waiting], options);
+    throw timedOut([...waiting.values()], options);
   } finally {
     clearTimeout(timer);
     ending.abort();
@@ -50,8 +53,9 @@ function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverS
   });
 }
 
-function timedOut(waiting: [string, ObserverView | undefined][], { wanted, timeoutMs }: WaitOptions): CliFailure {
-  const [first, ...others] = waiting.map(([id, view]) => (view === undefined ? id : `${view.name} is ${view.status}`));
+/** Of those that were not looked at yet, only the name is known. */
+function timedOut(waiting: (Waited | ObserverView)[], { wanted, timeoutMs }: WaitOptions): CliFailure {
+  const [first, ...others] = waiting.map((one) => ("status" in one ? `${one.name} is ${one.status}` : one.name));
   const rest = others.length === 0 ? "" : ` and ${others.length} more are not there either`;
   return new CliFailure("timedOut", `Not ${wanted} within ${timeoutMs} ms: ${first}${rest}`);
 }

@@ -34,9 +34,9 @@ async function stop(session: Session, names: string[], options: StopOptions): Pr
   const asked = toTarget(names, options);
   const isWaiting = options.wait === true && options.dryRun !== true;
   const target = isWaiting || options.output !== "lines" ? await oneByOne(session, asked) : asked;
-  const ids = await changeMany(session, target, stopping(session, options.force === true), options);
+  const accepted = await changeMany(session, target, stopping(session, options.force === true), options);
   if (!isWaiting) return;
-  await waitForStatus(session, ids, {
+  await waitForStatus(session, accepted, {
     wanted: "Deleted",
     timeoutMs,
     onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is Deleted`)),

@@ -1,4 +1,4 @@
-import { newUuid } from "@unacked/contracts";
+import { newUuid, TimerId } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { NewTimer } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
@@ -29,7 +29,7 @@ export function addTimer(program: Command, io: Io): void {
     .option("--expires-at <time>", "it does not fire after that; default: a day after its time")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
     .action((name: string, options: TimerOptions, self: Command) =>
-      set(openSession(io, self), options.id ?? newUuid(), toTimer(name, options, io.nowMs())),
+      set(openSession(io, self), idOf(options), toTimer(name, options, io.nowMs())),
     );
 }
 
@@ -37,6 +37,12 @@ async function set({ api, io }: Session, id: string, body: NewTimer): Promise<vo
   const timer = await api.putTimer(id, body);
   const how = timer.outcome === "created" ? "" : ` (${timer.outcome})`;
   io.out(plainLine(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}`));
+}
+
+/** In the call's path a wrong one would be answered as that of a timer which is not there. */
+function idOf({ id = newUuid() }: TimerOptions): string {
+  if (TimerId.safeParse(id).success) return id;
+  throw usageFailure(`--id: "${id}" is no UUID`, `It is one such as ${newUuid()}; without --id the timer is given one.`);
 }
 
 function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOptions, nowMs: number): NewTimer {

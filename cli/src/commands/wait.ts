@@ -9,7 +9,7 @@ import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
 import { findSelected } from "./selected.ts";
-import { waitForStatus } from "./status-wait.ts";
+import { type Waited, waitForStatus } from "./status-wait.ts";
 
 interface WaitOptions extends SelectionOptions {
   for: string;
@@ -36,9 +36,9 @@ async function wait(session: Session, names: string[], options: WaitOptions): Pr
   const filter = parseFilters(options.filter, options.selector);
   if (names.length > 0 === (filter !== undefined))
     throw usageFailure("Name observers, or select them by --filter or --selector");
-  const ids = filter === undefined ? await findNamed(session, names, wanted) : await findSelected(session, { filter });
+  const found = filter === undefined ? await findNamed(session, names, wanted) : await findSelected(session, { filter });
   const say = (name: string) => session.io.out(plainLine(`observer ${name} is ${wanted}`));
-  await waitForStatus(session, ids, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
+  await waitForStatus(session, found, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
 }
 
 /** `delete` as with kubectl, `status=Failed` as in a filter. */
@@ -48,16 +48,17 @@ function toWanted(text: string): ObserverStatus {
 }
 
 /** A name that nobody has any more is one that was deleted: just what may be waited for. */
-async function findNamed({ api, io }: Session, names: string[], wanted: ObserverStatus): Promise<string[]> {
-  const ids: string[] = [];
+async function findNamed({ api, io }: Session, names: string[], wanted: ObserverStatus): Promise<Waited[]> {
+  const found: Waited[] = [];
   await inParallel(names, async (name) => {
     try {
-      ids.push((await api.getObserver(name)).id);
+      const { id, name: itsName } = await api.getObserver(name);
+      found.push({ id, name: itsName });
     } catch (error) {
       const isGone = error instanceof CliFailure && error.code === "observer-not-found";
       if (!isGone || wanted !== "Deleted") throw error;
       io.out(plainLine(`observer ${name} is Deleted`));
     }
   });
-  return ids;
+  return found;
 }

@@ -55,6 +55,9 @@ it.each([
   "describe",
   "describe service",
   "describe errors a",
+  "describe flow a",
+  "run resize --on-conflict return",
+  "timer tea.ready --in 3s --id nope",
   "wait a",
   "wait --for=Processing",
   "wait a --for=Sleeping",
@@ -91,6 +94,16 @@ it("describe names what is missing", async () => {
   expect((await runLine("describe service")).err).toBe(
     "error: The name is missing: which service? unacked describe service NAME; of an observer of this name: unacked describe observer service.\n",
   );
+});
+
+it.each([
+  ["describe flow f1", "unacked flow show f1"],
+  ["timer tea.ready --in 3s --id nope", '"nope" is no UUID'],
+  ["run resize --on-conflict return", "--on-conflict needs a --key"],
+  ["create ticker t1 --start-at 2027-01-31", "startAt: must be a time with its offset, such as 2027-01-31T09:00:00+01:00"],
+  ["create ticker t1 --set retry.delaysMs=5", "retry.delaysMs: must be a list of delays in ms, such as [1000, 5000], or {"],
+])("%s: %s", async (line, said) => {
+  expect((await runLine(line)).err).toContain(said);
 });
 
 it.each(["--max-running", "--rate"])("limit %s 0 says how none is started", async (option) => {

@@ -1,0 +1,48 @@
+import type { AnyProblem } from "@unacked/client";
+import type { ProblemCode } from "@unacked/contracts";
+
+const GIVE_A_TOKEN =
+  "Give a token: --token, UNACKED_TOKEN, or for good: unacked config set-context NAME --url URL --token - (read from standard input). The operator of the manager makes one: unacked token create";
+
+type Remedy = (problem: AnyProblem) => string;
+
+/** Those of the catalogue name calls, options and members of REST: here the commands, options and lines that somebody at a terminal has. */
+const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
+  unauthorized: () => GIVE_A_TOKEN,
+  forbidden: ({ neededRole, remedy }) =>
+    neededRole === undefined
+      ? remedy
+      : `Ask the operator of the manager for a token of the role ${neededRole}, or a higher one.`,
+  "internal-error": ({ remedy, requestId }) => `${remedy} It is ${requestId}.`,
+  // They are told above already.
+  "invalid-body": () => "",
+  "invalid-query": () => "",
+  "error-not-found": () => "See: unacked get errors. Entries are removed when they are deleted, or after the retention.",
+  "service-not-found": () => "See: unacked get services.",
+  "pool-not-found": () => "See the pools that have one: unacked get services.",
+  "task-type-not-found": () =>
+    "See: unacked get task-types. A type is known while a service has it, a task of it waits, or it is limited.",
+  "schedule-not-found": () => "See: unacked get schedules. A schedule that was deleted is forgotten.",
+  "key-taken": ({ taskId }) =>
+    `${taskId === undefined ? "" : `See: unacked describe task ${taskId}. `}Wait for its end, or say as you create what is to become of it: unacked run --on-conflict.`,
+  "not-activated": () => "Wait until it is Processing, or stop it with --force.",
+  "already-deleting": () => "Wait; if nobody answers, stop it with --force.",
+  scheduled: () => "unacked describe says when. Stop it and create it again to have it start now.",
+  "not-movable": () => "Only what runs can be moved; unacked describe says how it stands.",
+  "spec-changed": () => "See below what it is by now. Read it again, and send what is still wanted.",
+  "unknown-type": ({ knownPools = [] }) =>
+    knownPools.length === 0
+      ? "Use one of the known types, or deploy a service that has the type."
+      : `Choose a pool that knows it (--pool ${knownPools[0]}), use one of the known types, or deploy a service that has the type.`,
+  "pool-not-served": ({ knownPools = [] }) =>
+    `${knownPools.length === 0 ? "Start" : `Choose a pool that is served (--pool ${knownPools[0]}), start`} a service with this POOL, or wait in its queue: --queue.`,
+  "no-free-worker": () => "Try again later, add a service, or wait in the queue: --queue.",
+  "too-many-log-streams": () => "Close some of the streams, or ask without -f.",
+};
+
+/** What to do about it, as one does it here. */
+export function remedyOf(problem: AnyProblem): string {
+  const own = (REMEDIES as Partial<Record<string, Remedy>>)[problem.code];
+  const remedy = own === undefined ? problem.remedy : own(problem);
+  return problem.retryAfterS === undefined ? remedy : `${remedy} (Retry-After: ${problem.retryAfterS} s)`;
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PROBLEMS, type ProblemCode, type ProblemDetails } from "@unacked/contracts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { problemFailure } from "../../../cli/src/client/call-failure.ts";
+import { EXIT_CODES } from "../../../cli/src/failure.ts";
+import { run } from "../../../cli/src/program.ts";
+import { failureText } from "../../../cli/src/report.ts";
+import {
+  FLOW_CREATED,
+  FLOW_ID,
+  FLOW_RUNNING,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/flow-examples.ts";
+import { problemExample } from "../../../services/observer-manager/src/adapters/http/openapi/examples/problem-examples.ts";
+import { NIGHTLY_VIEW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
+import {
+  CREATED,
+  READY,
+  TASK_ID,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import { observerView } from "./views.ts";
+
+/** A manager that answers each call by its method and path; of others it knows nothing. */
+type Answers = Record<string, { status?: number; body: object }>;
+
+let answers: Answers = {};
+let server: Server;
+const folder = mkdtempSync(join(tmpdir(), "unacked-cli-"));
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const [path] = (request.url ?? "").split("?");
+    if (path === "/api/v1/events")
+      return void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    const { status = 200, body } = answers[`${request.method} ${path?.replace("/api/v1/", "")}`] ?? {
+      status: 500,
+      body: {},
+    };
+    const type = status >= 400 ? "application/problem+json" : "application/json";
+    response.writeHead(status, { "content-type": type }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterAll(() => server.closeAllConnections());
+afterAll(() => server.close());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** One command line in this process, words by spaces. Each look at the clock is a second later. */
+async function unacked(line: string, known: Answers): Promise<{ code: number; out: string; err: string }> {
+  answers = known;
+  const told = { out: "", err: "" };
+  let nowMs = 0;
+  const code = await run(line.split(" "), {
+    out: (text) => void (told.out += text),
+    err: (text) => void (told.err += text),
+    env: { XDG_CONFIG_HOME: folder, UNACKED_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    outIsTerminal: false,
+    errIsTerminal: false,
+    outRows: () => 24,
+    outColumns: () => undefined,
+    readInput: () => "",
+    nowMs: () => (nowMs += 1_000),
+    interruption: () => AbortSignal.abort(),
+  });
+  return { code, ...told };
+}
+
+describe("what was waited for in vain is no failure of it: exit code 4", () => {
+  it("a task", async () => {
+    const known = { "POST tasks": { status: 201, body: CREATED }, [`GET tasks/${TASK_ID}`]: { body: READY } };
+    const { code, err } = await unacked("run resize --wait --timeout 2s", known);
+    expect(err).toContain(`task ${TASK_ID} is still Ready. It goes on`);
+    expect(code).toBe(EXIT_CODES.timedOut);
+  });
+
+  it("a flow", async () => {
+    const known = { "POST flows": { status: 201, body: FLOW_CREATED }, [`GET flows/${FLOW_ID}`]: { body: FLOW_RUNNING } };
+    const { code, err } = await unacked("flow create fetch store --wait --timeout 2s", known);
+    expect(err).toContain(`flow ${FLOW_ID} still runs. It goes on`);
+    expect(code).toBe(EXIT_CODES.timedOut);
+  });
+
+  it("an observer, which is called by its name", async () => {
+    const results = [{ ref: "w1", status: 202, observer: observerView({ name: "w1" }) }];
+    const { code, err } = await unacked("pause w1 --wait --timeout 1ms", {
+      "POST observers/pause": { body: { results, accepted: 1, refused: 0 } },
+    });
+    expect(err).toBe("error: Not Paused within 1 ms: w1.\n");
+    expect(code).toBe(EXIT_CODES.timedOut);
+  });
+});
+
+it("a change that is refused names the observer as it was typed, and not by its id", async () => {
+  const observer = observerView({ name: "w1" });
+  const { err } = await unacked("change w1 --param every=4000", {
+    "GET observers/w1": { body: observer },
+    [`PATCH observers/${observer.id}`]: { status: 422, body: problemExample("invalid-body") },
+  });
+  expect(err).toContain("error: observer w1: The body is wrong.\n  /params/everyMs: must be >= 100\n");
+});
+
+it("apply says of a schedule whose end has passed that it is over", async () => {
+  const file = join(folder, "past.json");
+  const cron = { cron: "0 12 * * *", endAt: "2020-01-01T00:00:00Z", task: { type: "report" } };
+  writeFileSync(file, JSON.stringify({ schedule: "past", ...cron }));
+  const over = { ...NIGHTLY_VIEW, id: "past", status: "Over", nextAt: null, nextDueAt: null, outcome: "created" };
+  const times = { cron: cron.cron, everyMs: null, hours: null, timeZone: "UTC", version: null, times: [] };
+  const known = { "PUT schedules/past": { status: 201, body: over }, "POST schedules/preview": { body: times } };
+  const isOver = "and is Over: no time of it is left, see its endAt\n";
+  expect(await unacked(`apply -f ${file}`, known)).toEqual({ code: 0, out: `schedule past created, ${isOver}`, err: "" });
+  expect((await unacked(`apply -f ${file} --dry-run`, known)).out).toBe(`schedule past would be set, ${isOver}`);
+});
+
+describe("what to do about a problem", () => {
+  const ALL: Partial<ProblemDetails> = {
+    knownTypes: ["a"],
+    knownPools: ["demo"],
+    taskId: TASK_ID,
+    neededRole: "operator",
+    specVersion: 2,
+  };
+  const remedyOf = (code: ProblemCode, more: Partial<ProblemDetails> = ALL) =>
+    problemFailure({ ...problemExample(code), ...more }).remedy ?? "";
+
+  it.each(Object.keys(PROBLEMS) as ProblemCode[])(
+    "of %s names no member that is not printed, and no option of REST",
+    (code) => {
+      const unseen =
+        /`(errors|neededRole|taskId|differs|knownTypes|knownPools|startAt|follow)`|whenFull|onConflict|\?force|ETag/;
+      expect(remedyOf(code)).not.toMatch(unseen);
+      expect(remedyOf(code, {})).not.toMatch(unseen);
+    },
+  );
+
+  it.each<[ProblemCode, string]>([
+    ["key-taken", `unacked describe task ${TASK_ID}`],
+    ["key-taken", "--on-conflict"],
+    ["unknown-type", "--pool demo"],
+    ["pool-not-served", "--pool demo"],
+    ["pool-not-served", "--queue"],
+    ["forbidden", "the role operator"],
+  ])("of %s says %s", (code, said) => {
+    expect(failureText(problemFailure({ ...problemExample(code), ...ALL }))).toContain(said);
+  });
+});
