@@ -209,6 +209,10 @@ export class SlotHost {
 
   #settled(run: SlotRun, outcome: RunOutcome): void {
     this.#running.delete(run.attempt);
+    const events = this.#output.settled(run.attempt);
+    // Now: lines of one that has settled are dropped.
+    if (events > 0)
+      run.log.warn({ event: "emits-dropped", events }, "it ended before these were sent: it had not awaited them");
     const error = outcome.outcome === "completed" || outcome.error === undefined ? undefined : thrownText(outcome.error);
     const word = wordOf(outcome, run.word);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });

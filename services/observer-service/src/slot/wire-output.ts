@@ -1,3 +1,4 @@
+import { SdkError } from "@unacked/sdk";
 import type { FromSlot } from "../wire/messages.ts";
 import { MAX_EVENT_BYTES, OutputOverflowError, OutputTooLargeError } from "../wire/output-errors.ts";
 
@@ -6,7 +7,6 @@ const CREDIT = 1_000;
 const MAX_WAITING = 10_000;
 
 interface Waiting {
-  readonly attempt: number;
   readonly emit: number;
   readonly json: string;
   resolve(): void;
@@ -17,7 +17,9 @@ interface Waiting {
 export class WireOutput {
   readonly #send: (message: FromSlot) => void;
   readonly #underWay = new Map<number, Waiting>();
-  readonly #queue: Waiting[] = [];
+  /** By attempt: whose turn it is first. A run that emits much does not hold up the others. */
+  readonly #queues = new Map<number, Waiting[]>();
+  #queued = 0;
   #lastEmit = 0;
 
   constructor(send: (message: FromSlot) => void) {
@@ -25,12 +27,16 @@ export class WireOutput {
   }
 
   emit(attempt: number, json: string): Promise<void> {
-    if (this.#underWay.size + this.#queue.length >= MAX_WAITING) return Promise.reject(new OutputOverflowError(MAX_WAITING));
+    if (this.#underWay.size + this.#queued >= MAX_WAITING) return Promise.reject(new OutputOverflowError(MAX_WAITING));
     const bytes = Buffer.byteLength(json);
     if (bytes > MAX_EVENT_BYTES) return Promise.reject(new OutputTooLargeError(bytes));
     return new Promise((resolve, reject) => {
       this.#lastEmit += 1;
-      this.#queue.push({ attempt, emit: this.#lastEmit, json, resolve, reject });
+      const waiting = { emit: this.#lastEmit, json, resolve, reject };
+      const others = this.#queues.get(attempt);
+      if (others === undefined) this.#queues.set(attempt, [waiting]);
+      else others.push(waiting);
+      this.#queued += 1;
       this.#pump();
     });
   }
@@ -43,12 +49,25 @@ export class WireOutput {
     this.#pump();
   }
 
+  /** Its run is over: what it emitted and is not under way is not sent. @returns how much that is */
+  settled(attempt: number): number {
+    const dropped = this.#queues.get(attempt) ?? [];
+    this.#queues.delete(attempt);
+    this.#queued -= dropped.length;
+    for (const { reject } of dropped)
+      reject(new SdkError("emit-after-end", "the run had ended before this event was sent: await emit"));
+    return dropped.length;
+  }
+
   #pump(): void {
-    while (this.#underWay.size < CREDIT) {
-      const next = this.#queue.shift();
+    for (const [attempt, queue] of this.#queues) {
+      const next = this.#underWay.size < CREDIT ? queue.shift() : undefined;
       if (next === undefined) return;
+      this.#queues.delete(attempt);
+      if (queue.length > 0) this.#queues.set(attempt, queue); // behind the others, where this loop comes by again
+      this.#queued -= 1;
       this.#underWay.set(next.emit, next);
-      this.#send({ kind: "emit", attempt: next.attempt, emit: next.emit, json: next.json });
+      this.#send({ kind: "emit", attempt, emit: next.emit, json: next.json });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { MAX_BUNDLE } from "@unacked/contracts";
+import { SdkError } from "@unacked/sdk";
 import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import { type Placed, type Reason, writeLine } from "./placed.ts";
@@ -15,7 +16,7 @@ export interface AttemptMessagesParts {
   noteReason(slot: Slot, reason: Reason): void;
 }
 
-/** What slots say of their handlers, passed on to the runs that these belong to. What is said of one that has settled is dropped. */
+/** What slots say of their handlers, passed on to the runs that these belong to. What is said of one that has settled is dropped, and answered where its slot waits for that. */
 export class AttemptMessages {
   readonly #parts: AttemptMessagesParts;
 
@@ -32,7 +33,7 @@ export class AttemptMessages {
     }
     const placed = placement.find(slot, message.attempt);
     if (message.kind === "log") slot.logCredit.lineWritten();
-    if (placed === undefined) return; // it has settled, and left a timer behind
+    if (placed === undefined) return answerLate(slot, message); // it has settled, and left a timer behind
     const { run, host } = placed;
     switch (message.kind) {
       case "bad-params":
@@ -84,6 +85,17 @@ export class AttemptMessages {
     }
   }
 }
+
+/** An emit takes one of the places that all of its slot share, until it is answered. */
+function answerLate({ process }: Slot, message: Exclude<LoadedMessage, { kind: "unattributed" }>): void {
+  const { kind, attempt } = message;
+  if (kind === "emit")
+    process.send({ kind: "emitted", attempt, emit: message.emit, error: answerOf(new SdkError("emit-after-end", LATE)) });
+  if (kind === "save")
+    process.send({ kind: "saved", attempt, save: message.save, error: answerOf(new SdkError("save-after-end", LATE)) });
+}
+
+const LATE = "the run had ended before this came to its service";
 
 function save(slot: Slot, { id, run, host }: Placed, number: number, json: string): void {
   host.saving?.save(run, json).then(

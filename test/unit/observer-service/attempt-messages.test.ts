@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
+import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import type { ToSlot } from "../../../services/observer-service/src/wire/messages.ts";
+
+test("An emit and a save of a run that has settled are answered: its slot counts what is under way", () => {
+  const sent: ToSlot[] = [];
+  const slot = { process: { send: (message: ToSlot) => sent.push(message) } } as unknown as Slot;
+  const messages = new AttemptMessages({
+    log: createLog("silent"),
+    placement: { find: () => undefined },
+    over: () => expect.fail("it was over before"),
+    noteReason: () => expect.fail("nothing ends its slot"),
+  });
+  messages.take(slot, { kind: "emit", attempt: 1, emit: 7, json: "1" });
+  messages.take(slot, { kind: "save", attempt: 1, save: 2, json: "1" });
+  messages.take(slot, { kind: "silence", attempt: 1, quietForMs: 1_000 });
+  expect(sent).toMatchObject([
+    { kind: "emitted", attempt: 1, emit: 7, error: { name: "SdkError", code: "emit-after-end" } },
+    { kind: "saved", attempt: 1, save: 2, error: { name: "SdkError", code: "save-after-end" } },
+  ]);
+});
