@@ -49,6 +49,11 @@ export class SlotLauncher {
         slot.lastWord = { name: "SlotWireError", message: `the slot's pipe to its service was tampered with: ${why}` };
         this.#log.error({ event: "slot-broken", slot: process.pid, why }, "a slot sends what it should not: it is ended");
       },
+      onPipeHeld: () =>
+        this.#log.warn(
+          { event: "slot-pipe-held", slot: process.pid },
+          "something that an observer has started outlives its slot, and holds its pipe: it is not waited for",
+        ),
       onGone: (end) => {
         this.#sweeper.forget(process.pid);
         onGone(slot, end);

@@ -7,6 +7,9 @@ import { forwardOutput } from "./slot-output.ts";
 
 /** Its own end closes a pipe, too: only one that lives on after that has closed it itself. */
 const CLOSED_MS = 1_000;
+/** After its end its pipe brings what is in it at once. What keeps it open then is another process, which may even write. */
+const QUIET_MS = 1_000;
+const READ_LIMIT_MS = 5_000;
 
 /** How a slot's process came to its end. */
 export interface SlotEnd {
@@ -28,7 +31,9 @@ export interface SlotProcessParts {
   onStuck(word: Stuck): void;
   /** What it sent is no message of ours: it is ended. */
   onBroken(why: string): void;
-  /** Once: the process has been reaped, its group killed, and its pipe read to its end. Nothing of it comes after this. */
+  /** Something that its handlers have started, in a group of its own, holds its pipe: that is not waited for. */
+  onPipeHeld(): void;
+  /** Once: the process has been reaped, its group killed, and its pipe read to its end, or closed. Nothing of it comes after this. */
   onGone(end: SlotEnd): void;
 }
 
@@ -71,7 +76,7 @@ export class SlotProcess {
     }
     if (child.stdout) forwardOutput(child.stdout, (text) => parts.onLine("stdout", text));
     if (child.stderr) forwardOutput(child.stderr, (text) => parts.onLine("stderr", text));
-    this.gone = this.#untilGone(wire, parts);
+    this.gone = this.#untilGone(wire, lifeline, parts);
   }
 
   send(message: ToSlot): void {
@@ -123,19 +128,38 @@ export class SlotProcess {
     lifeline.on("error", () => undefined);
   }
 
-  async #untilGone(wire: Socket, { onGone }: SlotProcessParts): Promise<void> {
+  async #untilGone(wire: Socket, lifeline: Socket, { onGone, onPipeHeld }: SlotProcessParts): Promise<void> {
     const exited = new Promise<SlotEnd>((resolve) => {
       this.#child.once("exit", (code, signal) => resolve({ code, signal }));
       this.#child.once("error", () => resolve({ code: null, signal: null })); // it could not be started
     });
     const read = new Promise<void>((resolve) => wire.once("close", () => resolve()));
-    void exited.then(() => {
-      this.#isOver = true;
-      this.#killGroup(); // what its handlers have started
-    });
-    const [end] = await Promise.all([exited, read]);
+    const end = await exited;
+    this.#isOver = true;
+    this.#killGroup(); // what its handlers have started
+    closeWhenRead(wire, onPipeHeld);
+    await read;
+    lifeline.destroy();
     onGone(end);
   }
+}
+
+/** Its process is gone: it ends with what is in it, or is closed when it has been read. */
+function closeWhenRead(pipe: Socket, onHeld: () => void): void {
+  const sinceMs = performance.now();
+  let readBefore = 0;
+  const look = (): void => {
+    if (pipe.closed) return;
+    if (pipe.bytesRead !== readBefore && performance.now() - sinceMs < READ_LIMIT_MS) return lookLater();
+    onHeld();
+    pipe.destroy();
+  };
+  // A timer comes before what has arrived meanwhile is read: this process may have been too busy for that.
+  const lookLater = (): void => {
+    readBefore = pipe.bytesRead;
+    setTimeout(() => setImmediate(look), QUIET_MS).unref();
+  };
+  lookLater();
 }
 
 const SETPRIV = ["setpriv", "--pdeathsig", "KILL"] as const;
