@@ -8,12 +8,12 @@ const log = createLog("silent");
 export const STOP_TIMEOUT_MS = 60_000;
 
 /** Real slots that have loaded this folder of fixtures, for a keeper's runner without a broker: what both are made with. */
-export async function openSlots(folder: string, count = 1) {
+export async function openSlots(folder: string, count = 1, stopTimeoutMs = STOP_TIMEOUT_MS) {
   const program = join(ROOT, "services/observer-service/dist/slot/main.js");
   const handlers = new SlotHandlers(
     {
       ...{ count, max: 9, memoryBytes: 2 ** 40, dir: join(ROOT, "test/fixtures", folder), stuckMs: 0 },
-      ...{ stopTimeoutMs: STOP_TIMEOUT_MS, saveEveryMs: 1_000, args: ["--import", "tsx", program], logLevel: "info" },
+      ...{ stopTimeoutMs, saveEveryMs: 1_000, args: ["--import", "tsx", program], logLevel: "info" },
       env: { ...process.env, UNACKED_SLOT: "1" },
       permissions: {} as never,
       service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
@@ -22,5 +22,5 @@ export async function openSlots(folder: string, count = 1) {
   );
   onTestFinished(() => handlers.close(0));
   await handlers.open();
-  return { handlers, log, stopTimeoutMs: STOP_TIMEOUT_MS };
+  return { handlers, log, stopTimeoutMs };
 }

@@ -289,6 +289,8 @@ export class Runner {
     this.#teller.end(run, fact, settlement);
     if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
     const next = this.slots.remove(run);
+    // Not while another run of it is here, which may be the one that has to be alone.
+    if (this.slots.ofObserver(run.start.observerId).length === 0) this.#parts.handlers.forget(run);
     if (next !== undefined) this.#giveTurn(next);
   }
 

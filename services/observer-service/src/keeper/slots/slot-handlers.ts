@@ -10,7 +10,7 @@ import { LoadedCode } from "./loaded-code.ts";
 import { clearTimers, isInLine, type Placed } from "./placed.ts";
 import { Placement } from "./placement.ts";
 import { Recycler } from "./recycler.ts";
-import type { Slot } from "./slot.ts";
+import { isOfUse, type Slot } from "./slot.ts";
 import { SlotEnds } from "./slot-ends.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "./slot-history.ts";
 import type { OverLimit } from "./slot-memory.ts";
@@ -145,7 +145,13 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   forget({ start }: HandledRun): void {
-    this.#blame.acquit(start.observerId);
+    const { observerId } = start;
+    this.#blame.acquit(observerId);
+    // Its slot was kept for a next attempt, which does not come.
+    for (const slot of this.#pool.roster.slots) {
+      const wasItsOwn = slot.purpose.kind === "alone" && slot.purpose.observerId === observerId;
+      if (wasItsOwn && isOfUse(slot) && this.#placement.loadOf(slot) === 0) this.#pool.release(slot, true);
+    }
   }
 
   endForCertain(runs: readonly HandledRun[]): boolean {
