@@ -97,7 +97,17 @@ async function load(order: Load): Promise<void> {
     send({ kind: "not-loaded", problem: error.message });
   } finally {
     isLoading = false;
+    printAside();
   }
+}
+
+/**
+ * Printing never waits for the keeper, which reads at a pace. What compiles TypeScript is a process that inherits our stderr, and
+ * Node has that wait for all who share it (libuv, uv_spawn): one that printed too much held up every observer beside it.
+ */
+function printAside(): void {
+  for (const stream of [process.stdout, process.stderr])
+    (stream as { _handle?: { setBlocking?(isBlocking: boolean): void } })._handle?.setBlocking?.(false);
 }
 
 /** V8 leaves garbage of a program that idles where it is, Buffers too. */

@@ -1,30 +1,132 @@
 import type { Readable } from "node:stream";
 
-/** Read at once; a slot that writes more is made to wait, in its own process. */
-const BYTES_A_TURN = 65_536;
+/** Read in a turn; a slot that writes more is made to wait, in its own process. */
+const CHARS_A_TURN = 65_536;
+/** A line costs the keeper as much as hundreds of characters do: short ones alone, 32,000 a turn, have taken its lease. */
+const LINES_A_TURN = 200;
 const TURN_MS = 100;
 const MAX_LINE = 8_192;
+/** So long is passed on what a dead slot has left in its pipes: of slots that die one after the other, each has a pace of its own. */
+const LAST_WORDS_MS = 1_000;
 
-/** Passes on the lines that a slot's author code prints, no faster than 640 KiB a second: a flood costs its own slot. */
-export function forwardOutput(stream: Readable, onLine: (text: string) => void): void {
-  let rest = "";
-  let read = 0;
-  stream.setEncoding("utf8");
-  stream.on("data", (text: string) => {
-    read += text.length;
-    if (read > BYTES_A_TURN) {
-      stream.pause();
-      setTimeout(() => {
-        read = 0;
+type Name = "stdout" | "stderr";
+
+/**
+ * Passes on the lines that a slot's author code prints, of both its streams together no faster than 640 KiB and 2,000 lines a
+ * second: a flood costs its own slot. What is read and may not be passed on yet holds up its stream until it is through.
+ */
+export class SlotOutput {
+  readonly #onLine: (stream: Name, text: string) => void;
+  /** Who has used up a turn, or has come in one that was; whoever is first has the next. */
+  #waiting: PrintedLines[] = [];
+  #lines = 0;
+  #chars = 0;
+  #turn: NodeJS.Timeout | undefined;
+  #isDeaf = false;
+
+  constructor(streams: Record<Name, Readable>, onLine: (stream: Name, text: string) => void) {
+    this.#onLine = onLine;
+    for (const name of ["stdout", "stderr"] as const) this.#read(name, streams[name]);
+  }
+
+  /** Its process is gone. */
+  end(): void {
+    setTimeout(() => {
+      this.#isDeaf = true;
+      clearTimeout(this.#turn);
+      for (const { name, stream } of this.#waiting.splice(0)) {
+        this.#onLine(name, "(the slot has ended: what it had printed besides is not shown)");
         stream.resume();
-      }, TURN_MS);
+      }
+    }, LAST_WORDS_MS).unref();
+  }
+
+  #read(name: Name, stream: Readable): void {
+    const lines = new PrintedLines(name, stream);
+    stream.setEncoding("utf8");
+    stream.on("data", (text: string) => {
+      if (this.#isDeaf) return;
+      this.#beginTurn();
+      this.#chars += text.length;
+      lines.add(text);
+      this.#passOn(lines);
+      if (!this.#hasRoom || lines.hasMore) {
+        stream.pause();
+        this.#waiting.push(lines);
+      }
+    });
+    stream.on("end", () => {
+      if (lines.rest !== "" && !this.#isDeaf) this.#onLine(name, lines.rest);
+    });
+    stream.on("error", () => undefined);
+  }
+
+  get #hasRoom(): boolean {
+    return this.#lines < LINES_A_TURN && this.#chars < CHARS_A_TURN;
+  }
+
+  #passOn(lines: PrintedLines): void {
+    for (; this.#lines < LINES_A_TURN; this.#lines += 1) {
+      const line = lines.next();
+      if (line === undefined) return;
+      this.#onLine(lines.name, line);
     }
-    const lines = `${rest}${text}`.split("\n");
-    rest = (lines.pop() ?? "").slice(-MAX_LINE);
-    for (const line of lines) if (line !== "") onLine(line.slice(0, MAX_LINE));
-  });
-  stream.on("end", () => {
-    if (rest !== "") onLine(rest);
-  });
-  stream.on("error", () => undefined);
+  }
+
+  #beginTurn(): void {
+    this.#turn ??= setTimeout(() => this.#nextTurn(), TURN_MS).unref();
+  }
+
+  #nextTurn(): void {
+    this.#turn = undefined;
+    this.#lines = 0;
+    this.#chars = 0;
+    const waiting = this.#waiting.splice(0);
+    if (waiting.length > 0) this.#beginTurn();
+    for (const lines of waiting) this.#passOn(lines);
+    // Who has had nothing of this turn is the first of the next.
+    const left = waiting.filter((lines) => lines.hasMore).toReversed();
+    this.#waiting.push(...left);
+    for (const lines of waiting) if (!lines.hasMore) lines.stream.resume();
+  }
+}
+
+/** What was read of a stream and has not been passed on. */
+class PrintedLines {
+  readonly name: Name;
+  readonly stream: Readable;
+  #text = "";
+  #at = 0;
+
+  constructor(name: Name, stream: Readable) {
+    this.name = name;
+    this.stream = stream;
+  }
+
+  add(text: string): void {
+    const rest = this.#text.slice(this.#at);
+    this.#text = (this.hasMore ? rest : rest.slice(-MAX_LINE)) + text;
+    this.#at = 0;
+  }
+
+  /** There is another whole line, though it may be empty. */
+  get hasMore(): boolean {
+    return this.#text.indexOf("\n", this.#at) >= 0;
+  }
+
+  /** The next that is not empty. */
+  next(): string | undefined {
+    for (;;) {
+      const end = this.#text.indexOf("\n", this.#at);
+      if (end < 0) return undefined;
+      const line = this.#text.slice(this.#at, Math.min(end, this.#at + MAX_LINE));
+      this.#at = end + 1;
+      if (line !== "") return line;
+    }
+  }
+
+  /** Behind the last whole line. */
+  get rest(): string {
+    return this.#text.slice(this.#text.lastIndexOf("\n") + 1).slice(-MAX_LINE);
+  }
 }

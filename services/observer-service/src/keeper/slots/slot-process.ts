@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { FrameReader, FrameWriter } from "../../wire/frames.ts";
 import { type FromSlot, type LeaseWord, LIFELINE_FD, type Stuck, type ToSlot, WIRE_FD } from "../../wire/messages.ts";
 import { FromSlotSchema, WatchdogWordSchema } from "./slot-messages.ts";
-import { forwardOutput } from "./slot-output.ts";
+import { SlotOutput } from "./slot-output.ts";
 
 /** Its own end closes a pipe, too: only one that lives on after that has closed it itself. */
 const CLOSED_MS = 1_000;
@@ -45,6 +45,7 @@ export class SlotProcess {
   readonly #child: ChildProcess;
   readonly #wire: FrameWriter<ToSlot>;
   readonly #lifeline: FrameWriter<LeaseWord>;
+  readonly #output: SlotOutput | undefined;
   #isKilled = false;
   #isOver = false;
 
@@ -74,8 +75,8 @@ export class SlotProcess {
       const what = `it has closed descriptor ${pipe === wire ? WIRE_FD : LIFELINE_FD}`;
       pipe.once("close", () => setTimeout(() => this.#isOver || broken(what), CLOSED_MS).unref());
     }
-    if (child.stdout) forwardOutput(child.stdout, (text) => parts.onLine("stdout", text));
-    if (child.stderr) forwardOutput(child.stderr, (text) => parts.onLine("stderr", text));
+    const { stdout, stderr } = child;
+    if (stdout && stderr) this.#output = new SlotOutput({ stdout, stderr }, parts.onLine);
     this.gone = this.#untilGone(wire, lifeline, parts);
   }
 
@@ -137,6 +138,7 @@ export class SlotProcess {
     const end = await exited;
     this.#isOver = true;
     this.#killGroup(); // what its handlers have started
+    this.#output?.end();
     closeWhenRead(wire, onPipeHeld);
     await read;
     lifeline.destroy();
