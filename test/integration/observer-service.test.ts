@@ -309,13 +309,20 @@ describe("the end of a service", () => {
 describe("an error that belongs to no observer", () => {
   const OBSERVERS_DIR = "test/fixtures/unattributable-observers";
 
-  test("ends its slot, which is told with it, and nothing else", async () => {
-    const { manager, service } = await bornService({ env: { OBSERVERS_DIR } });
+  test("is its file's, and told so: no slot ends of it, and no run fails", async () => {
+    const { manager, service } = await bornService({ env: { OBSERVERS_DIR, SLOTS: "1" } });
     await manager.start({ type: "loose-timer" });
-    expect(await manager.waitFor("RunRetrying")).toMatchObject({
-      error: { name: "SlotEndedError", message: expect.stringContaining("nobody's error") },
-    });
-    expect(service.exit()).toBeNull();
+    await manager.waitFor("RunStarted");
+    const { file, error } = await service.waitForEvent("observer-file-error");
+    const eventLines = (event: string) => service.lines.filter((line) => line.includes(`"event":"${event}"`));
+    expect([file, error]).toEqual([
+      expect.stringMatching(/loose-timer\.ts$/),
+      expect.objectContaining({ message: "nobody's error", stack: expect.stringContaining("loose-timer.ts:6") }),
+    ]);
+    // That of the spare, which loads it last, too.
+    await eventually(() => expect(eventLines("observer-file-error").length).toBeGreaterThanOrEqual(2));
+    expect(eventLines("slot-gone")).toEqual([]);
+    expect(ofKind(manager, "RunRetrying")).toEqual([]);
     await queueHolds(manager, { ready: 0, unacked: 1 });
   });
 

@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 /** Who answers for an error that nobody caught. */
 export interface Owner {
-  readonly runId: string;
+  /** Undefined: it is no run. */
+  readonly runId?: string;
   uncaught(error: unknown): void;
 }
 

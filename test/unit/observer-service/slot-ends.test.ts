@@ -1,6 +1,7 @@
 import { SlotDeath, type StartTask } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import type { HandledRun } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
+import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
 import { Blame } from "../../../services/observer-service/src/keeper/slots/blame.ts";
 import type { Line, Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
 import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
@@ -43,8 +44,11 @@ function lineOf(...members: Placed[]): void {
   for (const one of members) one.line = line;
 }
 
+const endsOf = (all: Placed[]): SlotEnds =>
+  new SlotEnds({ log, blame, history, placement: { in: () => all, removeAll: () => all } });
+
 function end(all: Placed[], culprit?: string): void {
-  const ends = new SlotEnds({ log, blame, history, placement: { in: () => all, removeAll: () => all } });
+  const ends = endsOf(all);
   if (culprit !== undefined) ends.end(slot, { kind: "culprit", runId: culprit, error: BLOCKED });
   ends.gone(slot, KILLED);
 }
@@ -91,4 +95,28 @@ test("nobody named: who ran is suspected, and who stood behind is not", () => {
   lineOf(a, b);
   end([a, b, c]);
   expect(["a", "b", "c"].map((one) => blame.isSuspect(one))).toEqual([true, false, true]);
+});
+
+test("an error of nobody's convicts nobody and makes no suspects, though one was alone in the slot", () => {
+  for (const all of [[placed("a")], [placed("b"), placed("c")]]) {
+    const ends = endsOf(all);
+    const messages = new AttemptMessages({
+      log,
+      placement: { find: () => expect.unreachable() },
+      over: () => expect.unreachable(),
+      noteReason: (of, reason) => ends.note(of, reason),
+    });
+    messages.take(slot, { kind: "unattributed", error: { name: "Error", message: "a pool's" } });
+    ends.gone(slot, { code: 1, signal: null });
+  }
+  expect(told).toEqual(["a interrupted", "b interrupted", "c interrupted"]);
+  expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
+  expect(history.last()[0]).toMatchObject({ reason: "other", why: "an error that belongs to no observer: Error: a pool's" });
+});
+
+test("what a slot says that its pipe was tampered with is somebody's doing: one alone in it is guilty", () => {
+  const broken = { ...slot, lastWord: { name: "SlotWireError", message: "what came is no JSON" } };
+  endsOf([placed("a")]).gone(broken, KILLED);
+  expect(told).toEqual(["a failed"]);
+  expect(blame.isGuilty("a")).toBe(true);
 });

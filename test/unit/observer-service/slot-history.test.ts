@@ -16,6 +16,7 @@ const facts = (more: Partial<Omit<DeathFacts, "slot">> & { isKilled?: boolean; i
   settledCulprit: undefined,
   endedFor: undefined,
   lastWord: undefined,
+  nobodysError: undefined,
   allToldToStop: false,
   areSuspects: true,
   recycled: undefined,
@@ -42,6 +43,7 @@ describe("why a slot died", () => {
     [facts({ observers: [] }), "other", "nothing ran in it"],
     [facts({ observers: [], isKilled: true, recycled: "its slot took 90 MiB" }), "recycled", "its slot took 90 MiB"],
     [facts({ isFrozen: true }), "other", "it was frozen from outside: neither its threads nor its observers did anything"],
+    [facts({ nobodysError: { name: "Error", message: "x" } }), "other", "an error that belongs to no observer: Error: x"],
     [facts({ lastWord: { name: "Error", message: "x" } }), "unnamed", "nobody can be named: 2 suspects; it said Error: x"],
   ])("is told in words (%#)", (known, reason, why) => {
     expect(deathOf(known)).toMatchObject({ pid: 4_711, end: "SIGKILL", purpose: "shared", reason, why });

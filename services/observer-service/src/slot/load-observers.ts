@@ -44,13 +44,21 @@ export interface LoadedObservers {
 const isObserverFile = (name: string): boolean =>
   /\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts") && !/\.test\.[^.]+$/.test(name);
 
+/** Enters a file's own code. */
+export type EnterFile = (file: string, load: () => Promise<unknown>) => Promise<unknown>;
+
 /**
  * Loads every top-level .ts, .js and .mjs file of a folder; TypeScript goes through tsx, so it needs no build. A file that
  * does not load costs its own types alone. Of two files with one type the first by name has it.
  *
+ * @param enter who answers for what a file starts at its top level: nobody, if nothing is said
  * @throws LoadObserversError where no file has a type
  */
-export async function loadObservers(dir: string, permissions: Permissions): Promise<LoadedObservers> {
+export async function loadObservers(
+  dir: string,
+  permissions: Permissions,
+  enter: EnterFile = (_file, load) => load(),
+): Promise<LoadedObservers> {
   const files = observerFiles(dir);
   // Stacks name the author's own files and lines, also in JavaScript that was compiled elsewhere and brings its maps.
   process.setSourceMapsEnabled(true);
@@ -64,7 +72,7 @@ export async function loadObservers(dir: string, permissions: Permissions): Prom
   const code = new Map<string, LoadedFolder["code"][number]>();
   for (const file of files) {
     const print = codePrint(file);
-    const loaded = await loadOne(file, permissions);
+    const loaded = await loadOne(file, permissions, enter);
     if ("problem" in loaded) broken.push(loaded);
     else if (isNotOffered(loaded)) notOffered.push({ file, problem: loaded.notOffered });
     else {
@@ -110,9 +118,9 @@ function observerFiles(dir: string): string[] {
 
 type Loaded = ObserverDefinition | TaskDefinition | NotOffered | BrokenFile;
 
-async function loadOne(file: string, permissions: Permissions): Promise<Loaded> {
+async function loadOne(file: string, permissions: Permissions, enter: EnterFile): Promise<Loaded> {
   try {
-    const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    const module = (await enter(file, () => import(pathToFileURL(file).href))) as { default?: unknown };
     const noType =
       "its default export is no observer type, nor a task type: export default defineObserver({ … }), or defineTask({ … })";
     if (isTaskDefinition(module.default)) return module.default;

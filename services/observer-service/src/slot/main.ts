@@ -10,6 +10,7 @@ import { serviceTracing } from "../service-tracing.ts";
 import { FrameReader, FrameWriter } from "../wire/frames.ts";
 import { type FromSlot, type Load, type ToSlot, WIRE_FD } from "../wire/messages.ts";
 import { SilenceWatch } from "../wire/silence-watch.ts";
+import { FileOwner, type TellFileError } from "./file-owner.ts";
 import { LagMeter } from "./lag-meter.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { exitSlot, guardProcess } from "./process-guard.ts";
@@ -81,7 +82,9 @@ async function load(order: Load): Promise<void> {
   tracing = await serviceTracing(service, quiet);
   isLoading = true;
   try {
-    const { types, tasks, notOffered, broken, code } = await loadObservers(dir, permissions);
+    const { types, tasks, notOffered, broken, code } = await loadObservers(dir, permissions, (file, enter) =>
+      new FileOwner(file, tellFileError).run(enter),
+    );
     lag = new LagMeter(TICK_MS, send);
     host = new SlotHost({ types, tasks, send, flush, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
     const { infos, unannounced } = describeTypes(types);
@@ -109,6 +112,8 @@ function printAside(): void {
   for (const stream of [process.stdout, process.stderr])
     (stream as { _handle?: { setBlocking?(isBlocking: boolean): void } })._handle?.setBlocking?.(false);
 }
+
+const tellFileError: TellFileError = (file, error, times) => send({ kind: "file-error", file, error, times });
 
 /** V8 leaves garbage of a program that idles where it is, Buffers too. */
 function collectGarbage(): void {

@@ -143,7 +143,9 @@ export type FromSlot =
   | { kind: "lines-dropped"; attempt: number; lines: number }
   /** By how much its event loop was late at the worst since it told last; its memory, where there is no /proc to look it up. */
   | { kind: "lag"; lagMs: number; memoryBytes?: number | undefined }
-  /** An error that belongs to no handler: the slot ends itself next. */
+  /** Errors that nobody caught, so many, out of what a file of observers does by itself: a timer of its top level. */
+  | { kind: "file-error"; file: string; error: ErrorText; times: number }
+  /** An error that belongs to no handler and no file: the slot ends itself next. */
   | { kind: "unattributed"; error: ErrorText };
 
 /** Keeper → watchdog, on the lifeline: until when the lease holds, by the clock that all processes of a host share. */

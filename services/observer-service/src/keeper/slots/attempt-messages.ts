@@ -29,7 +29,15 @@ export class AttemptMessages {
     if (message.kind === "unattributed") {
       const fields = { event: "slot-failed", slot: slot.process.pid, error: message.error };
       log.error(fields, "an error that belongs to no observer ends this slot");
-      return noteReason(slot, { kind: "last-word", error: message.error });
+      return noteReason(slot, { kind: "nobodys-error", error: message.error });
+    }
+    if (message.kind === "file-error") {
+      const { file, error, times } = message;
+      const fields = { event: "observer-file-error", slot: slot.process.pid, file, times, error };
+      return log.error(
+        fields,
+        "a file of observers throws by itself, in no observer's run: none is to blame, and none fails",
+      );
     }
     const placed = placement.find(slot, message.attempt);
     if (message.kind === "log") slot.logCredit.lineWritten();

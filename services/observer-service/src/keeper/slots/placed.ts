@@ -40,7 +40,9 @@ export type Reason =
   | { kind: "dissolved"; why: string }
   /** Neither its threads nor what runs in it does anything: frozen from outside. Nobody is blamed. */
   | { kind: "frozen" }
-  /** An error that belongs to none of its handlers: what it said last. */
+  /** It ended itself for an error that belongs to no handler and no file: whoever is alone in it has not done it, as all slots have. */
+  | { kind: "nobodys-error"; error: ErrorText }
+  /** What is known of its end belongs to nobody that can be named: one of them did it. */
   | { kind: "last-word"; error: ErrorText };
 
 /** They run one after the other in one slot. */

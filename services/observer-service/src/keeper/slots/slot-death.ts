@@ -25,7 +25,9 @@ export interface DeathFacts {
   readonly recycled: string | undefined;
   readonly isFrozen: boolean;
   readonly wasDissolved: boolean;
-  /** What it said last, which belongs to no observer. */
+  /** It ended itself for this one, which belongs to no observer. */
+  readonly nobodysError: { name: string; message: string } | undefined;
+  /** What is known of its end, which does not say whose doing it was. */
   readonly lastWord: { name: string; message: string } | undefined;
   /** Everybody in it had been told to stop. */
   readonly allToldToStop: boolean;
@@ -59,6 +61,10 @@ function whyOf(facts: DeathFacts): Pick<NotedDeath, "reason" | "why" | "culprit"
   if (facts.recycled !== undefined) return { reason: "recycled", why: facts.recycled };
   if (facts.isFrozen)
     return { reason: "other", why: "it was frozen from outside: neither its threads nor its observers did anything" };
+  if (facts.nobodysError !== undefined) {
+    const { name, message } = facts.nobodysError;
+    return { reason: "other", why: `an error that belongs to no observer: ${name}: ${message}` };
+  }
   if (observers.length === 0) {
     if (slot.process.isKilled) return undefined;
     return { reason: "other", why: said ?? (slot.isLoaded ? "nothing ran in it" : "it had not loaded its observers yet") };

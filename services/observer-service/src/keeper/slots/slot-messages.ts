@@ -89,6 +89,7 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
   }),
   z.object({ kind: z.literal("lines-dropped"), attempt, lines: z.int().min(1) }),
   z.object({ kind: z.literal("lag"), lagMs: amount, memoryBytes: amount.optional() }),
+  z.object({ kind: z.literal("file-error"), file: text, error: ErrorText, times: z.int().min(1) }),
   z.object({ kind: z.literal("unattributed"), error: ErrorText }),
 ]);
 

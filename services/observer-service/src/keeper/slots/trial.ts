@@ -40,6 +40,7 @@ export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
     wasDissolved: reason?.kind === "dissolved",
     isFrozen: reason?.kind === "frozen",
     lastWord: reason?.kind === "last-word" ? reason.error : undefined,
+    nobodysError: reason?.kind === "nobodys-error" ? reason.error : undefined,
     allToldToStop: allToldToStop(dead),
     areSuspects: placed.some(({ run }) => blame.isSuspect(run.start.observerId)),
   });
@@ -47,7 +48,7 @@ export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
 }
 
 /** Ended for a reason in which nobody has failed. */
-const NOBODYS: ReadonlySet<Reason["kind"]> = new Set(["ended-for", "recycled", "dissolved", "frozen"]);
+const NOBODYS: ReadonlySet<Reason["kind"]> = new Set(["ended-for", "recycled", "dissolved", "frozen", "nobodys-error"]);
 
 const ofRun = (placed: readonly Placed[], runId: string) => placed.find(({ run }) => run.runId === runId);
 
