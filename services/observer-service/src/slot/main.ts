@@ -30,7 +30,6 @@ const TICK_MS = 100;
 const socket = new Socket({ fd: WIRE_FD });
 const writer = new FrameWriter<FromSlot>(socket);
 const send = (message: FromSlot): void => writer.send(message);
-const flush = (): void => writer.flush();
 const watch = new SilenceWatch();
 let host: SlotHost | undefined;
 let tracing: Tracing | undefined;
@@ -86,7 +85,7 @@ async function load(order: Load): Promise<void> {
       new FileOwner(file, tellFileError).run(enter),
     );
     lag = new LagMeter(TICK_MS, send);
-    host = new SlotHost({ types, tasks, send, flush, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
+    host = new SlotHost({ types, tasks, wire: writer, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
     const { infos, unannounced } = describeTypes(types);
     const ofTasks = describeTasks(tasks);
     const all = [...types.values(), ...tasks.values()];

@@ -4,6 +4,7 @@ import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type 
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
 import type { Attempt, AttemptedRun, AttemptHost, MemberWord, TaskWord, UpdateWord } from "../wire/attempt.ts";
+import type { FrameWriter } from "../wire/frames.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import type { SilenceWatch } from "../wire/silence-watch.ts";
 import { checkpointFlaw, startAttempt, stopReason } from "./attempt.ts";
@@ -38,6 +39,7 @@ export class SlotHost {
   readonly #types: ObserverTypes;
   readonly #tasks: TaskTypes;
   readonly #send: (message: FromSlot) => void;
+  /** What was sent is on its way when this returns. */
   readonly #flush: () => void;
   readonly #log: WireLog;
   readonly #output: WireOutput;
@@ -54,9 +56,7 @@ export class SlotHost {
   constructor(parts: {
     types: ObserverTypes;
     tasks: TaskTypes;
-    send: (message: FromSlot) => void;
-    /** What was sent is on its way when this returns. */
-    flush: () => void;
+    wire: FrameWriter<FromSlot>;
     logLevel: string;
     stopTimeoutMs: number;
     saveEveryMs: number;
@@ -65,12 +65,13 @@ export class SlotHost {
   }) {
     this.#types = parts.types;
     this.#tasks = parts.tasks;
-    this.#send = parts.send;
-    this.#flush = parts.flush;
+    const { wire } = parts;
+    this.#send = (message) => wire.send(message);
+    this.#flush = () => wire.flush();
     this.#watch = parts.watch;
-    this.#log = new WireLog(parts.send, parts.logLevel);
-    this.#output = new WireOutput(parts.send);
-    this.#saves = new WireSaves(parts.send);
+    this.#log = new WireLog(wire, parts.logLevel);
+    this.#output = new WireOutput(this.#send);
+    this.#saves = new WireSaves(this.#send);
     this.#host = this.#hostOfAttempts(parts);
   }
 

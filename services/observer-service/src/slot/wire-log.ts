@@ -1,21 +1,26 @@
 import type { LogLevel } from "@unacked/contracts";
 import type { AttemptedRun } from "../wire/attempt.ts";
+import type { FrameWriter } from "../wire/frames.ts";
 import type { FromSlot } from "../wire/messages.ts";
+import { lineJson } from "./line-json.ts";
 
 /** Lines that may be on their way at once; the keeper says when they are written. What is more is dropped, and counted. */
 const CREDIT = 2_000;
 const TELL_DROPPED_MS = 1_000;
 const SEVERITY: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50 };
 
+/** To the keeper. */
+export type SlotWire = Pick<FrameWriter<FromSlot>, "send" | "sendJson">;
+
 /** The lines of all handlers of a slot, on their way to the keeper, who writes them. A flood costs its own lines alone. */
 export class WireLog {
-  readonly #send: (message: FromSlot) => void;
+  readonly #wire: SlotWire;
   readonly #level: string;
   #credit = CREDIT;
   readonly #dropped = new Map<number, number>();
 
-  constructor(send: (message: FromSlot) => void, level: string) {
-    this.#send = send;
+  constructor(wire: SlotWire, level: string) {
+    this.#wire = wire;
     this.#level = level;
   }
 
@@ -33,11 +38,13 @@ export class WireLog {
     return (SEVERITY[level] ?? 0) >= (SEVERITY[this.#level] ?? 0);
   }
 
+  /** @throws what cannot be written, and is no line then; it has taken no credit */
   write(attempt: number, level: LogLevel, fields: object, message: string): void {
     if (!this.isEnabled(level)) return;
     if (this.#credit <= 0) return this.#drop(attempt);
+    const line = { kind: "log", attempt, level, message, isHandlers: !("event" in fields), fields: { ...fields } } as const;
+    this.#wire.sendJson(lineJson(line satisfies FromSlot));
     this.#credit -= 1;
-    this.#send({ kind: "log", attempt, level, message, isHandlers: !("event" in fields), fields: { ...fields } });
   }
 
   #drop(attempt: number): void {
@@ -46,7 +53,7 @@ export class WireLog {
   }
 
   #tellDropped(): void {
-    for (const [attempt, lines] of this.#dropped) this.#send({ kind: "lines-dropped", attempt, lines });
+    for (const [attempt, lines] of this.#dropped) this.#wire.send({ kind: "lines-dropped", attempt, lines });
     this.#dropped.clear();
   }
 }

@@ -20,9 +20,14 @@ export class FrameWriter<Message> {
 
   /** To a pipe that is gone nothing is sent: the reader at the other end learns of it by its end. */
   send(message: Message): void {
+    if (this.#socket.writable) this.sendJson(JSON.stringify(message));
+  }
+
+  /** The same of one that has been written as JSON already. */
+  sendJson(json: string): void {
     if (!this.#socket.writable) return;
     if (this.#waiting === "") setImmediate(() => this.flush());
-    this.#waiting += `${JSON.stringify(message)}\n`;
+    this.#waiting += `${json}\n`;
     if (this.#waiting.length > MAX_WAITING) this.flush();
   }
 
