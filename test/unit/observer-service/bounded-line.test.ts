@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { boundedLine } from "../../../services/observer-service/src/log.ts";
+import { boundedLine } from "../../../services/observer-service/src/bounded-line.ts";
 import { ROOT } from "../../support/processes/processes.ts";
 
 const line = (more: object): string => `${JSON.stringify({ level: "info", observer: "one", ...more })}\n`;

@@ -42,3 +42,24 @@ it("lines that cannot be written take no credit: what is logged after thousands 
   says({}, "still heard");
   expect(sent).toMatchObject([{ kind: "log", message: "still heard" }]);
 });
+
+it("a long line is cut in its slot, by the log's own measure, and hides what the log hides", () => {
+  const body = { params: { secret: "s" }, text: "x".repeat(5_000_000) };
+  says({ body }, "y".repeat(5_000_000));
+  const [line] = sent;
+  const size = JSON.stringify(line).length;
+  expect(size).toBeLessThan(65_536);
+  expect(line).toMatchObject({ message: `${"y".repeat(8_191)}…`, fields: { cutFrom: expect.any(Number) } });
+  expect(fieldsOf(line)).toMatch(/^\{"body":\{"params":"\(not logged\)","text":"x+…$/);
+});
+
+it("long lines take the credit of several, and give back as much when they are written", () => {
+  for (let i = 0; i < 2_000; i += 1) says({}, "x".repeat(60_000));
+  const atFirst = sent.length;
+  expect(atFirst).toBeLessThan(20);
+  says({}, "dropped");
+  expect(sent).toHaveLength(atFirst);
+  wireLog.written(atFirst);
+  for (let i = 0; i < 2_001; i += 1) says({}, "short");
+  expect(sent).toHaveLength(atFirst + 2_000);
+});

@@ -1,10 +1,28 @@
+import { cutPart, cutParts, MAX_LINE } from "../bounded-line.ts";
+
+interface Line {
+  readonly message: string;
+  readonly fields: Record<string, unknown>;
+}
+
 /**
- * A line of log as JSON. What has no JSON is written as the service's own logger has it: a BigInt as a number (as text, where a
- * number would lose digits), and what leads back to itself as "[Circular]".
+ * A line of log as JSON, no longer than the log takes it. What is cut is cut here, by the keeper's own measure: a line of megabytes
+ * would hold up what all others of the slot say, and one that is longer than a frame may be would end it.
  *
  * @throws what the author's own code throws: `toJSON`, a getter
  */
-export function lineJson(line: object): string {
+export function lineJson(line: Line): string {
+  const json = asJson(line);
+  if (json.length <= MAX_LINE) return json;
+  const { fields, message } = JSON.parse(json) as Line;
+  return JSON.stringify({ ...line, message: cutPart(message), fields: { ...cutParts(fields), cutFrom: json.length } });
+}
+
+/**
+ * As JSON. What has none is written as the service's own logger has it: a BigInt as a number (as text, where a number would lose
+ * digits), and what leads back to itself as "[Circular]".
+ */
+function asJson(line: object): string {
   try {
     return JSON.stringify(line);
   } catch {

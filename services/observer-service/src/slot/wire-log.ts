@@ -6,6 +6,8 @@ import { lineJson } from "./line-json.ts";
 
 /** Lines that may be on their way at once; the keeper says when they are written. What is more is dropped, and counted. */
 const CREDIT = 2_000;
+/** A line that is longer takes the credit of several: 1 MiB may be on its way, or 10 MiB a second. */
+const CHARS_A_CREDIT = 512;
 const TELL_DROPPED_MS = 1_000;
 const SEVERITY: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50 };
 
@@ -17,6 +19,8 @@ export class WireLog {
   readonly #wire: SlotWire;
   readonly #level: string;
   #credit = CREDIT;
+  /** What each line on its way has taken, in their order. */
+  readonly #taken: number[] = [];
   readonly #dropped = new Map<number, number>();
 
   constructor(wire: SlotWire, level: string) {
@@ -31,7 +35,7 @@ export class WireLog {
 
   /** So many lines have been written. */
   written(lines: number): void {
-    this.#credit += lines;
+    for (const taken of this.#taken.splice(0, lines)) this.#credit += taken;
   }
 
   isEnabled(level: string): boolean {
@@ -43,8 +47,11 @@ export class WireLog {
     if (!this.isEnabled(level)) return;
     if (this.#credit <= 0) return this.#drop(attempt);
     const line = { kind: "log", attempt, level, message, isHandlers: !("event" in fields), fields: { ...fields } } as const;
-    this.#wire.sendJson(lineJson(line satisfies FromSlot));
-    this.#credit -= 1;
+    const json = lineJson(line satisfies FromSlot);
+    this.#wire.sendJson(json);
+    const taken = Math.ceil(json.length / CHARS_A_CREDIT);
+    this.#credit -= taken;
+    this.#taken.push(taken);
   }
 
   #drop(attempt: number): void {

@@ -37,7 +37,8 @@ export interface AttemptTracing<Run> {
 
 /** Takes what a handler says, to be given to those who ask what its run has said last. */
 export interface AttemptTail {
-  line(level: LogLevel, message: string, fields: object | undefined): void;
+  /** @param fields a text: they were too long, and were cut */
+  line(level: LogLevel, message: string, fields: object | string | undefined): void;
   /** @param json already written as JSON */
   value(json: string): void;
   /** Why an attempt failed, where the handler itself need not have said anything. */

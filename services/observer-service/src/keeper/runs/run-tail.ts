@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import type { ErrorText, KeptEntry, LogLevel } from "@unacked/contracts";
+import { redacted } from "../../bounded-line.ts";
 import { errorText, sendableText } from "../../error-text.ts";
-import { redacted } from "../../log.ts";
 
 const MAX_LINES = 100;
 const MAX_VALUES = 20;
@@ -45,7 +45,7 @@ export class RunTail {
     return this.#lines.bytes + this.#values.bytes;
   }
 
-  line(level: LogLevel, message: string, fields: object | undefined): void {
+  line(level: LogLevel, message: string, fields: LineFields): void {
     if (this.#closed) return;
     const text = copied(message, this.#maxText);
     const json = fields === undefined ? undefined : fieldsJson(fields, this.#maxText);
@@ -129,8 +129,12 @@ const copied = (text: string, maxLength: number): Kept => ({
   cut: text.length > maxLength,
 });
 
+/** Those of a long line were cut to a text in their slot. */
+type LineFields = object | string | undefined;
+
 /** Fields may be anything: what has no JSON is kept as Node would print it, which is no JSON and so counts as cut. */
-function fieldsJson(fields: object, maxLength: number): Kept {
+function fieldsJson(fields: object | string, maxLength: number): Kept {
+  if (typeof fields === "string") return { text: copied(fields, maxLength).text, cut: true };
   try {
     return copied(JSON.stringify(fields, asLogged), maxLength);
   } catch {

@@ -65,6 +65,6 @@ export function clearTimers({ stopTimer, calmTimer }: Placed): void {
 export function writeLine({ run, host }: Placed, line: LoadedMessage & { kind: "log" }): void {
   const level: LogLevel = line.level;
   run.log[level](line.fields ?? {}, line.message);
-  const fields = line.fields?.["fields"] as object | undefined;
+  const fields = line.fields?.["fields"] as object | string | undefined;
   if (line.isHandlers && run.log.isLevelEnabled(level)) host.tailOf(run).line(level, line.message, fields);
 }

@@ -1,0 +1,29 @@
+/** Of one line of the log, in characters: what collectors of logs commonly take whole. */
+export const MAX_LINE = 65_536;
+/** Of one of its fields, where the line is longer. */
+const MAX_PART = 8_192;
+
+/** Of a start, or of what an observer was given, that is logged whole, these may hold what nobody else should read. */
+export const REDACTED_KEYS = ["params", "authorization"];
+export const CENSOR = "(not logged)";
+
+/** For `JSON.stringify`: the same for what is kept of a line beside the log, at any depth. */
+export const redacted = (key: string, value: unknown): unknown => (REDACTED_KEYS.includes(key) ? CENSOR : value);
+
+/**
+ * A line of the log as it may be written: one that is too long has its long fields cut (as text, where they were more) and says
+ * by `cutFrom` how long it was. Observers may log whatever they like; one of them must not fill the disk that all share.
+ */
+export function boundedLine(line: string): string {
+  if (line.length <= MAX_LINE) return line;
+  return `${JSON.stringify({ ...cutParts(JSON.parse(line) as object), cutFrom: line.length })}\n`;
+}
+
+/** Its long fields are cut, as text, which nobody can look into any more: what may not be logged is taken out first. */
+export const cutParts = (parts: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, cutPart(value)]));
+
+export function cutPart<Value>(value: Value): Value | string {
+  const text = typeof value === "string" ? value : JSON.stringify(value, redacted);
+  return text !== undefined && text.length > MAX_PART ? `${text.slice(0, MAX_PART - 1)}…` : value;
+}
