@@ -5,6 +5,8 @@ const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;
 /** What an error was caused by, and what that was caused by. */
 const MAX_CAUSES = 3;
+/** Of a stack that is looked at: whoever throws may have made it what he likes. */
+const MAX_STACK_READ = 65_536;
 const REPLACEMENT = "\uFFFD";
 
 /**
@@ -44,7 +46,8 @@ function positionsOf(stack: string, message: string): string {
   const isRepeated = head.endsWith(beginning) && stack.startsWith(message, head.length - beginning.length);
   const behind = isRepeated ? stack.slice(head.length - beginning.length + message.length) : stack;
   let positions = "";
-  for (const [, position = ""] of behind.matchAll(/^\s+(at .+)$/gm)) {
+  // No `\s`: it takes ends of lines too, so of blank lines alone each was read to the end (200,000: a minute).
+  for (const [, position = ""] of behind.slice(0, MAX_STACK_READ).matchAll(/^[ \t]+(at .+)$/gm)) {
     if (positions.length + position.length >= MAX_STACK) break;
     positions += positions === "" ? position : `\n${position}`;
   }
@@ -70,11 +73,12 @@ interface ErrorLike {
 
 /** Its own and those of its causes, but for what a message says already. */
 function messageOf(thrown: ErrorLike): string {
-  let text = textOf(() => thrown.message);
+  // To look for one text in another takes, at the worst, the product of their lengths. One more than may be sent: it says that it was cut.
+  let text = textOf(() => thrown.message).slice(0, MAX_MESSAGE + 1);
   let cause = causeOf(thrown);
   for (let i = 0; i < MAX_CAUSES && isErrorLike(cause); i += 1) {
     const error = cause;
-    const message = textOf(() => error.message);
+    const message = textOf(() => error.message).slice(0, MAX_MESSAGE);
     if (message !== "" && !text.includes(message)) text = text === "" ? message : `${text}: ${message}`;
     cause = causeOf(error);
   }

@@ -58,6 +58,18 @@ describe("what was thrown, as data", () => {
       expect(thrownText(thrown)).toEqual(errorText(thrown));
   });
 
+  test("is read in no more than a moment, whatever was thrown has been made to look like", () => {
+    const hostile = [
+      withStack("x", `Error: x\n${"\n".repeat(200_000)}`),
+      withStack("x", `Error: x\n${" ".repeat(200_000)}`),
+      withStack("x", `Error: x\n${"    at\n".repeat(200_000)}`),
+      withStack("a".repeat(2_000_000), "", { cause: withStack(`b${"a".repeat(1_000_000)}`, "") }),
+    ];
+    const beganMs = performance.now();
+    for (const thrown of hostile) expect(thrownText(thrown).stack).toBeUndefined();
+    expect(performance.now() - beganMs).toBeLessThan(2_000);
+  });
+
   test("can be sent whatever it is: whole lines within the bound, no NUL, no half of a character", () => {
     const line = (n: number) => `    at f (/a\0\ud800.ts:${n}:1)`;
     const long = thrownText(withStack("x", `Error: x\n${Array.from({ length: 2_000 }, (_, n) => line(n)).join("\n")}`));

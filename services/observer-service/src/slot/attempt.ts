@@ -230,8 +230,11 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
 
   /** In the service's log, and among what the run itself has said. */
   #tellTrouble(thrown: unknown, what: string): void {
-    logTrouble(this.#run, thrown, what);
-    this.#host.tailOf(this.#run).thrown(what, thrownText(thrown));
+    // As this run: to look at what was thrown may be the author's code too (getters), and may not end.
+    runAs(this, () => {
+      logTrouble(this.#run, thrown, what);
+      this.#host.tailOf(this.#run).thrown(what, thrownText(thrown));
+    });
   }
 
   #complain(afterMs: number, totalMs: number): void {

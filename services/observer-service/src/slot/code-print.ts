@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /** What it names by relative path: more than the language would find (comments, types), never less of what is written out. */
-const NAMED = /\b(?:from|import|require)\s*\(?\s*["'`](\.{1,2}\/[^"'`\n]*)["'`]/g;
+const NAMED = /\b(?:from|import|require)\s*(?:\(\s*)?["'`](\.{1,2}\/[^"'`\n]*)["'`]/g;
 /** `./x.js` may be the TypeScript beside it, and `./x` either. */
 const ENDINGS = ["", ".ts", ".js", ".mjs", ".tsx", ".json", "/index.ts", "/index.js"];
 

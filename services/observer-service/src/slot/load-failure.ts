@@ -7,6 +7,8 @@ import { errorText, sendableText, stackOf } from "../error-text.ts";
 const MAX_FILE = 1_000;
 const MAX_PROBLEM = 2_000;
 const MAX_EXCERPT = 1_000;
+/** Of a line of a stack, from its end. */
+const MAX_FRAME = 4_096;
 const MAX_EXCERPT_LINE = 160;
 const LINES_AROUND = 2;
 
@@ -74,7 +76,8 @@ function placeOfMissingImport(message: string): SourcePlace | undefined {
 /** The first frame below the author's folder, packages left out. */
 function placeInStack(stack: string | undefined, dir: string): SourcePlace | undefined {
   for (const frame of stack?.split("\n") ?? []) {
-    const [, url, line, column] = /((?:file:\/\/)?\/[^()]+?):(\d+):(\d+)\)?$/.exec(frame) ?? [];
+    // A path is no longer; of thousands of slashes each would be a beginning to be read to the end.
+    const [, url, line, column] = /((?:file:\/\/)?\/[^()]+?):(\d+):(\d+)\)?$/.exec(frame.slice(-MAX_FRAME)) ?? [];
     if (url === undefined) continue;
     const file = pathOf(url);
     if (file.startsWith(`${dir}/`) && !file.includes("/node_modules/"))

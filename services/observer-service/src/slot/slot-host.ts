@@ -3,6 +3,7 @@ import { type ErrorText, MAX_UPDATE_REASON, type RunId } from "@unacked/contract
 import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type TaskDefinition } from "@unacked/sdk";
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
+import { runAs } from "../isolation.ts";
 import type { Attempt, AttemptedRun, AttemptHost, MemberWord, TaskWord, UpdateWord } from "../wire/attempt.ts";
 import type { FrameWriter } from "../wire/frames.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
@@ -214,7 +215,12 @@ export class SlotHost {
     // Now: lines of one that has settled are dropped.
     if (events > 0)
       run.log.warn({ event: "emits-dropped", events }, "it ended before these were sent: it had not awaited them");
-    const error = outcome.outcome === "completed" || outcome.error === undefined ? undefined : thrownText(outcome.error);
+    // To look at what was thrown may be the author's code too: should that not end, it is this run that holds up the slot.
+    const owner = { runId: run.runId, uncaught: () => undefined };
+    const error =
+      outcome.outcome === "completed" || outcome.error === undefined
+        ? undefined
+        : runAs(owner, () => thrownText(outcome.error));
     const word = wordOf(outcome, run.word);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
     this.#goOn(run.line);
