@@ -23,7 +23,7 @@ export function exitSlot(code: number): never {
 
 /**
  * Refuses, to handlers and to the files that they stand in, what ends or changes the whole process: `exit`, `reallyExit`,
- * `abort`, `chdir`, `kill` of itself or of its group. Node's own work, which belongs to no handler, passes.
+ * `abort`, `chdir`, `kill` of itself, of its service, or of their groups. Node's own work, which belongs to no handler, passes.
  *
  * @param isLoading whether observer files are being loaded: until then nobody owns their code
  */
@@ -41,6 +41,7 @@ export function guardProcess(isLoading: () => boolean): void {
     };
   };
   for (const name of ["exit", "reallyExit", "abort", "chdir"]) guard(name);
-  const self = new Set([process.pid, -process.pid, 0, -1]);
-  guard("kill", (pid, signal) => self.has(Number(pid)) && signal !== 0);
+  // The parent is the service, which holds the lease of all; where it leads a group, that too.
+  const ours = new Set([process.pid, process.ppid].flatMap((pid) => [pid, -pid]).concat(0, -1));
+  guard("kill", (pid, signal) => ours.has(Number(pid)) && signal !== 0);
 }
