@@ -14,6 +14,7 @@ const BLOCKED = /^HandlerBlockedError: the handler has blocked the event loop/;
 /** Poison, and by which words its author learns what it did. */
 const NAMED: [string, object, RegExp][] = [
   ["a busy loop", { how: "busy-loop" }, BLOCKED],
+  ["a loop far down a stack that has no limit", { how: "deep-loop" }, BLOCKED],
   ["endless microtasks", { how: "microtasks" }, BLOCKED],
   ["a catastrophic regular expression", { how: "regex" }, BLOCKED],
   ["process.exit", { how: "exit" }, /^ProcessGuardError: process\.exit\(3\) would end/],

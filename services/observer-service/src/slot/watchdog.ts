@@ -2,7 +2,7 @@ import { url as inspectorUrl, Session } from "node:inspector";
 import { Socket } from "node:net";
 import { workerData } from "node:worker_threads";
 import { FrameReader, FrameWriter } from "../wire/frames.ts";
-import { type LeaseWord, LIFELINE_FD, type WatchdogWord } from "../wire/messages.ts";
+import { type LeaseWord, LIFELINE_FD, MAX_TOLD_STACK, type WatchdogWord } from "../wire/messages.ts";
 
 /**
  * The thread of a slot that no handler can block. It ends the slot, with everything in its process group, when
@@ -86,7 +86,8 @@ async function tellStuck(forMs: number): Promise<void> {
   await wait(2 * tickMs);
   // What blocked it is over, or the machine does too much else and the run that answered only had its turn: nobody is to blame.
   if (turnsAgain()) return session.disconnect();
-  writer.send({ kind: "stuck", forMs, ...whereabouts });
+  const stack = whereabouts?.stack?.slice(0, MAX_TOLD_STACK);
+  writer.send({ kind: "stuck", forMs, runId: whereabouts?.runId, stack });
 }
 
 interface Whereabouts {

@@ -159,6 +159,9 @@ export interface LeaseWord {
 /** Watchdog → keeper, on the lifeline: that it is there, every second; and that the main thread does not turn. */
 export type WatchdogWord = { kind: "alive" } | Stuck;
 
+/** Of what a watchdog tells of a stack: authors may have set that theirs are as long as they get. */
+export const MAX_TOLD_STACK = 65_536;
+
 export interface Stuck {
   kind: "stuck";
   forMs: number;

@@ -13,7 +13,7 @@ import {
   UPDATE_OUTCOMES,
 } from "@unacked/contracts";
 import { z } from "zod";
-import type { FromSlot, WatchdogWord } from "../../wire/messages.ts";
+import { type FromSlot, MAX_TOLD_STACK, type WatchdogWord } from "../../wire/messages.ts";
 
 /** What comes from a slot is believed no further than this: handlers share the process that sends it. */
 
@@ -99,6 +99,6 @@ export const WatchdogWordSchema: z.ZodType<WatchdogWord> = z.discriminatedUnion(
     kind: z.literal("stuck"),
     forMs: z.number().min(0),
     runId: z.string().optional(),
-    stack: text.optional(),
+    stack: z.string().max(MAX_TOLD_STACK).optional(),
   }),
 ]);
