@@ -1,5 +1,5 @@
 import { PutSchedule } from "@unacked/contracts";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { z } from "zod";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
@@ -91,13 +91,55 @@ it("A time is one row and one task, however many decide at once; the next one is
 it("A transaction that is undone leaves what was due due, with no row and no task", async () => {
   await put("a");
   await shift(60);
-  const dies = firing().fire(10, (states, nowMs) => {
-    const decisions = states.map((state) => decideDue(state, nowMs));
-    return decisions.map((one) => ({ ...one, plan: { nextMs: Number.NaN, dueMs: null, lastMs: null } }));
-  });
-  await expect(dies).rejects.toThrow();
+  const { dataSource } = books;
+  // As if the connection went at its last statement.
+  const transaction = vi.spyOn(dataSource, "transaction").mockImplementation((async (
+    work: (tx: object) => Promise<unknown>,
+  ) => {
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await work(runner.manager);
+    await runner.rollbackTransaction();
+    await runner.release();
+    throw new Error("Connection terminated unexpectedly");
+  }) as never);
+  await expect(fire()).rejects.toThrow("Connection terminated");
+  transaction.mockRestore();
   expect([await rowsOf("a"), await tasks()]).toEqual([[], []]);
   expect(await fire()).toMatchObject({ claimed: 1, created: 1 });
+});
+
+it("One that cannot be written is put off for a minute, says why, and is not in the way of the others", async () => {
+  for (const id of ["a", "bad", "c"]) await put(id);
+  await shift(60);
+  const fireWithBad = () =>
+    firing().fire(10, (states, nowMs) =>
+      states.map((state) => {
+        const decision = decideDue(state, nowMs);
+        return state.id === "bad" ? { ...decision, plan: { nextMs: Number.NaN, dueMs: null, lastMs: null } } : decision;
+      }),
+    );
+  expect(await fireWithBad()).toMatchObject({ claimed: 3, decided: 3, created: 2 });
+  expect((await rowsOf("bad")).length).toBe(0);
+  expect(await find("bad")).toMatchObject({ problem: "Invalid time value" });
+  expect((await fireWithBad()).claimed).toBe(0);
+  await shift(121);
+  expect((await fire()).claimed).toBe(3);
+  expect(tell(await rowsOf("bad"))).toMatchObject({ "started time": 1 });
+  expect(await find("bad")).toMatchObject({ problem: null });
+});
+
+it("What is queued of one and cannot be started is not in the way of the others", async () => {
+  for (const id of ["a", "bad", "c"]) await put(id, { ...MINUTE, overlap: "queue" });
+  for (const seconds of [60, 120]) {
+    await shift(seconds);
+    await fire();
+  }
+  for (const { id } of await tasks()) await end(id);
+  await books.dataSource.query("UPDATE schedules SET definition = definition - 'task' WHERE id = 'bad'");
+  const store = firing();
+  expect(await store.startQueued(1_000, taskOf)).toMatchObject({ claimed: 3, created: 2 });
+  expect(await store.startQueued(1_000, taskOf)).toMatchObject({ claimed: 0, created: 0 });
 });
 
 it("The same content changes nothing; other times begin with the change; a pause is no occurrence, and the clock set back fires nothing twice", async () => {

@@ -4,7 +4,7 @@ import { Loop } from "../loop.ts";
 import type { ScheduleTally } from "../tally.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import { decideDue, taskOf } from "./firing.ts";
-import type { Decided, ScheduleDecision, ScheduleFiringStore, TaskScheduleState } from "./schedule-store.ts";
+import type { Fired, ScheduleDecision, ScheduleFiringStore, TaskScheduleState } from "./schedule-store.ts";
 
 const AT_ONCE = 500;
 /** So long this process thinks, with the rows locked; what is left is due still. */
@@ -71,8 +71,10 @@ export class ScheduleFirer {
     return Math.min(BACKSTOP_MS, dueInMs > 0 || fired.claimed > 0 ? Math.max(1, dueInMs) : LOCKED_PAUSE_MS);
   }
 
-  #told({ occurrences, created, cancelled: count, over, refuse }: Decided): void {
-    const { tally, wakeTasks, cancelled } = this.#parts;
+  #told({ occurrences, created, cancelled: count, over, refuse, putOff }: Fired): void {
+    const { tally, wakeTasks, cancelled, log } = this.#parts;
+    for (const { id, error } of putOff)
+      log.warn({ err: error, schedule: id }, "a schedule could not be decided, and is put off");
     for (const one of occurrences) tally.decided(one.status, one.isByTime ? one.lateMs : undefined);
     if (created > 0) wakeTasks();
     if (count > 0) cancelled(over, refuse);

@@ -147,18 +147,15 @@ export interface ScheduleStore {
   ): Promise<(Omit<OccurrencePage, "nextCursor"> & { lastMicros?: string }) | undefined>;
 }
 
-/** What makes tasks by the calendar. Each call is one transaction. */
+/** Of those that were claimed: `decided` so many, with those that could not be written and are due again later. */
+export type Fired = Decided & { claimed: number; decided: number; putOff: { id: string; error: unknown }[] };
+
+/** What makes tasks by the calendar. Each call is one transaction; where that fails, one for each schedule, so that one is not in the way of others. */
 export interface ScheduleFiringStore {
   /** Locks what is due, and writes what is decided about it; what nothing is decided about is due as before. */
-  fire(
-    limit: number,
-    decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[],
-  ): Promise<Decided & { claimed: number; decided: number }>;
+  fire(limit: number, decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[]): Promise<Fired>;
   /** Starts the first that is queued of schedules whose tasks are all over. */
-  startQueued(
-    limit: number,
-    taskOf: (definition: TaskDefinition, atMs: number) => NewTask,
-  ): Promise<Decided & { claimed: number }>;
+  startQueued(limit: number, taskOf: (definition: TaskDefinition, atMs: number) => NewTask): Promise<Fired>;
   /** Until the next one is due; null: none is. */
   nextDueInMs(): Promise<number | null>;
 }

@@ -96,11 +96,14 @@ export class AttemptMessages {
 
 /** An emit takes one of the places that all of its slot share, until it is answered. */
 function answerLate({ process }: Slot, message: Exclude<LoadedMessage, { kind: "unattributed" }>): void {
-  const { kind, attempt } = message;
-  if (kind === "emit")
-    process.send({ kind: "emitted", attempt, emit: message.emit, error: answerOf(new SdkError("emit-after-end", LATE)) });
-  if (kind === "save")
-    process.send({ kind: "saved", attempt, save: message.save, error: answerOf(new SdkError("save-after-end", LATE)) });
+  if (message.kind === "emit") {
+    const { attempt, emit } = message;
+    process.send({ kind: "emitted", attempt, emit, error: answerOf(new SdkError("emit-after-end", LATE)) });
+  }
+  if (message.kind === "save") {
+    const { attempt, save } = message;
+    process.send({ kind: "saved", attempt, save, error: answerOf(new SdkError("save-after-end", LATE)) });
+  }
 }
 
 const LATE = "the run had ended before this came to its service";

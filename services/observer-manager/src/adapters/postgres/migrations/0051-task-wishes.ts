@@ -1,5 +1,4 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
-import { changeCreateTask } from "./change-create-task.ts";
 
 /**
  * docs/decisions/0011-tasks.md, from the caller's transaction. Who met another task's key held the lock of its row until he committed, and the
@@ -87,6 +86,15 @@ const DONE_AT_COMMIT = `ELSE
                 unacked_create_task.max_attempts);
       END IF;`;
 
+/** Changed where it stands, so that whom it was granted to keeps it. */
+async function replaceInFunction(queryRunner: QueryRunner, parts: [before: string, after: string][]): Promise<void> {
+  const found = "SELECT pg_get_functiondef('unacked_create_task'::regproc) AS definition";
+  const [{ definition }] = (await queryRunner.query(found)) as [{ definition: string }];
+  for (const [before] of parts)
+    if (!definition.includes(before)) throw new Error("unacked_create_task is not as the migrations before made it");
+  await queryRunner.query(parts.reduce((text, [before, after]) => text.replace(before, () => after), definition));
+}
+
 export class TaskWishes0051 implements MigrationInterface {
   name = "TaskWishes1798000000051";
 
@@ -94,14 +102,14 @@ export class TaskWishes0051 implements MigrationInterface {
     const [{ books }] = (await queryRunner.query("SELECT quote_ident(current_schema()) AS books")) as [{ books: string }];
     const create = [WISHES, grantIn(books), "REVOKE ALL ON FUNCTION unacked_grant_task_wish FROM PUBLIC", GRANTED];
     for (const statement of create) await queryRunner.query(statement);
-    await changeCreateTask(queryRunner, [
+    await replaceInFunction(queryRunner, [
       [LOCKED_LOOK, LOOK],
       [DONE_AT_ONCE, DONE_AT_COMMIT],
     ]);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await changeCreateTask(queryRunner, [
+    await replaceInFunction(queryRunner, [
       [LOOK, LOCKED_LOOK],
       [DONE_AT_COMMIT, DONE_AT_ONCE],
     ]);

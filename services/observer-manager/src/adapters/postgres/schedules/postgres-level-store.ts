@@ -3,11 +3,11 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { LevelStore, LevelTransaction } from "../../../operations/schedules/level-store.ts";
 import type { ScheduleState } from "../../../operations/schedules/schedule-store.ts";
 import { PostgresBooksTransaction, rethrowRefused } from "../books/postgres-books-store.ts";
-import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { writeDecisions } from "./decision-writes.ts";
+import { putOff } from "./put-off.ts";
 import { isoOf, STATE_COLUMNS, type StateRow, toState } from "./schedule-rows.ts";
 
 /** Index: schedules_due. SKIP LOCKED: another manager may be at it. */
@@ -26,14 +26,6 @@ const BROUGHT = `
 /** Of observers that the books have forgotten; once a change. Indexes: schedule_observers_pkey, observers_pkey. */
 const FORGET = `
   DELETE FROM schedule_observers b WHERE schedule_id = $1 AND NOT EXISTS (SELECT FROM observers o WHERE o.id = b.observer_id)`;
-/** What cannot be looked at must not be in the way of the others. Index: schedules_pkey. */
-const PUT_OFF = `
-  UPDATE schedules SET due_at = unacked_now() + $2::float8 * interval '1 second', problem = $3
-  WHERE id = $1 AND due_at <= unacked_now()`;
-/** As a schedule of tasks is. */
-const PROBLEM_AGAIN_S = 60;
-/** Of what passes by itself: another one was chosen by a deadlock, or a filter took too long. */
-const PASSING_AGAIN_S = 5;
 /** Index: occurrences_pkey. */
 const COUNT = "UPDATE occurrences SET changed = changed + $3 WHERE schedule_id = $1 AND at = $2";
 
@@ -54,17 +46,9 @@ export class PostgresLevelStore implements LevelStore {
       return true;
     });
     return await look.catch(async (error: unknown) => {
-      if (locked !== undefined) await this.#putOff(locked, error);
+      if (locked !== undefined) await putOff(this.#dataSource, locked, error);
       return rethrowRefused(error);
     });
-  }
-
-  async #putOff(id: string, error: unknown): Promise<void> {
-    const { unavailable } = describeDatabaseError(error);
-    const state = sqlStateOf(error);
-    const said = String((error as Error).message).slice(0, 500);
-    const problem = state === undefined ? said : `PostgreSQL ends it (SQLSTATE ${state})`;
-    await this.#dataSource.query(PUT_OFF, [id, unavailable ? PASSING_AGAIN_S : PROBLEM_AGAIN_S, problem]);
   }
 
   async nextLookInMs(): Promise<number | null> {

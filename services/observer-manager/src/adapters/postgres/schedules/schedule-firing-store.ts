@@ -1,18 +1,25 @@
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskDefinition } from "../../../domain/schedules/definition.ts";
 import type {
+  Fired,
   ScheduleDecision,
   ScheduleFiringStore,
   TaskScheduleState,
 } from "../../../operations/schedules/schedule-store.ts";
+import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { writeDecisions } from "./decision-writes.ts";
+import { putOff } from "./put-off.ts";
 import { STATE_COLUMNS, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
 
 /** Index: schedules_due. SKIP LOCKED: two managers share what is due. */
 const DUE = `
   SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.kind = 'task' AND s.due_at <= unacked_now()
   ORDER BY s.due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+/** Index: schedules_pkey. One of them, if it is due still. */
+const DUE_ONE = `
+  SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.id = $1 AND s.kind = 'task' AND s.due_at <= unacked_now() FOR UPDATE SKIP LOCKED`;
 
 /** Index: schedules_due. */
 const NEXT_DUE = `
@@ -22,6 +29,7 @@ const NEXT_DUE = `
 const WITH_QUEUED = `
   SELECT ${STATE_COLUMNS} FROM schedules s
   WHERE s.kind = 'task' AND s.paused_at IS NULL AND s.id IN (SELECT schedule_id FROM occurrences WHERE status = 'queued')
+    AND ($2::text IS NULL OR s.id = $2) AND NOT s.id = ANY($3::text[])
     AND NOT EXISTS (SELECT FROM occurrences o WHERE o.schedule_id = s.id AND o.open
                     AND (SELECT true FROM tasks t WHERE t.id = o.task_id))
   LIMIT $1 FOR UPDATE OF s SKIP LOCKED`;
@@ -39,31 +47,62 @@ interface QueuedRow {
   by: string | null;
 }
 
+type Decide = Parameters<ScheduleFiringStore["fire"]>[1];
+type TaskOf = Parameters<ScheduleFiringStore["startQueued"]>[1];
+
+/** So long those of a set are written one by one. */
+const ONE_BY_ONE_MS = 10_000;
+/** What is queued of a schedule and cannot be started is tried again after so long. */
+const QUEUED_AGAIN_MS = 60_000;
+
 export class PostgresScheduleFiringStore implements ScheduleFiringStore {
   readonly #dataSource: DataSource;
+  /** Of schedules whose queued ones could not be started, in ms of `performance.now()`. */
+  readonly #queuedFromMs = new Map<string, number>();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
   }
 
-  fire(
-    limit: number,
-    decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[],
-  ): ReturnType<ScheduleFiringStore["fire"]> {
+  async fire(limit: number, decide: Decide): ReturnType<ScheduleFiringStore["fire"]> {
+    const locked: string[] = [];
+    const fired = this.#fireFound(DUE, limit, decide, locked);
+    return await fired.catch((error) =>
+      this.#oneByOne(error, locked, {
+        write: (id) => this.#fireFound(DUE_ONE, id, decide, []),
+        putOff: (id, why) => putOff(this.#dataSource, id, why),
+      }),
+    );
+  }
+
+  /** @param locked filled with those that are found */
+  #fireFound(due: string, which: number | string, decide: Decide, locked: string[]): Promise<Fired> {
     return this.#write(async (tx) => {
-      const rows = await tx.query<StateRow[]>(DUE, [limit]);
+      const rows = await tx.query<StateRow[]>(due, [which]);
+      locked.splice(0, locked.length, ...rows.map(({ id }) => id));
       const states = await tasksOf(tx, rows);
       const decisions = states.length === 0 ? [] : decide(states, rows[0]?.nowMs ?? 0);
-      return { ...(await writeDecisions(tx, decisions)), claimed: rows.length, decided: decisions.length };
+      return { ...(await writeDecisions(tx, decisions)), claimed: rows.length, decided: decisions.length, putOff: [] };
     });
   }
 
-  startQueued(
-    limit: number,
-    taskOf: Parameters<ScheduleFiringStore["startQueued"]>[1],
-  ): ReturnType<ScheduleFiringStore["startQueued"]> {
+  async startQueued(limit: number, taskOf: TaskOf): ReturnType<ScheduleFiringStore["startQueued"]> {
+    for (const [id, fromMs] of this.#queuedFromMs) if (fromMs <= performance.now()) this.#queuedFromMs.delete(id);
+    const locked: string[] = [];
+    const started = this.#startFound([limit, null, [...this.#queuedFromMs.keys()]], taskOf, locked);
+    return await started.catch((error) =>
+      this.#oneByOne(error, locked, {
+        write: (id) => this.#startFound([1, id, []], taskOf, []),
+        // It is due by its turn, and not by a time in the books.
+        putOff: async (id) => void this.#queuedFromMs.set(id, performance.now() + QUEUED_AGAIN_MS),
+      }),
+    );
+  }
+
+  #startFound(found: [limit: number, id: string | null, but: string[]], taskOf: TaskOf, locked: string[]): Promise<Fired> {
     return this.#write(async (tx) => {
-      const rows = await tx.query<StateRow[]>(WITH_QUEUED, [limit]);
+      const rows = await tx.query<StateRow[]>(WITH_QUEUED, found);
+      locked.splice(0, locked.length, ...rows.map(({ id }) => id));
       const idle = (await tasksOf(tx, rows)).filter(({ running }) => running.length === 0);
       const byId = new Map(idle.map((state) => [state.id, state]));
       const first = idle.length === 0 ? [] : await tx.query<QueuedRow[]>(FIRST_QUEUED, [[...byId.keys()]]);
@@ -82,8 +121,43 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
         } as const;
         return { id: scheduleId, version, occurrences: [occurrence], cancel: [], plan: undefined, missed: 0, problem: null };
       });
-      return { ...(await writeDecisions(tx, decisions)), claimed: rows.length };
+      return { ...(await writeDecisions(tx, decisions)), claimed: rows.length, decided: rows.length, putOff: [] };
     });
+  }
+
+  /**
+   * One of them cannot be written, and nobody knows which: each by itself, and that one is put off. For a while, or until the database is away;
+   * what is left is due still.
+   */
+  async #oneByOne(
+    failed: unknown,
+    ids: readonly string[],
+    each: { write(id: string): Promise<Fired>; putOff(id: string, why: unknown): Promise<void> },
+  ): Promise<Fired> {
+    if (ids.length === 0 || isAway(failed)) throw failed;
+    const untilMs = performance.now() + ONE_BY_ONE_MS;
+    const all: Fired = {
+      occurrences: [],
+      created: 0,
+      cancelled: 0,
+      over: [],
+      refuse: [],
+      claimed: ids.length,
+      decided: 0,
+      putOff: [],
+    };
+    for (const id of ids) {
+      if (performance.now() > untilMs) break;
+      try {
+        addTo(all, await each.write(id));
+      } catch (error) {
+        if (isAway(error)) break;
+        await each.putOff(id, error);
+        all.putOff.push({ id, error });
+      }
+      all.decided += 1;
+    }
+    return all;
   }
 
   async nextDueInMs(): Promise<number | null> {
@@ -95,6 +169,17 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
   async #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
     return await againAfterDeadlock(() => this.#dataSource.transaction(work));
   }
+}
+
+/** No answer of PostgreSQL's: what is wrong is not one of the schedules. */
+const isAway = (error: unknown): boolean => describeDatabaseError(error).unavailable && sqlStateOf(error) === undefined;
+
+function addTo(all: Fired, one: Fired): void {
+  all.occurrences.push(...one.occurrences);
+  all.over.push(...one.over);
+  all.refuse.push(...one.refuse);
+  all.created += one.created;
+  all.cancelled += one.cancelled;
 }
 
 /** With what is under way, as it is now that they are locked. */
