@@ -21,7 +21,14 @@ async function besideBlockedBroker() {
   });
   const accept = (name: string) => {
     const ids = { observerId: newObserverId(), messageId: newMessageId(), revision: 1, name };
-    const start = { ...ids, type: "poison", params: { how: "emits-and-returns" }, labels: {}, retry: DEFAULT_RETRY, pool: "default" };
+    const start = {
+      ...ids,
+      type: "poison",
+      params: { how: "emits-and-returns" },
+      labels: {},
+      retry: DEFAULT_RETRY,
+      pool: "default",
+    };
     const delivery = { generation: 1, deliveryCount: 0, settle: () => true, queue: "q", shed: () => undefined };
     runner.accept({ start: { ...start, createdAt: new Date().toISOString() }, delivery: delivery as never });
   };

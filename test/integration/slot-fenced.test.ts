@@ -1,12 +1,15 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import { Runner } from "../../services/observer-service/src/keeper/runs/runner.ts";
 import { eventually } from "../support/eventually.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 import { openSlots, STOP_TIMEOUT_MS } from "../support/slots/real-slots.ts";
 
 /** A real slot, and a keeper's runner with no broker, which holds its lease for as long as the test lasts. */
-async function keeperWithSlot() {
-  const { handlers, ...parts } = await openSlots("poison");
+async function keeperWithSlot(stopTimeoutMs?: number) {
+  const { handlers, ...parts } = await openSlots("poison", 1, stopTimeoutMs);
   const told: ServiceEvent[] = [];
   const runner = new Runner({
     ...{ ...parts, handlers, tailBytes: 8_192 },
@@ -15,17 +18,19 @@ async function keeperWithSlot() {
     holds: () => true,
     output: () => Promise.resolve(),
   });
-  return { handlers, runner, told };
+  const accept = (about: { type: string; params: object }) => {
+    const ids = { observerId: newObserverId(), messageId: newMessageId(), revision: 1, name: "neighbour" };
+    const start = { ...ids, ...about, labels: {}, retry: DEFAULT_RETRY, pool: "default" };
+    const settle = () => expect.fail("its message is settled by nobody");
+    const delivery = { generation: 1, deliveryCount: 0, settle, queue: "q" };
+    runner.accept({ start: { ...start, createdAt: new Date().toISOString() }, delivery: delivery as never });
+  };
+  return { handlers, runner, told, accept, kinds: () => told.map(({ kind }) => kind) };
 }
 
 test("a slot that has heard too late that the lease goes on stops its handlers: they begin again, and none has completed", async () => {
-  const { handlers, runner, told } = await keeperWithSlot();
-  const ids = { observerId: newObserverId(), messageId: newMessageId(), revision: 1, name: "neighbour" };
-  const start = { ...ids, type: "stamp", params: {}, labels: {}, retry: DEFAULT_RETRY, pool: "default" };
-  const settle = () => expect.fail("its message is settled by nobody");
-  const delivery = { generation: 1, deliveryCount: 0, settle, queue: "q" };
-  runner.accept({ start: { ...start, createdAt: new Date().toISOString() }, delivery: delivery as never });
-  const kinds = () => told.map(({ kind }) => kind);
+  const { handlers, runner, told, accept, kinds } = await keeperWithSlot();
+  accept({ type: "stamp", params: {} });
   await eventually(() => expect(handlers.slots().map(({ runs }) => runs)).toContain(1));
   expect(kinds()).toEqual(["RunStarted"]);
 
@@ -39,4 +44,24 @@ test("a slot that has heard too late that the lease goes on stops its handlers: 
   });
   expect(kinds()).not.toContain("RunCompleted");
   await eventually(() => expect(handlers.slots().map(({ runs }) => runs)).toContain(1));
+}, 60_000);
+
+test("likewise a handler that ignores its abort, once its slot has been ended for it: it is told of to nobody as failed", async () => {
+  const { handlers, runner, told, accept, kinds } = await keeperWithSlot(1_000);
+  const file = join(temporaryFolder("fenced"), "acts.jsonl");
+  accept({ type: "poison", params: { how: "ignore-abort", file } });
+  await eventually(() => expect(handlers.slots().map(({ runs }) => runs)).toContain(1));
+  const [slot] = handlers.slots().filter(({ runs }) => runs === 1);
+  await eventually(() => existsSync(file));
+
+  runner.heldUntil(performance.now(), STOP_TIMEOUT_MS);
+  await eventually(() =>
+    expect(runner.slots.all()[0]?.state).toMatchObject({ phase: "stopping", cause: { kind: "moved" } }),
+  );
+  runner.heldUntil(performance.now() + STOP_TIMEOUT_MS, STOP_TIMEOUT_MS);
+  await eventually(() => expect(kinds()).toEqual(["RunStarted", "RunStopped", "RunStarted"]), { timeoutMs: 20_000 });
+  expect(told[1]).toMatchObject({ reason: "restarted", interruption: expect.stringContaining("took the lease for over") });
+  expect(told[2]).toMatchObject({ attempt: 1 });
+  await eventually(() => expect(handlers.slots().filter(({ runs }) => runs === 1)).toHaveLength(1));
+  expect(handlers.slots().map(({ pid }) => pid)).not.toContain(slot?.pid);
 }, 60_000);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
+import type { Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
 import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { ToSlot } from "../../../services/observer-service/src/wire/messages.ts";
@@ -20,4 +21,21 @@ test("An emit and a save of a run that has settled are answered: its slot counts
     { kind: "emitted", attempt: 1, emit: 7, error: { name: "SdkError", code: "emit-after-end" } },
     { kind: "saved", attempt: 1, save: 2, error: { name: "SdkError", code: "save-after-end" } },
   ]);
+});
+
+test("One that its slot has told to end is moved, but not where its keeper has told it so before", () => {
+  const moved: unknown[] = [];
+  const host = { onMoved: (_run: unknown, { detail }: { detail: string }) => moved.push(detail) };
+  const placed = { id: 1, host, run: { log: createLog("silent") }, cause: undefined } as unknown as Placed;
+  const messages = new AttemptMessages({
+    log: createLog("silent"),
+    placement: { find: () => placed },
+    over: () => expect.fail("it has not settled"),
+    noteReason: () => expect.fail("nothing ends its slot"),
+  });
+  messages.take({} as Slot, { kind: "fenced", attempt: 1 });
+  expect(moved).toEqual(["its slot took the lease for over, before its service did"]);
+  placed.cause = { kind: "uncaught", error: { name: "Error", message: "its own" } };
+  messages.take({} as Slot, { kind: "fenced", attempt: 1 });
+  expect(moved).toHaveLength(1);
 });

@@ -107,11 +107,14 @@ export class SlotHost {
     }
   }
 
-  /** The lease is gone, and the keeper could not say so. */
+  /** The lease is gone, and the keeper could not say so. Or it holds it still: then it begins these again, once they have ended. */
   abortAll(): void {
     for (const attempt of this.#lines.takeOutAll()) this.#send({ kind: "not-begun", attempt });
     for (const { attempt } of [...this.#due]) this.#takeOutOfLine(attempt);
-    for (const { attempt } of [...this.#running.values()]) attempt.abort({ kind: "lease-lost" });
+    for (const [id, { attempt }] of [...this.#running]) {
+      this.#send({ kind: "fenced", attempt: id });
+      attempt.abort({ kind: "lease-lost" });
+    }
   }
 
   #begin(begin: Begin): void {

@@ -112,6 +112,8 @@ export type FromSlot =
   | { kind: "bad-params"; attempt: number; error: ErrorText }
   /** It has waited in its line, and was aborted or recalled there. */
   | { kind: "not-begun"; attempt: number }
+  /** It is told to end, by its slot alone: that has found the lease over, and the keeper may hold it all the same. Before `settled`. */
+  | { kind: "fenced"; attempt: number }
   | ({
       kind: "settled";
       attempt: number;

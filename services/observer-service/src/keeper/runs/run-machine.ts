@@ -1,5 +1,5 @@
 import { type ErrorText, nextRetryDelayMs, type RetryPolicy, type RUN_STOPPED_REASONS } from "@unacked/contracts";
-import { endsForGood, isStronger, type StopCause } from "../../wire/stop-cause.ts";
+import { endsForGood, FENCED_BY_SLOT, isStronger, type StopCause } from "../../wire/stop-cause.ts";
 
 /**
  * One run's life as (state, input) → {state, effects}, with neither clock nor broker in it.
@@ -137,9 +137,6 @@ function stepRequested(state: RunState & { phase: "requested" }, input: RunInput
   if (input.kind !== "stop" || !endsForGood(input.cause)) return ignored(state);
   return finished(input.cause, state.failures, undefined);
 }
-
-/** On a machine that is too busy a slot may hear of a proof of life when the deadline of the one before has passed. */
-const FENCED_BY_SLOT = "its slot took the lease for over, before its service did";
 
 const begun = (failures: number, policy: RetryPolicy): RunStep =>
   started(failures, failures === 0 ? [] : [{ kind: "watch-health", afterMs: policy.resetAfterMs }]);

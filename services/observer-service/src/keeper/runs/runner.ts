@@ -256,11 +256,7 @@ export class Runner {
       stopTimeoutMs,
       tracing,
       tailOf: (run) => (run.tail ??= new RunTail(tailBytes)),
-      onSettled: (run, outcome) => {
-        if (outcome.outcome === "stopped" && run.state.phase === "running")
-          run.log.warn({ event: "run-fenced-by-slot" }, "its slot took the lease for over: the run begins again");
-        this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() });
-      },
+      onSettled: (run, outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
       onUncaught: (run, error) => {
         run.uncaught ??= error;
         this.stop(run, { kind: "uncaught", error: thrownText(error) });

@@ -2,6 +2,7 @@ import { MAX_BUNDLE } from "@unacked/contracts";
 import { SdkError } from "@unacked/sdk";
 import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
+import { FENCED_BY_SLOT } from "../../wire/stop-cause.ts";
 import { type Placed, type Reason, writeLine } from "./placed.ts";
 import type { Placement } from "./placement.ts";
 import type { Slot } from "./slot.ts";
@@ -51,6 +52,10 @@ export class AttemptMessages {
         if (placed.line === undefined || host.onNotBegun === undefined) return; // it was put behind nobody
         over(slot, placed);
         return host.onNotBegun(run);
+      case "fenced":
+        if (placed.cause !== undefined) return; // it is told to end already, with a limit
+        run.log.warn({ event: "run-fenced-by-slot" }, "its slot took the lease for over: it begins again");
+        return host.onMoved(run, { detail: FENCED_BY_SLOT });
       case "settled":
         over(slot, placed);
         return host.onSettled(

@@ -48,6 +48,7 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
   z.object({ kind: z.literal("not-loaded"), problem: z.string() }),
   z.object({ kind: z.literal("bad-params"), attempt, error: ErrorText }),
   z.object({ kind: z.literal("not-begun"), attempt }),
+  z.object({ kind: z.literal("fenced"), attempt }),
   z.object({
     kind: z.literal("settled"),
     attempt,
