@@ -77,12 +77,10 @@ test("Who asks for a key that somebody's open transaction has is told so, and no
 test("Of many in one request the one with a time that nothing can hold is refused, and the others are created", async () => {
   const startAt = (time: string) => amqp.work({}, { startAt: time });
   for (const time of ["9999-12-31T23:59:59-05:00", "2030-01-01T00:00:00+23:59"]) {
-    const reply = await requester.ask({ tasks: [startAt("2030-01-01T00:00:00Z"), startAt(time)] });
+    const reply = await requester.ask({ tasks: [startAt("2020-01-01T00:00:00Z"), startAt(time)] });
     expect(reply.body.results.map(({ status }) => status)).toEqual([201, 422]);
-    const [made] = reply.body.results;
-    if (made !== undefined && "task" in made) await amqp.system.call("POST", `/api/v1/tasks/${made.task.id}/cancel`);
   }
-  expect(await countTasks()).toBeGreaterThan(0);
+  await amqp.tasks.untilAllOver();
 });
 
 test("The same message-id twice creates once, and is answered with the same bytes, also when all has changed since", async () => {

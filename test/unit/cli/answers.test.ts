@@ -32,8 +32,10 @@ const folder = mkdtempSync(join(tmpdir(), "unacked-cli-"));
 beforeAll(async () => {
   server = createServer((request, response) => {
     const [path] = (request.url ?? "").split("?");
-    if (path === "/api/v1/events")
-      return void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    if (path === "/api/v1/events") {
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+      return;
+    }
     const { status = 200, body } = answers[`${request.method} ${path?.replace("/api/v1/", "")}`] ?? {
       status: 500,
       body: {},

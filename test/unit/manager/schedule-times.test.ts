@@ -1,6 +1,6 @@
 import { PutSchedule } from "@unacked/contracts";
 import { describe, expect, it, test } from "vitest";
-import { cronFlaw } from "../../../services/observer-manager/src/domain/schedules/cron.ts";
+import { cronFlaw } from "../../../services/observer-manager/src/domain/schedules/cron-flaw.ts";
 import { definitionOf, type Timing } from "../../../services/observer-manager/src/domain/schedules/definition.ts";
 import { timesAhead } from "../../../services/observer-manager/src/domain/schedules/preview.ts";
 import {

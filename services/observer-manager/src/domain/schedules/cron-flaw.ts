@@ -1,4 +1,4 @@
-import { Cron, type CronOptions } from "croner";
+import { cronersFlaw, nextCron } from "./cron.ts";
 
 interface Field {
   name: string;
@@ -19,31 +19,34 @@ const FIELDS: readonly Field[] = [
   { name: "day of week", least: 0, most: 7, names: DAYS },
 ];
 
+/** What is wrong with it; undefined: nothing. */
+export function cronFlaw(expression: string, timeZone: string): string | undefined {
+  // Nicknames and dates are croner's own; everybody else's cron has fields.
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length !== 5 && fields.length !== 6)
+    return `must have five fields, or six with seconds; it has ${fields.length}`;
+  const flaw = cronersFlaw(expression, timeZone);
+  if (flaw !== undefined) return fieldFlaw(fields, timeZone) ?? flaw;
+  return nextCron(expression, timeZone, 0) === undefined ? "is never due" : undefined;
+}
+
 /**
- * What is wrong with an expression that croner does not read, as it was written: croner counts months from 0, and some of its fields.
- * Each part of each field is given to croner alone, so that what it takes is never called wrong here.
+ * As it was written: croner counts months from 0, and some of its fields. Each part of each field is given to croner alone, so that what
+ * it takes is never called wrong here.
  *
- * @param fields five or six
  * @returns undefined: each part by itself is well
  */
-export function fieldFlaw(fields: readonly string[], options: CronOptions): string | undefined {
+function fieldFlaw(fields: readonly string[], timeZone: string): string | undefined {
   const known = FIELDS.slice(-fields.length);
   for (const [place, text] of fields.entries()) {
-    const isTaken = (part: string): boolean => isRead(known.map((_, i) => (i === place ? part : "*")).join(" "), options);
-    if (isTaken(text)) continue;
-    const wrong = text.split(",").find((part) => !isTaken(part)) ?? text;
+    const alone = (part: string): string => known.map((_, i) => (i === place ? part : "*")).join(" ");
+    const isRead = (part: string): boolean => cronersFlaw(alone(part), timeZone) === undefined;
+    if (isRead(text)) continue;
+    const wrong = text.split(",").find((part) => !isRead(part)) ?? text;
     const field = known[place] as Field;
     return `${field.name}: ${whyNot(wrong, field)}`;
   }
   return undefined;
-}
-
-function isRead(expression: string, options: CronOptions): boolean {
-  try {
-    return new Cron(expression, options) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /** The last day, the nearest weekday, the nth one: `L-3`, `1-5W`, `MON#6`. */

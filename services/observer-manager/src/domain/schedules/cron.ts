@@ -1,5 +1,4 @@
 import { Cron } from "croner";
-import { fieldFlaw } from "./cron-flaw.ts";
 
 /**
  * When an expression is due, by the clock of a zone. croner reads it. Its rule for hours that come twice or never, which is Vixie
@@ -12,17 +11,13 @@ const OPTIONS = { mode: "5-or-6-parts", fixedTimeRule: "no-wildcard", paused: tr
 const MAX_KEPT = 5_000;
 const kept = new Map<string, Cron>();
 
-/** What is wrong with it; undefined: nothing. */
-export function cronFlaw(expression: string, timeZone: string): string | undefined {
-  // Nicknames and dates are croner's own; everybody else's cron has fields.
-  const fields = expression.trim().split(/\s+/);
-  if (fields.length !== 5 && fields.length !== 6)
-    return `must have five fields, or six with seconds; it has ${fields.length}`;
+/** What croner says against it, in its own words; undefined: it reads it. */
+export function cronersFlaw(expression: string, timeZone: string): string | undefined {
   try {
-    return cronOf(expression, timeZone).nextRun(new Date(0)) === null ? "is never due" : undefined;
+    new Cron(expression, { ...OPTIONS, timezone: timeZone }).stop();
+    return undefined;
   } catch (error) {
-    const why = String((error as Error).message).replace(/^CronPattern: /, "");
-    return fieldFlaw(fields, { ...OPTIONS, timezone: timeZone }) ?? why;
+    return String((error as Error).message).replace(/^CronPattern: /, "");
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type ScheduledObservers,
   type ScheduledTask,
 } from "@unacked/contracts";
-import { cronFlaw } from "./cron.ts";
+import { cronFlaw } from "./cron-flaw.ts";
 import type { Hours } from "./hours.ts";
 import { isTimeZone } from "./zone.ts";
 
