@@ -183,7 +183,9 @@ async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[])
   for (const { id, body } of schedules) {
     const { outcome, nextAt, status } = await api.putSchedule(id, body);
     const next = nextAt === null ? "" : `, next at ${nextAt}`;
-    io.out(plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${status === "Over" ? NO_TIMES : next}`));
+    io.out(
+      plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${status === "Over" ? NO_TIMES : next}`),
+    );
   }
 }
 
