@@ -69,7 +69,7 @@ export const SlotDeathView = z
     ...death,
     culprit: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("the observer that did it, if it is known"),
     culpritTask: z
-      .object({ id: z.uuid().nullable().describe("null: one call for many tasks of the type"), type: z.string() })
+      .object({ id: z.guid().nullable().describe("null: one call for many tasks of the type"), type: z.string() })
       .nullable()
       .describe("the task that did it, if it was one and that is known"),
   })
