@@ -13,6 +13,7 @@ import { unevenPools } from "../../../domain/balance/uneven.ts";
 import { MARKER_LIVES_MS } from "../../../domain/observers/absence-proof.ts";
 import { warningsOf } from "../../../domain/overview/warnings.ts";
 import type { AskQueues } from "../../../operations/pools/pool-queues.ts";
+import { intSum } from "../connection/int-sum.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
 import { restartedObservers } from "../observers/restarts.ts";
@@ -33,7 +34,7 @@ const POOLS = `
   SELECT pool, coalesce(services, 0) AS services, coalesce(draining, 0) AS draining, coalesce(workers, 0) AS workers,
          coalesce(largest, 0) AS largest, coalesce(occupied, 0) AS occupied
   FROM (SELECT pool, count(*)::int AS services, count(*) FILTER (WHERE drain <> 'none')::int AS draining,
-               least(coalesce(sum(worker_count) FILTER (WHERE drain = 'none'), 0), 2147483647)::int AS workers,
+               ${intSum("worker_count", "drain = 'none'")} AS workers,
                max(worker_count) FILTER (WHERE drain = 'none') AS largest
         FROM services WHERE state IN (${LIVING_STATES}) GROUP BY pool) s
   FULL JOIN (${OCCUPIED_BY_POOL}) o USING (pool)

@@ -1,5 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { TaskCounts } from "../../../operations/tasks/task-store.ts";
+import { intSum } from "../connection/int-sum.ts";
 import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /** All of `tasks` is read; a million rows cost some 0.2 s. */
@@ -19,7 +20,7 @@ const POOLS = `
     FROM kinds k LEFT JOIN announced a USING (pool, type) LEFT JOIN task_types l ON l.type = k.type AND l.outside
     WHERE l.type IS NULL OR ${isServed("k.pool", "k.type")} GROUP BY k.pool
   ), able AS (
-    SELECT pool, least(sum(workers), 2147483647)::int AS workers FROM task_services
+    SELECT pool, ${intSum("workers")} AS workers FROM task_services
     WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool)
   SELECT pool, coalesce(workers, 0) AS workers, coalesce(wanted, 0) AS wanted, greatest(0, coalesce(oldest, 0)) AS "oldestReadyS"
   FROM waiting FULL JOIN able USING (pool) ORDER BY wanted DESC, pool`;

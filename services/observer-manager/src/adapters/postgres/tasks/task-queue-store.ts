@@ -2,6 +2,7 @@ import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Floors } from "../../../domain/tasks/claim-floors.ts";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { intSum } from "../connection/int-sum.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { readInputs } from "../flows/flow-inputs.ts";
@@ -30,7 +31,7 @@ const PROMOTE = prepared(`
 
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
-  SELECT pool, least(sum(workers), 2147483647)::int AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
+  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
   FROM task_services s LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) USING (pool)
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
   GROUP BY pool, ready_from HAVING (

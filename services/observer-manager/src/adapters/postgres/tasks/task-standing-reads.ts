@@ -1,5 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { TaskStandings } from "../../../domain/tasks/figures-overview.ts";
+import { intSum } from "../connection/int-sum.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /** So many of what waits are counted, of each type in each pool. */
@@ -30,9 +31,9 @@ const WORK = `FROM task_services s WHERE s.${TASK_SERVICE_LIVES} AND NOT s.drain
 
 /** A handful of services and limits. */
 const ABLE = `
-  SELECT t ->> 'type' AS type, s.pool, least(sum(s.workers), 2147483647)::int AS workers, coalesce(min((t ->> 'batch')::int), 1) AS "batchSize"
+  SELECT t ->> 'type' AS type, s.pool, ${intSum("s.workers")} AS workers, coalesce(min((t ->> 'batch')::int), 1) AS "batchSize"
   ${WORK.replace("task_services s", "task_services s CROSS JOIN LATERAL jsonb_array_elements(s.types) AS t")} GROUP BY 1, 2`;
-const POOLS = `SELECT s.pool, least(sum(s.workers), 2147483647)::int AS workers ${WORK} GROUP BY 1 ORDER BY 1`;
+const POOLS = `SELECT s.pool, ${intSum("s.workers")} AS workers ${WORK} GROUP BY 1 ORDER BY 1`;
 const LIMITS = `
   SELECT type, paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside
   FROM task_types`;
