@@ -67,20 +67,37 @@ describe("params that are wrong", () => {
 
 describe("a schema that some service says its type has", () => {
   const some = "a".repeat(40);
+  const list = Array.from({ length: 100_000 }, (_, i) => ({ i }));
+  /** What comes next, two times: 2^60 at last. */
+  const twice = (i: number) => ({ anyOf: Array.from({ length: 2 }, () => (i < 60 ? { $ref: `#/$defs/d${i}` } : false)) });
 
   test("and that goes round in circles accepts everything: the service will check", () => {
     expect(checkParams({ $ref: "#" }, { deep: 1 })).toEqual([]);
   });
 
-  test.each([
-    { properties: { url: { pattern: "^(.|.)*\\u0000$" } } },
-    { additionalProperties: { pattern: "^(.|.)*\\u0000$" } },
-    { patternProperties: { "^(.|.)*\\u0000$": { type: "number" } } },
-  ])("and whose expression would take for ever holds nobody up for longer than a moment: %j", (schema) => {
-    const params = { url: some, [some]: some };
+  test.each<[string, object]>([
+    ["by an expression for a param", { properties: { url: { pattern: "^(.|.)*\\u0000$" } } }],
+    ["by one for any other", { additionalProperties: { pattern: "^(.|.)*\\u0000$" } }],
+    ["by one for their names", { patternProperties: { "^(.|.)*\\u0000$": { type: "number" } } }],
+    [
+      "as its parts name each other",
+      { $defs: Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d${i}`, twice(i + 1)])), ...twice(0) },
+    ],
+    ["as each item is compared with each", { properties: { list: { uniqueItems: true } } }],
+  ])("and that would take for ever holds nobody up for longer than a moment: %s", (_, schema) => {
+    const params = { url: some, [some]: some, list };
     const beganAtMs = performance.now();
-    for (let i = 0; i < 20; i += 1) expect(checkParams(schema, params)).toEqual([]);
+    for (let i = 0; i < 20; i += 1) expect(checkParams({ ...schema }, params)).toEqual([]);
     expect(performance.now() - beganAtMs).toBeLessThan(30_000); // each would take weeks
+  });
+
+  test("and that takes a minute to be compiled is not, and those after it are", () => {
+    let tree: object = { type: "string" };
+    for (let i = 0; i < 16; i += 1) tree = { anyOf: [tree, tree] };
+    expect(checkParams({ properties: { name: tree } }, { name: 5 })).toEqual([]);
+    expect(checkParams({ properties: { later: { type: "string" } } }, { later: 5 })).toMatchObject([
+      { pointer: "/params/later" },
+    ]);
   });
 
   test("and whose expression is honest is held to", () => {

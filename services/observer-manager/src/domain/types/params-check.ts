@@ -20,14 +20,18 @@ interface Check {
   isMet: ValidateFunction;
   /** What is wrong, in the words of whatever else reads a client's input. Undefined: it cannot be told in these. */
   inWords(params: unknown): FieldProblem[] | undefined;
-  /** It has regular expressions, which may take for ever. */
-  hasPatterns: boolean;
+  /** It has something by which a short schema may take for ever. */
+  mayTakeLong: boolean;
   /** How often it was ended, as it took too long. */
   slow: number;
 }
 
 /** Then it is not used any more. */
 const MAX_SLOW = 3;
+/** Long for any honest check of one request's params. */
+const CHECK_MS = 250;
+/** Measured, 10 to 40 ms for each KiB: one of 18 KiB with 300 params takes 0.3 s in a process that has just started. */
+const COMPILE_MS = 2_000;
 
 const MAX_COMPILED = 1_000;
 const compiled = new Map<string, Check | null>();
@@ -43,8 +47,8 @@ export function checkParams(schema: Schema, params: unknown): FieldProblem[] {
   known.set(schema, check);
   if (check === null || check.slow >= MAX_SLOW) return [];
   try {
-    if (!check.hasPatterns) return problemsBy(check, params);
-    const done = inTime(() => problemsBy(check, params));
+    if (!check.mayTakeLong) return problemsBy(check, params);
+    const done = inTime(CHECK_MS, () => problemsBy(check, params));
     if (done === undefined) check.slow += 1;
     return done?.result ?? [];
   } catch {
@@ -69,9 +73,10 @@ function describedKey({ instancePath, propertyName, parentSchema }: ErrorObject)
 
 const stepTo = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-const PATTERNS = /"pattern(?:Properties)?":/;
+/** Expressions; parts that name each other, so that what is written once is done 2^n times; and each item compared with each. */
+const LONG = /"(?:pattern|patternProperties|\$ref|\$dynamicRef|uniqueItems)":/;
 
-/** A schema that does not compile accepts everything: the service will check. */
+/** A schema that does not compile, or not in time, accepts everything: the service will check. */
 function compile(schema: Schema): Check | null {
   const text = JSON.stringify(schema);
   const earlier = compiled.get(text);
@@ -84,12 +89,24 @@ function compile(schema: Schema): Check | null {
   try {
     // An $id or $schema of its own could clash with another service's copy of the same type.
     const { $id: _id, $schema: _schema, ...rest } = schema;
-    check = { isMet: ajv.compile(rest), inWords: wordsOf(rest), hasPatterns: PATTERNS.test(text), slow: 0 };
+    const isMet = compileInTime(rest);
+    check = isMet === undefined ? null : { isMet, inWords: wordsOf(rest), mayTakeLong: LONG.test(text), slow: 0 };
   } catch {
     check = null;
   }
   compiled.set(text, check);
   return check;
+}
+
+function compileInTime(schema: Schema): ValidateFunction | undefined {
+  let hasBegun = false;
+  const done = inTime(COMPILE_MS, () => {
+    if (hasBegun) ajv = newAjv(); // one that was ended in the middle is of no use any more
+    hasBegun = true;
+    return ajv.compile(schema);
+  });
+  if (done === undefined) ajv = newAjv();
+  return done?.result;
 }
 
 /** Whether params are wrong is for ajv to say, which knows all of JSON Schema; what is wrong, for zod, as everywhere else. */
