@@ -1,3 +1,4 @@
+import { newTaskId } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
@@ -7,6 +8,10 @@ import { HeldStep, type Where } from "../support/tasks/held-step.ts";
 
 const KILLED = { code: null, signal: "SIGKILL" };
 const ENV = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" };
+
+/** With a key it is not Sent before it is claimed. */
+const CLAIMED = { key: "claimed" };
+const MARK = "the one that is not to be published";
 
 /** The crash table of docs/decisions/0011-tasks.md. */
 describe("a process that dies between two steps of a task", () => {
@@ -26,7 +31,7 @@ describe("a process that dies between two steps of a task", () => {
   test.each(ofManager)("manager: it %s; the task ends once, and has run once", async (_, point, { sends }) => {
     const doomed = await system.startManager({ env: diesAt(point, 0, point.startsWith("ack") ? "TaskEnded" : "") });
     await system.startService("worker-1", { env: ENV });
-    const { id } = await tasks.create();
+    const { id } = await tasks.create({}, CLAIMED);
     expect(await doomed.exited).toEqual(KILLED);
     await system.startManager();
     await expectEnd(id, sends);
@@ -42,7 +47,7 @@ describe("a process that dies between two steps of a task", () => {
       const doomed = await system.startManager();
       await system.startService("worker-1", { env: ENV });
       const step = await HeldStep.at(system.env.DATABASE_URL as string, where);
-      const { id } = await tasks.create();
+      const { id } = await tasks.create({}, CLAIMED);
       await step.untilReached();
       await doomed.kill("SIGKILL");
       await step.cutOff();
@@ -51,11 +56,56 @@ describe("a process that dies between two steps of a task", () => {
     },
   );
 
+  /* What a worker is free for is Sent as it is created. Whoever asked for it gets no answer, and asks again with the same id. */
+
+  const atOnce: [string, CrashPoint, { sends: number }][] = [
+    ["commits what it has Sent and dies before it publishes", "publish unacked.tasks", { sends: 2 }],
+    ["has published that and dies before the confirm", "confirm unacked.tasks", { sends: 1 }],
+  ];
+  test.each(atOnce)("manager: it %s; the task ends once, and has run once", async (_, point, { sends }) => {
+    const doomed = await system.startManager({ env: diesAt(point, 0, MARK) });
+    await system.startService("worker-1", { env: ENV });
+    await untilSentAtOnce();
+    const request = marked();
+    await tasks.createAny(request).catch(() => undefined); // its answer may be gone with the manager
+    expect(await doomed.exited).toEqual(KILLED);
+    await system.startManager();
+    expect(await tasks.createAny(request)).toMatchObject({ status: 200 });
+    await expectEnd(request.id, sends);
+  });
+
+  test("manager: it has inserted what is Sent and dies before the commit; asked again, it is created, and runs once", async () => {
+    const doomed = await system.startManager();
+    await system.startService("worker-1", { env: ENV });
+    await untilSentAtOnce();
+    const step = await HeldStep.at(system.env.DATABASE_URL as string, { before: "INSERT", when: "NEW.status = 'Sent'" });
+    const request = marked();
+    const asked = tasks.createAny(request).catch(() => undefined);
+    await step.untilReached();
+    await doomed.kill("SIGKILL");
+    await asked;
+    await step.cutOff();
+    await system.startManager();
+    expect(await tasks.createAny(request)).toMatchObject({ status: 201 });
+    await expectEnd(request.id, 1);
+  });
+
+  const marked = () => ({ id: newTaskId(), type: "work", params: { dir: tasks.dir, answer: MARK } });
+
+  /** The manager knows that there is a worker, and nothing waits. */
+  async function untilSentAtOnce(): Promise<void> {
+    await eventually(async () => {
+      const { id, status } = await tasks.create();
+      await tasks.untilStatus(id, "Completed");
+      expect(status).toBe("Sent");
+    });
+  }
+
   async function expectEnd(id: string, sends: number): Promise<void> {
     await tasks.untilStatus(id, "Completed");
     expect(await tasks.get(id)).toMatchObject({ sends, failures: 0 });
     expect(tasks.runs().get(id)).toBe(1);
-    expect((await tasks.list("limit=10")).items.map((task) => task.id)).toEqual([id]);
+    expect((await tasks.list(`q=${id}&limit=10`)).items.map((task) => task.id)).toEqual([id]);
     await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
   }
 

@@ -39,6 +39,7 @@ beforeEach(async () => {
   }
   const sender = {
     ready: () => Promise.resolve(),
+    isReady: true,
     async send({ tasks }: Bundle) {
       sent.push(...tasks);
       return "sent" as const;

@@ -69,6 +69,7 @@ export class TaskSide {
       bulk,
       waits: this.#waits,
       wake,
+      sender: this.#dispatcher,
       cancelled,
     });
     this.typeDesk = new TaskTypeDesk({ store: limits, wake });

@@ -8,7 +8,7 @@ export type CrashPoint = `${"deliver" | "ack" | "publish" | "confirm"} ${string}
 
 /**
  * The environment of a process that kills itself with SIGKILL at this point, when it has passed it `after` times.
- * @param having only of an ack: of a message whose body has this in it
+ * @param having not of a delivery: of a message whose body has this in it
  */
 export function diesAt(point: CrashPoint, after = 0, having = ""): Record<string, string> {
   return { NODE_OPTIONS: `--import=${PRELOAD}`, DIE_AT: point, DIE_AFTER: String(after), DIE_HAVING: having };

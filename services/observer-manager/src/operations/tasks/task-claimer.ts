@@ -3,8 +3,9 @@ import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type Type
 import { turnsOf } from "../../domain/tasks/lanes.ts";
 import { Rate } from "../../domain/tasks/rate.ts";
 import { isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
+import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
-import type { TaskQueueStore } from "./task-store.ts";
+import type { AtOnce, TaskQueueStore } from "./task-store.ts";
 
 const PACES_EVERY_MS = 250;
 
@@ -33,6 +34,8 @@ export class TaskClaimer {
   #paces = new Map<string, TypePace>();
   /** By pool: the types that take batches, and how many a call takes. */
   #batches = new Map<string, Map<string, number>>();
+  /** With services that live and do not drain. */
+  #served = new Map<string, Awaited<ReturnType<TaskQueueStore["servedPools"]>>[number]>();
   #pacesAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: { store: TaskQueueStore; log: Log }) {
@@ -44,8 +47,7 @@ export class TaskClaimer {
   }
 
   async claim({ pool, workers, types }: Awaited<ReturnType<TaskQueueStore["waitingPools"]>>[number]): Promise<PoolClaim> {
-    const rate = this.#rates.get(pool) ?? new Rate();
-    this.#rates.set(pool, rate);
+    const rate = this.#rateOf(pool);
     const batches = this.#batches.get(pool) ?? NO_BATCHES;
     const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
     const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll } = await this.#parts.store.claim(pool, asked);
@@ -69,12 +71,34 @@ export class TaskClaimer {
   async lookAtPaces(): Promise<void> {
     if (performance.now() - this.#pacesAtMs < PACES_EVERY_MS) return;
     this.#pacesAtMs = performance.now();
-    const paces = await this.#parts.store.paces();
+    const [paces, served] = await allInOrder([this.#parts.store.paces(), this.#parts.store.servedPools()]);
+    this.#served = new Map(served.map((pool) => [pool.pool, pool]));
     this.#paces = new Map(paces.map((pace) => [paceKey(pace.pool, pace.type), pace]));
     this.#batches.clear();
     for (const { pool, type, batchSize } of paces)
       if (batchSize !== null)
         this.#batches.set(pool, (this.#batches.get(pool) ?? new Map<string, number>()).set(type, batchSize));
+  }
+
+  /** What of these types may be sent as it is created; undefined: they wait, to be claimed. Who takes batches is given as many as there are. */
+  atOnce(pool: string, types: ReadonlySet<string>): AtOnce | undefined {
+    const served = this.#served.get(pool);
+    const batches = this.#batches.get(pool);
+    if (served === undefined || [...types].some((type) => batches?.has(type))) return undefined;
+    return { pool, window: windowOf(served.workers, this.#rateOf(pool).perS), types: served.types };
+  }
+
+  /** Of tasks that are Sent as they are created: who travels with whom. */
+  bundlesAtOnce(pool: string, claimed: Claimed[]): Bundle[] {
+    const rate = this.#rateOf(pool);
+    rate.add(claimed.length);
+    return bundlesOf(claimed, (type) => this.#paces.get(paceKey(pool, type)), turnMsAt(rate.perS)).bundles;
+  }
+
+  #rateOf(pool: string): Rate {
+    const rate = this.#rates.get(pool) ?? new Rate();
+    this.#rates.set(pool, rate);
+    return rate;
   }
 
   /** Each of a type that takes batches stands for a call: the others that it takes go with it. */

@@ -15,6 +15,7 @@ import type { Refusal } from "../refusal.ts";
 import { Together } from "../together.ts";
 import type { Waits } from "../waits.ts";
 import { type CreationTypes, checkCreations, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
+import { insertAtOnce, type SenderAtOnce } from "./insert-at-once.ts";
 import { changeMany } from "./task-bulk.ts";
 import type {
   Creation,
@@ -34,6 +35,8 @@ export interface TaskDeskParts {
   waits: Waits<TaskId>;
   /** Something may be due. */
   wake(): void;
+  /** Default: nothing is sent before it is claimed. */
+  sender?: SenderAtOnce;
   /** Somebody has cancelled what runs, or what these services may yet be given. */
   cancelled(refuse: UnwantedAttempt[]): void;
 }
@@ -45,16 +48,20 @@ const withId = (task: CreateTask): NewTask =>
 /** How many single requests share a transaction when many arrive at once. */
 const MAX_TOGETHER = 1_000;
 
-const insertTogether = (store: Pick<TaskStore, "insert">): Together<Creation[], InsertOutcome[]> =>
+const insertTogether = (insert: TaskStore["insert"]): Together<Creation[], InsertOutcome[]> =>
   new Together({
     maxSize: MAX_TOGETHER,
     sizeOf: (tasks) => tasks.length,
     run: async (together) => {
-      const outcomes = await store.insert(together.flat());
+      const outcomes = await insert(together.flat());
       let next = 0;
       return together.map((tasks) => outcomes.slice(next, (next += tasks.length)));
     },
   });
+
+/** Somebody has to look for it. */
+const leavesSome = (outcome: InsertOutcome): boolean =>
+  isChange(outcome) && !(outcome.kind === "created" && outcome.sendId !== null);
 
 export class TaskDesk implements TaskTools {
   readonly #parts: TaskDeskParts;
@@ -64,8 +71,8 @@ export class TaskDesk implements TaskTools {
 
   constructor(parts: TaskDeskParts) {
     this.#parts = parts;
-    this.#insert = insertTogether(parts.store);
-    this.#insertKeyed = insertTogether(parts.store);
+    this.#insert = insertTogether((tasks) => insertAtOnce(parts, tasks));
+    this.#insertKeyed = insertTogether((tasks) => parts.store.insert(tasks));
   }
 
   async createTasks(requests: (CreateTask | Refusal)[], by: Actor, { areShown = true } = {}): Promise<TaskCreateOutcome[]> {
@@ -74,7 +81,7 @@ export class TaskDesk implements TaskTools {
     const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: withId(one), action, isShown: areShown }]));
     const insert = tasks.some(({ task }) => task.key !== undefined) ? this.#insertKeyed : this.#insert;
     const inserted = tasks.length === 0 ? [] : await insert.do(tasks);
-    if (inserted.some(isChange)) this.#parts.wake();
+    if (inserted.some(leavesSome)) this.#parts.wake();
     return outcomesOf(checked, inserted);
   }
 

@@ -3,8 +3,9 @@ import type { StartTask } from "@unacked/contracts";
 import type { Bundle } from "../../domain/tasks/bundles.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
+import type { SenderAtOnce } from "./insert-at-once.ts";
 import { TaskClaimer } from "./task-claimer.ts";
-import type { TaskQueueStore, TaskSender } from "./task-store.ts";
+import type { AtOnce, TaskQueueStore, TaskSender } from "./task-store.ts";
 
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
@@ -32,7 +33,7 @@ export interface TaskDispatcherParts {
  * claimed while the broker cannot be sent to, and no transaction is open while it is waited for. A crash between commit and
  * publish leaves a task that is Sent and nowhere, which is proven absent. Every crash: docs/decisions/0011-tasks.md.
  */
-export class TaskDispatcher {
+export class TaskDispatcher implements SenderAtOnce {
   readonly #parts: TaskDispatcherParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   readonly #underWay = new Set<Promise<void>>();
@@ -75,6 +76,16 @@ export class TaskDispatcher {
     this.#isThereRoom = true;
     if (this.#maySomeWait) this.#loop.wake();
     else this.#looksAgain ??= setTimeout(() => this.#loop.wake(), LOOK_AGAIN_MS);
+  }
+
+  atOnce(pool: string, types: ReadonlySet<string>): AtOnce | undefined {
+    const isIdle = !this.#maySomeWait && !this.#loop.isWoken && !this.#loop.isStopped;
+    return isIdle && this.#parts.sender.isReady ? this.#claimer.atOnce(pool, types) : undefined;
+  }
+
+  sent(pool: string, tasks: readonly StartTask[]): void {
+    const claimed = tasks.map((task) => ({ task, isFirstSend: true, isUnhurt: true }));
+    this.#sendAll(this.#claimer.bundlesAtOnce(pool, claimed));
   }
 
   /** Somebody has cancelled what runs: its service is told at once. */
@@ -123,13 +134,17 @@ export class TaskDispatcher {
       areAll &&= isAll;
       nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
       if (left.length > 0) await this.#giveBack(left);
-      // Not awaited: what the broker has yet to confirm is Sent, and in the window.
-      for (const bundle of bundles) {
-        const sending = this.#send(bundle).finally(() => this.#underWay.delete(sending));
-        this.#underWay.add(sending);
-      }
+      this.#sendAll(bundles);
     }
     return { claimed: count, isAll: areAll, nextRoomAtMs };
+  }
+
+  /** Not awaited: what the broker has yet to confirm is Sent, and in the window. */
+  #sendAll(bundles: Bundle[]): void {
+    for (const bundle of bundles) {
+      const sending = this.#send(bundle).finally(() => this.#underWay.delete(sending));
+      this.#underWay.add(sending);
+    }
   }
 
   async #send(bundle: Bundle): Promise<void> {

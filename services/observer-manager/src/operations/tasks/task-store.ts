@@ -71,6 +71,8 @@ export interface TaskQueueStore {
   promoteDue(limit: number): Promise<{ promoted: number; nextDueInMs: number | null }>;
   /** Workers of services that live and do not drain, by pool, and the types that they have; only of pools in which something is Ready. */
   waitingPools(): Promise<{ pool: string; workers: number; types: string[] }[]>;
+  /** Of each pool with services that live and do not drain: their workers, and the types that they have. */
+  servedPools(): Promise<{ pool: string; workers: number; types: string[] }[]>;
   /** How long tasks of a type take in a pool, where its services have seen enough of them, and how many they give to one call. */
   paces(): Promise<({ pool: string; type: string } & TypePace)[]>;
   /**
@@ -112,8 +114,17 @@ export interface NewTask extends Omit<CreateTask, "id"> {
   within?: readonly string[] | undefined;
 }
 
+/** Tasks of this pool may be Sent as they are created, if nothing else waits there: so many are to be in flight, of these types. */
+export interface AtOnce {
+  pool: string;
+  window: number;
+  types: readonly string[];
+}
+
 export type InsertOutcome =
-  | Accepted<"created" | "exists" | "returned" | "replaced" | "queued">
+  /** `sendId`: it is Sent, and whoever has created it publishes it; null: it waits. */
+  | (Accepted<"created"> & { sendId: SendId | null })
+  | Accepted<"exists" | "returned" | "replaced" | "queued">
   | { kind: "taken" }
   | { kind: "key-taken"; winner: TaskId }
   /** By a task of a pool that whoever asks may not have: nothing more is said of it. */
@@ -141,9 +152,9 @@ export interface TaskQuery {
 export interface TaskStore {
   /**
    * Each for itself, in order: created, there already by its id with the same body, or its id is taken; and where another task has its
-   * key, what it wants to become of that.
+   * key, what it wants to become of that. `sending` is for those without keys.
    */
-  insert(tasks: Creation[]): Promise<InsertOutcome[]>;
+  insert(tasks: Creation[], sending?: AtOnce): Promise<InsertOutcome[]>;
   find(id: TaskId): Promise<TaskView | undefined>;
   /** Those of these that are over. */
   findOver(ids: TaskId[]): Promise<TaskId[]>;
@@ -210,6 +221,8 @@ export interface TaskTypeStore {
 export interface TaskSender {
   /** Resolves when messages can be sent: connected and not blocked by an alarm. */
   ready(signal: AbortSignal): Promise<void>;
+  /** Whether that is so now. */
+  readonly isReady: boolean;
   /** `not-taken`: certainly in no queue · `unknown`: nobody knows. Never rejects. */
   /** In one message: of one pool and type. */
   send(bundle: Bundle): Promise<"sent" | "not-taken" | "unknown">;

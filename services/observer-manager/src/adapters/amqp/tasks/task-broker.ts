@@ -111,6 +111,11 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     return this.#publisher.writable(signal);
   }
 
+  get isReady(): boolean {
+    const { up, blocked } = this.#publisher.status;
+    return up && !blocked;
+  }
+
   get writableForMs(): number {
     return Math.max(0, performance.now() - this.#writableSinceMs);
   }

@@ -9,6 +9,7 @@ import {
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type {
+  AtOnce,
   Creation,
   InsertOutcome,
   TaskQuery,
@@ -24,6 +25,7 @@ import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { prepared } from "../connection/prepared.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact } from "../connection/transaction.ts";
+import { Vacuum } from "../connection/vacuum.ts";
 import { livePools } from "../types/type-reads.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
@@ -57,22 +59,29 @@ const TASKS: LiveAndEnded = {
   maxCount: MAX_TASK_COUNT,
 };
 
+/** It is not claimed, and leaves a dead row all the same. */
+const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
+
 export type Taker = Pick<UnwantedAttempt, "serviceId" | "generation">;
 
 export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   readonly #dataSource: DataSource;
+  readonly #vacuum: Vacuum;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#vacuum = new Vacuum(dataSource, "tasks");
   }
 
-  async insert(tasks: Creation[]): Promise<InsertOutcome[]> {
+  async insert(tasks: Creation[], sending?: AtOnce): Promise<InsertOutcome[]> {
     const write = () =>
       transact(this.#dataSource, async (tx, unawaited) =>
-        countCreated(tx, tasks, await insertBeside(tx, tasks, unawaited), unawaited),
+        countCreated(tx, tasks, await insertBeside(tx, tasks, unawaited, sending), unawaited),
       );
     // The ledger may lock two of the tasks that have these keys the other way round.
-    return await againAfterDeadlock(write).catch(rethrowRefused);
+    const outcomes = await againAfterDeadlock(write).catch(rethrowRefused);
+    if (sending !== undefined) this.#vacuum.changed(outcomes.filter(isSent).length);
+    return outcomes;
   }
 
   async find(id: TaskId): Promise<TaskView | undefined> {

@@ -1,6 +1,6 @@
 import type { EntityManager } from "typeorm";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import type { InsertOutcome } from "../../../operations/tasks/task-store.ts";
+import type { AtOnce, InsertOutcome } from "../../../operations/tasks/task-store.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
 import type { Unawaited } from "../connection/transaction.ts";
 import { type Asked, insertTasks } from "./task-insert.ts";
@@ -16,8 +16,13 @@ const LOCK_NOT_AVAILABLE = "55P03";
  * As insertTasks, and nobody waits for long for a key: an application's transaction (`unacked_create_task`) keeps its own for as long as it is
  * open. Where one is kept for longer, each is inserted by itself, and those whose keys are kept are `held-up`; the others are not.
  */
-export async function insertBeside(tx: EntityManager, tasks: Asked[], unawaited?: Unawaited): Promise<InsertOutcome[]> {
-  if (!tasks.some(hasKey)) return await insertTasks(tx, tasks, unawaited);
+export async function insertBeside(
+  tx: EntityManager,
+  tasks: Asked[],
+  unawaited?: Unawaited,
+  sending?: AtOnce,
+): Promise<InsertOutcome[]> {
+  if (!tasks.some(hasKey)) return await insertTasks(tx, tasks, unawaited, sending);
   const together = await within(tx, WAIT_MS, () => insertTasks(tx, tasks));
   if (together !== undefined) return together;
   const free = tasks.filter((one) => !hasKey(one));

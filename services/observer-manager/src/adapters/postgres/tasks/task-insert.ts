@@ -4,45 +4,15 @@ import type { EntityManager } from "typeorm";
 import { waitOf } from "../../../domain/tasks/task-limits.ts";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import type { Creation, InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
+import type { AtOnce, Creation, InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { prepared } from "../connection/prepared.ts";
 import type { Unawaited } from "../connection/transaction.ts";
+import { type FreshRow, INSERT, INSERT_AT_ONCE, INSERT_NEW } from "./task-insert-statements.ts";
 import { mayMeet, meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
 
-/** Since 1970, exactly: a number is read sooner than a Date, which few of thousands are shown with. */
-const msOf = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`;
-
-const inserting = (order: string, conflict: string): string =>
-  prepared(`
-  WITH fresh AS (
-    INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key, parent_id)
-    SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, unacked_now()), max_attempts,
-           CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, key, parent_id
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
-      WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)
-    ${order}
-    ${conflict} RETURNING id, due_at, status, created_at)
-  SELECT id, status, ${msOf("due_at")} AS "dueMs", ${msOf("created_at")} AS "createdMs" FROM fresh`);
-
-/**
- * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
- * no two of such batches wait for each other.
- */
-const INSERT = inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING");
-/** Of those whose ids were made here, and which have no keys: nothing can be there already. A row that need not look costs a seventh less. */
-const INSERT_NEW = inserting("", "");
-
 const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
-
-interface FreshRow {
-  id: string;
-  status: "Scheduled" | "Ready";
-  dueMs: number;
-  createdMs: number;
-}
 
 /** Whose key was another's, who was over when it was looked at: so often they are inserted again, and then told to come back. */
 const MAX_ROUNDS = 20;
@@ -54,14 +24,19 @@ export interface Asked extends Omit<Creation, "action"> {
 
 /**
  * Creates them, or finds what is there in their place: each for itself, in the order given. @param unawaited takes what need only be done
- * when the transaction commits; without, it is done when this resolves
+ * when the transaction commits; without, it is done when this resolves. With `sending`, which is for those without keys, they may be Sent by it.
  */
-export async function insertTasks(tx: EntityManager, tasks: Asked[], unawaited?: Unawaited): Promise<InsertOutcome[]> {
+export async function insertTasks(
+  tx: EntityManager,
+  tasks: Asked[],
+  unawaited?: Unawaited,
+  sending?: AtOnce,
+): Promise<InsertOutcome[]> {
   const outcomes = new Map<Asked, InsertOutcome>();
   const done = new Map<Action, string[]>();
   let left = tasks;
   for (let round = 0; left.length > 0 && round < MAX_ROUNDS; round += 1) {
-    for (const [asked, outcome] of await insertRound(tx, left)) {
+    for (const [asked, outcome] of await insertRound(tx, left, sending)) {
       outcomes.set(asked, outcome);
       if (asked.action === undefined || !("task" in outcome) || outcome.kind === "exists" || outcome.kind === "returned")
         continue;
@@ -81,10 +56,11 @@ export async function insertTasks(tx: EntityManager, tasks: Asked[], unawaited?:
 }
 
 /** @returns nothing of those whose key was another's who is over by now */
-async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked, InsertOutcome>> {
+async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
   const areNew = all.every(({ hasNewId, key }) => hasNewId === true && key === undefined);
-  const insert = tx.query<FreshRow[]>(areNew ? INSERT_NEW : INSERT, [
+  const statement = sending !== undefined ? INSERT_AT_ONCE : areNew ? INSERT_NEW : INSERT;
+  const insert = tx.query<FreshRow[]>(statement, [
     all.map((t) => t.id),
     all.map((t) => t.type),
     all.map((t) => JSON.stringify(t.params)),
@@ -94,6 +70,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked
     all.map((t) => t.maxAttempts ?? null),
     all.map((t) => t.key ?? null),
     all.map((t) => t.parentId ?? null),
+    ...(sending === undefined ? [] : [sending.pool, sending.window, sending.types]),
   ]);
   const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);
   const [inserted, standings] = await allInOrder([insert, TaskStandings.read(tx, shown)]);
@@ -116,7 +93,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[]): Promise<Map<Asked
     const there = row === undefined ? knownById.get(task.id) : () => viewOfNew(task, row, standings);
     if (row !== undefined && there !== undefined) {
       knownById.set(task.id, there);
-      outcomes.set(asked, { kind: "created", id: task.id, task: there });
+      outcomes.set(asked, { kind: "created", id: task.id, task: there, sendId: row.sendId });
     } else if (there === undefined) met.push(asked);
     else outcomes.set(asked, isRepeat(task, there()) ? { kind: "exists", id: task.id, task: there } : { kind: "taken" });
   }
@@ -181,7 +158,7 @@ function viewOfNew(
     maxAttempts: maxAttempts ?? null,
     failures: 0,
     interruptions: 0,
-    sends: 0,
+    sends: row.sendId === null ? 0 : 1,
     postpones: 0,
     postponedFor: null,
     service: null,

@@ -29,6 +29,11 @@ const PROMOTE = prepared(`
     SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 FROM tasks
     WHERE status = 'Scheduled' AND due_at > unacked_now()) AS "nextDueInMs"`);
 
+/** A handful of rows. */
+const SERVED_POOLS = prepared(`
+  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
+  FROM task_services WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool`);
+
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
   SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
@@ -96,11 +101,11 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async waitingPools(): ReturnType<TaskQueueStore["waitingPools"]> {
-    const rows = await this.#query<{ pool: string; workers: number; types: string[][] }>(
-      WAITING_POOLS,
-      this.#floors.readyFrom(),
-    );
-    return rows.map(({ types, ...row }) => ({ ...row, types: [...new Set(types.flat())] }));
+    return poolsOf(await this.#query<PoolRow>(WAITING_POOLS, this.#floors.readyFrom()));
+  }
+
+  async servedPools(): ReturnType<TaskQueueStore["servedPools"]> {
+    return poolsOf(await this.#query<PoolRow>(SERVED_POOLS));
   }
 
   paces(): ReturnType<TaskQueueStore["paces"]> {
@@ -181,6 +186,14 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return this.#dataSource.query(text, parameters);
   }
 }
+
+interface PoolRow {
+  pool: string;
+  workers: number;
+  types: string[][];
+}
+
+const poolsOf = (rows: PoolRow[]) => rows.map(({ types, ...row }) => ({ ...row, types: [...new Set(types.flat())] }));
 
 type Asked = Parameters<TaskQueueStore["claim"]>[1];
 
