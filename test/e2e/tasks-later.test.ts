@@ -95,7 +95,7 @@ test("A service that dies before it acks what was put off: the run that its mess
     const theirs = new Tasks(other);
     await other.startManager();
     const doomed = await other.startService("worker-1", { env: { ...ENV, ...diesAt("ack unacked.tasks", 0) } });
-    const params = { dir: theirs.dir, inMs: 8_000, reason: "later" };
+    const params = { dir: theirs.dir, inMs: 3_600_000, reason: "later" };
     const { id } = await theirs.create({}, { type: "later", params });
     expect(await doomed.exited).toMatchObject({ signal: "SIGKILL" });
     await other.startService("worker-2", { env: ENV });
@@ -106,6 +106,7 @@ test("A service that dies before it acks what was put off: the run that its mess
     await eventually(() => expect(runs()).toBe(2));
     await eventually(async () => expect((await other.management.queue("unacked.tasks.default")).total).toBe(0));
     expect(await theirs.get(id)).toMatchObject({ status: "Scheduled", postponedFor: "later", postpones: 1 });
+    expect(await other.call("POST", `/api/v1/tasks/${id}/retry`)).toMatchObject({ status: 202 });
     const done = await theirs.get(id, "30s");
     expect(done).toMatchObject({ status: "Completed", output: { runs: 3 }, postpones: 1, failures: 0, interruptions: 0 });
   } finally {
