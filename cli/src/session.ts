@@ -3,7 +3,7 @@ import { UnackedApi } from "./client/api.ts";
 import type { TlsFiles } from "./client/tls-fetch.ts";
 import { contextFilePath, isReadableByOthers, readContextFile } from "./config/context-file.ts";
 import { type ChosenAddress, chooseAddress, tlsFilesOf } from "./config/contexts.ts";
-import { parseDuration } from "./input/duration.ts";
+import { parseTimeout } from "./input/duration.ts";
 import type { Io } from "./io.ts";
 import { choosePaint, type Paint } from "./output/colours.ts";
 import type { OutputFormat, PrintOptions } from "./output/list-printer.ts";
@@ -33,7 +33,7 @@ export function openSession(io: Io, command: Command): Session {
   const paint = paintOf(io, options);
   return {
     io,
-    api: new UnackedApi({ url, token, tls }, { timeoutMs: parseDuration(options.requestTimeout) }),
+    api: new UnackedApi({ url, token, tls }, { timeoutMs: parseTimeout(options.requestTimeout) }),
     paint,
     print: (format) => ({ format, paint, nowMs: io.nowMs(), columns: io.outColumns() }),
   };

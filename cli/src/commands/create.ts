@@ -2,7 +2,7 @@ import { CreateObserver } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments, writePath } from "../input/assignments.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseDuration, parseTimeout } from "../input/duration.ts";
 import { parseLabels } from "../input/filters.ts";
 import { issueText } from "../input/issue-text.ts";
 import type { Io } from "../io.ts";
@@ -53,7 +53,7 @@ export function addCreate(program: Command, io: Io): void {
 }
 
 async function create(session: Session, observers: CreateObserver[], options: CreateOptions): Promise<void> {
-  const timeoutMs = parseDuration(options.timeout);
+  const timeoutMs = parseTimeout(options.timeout);
   const results = new Results(session, { format: options.output, asked: observers.length });
   const created: Waited[] = [];
   await createAll(session, observers, (outcome) => {

@@ -1,7 +1,7 @@
 import type { ServiceView } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure } from "../failure.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { printOne } from "../output/list-printer.ts";
 import { SERVICE_LISTING } from "../output/listing.ts";
@@ -56,7 +56,7 @@ async function chosen({ api }: Session, name: string | undefined, { leastLoaded 
 }
 
 async function drain(session: Session, name: string, { wait, timeout, output }: DrainOptions): Promise<void> {
-  const timeoutMs = parseDuration(timeout);
+  const timeoutMs = parseTimeout(timeout);
   const asked = await session.api.drainService(name);
   const lines = output === "lines";
   if (lines && !asked.drained) session.io.out(plainLine(`service ${asked.name} is draining`));

@@ -1,7 +1,7 @@
 import type { LogEvent, LogRun, NoLogsReason, ObserverStatus } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { usageFailure } from "../failure.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { errorLine, stackLines } from "../output/errors.ts";
 import { type LogFormat, logLine } from "../output/log-lines.ts";
@@ -55,7 +55,7 @@ async function show({ api, io, paint }: Session, name: string, { tail, output }:
 }
 
 async function follow({ api, io, paint }: Session, name: string, { tail, timeout, output }: LogsOptions): Promise<void> {
-  const ends = [io.interruption(), ...(timeout === undefined ? [] : [AbortSignal.timeout(parseDuration(timeout))])];
+  const ends = [io.interruption(), ...(timeout === undefined ? [] : [AbortSignal.timeout(parseTimeout(timeout))])];
   let run: LogRun | null = null;
   for await (const event of api.followLogs(name, tail, AbortSignal.any(ends))) {
     if (event.name === "lost") {

@@ -1,7 +1,7 @@
 import type { ServiceView } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
@@ -32,7 +32,7 @@ export function addReload(program: Command, io: Io): void {
     .addOption(resultOption())
     .action(async (name: string | undefined, options: ReloadOptions, self: Command) => {
       const session = openSession(io, self);
-      const timeoutMs = parseDuration(options.timeout);
+      const timeoutMs = parseTimeout(options.timeout);
       const refs = await chosen(session, name, options);
       const results = new ReloadResults(session, { format: options.output, asked: refs.length, isOne: name !== undefined });
       await reload(session, { refs, results, timeoutMs });

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
@@ -30,7 +30,7 @@ export function addStop(program: Command, io: Io): void {
 }
 
 async function stop(session: Session, names: string[], options: StopOptions): Promise<void> {
-  const timeoutMs = parseDuration(options.timeout);
+  const timeoutMs = parseTimeout(options.timeout);
   const asked = toTarget(names, options);
   const isWaiting = options.wait === true && options.dryRun !== true;
   const target = isWaiting || options.output !== "lines" ? await oneByOne(session, asked) : asked;

@@ -24,7 +24,7 @@ export function addTimer(program: Command, io: Io): void {
     )
     .argument("<name>", "such as cart.abandoned")
     .option("--at <time>", "when it fires: ISO 8601, or UNIX time in seconds")
-    .option("--in <duration>", "instead: so long from now, such as 90s or 2h")
+    .option("--in <duration>", "instead: so long from now, such as 90s, 2h or 7d")
     .option("--payload <json>", "any JSON value")
     .option("--expires-at <time>", "it does not fire after that; default: a day after its time")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
@@ -48,13 +48,19 @@ function idOf({ id = newUuid() }: TimerOptions): string {
 function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOptions, nowMs: number): NewTimer {
   if ((at === undefined) === (duration === undefined))
     throw usageFailure("When? Either --at or --in", "unacked timer NAME --in 90s");
-  const whenMs = duration === undefined ? undefined : nowMs + parseDuration(duration);
   return {
     name,
-    at: whenMs === undefined ? toInstant(at as string) : new Date(whenMs).toISOString(),
+    at: duration === undefined ? toInstant(at as string) : fromNow(duration, nowMs),
     ...(payload !== undefined && { payload: toJson(payload) }),
     ...(expiresAt !== undefined && { expiresAt: toInstant(expiresAt) }),
   };
+}
+
+/** Whether a timer may be set for that time, the manager says; here only that it is one. */
+function fromNow(duration: string, nowMs: number): string {
+  const when = new Date(nowMs + parseDuration(duration));
+  if (!Number.isNaN(when.getTime())) return when.toISOString();
+  throw usageFailure(`--in: "${duration}" from now is no time any more`, "The last year is 9998.");
 }
 
 const toInstant = (text: string): string | number => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);

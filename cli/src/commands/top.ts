@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { CliFailure } from "../failure.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { overviewText } from "../output/overview.ts";
 import { failureText } from "../report.ts";
@@ -25,7 +25,7 @@ export function addTop(program: Command, io: Io): void {
 }
 
 async function top(session: Session, options: TopOptions): Promise<void> {
-  const intervalMs = Math.max(200, parseDuration(options.interval));
+  const intervalMs = Math.max(200, parseTimeout(options.interval));
   const { io } = session;
   if (options.once === true || !io.outIsTerminal) return io.out(await overview(session));
   const interruption = io.interruption();

@@ -1,7 +1,7 @@
 import type { ObserverStatus } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import { parseFilters, toStatus } from "../input/filters.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -32,7 +32,7 @@ export function addWait(program: Command, io: Io): void {
 
 async function wait(session: Session, names: string[], options: WaitOptions): Promise<void> {
   const wanted = toWanted(options.for);
-  const timeoutMs = parseDuration(options.timeout);
+  const timeoutMs = parseTimeout(options.timeout);
   const filter = parseFilters(options.filter, options.selector);
   if (names.length > 0 === (filter !== undefined))
     throw usageFailure("Name observers, or select them by --filter or --selector");

@@ -1,6 +1,6 @@
 import type { ObserverView, ServiceView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import { matchesFilter, type ParsedFilter, parseFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
 import { CHANGE_COLUMNS, newsOfRuns, type ShownChange } from "../output/change-columns.ts";
@@ -48,7 +48,7 @@ async function watch(session: Session, names: string[], options: WatchOptions): 
   for (const view of await standing(session, names, filter).catch(() => [])) begunRun(view);
   const ends = [
     io.interruption(),
-    ...(options.timeout === undefined ? [] : [AbortSignal.timeout(parseDuration(options.timeout))]),
+    ...(options.timeout === undefined ? [] : [AbortSignal.timeout(parseTimeout(options.timeout))]),
   ];
   for await (const news of api.changes(AbortSignal.any(ends))) {
     switch (news.name) {

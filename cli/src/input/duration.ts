@@ -1,14 +1,25 @@
 import { usageFailure } from "../failure.ts";
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `30s`, `1m30s`, `500ms`, `2h`; a plain number is seconds. In ms. */
+/** What a timer of Node can wait for, some 24.8 days: one that is longer would be over at once. */
+const LONGEST_WAIT_MS = 2_147_483_647;
+
+/** `30s`, `1m30s`, `500ms`, `2h`, `7d`; a plain number is seconds. In whole ms. */
 export function parseDuration(text: string): number {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(text))
-    throw usageFailure(`"${text}" is no duration`, "Write it as 30s, 1m30s or 500ms.");
-  return [...text.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce(
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(Number(text) * 1_000);
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text))
+    throw usageFailure(`"${text}" is no duration`, "Write it as 30s, 1m30s, 2h, 7d or 500ms.");
+  const ms = [...text.matchAll(/([\d.]+)(ms|s|m|h|d)/g)].reduce(
     (sum, [, count, unit = ""]) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
     0,
   );
+  return Math.round(ms);
+}
+
+/** A duration that this program itself waits for. */
+export function parseTimeout(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= LONGEST_WAIT_MS) return ms;
+  throw usageFailure(`"${text}" is longer than can be waited for`, "It is 24d at most.");
 }

@@ -45,7 +45,16 @@ function addFilter(found: ParsedFilter, text: string): void {
   else if (key === "label") addLabel(found, value);
   else if (key === "silent") found.silent = onlyTrue(value);
   else if (found[key] === undefined) found[key] = value;
-  else throw usageFailure(`--filter ${key} is given twice`, "Only status and label may be repeated.");
+  else throw givenTwice(key, FILTER_KEYS);
+}
+
+/** The last one alone would show, or cancel, what nobody asked for. */
+function givenTwice(key: string, keys: readonly string[]) {
+  const repeatable = ["status", "label"].filter((each) => keys.includes(each)).join(" and ");
+  return usageFailure(
+    `--filter ${key} is given twice`,
+    repeatable === "" ? "None may be repeated." : `Only ${repeatable} may be repeated.`,
+  );
 }
 
 function onlyTrue(text: string): true {
@@ -97,13 +106,17 @@ function parsePairs<Key extends string>(
   keys: readonly Key[],
   what: string,
 ): Partial<Record<Key, string>> {
-  const pairs = filters.map((text): [Key, string] => {
+  const found: Partial<Record<Key, string>> = {};
+  for (const text of filters) {
     const [, key = "", value = ""] = /^([a-zA-Z]+)=(.+)$/s.exec(text) ?? [];
     const known = keys.find((each) => each === key);
-    if (known !== undefined) return [known, value];
-    throw usageFailure(`"${text}" is no filter of ${what}`, `Write it as key=value; the keys are ${keys.join(", ")}.`);
-  });
-  return Object.fromEntries(pairs) as Partial<Record<Key, string>>;
+    if (known === undefined)
+      throw usageFailure(`"${text}" is no filter of ${what}`, `Write it as key=value; the keys are ${keys.join(", ")}.`);
+    const before = found[known];
+    if (before !== undefined && known !== "status") throw givenTwice(known, keys);
+    found[known] = before === undefined ? value : `${before},${value}`;
+  }
+  return found;
 }
 
 /** A status of the contract, whatever case it was typed in. */

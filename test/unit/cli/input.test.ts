@@ -3,7 +3,7 @@ import { CliFailure } from "../../../cli/src/failure.ts";
 import { parseAssignment, withAssignments, writePath } from "../../../cli/src/input/assignments.ts";
 import { parseDocuments } from "../../../cli/src/input/document-text.ts";
 import { parseDuration } from "../../../cli/src/input/duration.ts";
-import { matchesFilter, parseFilters, parseLabels } from "../../../cli/src/input/filters.ts";
+import { matchesFilter, parseFilters, parseLabels, parseTaskFilters } from "../../../cli/src/input/filters.ts";
 import { toKind } from "../../../cli/src/input/kinds.ts";
 import { differencesOf } from "../../../cli/src/input/observer-difference.ts";
 import { toObservers } from "../../../cli/src/input/observer-documents.ts";
@@ -119,6 +119,11 @@ describe("filters", () => {
     expect(() => parseLabels([text])).toThrow(refusal);
   });
 
+  it("of tasks and the like add up statuses, and take no other key twice", () => {
+    expect(parseTaskFilters(["status=Ready", "type=a", "status=Sent"])).toEqual({ status: "Ready,Sent", type: "a" });
+    expect(refusalOf(() => parseTaskFilters(["type=a", "type=b"]))).toContain("--filter type is given twice");
+  });
+
   it("refuse what contradicts itself", () => {
     expect(refusalOf(() => parseFilters(["type=a", "type=b"]))).toContain("given twice");
     expect(refusalOf(() => parseFilters([], ["team=a", "team=b"]))).toContain("at once");
@@ -147,12 +152,14 @@ describe("durations", () => {
     ["1m30s", 90_000],
     ["500ms", 500],
     ["2h", 7_200_000],
+    ["7d", 604_800_000],
     ["1.5s", 1_500],
+    ["1.0005s", 1_001],
     ["10", 10_000],
     ["0", 0],
   ])("%s", (text, durationMs) => expect(parseDuration(text)).toBe(durationMs));
 
-  it.each(["", "s", "-1s", "5 s", "1d", "abc", "5sm"])("refuse %s", (text) => {
+  it.each(["", "s", "-1s", "5 s", "1w", "abc", "5sm"])("refuse %s", (text) => {
     expect(refusalOf(() => parseDuration(text))).toContain("is no duration");
   });
 });
