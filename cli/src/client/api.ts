@@ -103,6 +103,11 @@ export class UnackedApi {
     return this.#client.url;
   }
 
+  /** How long one answer may take. */
+  get timeoutMs(): number {
+    return this.#client.timeoutMs;
+  }
+
   whoAmI(): Promise<SessionView> {
     return this.#call("getSession", {});
   }

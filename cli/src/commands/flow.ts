@@ -1,8 +1,8 @@
-import type { FlowTaskView, FlowView } from "@unacked/contracts";
+import { type FlowTaskView, type FlowView, newUuid } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { NewFlow } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { flowGraph } from "../output/flow-graph.ts";
 import { ListPrinter } from "../output/list-printer.ts";
@@ -10,6 +10,7 @@ import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { type OutputOptions, outputOption } from "./option-sets.ts";
 import { readDocuments } from "./read-files.ts";
+import { orRepeat, untilOver } from "./until-over.ts";
 
 interface CreateOptions {
   filename?: string;
@@ -18,9 +19,6 @@ interface CreateOptions {
   wait?: boolean;
   timeout: string;
 }
-
-/** One answer is waited for so long at most; well below what a call may take. */
-const WAIT_S = 20;
 
 export function addFlow(program: Command, io: Io): void {
   const flow = program
@@ -67,11 +65,22 @@ export function addFlow(program: Command, io: Io): void {
 
 async function create(session: Session, stages: string[], options: CreateOptions): Promise<void> {
   const { api, io } = session;
-  const timeoutMs = parseDuration(options.timeout);
-  const created = await api.createFlow(toFlow(io, stages, options));
+  const timeoutMs = parseTimeout(options.timeout);
+  const flow = toFlow(io, stages, options);
+  const created = await api.createFlow(flow).catch(orRepeat(flow.id));
   const how = created.outcome === "created" ? "" : ` (${created.outcome})`;
-  if (options.wait !== true) return io.out(plainLine(`${lineOf(created)}${how}`));
-  const over = await untilOver(session, created, timeoutMs);
+  const line = plainLine(`${lineOf(created)}${how}`);
+  if (options.wait !== true) return io.out(line);
+  io.err(line); // by this it is found again, whatever ends the wait
+  const over = await untilOver<FlowView>(session, created, {
+    look: (waitS) => api.getFlow(created.id, waitS),
+    isOver: ({ status }) => status !== "Running",
+    within: {
+      timeoutMs,
+      notOver: ({ id }) =>
+        new CliFailure("timedOut", `flow ${id} still runs`, { remedy: `It goes on; see: unacked flow show ${id}` }),
+    },
+  });
   io.out(plainLine(lineOf(over)));
   if (over.status !== "Completed")
     throw new CliFailure("failed", `flow ${over.id} is ${over.status}: ${over.reason ?? ""}`, {
@@ -79,31 +88,18 @@ async function create(session: Session, stages: string[], options: CreateOptions
     });
 }
 
-async function untilOver({ api, io }: Session, created: FlowView, timeoutMs: number): Promise<FlowView> {
-  const endMs = io.nowMs() + timeoutMs;
-  let flow = created;
-  while (flow.status === "Running") {
-    const leftS = Math.ceil((endMs - io.nowMs()) / 1_000);
-    if (leftS <= 0)
-      throw new CliFailure("timedOut", `flow ${flow.id} still runs`, {
-        remedy: `It goes on; see: unacked flow show ${flow.id}`,
-      });
-    flow = await api.getFlow(flow.id, Math.min(WAIT_S, leftS));
-  }
-  return flow;
-}
-
-function toFlow(io: Io, stages: string[], { filename, name, id }: CreateOptions): NewFlow {
+/** Under an id in any case: where nobody answers, it can be repeated. */
+function toFlow(io: Io, stages: string[], { filename, name, id }: CreateOptions): NewFlow & { id: string } {
   if ((filename === undefined) === (stages.length === 0))
     throw usageFailure("Of what? Either stages or -f", "unacked flow create fetch parse store");
   const own = { ...(name !== undefined && { name }), ...(id !== undefined && { id }) };
-  if (filename === undefined) return { stages, ...own };
+  if (filename === undefined) return { stages, id: newUuid(), ...own };
   const [document, ...others] = readDocuments(io, filename);
   if (document === undefined || others.length > 0)
     throw usageFailure(`${filename} is to have one document, which is a flow`);
   if (typeof document.value !== "object" || document.value === null)
     throw usageFailure(`${document.place} is no flow`, "It has tasks, or stages.");
-  return { ...document.value, ...own } as NewFlow; // checked by the manager, which says what is wrong and where
+  return { id: newUuid(), ...document.value, ...own } as NewFlow & { id: string }; // checked by the manager, which says what is wrong and where
 }
 
 async function show({ api, io, print }: Session, id: string, { output }: OutputOptions): Promise<void> {

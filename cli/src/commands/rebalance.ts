@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { BalanceView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure } from "../failure.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { balanceText } from "../output/balance-text.ts";
 import { jsonText } from "../output/document-text.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
+import { untilOver } from "./until-over.ts";
 
 interface RebalanceOptions {
   dryRun?: boolean;
@@ -16,8 +16,6 @@ interface RebalanceOptions {
   timeout: string;
   output?: "json";
 }
-
-const LOOK_EVERY_MS = 1_000;
 
 export function addRebalance(program: Command, io: Io): void {
   program
@@ -38,27 +36,31 @@ export function addRebalance(program: Command, io: Io): void {
 async function rebalance(session: Session, pool: string, options: RebalanceOptions): Promise<void> {
   const { api, io } = session;
   const { dryRun = false, cancel = false, wait = false } = options;
-  const timeoutMs = parseDuration(options.timeout);
+  const timeoutMs = parseTimeout(options.timeout);
   const asked = cancel ? await api.cancelRebalance(pool) : await api.rebalance(pool, { dryRun });
-  const isUnderWay = asked.rebalance !== null && asked.rebalance.endedAt === null;
-  const last = wait && isUnderWay && !dryRun ? await untilOver(session, pool, timeoutMs) : asked;
+  const last = wait && !dryRun ? await untilEven(session, asked, timeoutMs) : asked;
   io.out(options.output === "json" ? `${jsonText(last, 2)}\n` : balanceText(last, { dryRun }));
 }
 
-async function untilOver({ api, io }: Session, pool: string, timeoutMs: number): Promise<BalanceView> {
-  const endMs = performance.now() + timeoutMs;
-  let told = -1;
-  for (;;) {
-    const now = await api.getBalance(pool);
-    const { rebalance } = now;
-    if (rebalance === null || rebalance.endedAt !== null) return now;
-    const { moved, planned } = rebalance;
-    if (moved !== told) io.err(plainLine(`${moved} of ${planned} moved`));
-    told = moved;
-    if (performance.now() > endMs) throw timedOut(pool, timeoutMs, `${moved} of ${planned} moved`);
-    await sleep(LOOK_EVERY_MS);
-  }
+function untilEven(session: Session, asked: BalanceView, timeoutMs: number): Promise<BalanceView> {
+  const { api, io } = session;
+  let told = "";
+  return untilOver(session, asked, {
+    look: async () => {
+      const now = await api.getBalance(asked.pool);
+      const how = movedOf(now);
+      if (isUnderWay(now) && how !== told) io.err(plainLine(how));
+      told = how;
+      return now;
+    },
+    isOver: (now) => !isUnderWay(now),
+    within: { timeoutMs, notOver: (last) => timedOut(asked.pool, timeoutMs, movedOf(last)) },
+  });
 }
+
+const isUnderWay = ({ rebalance }: BalanceView): boolean => rebalance !== null && rebalance.endedAt === null;
+
+const movedOf = ({ rebalance }: BalanceView): string => `${rebalance?.moved ?? 0} of ${rebalance?.planned ?? 0} moved`;
 
 const timedOut = (pool: string, timeoutMs: number, how: string): CliFailure =>
   new CliFailure("timedOut", `pool ${pool} is not even within ${timeoutMs} ms: ${how}`, {

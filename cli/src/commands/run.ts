@@ -1,14 +1,15 @@
-import { isTaskOver, ON_CONFLICT, type TaskView } from "@unacked/contracts";
+import { isTaskOver, newUuid, ON_CONFLICT, type TaskView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import type { NewTask } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
-import { parseDuration } from "../input/duration.ts";
+import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { jsonText } from "../output/document-text.ts";
 import { errorLine } from "../output/errors.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
+import { orRepeat, untilOver } from "./until-over.ts";
 
 interface RunOptions {
   pool?: string;
@@ -21,9 +22,6 @@ interface RunOptions {
   wait?: boolean;
   timeout: string;
 }
-
-/** One answer is waited for so long at most; well below what a call may take. */
-const WAIT_S = 20;
 
 export function addRun(program: Command, io: Io): void {
   program
@@ -48,13 +46,25 @@ export function addRun(program: Command, io: Io): void {
     );
 }
 
-async function run(session: Session, body: NewTask, { wait, timeout }: RunOptions): Promise<void> {
-  const timeoutMs = parseDuration(timeout);
+async function run(session: Session, body: NewTask & { id: string }, { wait, timeout }: RunOptions): Promise<void> {
+  const timeoutMs = parseTimeout(timeout);
   const { api, io } = session;
-  const task = await api.createTask(body);
+  const task = await api.createTask(body).catch(orRepeat(body.id));
   const how = task.outcome === "created" ? "" : ` (${task.outcome})`;
-  if (wait !== true) return io.out(plainLine(`task ${task.id} is ${task.status}${how}`));
-  const over = await untilOver(session, task, timeoutMs);
+  const line = plainLine(`task ${task.id} is ${task.status}${how}`);
+  if (wait !== true) return io.out(line);
+  io.err(line); // by this it is found again, whatever ends the wait
+  const over = await untilOver<TaskView>(session, task, {
+    look: (waitS) => api.getTask(task.id, waitS),
+    isOver: ({ status }) => isTaskOver(status),
+    within: {
+      timeoutMs,
+      notOver: ({ id, status }) =>
+        new CliFailure("timedOut", `task ${id} is still ${status}`, {
+          remedy: `It goes on; see: unacked describe task ${id}`,
+        }),
+    },
+  });
   if (over.status === "Completed") return io.out(`${jsonText(over.output, 2)}\n`);
   const why = over.lastError === null ? "" : `: ${errorLine(over.lastError)}`;
   throw new CliFailure("failed", `task ${over.id} is ${over.status}${why}`, {
@@ -62,28 +72,15 @@ async function run(session: Session, body: NewTask, { wait, timeout }: RunOption
   });
 }
 
-async function untilOver({ api, io }: Session, created: TaskView, timeoutMs: number): Promise<TaskView> {
-  const endMs = io.nowMs() + timeoutMs;
-  let task = created;
-  while (!isTaskOver(task.status)) {
-    const leftS = Math.ceil((endMs - io.nowMs()) / 1_000);
-    if (leftS <= 0) {
-      const what = `task ${task.id} is still ${task.status}`;
-      throw new CliFailure("timedOut", what, { remedy: `It goes on; see: unacked describe task ${task.id}` });
-    }
-    task = await api.getTask(task.id, Math.min(WAIT_S, leftS));
-  }
-  return task;
-}
-
-function toTask(type: string, params: string[], options: RunOptions): NewTask {
-  const { pool, id, priority, startAt, maxAttempts, key, onConflict } = options;
+/** Under an id in any case: where nobody answers, it can be repeated. */
+function toTask(type: string, params: string[], options: RunOptions): NewTask & { id: string } {
+  const { pool, id = newUuid(), priority, startAt, maxAttempts, key, onConflict } = options;
   if (onConflict !== undefined && key === undefined)
     throw usageFailure("--on-conflict needs a --key", "Without one no other task is in its way.");
   const bare = {
     type,
     ...(pool !== undefined && { pool }),
-    ...(id !== undefined && { id }),
+    id,
     ...(priority !== undefined && { priority: toNumber("--priority", priority) }),
     ...(startAt !== undefined && { startAt }),
     ...(key !== undefined && { key }),
@@ -93,7 +90,7 @@ function toTask(type: string, params: string[], options: RunOptions): NewTask {
   return withAssignments(
     bare,
     params.map((text) => parseAssignment(text, ["params"])),
-  ) as NewTask;
+  ) as NewTask & { id: string };
 }
 
 function toNumber(option: string, text: string): number {

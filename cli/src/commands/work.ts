@@ -1,5 +1,5 @@
 import type { WorkAct, WorkView } from "@unacked/contracts";
-import { WORK_ACTS } from "@unacked/contracts";
+import { newUuid, WORK_ACTS } from "@unacked/contracts";
 import { Argument, type Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
@@ -7,6 +7,7 @@ import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
+import { orRepeat, untilOver } from "./until-over.ts";
 
 interface BeginOptions extends SelectionOptions {
   all?: boolean;
@@ -15,8 +16,6 @@ interface BeginOptions extends SelectionOptions {
   id?: string;
   wait?: boolean;
 }
-
-const LOOK_EVERY_MS = 500;
 
 /** On very many: begun here, done by the managers step by step. */
 export function addWork(program: Command, io: Io): void {
@@ -48,7 +47,8 @@ export function addWork(program: Command, io: Io): void {
     .option("-w, --wait", "until it is over")
     .action(async (id: string, { wait }: { wait?: boolean }, self: Command) => {
       const session = openSession(io, self);
-      await tell(session, wait === true ? await untilOver(session, id) : await session.api.getWork(id));
+      const work = await session.api.getWork(id);
+      await tell(session, wait === true ? await untilDone(session, work) : work);
     });
   work
     .command("cancel")
@@ -65,24 +65,21 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
   const filter = parseFilters(options.filter, options.selector);
   if ((filter === undefined) !== (options.all === true))
     throw usageFailure("Select observers by --filter or --selector, or say --all", "Exactly one of these.");
-  const work = await session.api.beginWork({
+  const { id = newUuid() } = options;
+  const body = {
     act,
     ...(filter === undefined ? { all: true } : { filter }),
     force: options.force === true,
     whenFull: options.queue === true ? "queue" : "reject",
-    ...(options.id !== undefined && { id: options.id }),
-  } as Parameters<typeof session.api.beginWork>[0]);
+    id,
+  };
+  const work = await session.api.beginWork(body as Parameters<typeof session.api.beginWork>[0]).catch(orRepeat(id));
   session.io.out(plainLine(`work ${work.id} begun: ${act} ${work.total} observers`));
-  if (options.wait === true) await tell(session, await untilOver(session, work.id));
+  if (options.wait === true) await tell(session, await untilDone(session, work));
 }
 
-async function untilOver({ api }: Session, id: string): Promise<WorkView> {
-  for (;;) {
-    const work = await api.getWork(id);
-    if (work.status !== "Running") return work;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-  }
-}
+const untilDone = (session: Session, work: WorkView): Promise<WorkView> =>
+  untilOver(session, work, { look: () => session.api.getWork(work.id), isOver: ({ status }) => status !== "Running" });
 
 async function tell({ io }: Session, work: WorkView): Promise<void> {
   io.out(plainLine(lineOf(work)));

@@ -24,9 +24,15 @@ import {
 import { observerView } from "./views.ts";
 
 /** A manager that answers each call by its method and path; of others it knows nothing. */
-type Answers = Record<string, { status?: number; body: object }>;
+interface Answer {
+  status?: number;
+  body: object;
+}
+/** A list is answered one after the other, the last one from then on. "dies": the connection breaks off. */
+type Answers = Record<string, Answer | (Answer | "dies")[]>;
 
 let answers: Answers = {};
+let asked: string[] = [];
 let server: Server;
 const folder = mkdtempSync(join(tmpdir(), "unacked-cli-"));
 beforeAll(async () => {
@@ -36,10 +42,11 @@ beforeAll(async () => {
       response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
       return;
     }
-    const { status = 200, body } = answers[`${request.method} ${path?.replace("/api/v1/", "")}`] ?? {
-      status: 500,
-      body: {},
-    };
+    asked.push(`${request.method} ${request.url}`);
+    const known = answers[`${request.method} ${path?.replace("/api/v1/", "")}`] ?? { status: 500, body: {} };
+    const answer = Array.isArray(known) ? (known.length > 1 ? known.shift() : known[0]) : known;
+    if (answer === "dies" || answer === undefined) return request.socket.destroy();
+    const { status = 200, body } = answer;
     const type = status >= 400 ? "application/problem+json" : "application/json";
     response.writeHead(status, { "content-type": type }).end(JSON.stringify(body));
   });
@@ -52,6 +59,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** One command line in this process, words by spaces. Each look at the clock is a second later. */
 async function unacked(line: string, known: Answers): Promise<{ code: number; out: string; err: string }> {
   answers = known;
+  asked = [];
   const told = { out: "", err: "" };
   let nowMs = 0;
   const code = await run(line.split(" "), {
@@ -92,6 +100,45 @@ describe("what was waited for in vain is no failure of it: exit code 4", () => {
     expect(err).toBe("error: Not Paused within 1 ms: w1.\n");
     expect(code).toBe(EXIT_CODES.timedOut);
   });
+});
+
+describe("a manager that restarts ends no wait: who tries again what goes on would have it twice", () => {
+  it("a task's", async () => {
+    const done = { ...READY, status: "Completed", output: { ok: 1 } };
+    const { code, out, err } = await unacked("run resize --wait", {
+      "POST tasks": { status: 201, body: CREATED },
+      [`GET tasks/${TASK_ID}`]: ["dies", { status: 503, body: problemExample("not-ready") }, "dies", { body: done }],
+    });
+    expect(err).toMatch(new RegExp(`^task ${TASK_ID} is Ready\\nThe connection was lost \\(.*\\); trying again\\.\\n$`));
+    expect({ code, out }).toEqual({ code: 0, out: '{\n  "ok": 1\n}\n' });
+  });
+
+  it("a flow's", async () => {
+    const { code, out } = await unacked("flow create fetch store --wait", {
+      "POST flows": { status: 201, body: FLOW_CREATED },
+      [`GET flows/${FLOW_ID}`]: ["dies", { body: { ...FLOW_RUNNING, status: "Completed" } }],
+    });
+    expect(out).toContain(`flow ${FLOW_ID} "nightly import" is Completed`);
+    expect(code).toBe(0);
+  });
+});
+
+it("an answer that is waited for comes before it is given up", async () => {
+  const known = { "POST tasks": { status: 201, body: CREATED }, [`GET tasks/${TASK_ID}`]: { body: READY } };
+  await unacked("--request-timeout 2s run resize --wait --timeout 1900ms", known);
+  expect(asked[1]).toBe(`GET /api/v1/tasks/${TASK_ID}?wait=1s`);
+});
+
+it.each([
+  ["run resize", "POST tasks"],
+  ["flow create fetch store", "POST flows"],
+  ["work begin pause --all", "POST work"],
+])("%s that nobody has answered can be repeated, so that there is one of it", async (line, call) => {
+  const first = await unacked(line, { [call]: ["dies"] });
+  expect(first.code).toBe(EXIT_CODES.unreachable);
+  const [, id] = /Repeat it with --id ([0-9a-f-]{36}): so there is one of it/.exec(first.err) ?? [];
+  const again = await unacked(`${line} --id ${id}`, { [call]: ["dies"] });
+  expect(again.err).toContain(`--id ${id}`);
 });
 
 it("a change that is refused names the observer as it was typed, and not by its id", async () => {

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CliFailure } from "../failure.ts";
+import { plainLine } from "../output/plain-text.ts";
+import type { Session } from "../session.ts";
+
+/** One answer is waited for so long at most; well below what a call may take. */
+const LONGEST_LOOK_S = 20;
+/** A manager that stops, or has too many who wait, answers at once: it is not asked more often than that. */
+const LEAST_ROUND_MS = 500;
+
+interface Awaited<View> {
+  /** How it stands: answers when it is over, or after so many seconds, or at once. */
+  look(waitS: number): Promise<View>;
+  isOver(view: View): boolean;
+  /** Not given: as long as it takes. */
+  within?: { timeoutMs: number; notOver(last: View): CliFailure };
+}
+
+/**
+ * Waits for the end of what was begun. A manager that restarts meanwhile ends no wait: whoever is told "unreachable, try again" of a job
+ * that goes on would begin a second one. What is refused does.
+ */
+export async function untilOver<View>(
+  { api, io }: Session,
+  first: View,
+  { look, isOver, within }: Awaited<View>,
+): Promise<View> {
+  const endMs = performance.now() + (within?.timeoutMs ?? Number.POSITIVE_INFINITY);
+  let last = first;
+  for (let isLost = false; !isOver(last); ) {
+    const beganMs = performance.now();
+    const leftMs = endMs - beganMs;
+    if (within !== undefined && leftMs <= 0) throw within.notOver(last);
+    try {
+      last = await look(Math.floor(Math.min(LONGEST_LOOK_S, leftMs / 1_000, (api.timeoutMs * 0.75) / 1_000)));
+      isLost = false;
+    } catch (error) {
+      if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
+      if (!isLost) io.err(plainLine(`The connection was lost (${error.message}); trying again.`));
+      isLost = true;
+    }
+    if (!isOver(last)) await sleep(Math.max(0, Math.min(beganMs + LEAST_ROUND_MS, endMs) - performance.now()));
+  }
+  return last;
+}
+
+/** Of a call that creates something under `id`, which nobody has answered: it may have come to pass. */
+export const orRepeat =
+  (id: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
+    const { exitKind, message, code, details, remedy = "" } = error;
+    const repeat = `Repeat it with --id ${id}: so there is one of it, even if this call came through.`;
+    throw new CliFailure(exitKind, message, { code, details, remedy: `${remedy} ${repeat}`.trim(), cause: error });
+  };
