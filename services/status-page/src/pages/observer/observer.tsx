@@ -39,7 +39,7 @@ export default function Observer({ reference }: { reference: string }) {
         <p className={css.path}>
           <Link href="/observers">Observers</Link> /
         </p>
-        <h1 className={css.name}>{observer.name}</h1>
+        <h1>{observer.name}</h1>
         <StatusMark status={observer.status} pending={observer.pending} isSilent={observer.silentSince !== null} />
         <Actions observer={observer} onDone={reload} />
       </header>
@@ -107,7 +107,10 @@ function LastError({ observer }: { observer: ObserverView }) {
   return (
     <section aria-label="Last error" className={css.error} data-over={!traitsOf(observer.status).isFailing}>
       <strong>{lastError.name}</strong>
-      <pre className={css.message}>{lastError.message}</pre>
+      {/* Focusable, as a long one scrolls. */}
+      <pre className={css.message} tabIndex={0} role="group" aria-label="Message">
+        {lastError.message}
+      </pre>
       <Stack of={`${lastError.name}: ${lastError.message}`} stack={lastError.stack} />
       <p className={css.when}>
         {lastError.at !== null && (

@@ -22,7 +22,7 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
   return (
     <section className={`panel ${css.card}`} aria-label={service.name}>
       <div className={css.head}>
-        <h2 className={css.name}>{service.name}</h2>
+        <h2>{service.name}</h2>
         <ServiceMark service={service} />
       </div>
       <div>
