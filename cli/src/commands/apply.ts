@@ -3,10 +3,12 @@ import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
+import { differencesOfSchedule } from "../input/schedule-difference.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
 import type { Io } from "../io.ts";
 import { differenceLines } from "../output/difference-text.ts";
 import { plainLine, plainLines } from "../output/plain-text.ts";
+import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { changeMany } from "./bulk.ts";
 import { createAll } from "./creation.ts";
@@ -58,10 +60,21 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   const differing = tellSame(session, wanted, existing);
   refuseOtherTypes(differing);
   if (options.dryRun === true) return tellPlan(session, { missing, differing, surplus, schedules });
-  await createMissing(session, missing);
-  await changeDiffering(session, differing);
-  await stopSurplus(session, surplus);
-  await putSchedules(session, schedules);
+  const refused: CliFailure[] = [];
+  const attempt = (part: Promise<void>) => part.catch((error: unknown) => void refused.push(asFailure(error)));
+  await attempt(createMissing(session, missing));
+  await attempt(changeDiffering(session, differing));
+  await attempt(putSchedules(session, schedules));
+  if (refused.length === 0) return stopSurplus(session, surplus);
+  tellAllButLast(session, refused, surplus.length);
+}
+
+/** What one part refuses costs the others nothing, but that nothing is stopped in place of what has not come. */
+function tellAllButLast({ io }: Session, refused: CliFailure[], notStopped: number): void {
+  for (const failure of refused.slice(0, -1)) io.err(failureText(failure));
+  if (notStopped > 0)
+    io.err(plainLine(`Nothing was stopped, as not all could be applied: ${notStopped} that no file defines.`));
+  throw refused.at(-1);
 }
 
 /** Above this, reading the list is cheaper than asking for each. */
@@ -137,13 +150,24 @@ async function tellPlan({ api, io }: Session, { missing, differing, surplus, sch
   for (const { wanted, differences } of differing)
     io.out(plainLines([`observer ${wanted.name} would be changed`, ...differenceLines(differences)]));
   for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped, as no file defines it`));
-  for (const { id, body } of schedules) {
-    const { times } = await api.previewSchedule(id, body, 1);
-    const isOver = times.length === 0 && body.task !== undefined; // hours that cover all the week never change either
-    io.out(plainLine(`schedule ${id} would be set${isOver ? NO_TIMES : ""}`));
-  }
-  const toDo = missing.length + differing.length + surplus.length;
+  let toDo = missing.length + differing.length + surplus.length;
+  for (const schedule of schedules) toDo += (await tellPlanned({ api, io }, schedule)) ? 1 : 0;
   if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
+}
+
+/** Of a schedule. @returns whether there is anything to do */
+async function tellPlanned({ api, io }: Pick<Session, "api" | "io">, { id, body }: ScheduleDocument): Promise<boolean> {
+  const { times } = await api.previewSchedule(id, body, 1);
+  const isOver = times.length === 0 && body.task !== undefined; // hours that cover all the week never change either
+  const found = await api.getSchedule(id).catch((error: unknown) => {
+    if (error instanceof CliFailure && error.code === "schedule-not-found") return undefined;
+    throw error;
+  });
+  const differences = found === undefined ? [] : differencesOfSchedule(found, body);
+  const isSame = found !== undefined && differences.length === 0;
+  const what = isSame ? "unchanged" : `would be ${found === undefined ? "created" : "replaced"}`;
+  io.out(plainLines([`schedule ${id} ${what}${isOver ? NO_TIMES : ""}`, ...differenceLines(differences)]));
+  return !isSame;
 }
 
 async function createMissing(session: Session, missing: CreateObserver[]): Promise<void> {
@@ -178,15 +202,26 @@ function asFailure(error: unknown): CliFailure {
 /** Not refused: a file that was right yesterday is put again today. */
 const NO_TIMES = ", and is Over: no time of it is left, see its endAt";
 
-/** A schedule is replaced where it differs: what it does from then on. */
+/** A schedule is replaced where it differs: what it does from then on. One that is refused costs the others nothing. */
 async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[]): Promise<void> {
+  const refused: CliFailure[] = [];
   for (const { id, body } of schedules) {
-    const { outcome, nextAt, status } = await api.putSchedule(id, body);
+    const put = await api.putSchedule(id, body).catch(asFailure);
+    if (put instanceof CliFailure) {
+      refused.push(put);
+      if (schedules.length > 1) io.err(failureText(put));
+      continue;
+    }
+    const { outcome, nextAt, status } = put;
     const next = nextAt === null ? "" : `, next at ${nextAt}`;
     io.out(
       plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${status === "Over" ? NO_TIMES : next}`),
     );
   }
+  if (refused[0] === undefined) return;
+  throw schedules.length === 1
+    ? refused[0]
+    : new CliFailure("failed", `${refused.length} of ${schedules.length} schedules were refused`);
 }
 
 async function stopSurplus(session: Session, surplus: ObserverView[]): Promise<void> {

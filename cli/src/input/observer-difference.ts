@@ -11,18 +11,19 @@ export interface Difference {
 /** Where what is wanted of an observer is not as its document has it. Only what can be changed is compared; defaults count as said. */
 export function differencesOf(observer: ObserverView, wanted: Partial<ObserverSpec>): Difference[] {
   return SPEC_FIELD_NAMES.flatMap((key) =>
-    wanted[key] === undefined ? [] : compare(observer[key] ?? null, wanted[key], [key]),
+    wanted[key] === undefined ? [] : differencesAt(observer[key] ?? null, wanted[key], [key]),
   );
 }
 
-function compare(is: unknown, wanted: unknown, path: (string | number)[]): Difference[] {
+/** Each place in two values where they are not the same. */
+export function differencesAt(is: unknown, wanted: unknown, path: (string | number)[]): Difference[] {
   if (Object.is(is, wanted)) return [];
   if (!isContainer(is) || !isContainer(wanted) || Array.isArray(is) !== Array.isArray(wanted)) {
     return [{ path: writePath(path), is, wanted }];
   }
   const keys = new Set([...Object.keys(is), ...Object.keys(wanted)]);
   const isList = Array.isArray(is);
-  return [...keys].flatMap((key) => compare(is[key], wanted[key], [...path, isList ? Number(key) : key]));
+  return [...keys].flatMap((key) => differencesAt(is[key], wanted[key], [...path, isList ? Number(key) : key]));
 }
 
 const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -1,4 +1,4 @@
-import { type BodyOf, PutSchedule, ScheduleId } from "@unacked/contracts";
+import { type BodyOf, PutSchedule, ScheduleId, type ScheduleView } from "@unacked/contracts";
 import { type Assignment, withAssignments } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
 import { issueText } from "./issue-text.ts";
@@ -10,16 +10,30 @@ export interface ScheduleDocument {
   body: BodyOf<"putSchedule">;
 }
 
-/** No observer has that key. */
+/** No observer has these keys. */
 export const isScheduleDocument = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && "schedule" in value;
+  typeof value === "object" && value !== null && ("schedule" in value || isView(value));
+
+/** What `get schedules` wrote. */
+const isView = (value: object): value is ScheduleView => "id" in value && "nextDueAt" in value && "catchUp" in value;
+
+/** A view names each field, also those that its kind may not be given. */
+function asDefinition(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !isView(value)) return value;
+  const { id, description, keep, timeZone, task, observers, hours, except } = value;
+  const { cron, everyMs, startAt, endAt, jitterMs, overlap, catchUp, catchUpWindowMs, catchUpMax } = value;
+  const timing = { cron, everyMs, startAt, endAt, jitterMs, overlap, catchUp, catchUpWindowMs, catchUpMax };
+  const ofKind = task === null ? { hours, except, observers } : { ...timing, task };
+  const all = { schedule: id, description, keep, ...(everyMs === null && { timeZone }), ...ofKind };
+  return Object.fromEntries(Object.entries(all).filter(([, field]) => field !== null));
+}
 
 /** Checked by the contract's schema; whether its expression is one, the manager says. All that is wrong is told at once, with its place. */
 export function toSchedules(documents: ReadDocument[], assignments: Assignment[]): ScheduleDocument[] {
   const flaws: string[] = [];
   const places = new Map<string, string>();
   const schedules = documents.flatMap(({ value, place }) => {
-    const { schedule, ...body } = withAssignments(value, assignments) as { schedule: unknown };
+    const { schedule, ...body } = withAssignments(asDefinition(value), assignments) as { schedule: unknown };
     const id = ScheduleId.safeParse(schedule);
     const parsed = PutSchedule.safeParse(body);
     const issues = [

@@ -159,7 +159,43 @@ it("apply says of a schedule whose end has passed that it is over", async () => 
   const known = { "PUT schedules/past": { status: 201, body: over }, "POST schedules/preview": { body: times } };
   const isOver = "and is Over: no time of it is left, see its endAt\n";
   expect(await unacked(`apply -f ${file}`, known)).toEqual({ code: 0, out: `schedule past created, ${isOver}`, err: "" });
-  expect((await unacked(`apply -f ${file} --dry-run`, known)).out).toBe(`schedule past would be set, ${isOver}`);
+  const unknown = { ...known, "GET schedules/past": { status: 404, body: problemExample("schedule-not-found") } };
+  const dry = await unacked(`apply -f ${file} --dry-run`, unknown);
+  expect(dry).toMatchObject({ code: EXIT_CODES.differs, out: `schedule past would be created, ${isOver}` });
+});
+
+it("apply --dry-run says of a schedule whether anything would be done, and what", async () => {
+  const file = join(folder, "nightly.yaml");
+  const times = { cron: null, everyMs: null, hours: null, timeZone: "UTC", version: null, times: [] };
+  const known = {
+    [`GET schedules/${NIGHTLY_VIEW.id}`]: { body: NIGHTLY_VIEW },
+    "POST schedules/preview": { body: times },
+  };
+  writeFileSync(file, JSON.stringify(NIGHTLY_VIEW));
+  expect(await unacked(`apply -f ${file} --dry-run`, known)).toMatchObject({ code: 0, err: "" });
+  const other = await unacked(`apply -f ${file} --set keep=7 --dry-run`, known);
+  expect(other.out).toContain("would be replaced");
+  expect(other.out).toContain("\n  keep: 100 -> 7\n");
+  expect(other.code).toBe(EXIT_CODES.differs);
+});
+
+it("what apply is refused in one part costs the others nothing, and nothing is stopped for it", async () => {
+  const file = join(folder, "all.json");
+  const schedules = ["bad", "good"].map((schedule) => ({ schedule, cron: "0 12 * * *", task: { type: "report" } }));
+  writeFileSync(file, JSON.stringify([{ name: "w1", type: "nope" }, ...schedules]));
+  const { code, out, err } = await unacked(`apply -f ${file} --prune -l app=x`, {
+    "GET observers/w1": { status: 404, body: problemExample("observer-not-found") },
+    "GET observers": { body: { items: [observerView({ name: "old" })], nextCursor: null, total: 1 } },
+    "POST observers/batch": { body: { results: [{ status: 422, problem: problemExample("unknown-type") }], accepted: 0 } },
+    "PUT schedules/bad": { status: 422, body: problemExample("invalid-body") },
+    "PUT schedules/good": { status: 201, body: { ...NIGHTLY_VIEW, id: "good", outcome: "created" } },
+  });
+  expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^schedule good created, next at .*\n$/) });
+  expect(err).toContain("error: observer w1: ");
+  expect(err).toContain("error: schedule bad: ");
+  expect(err).toContain("Nothing was stopped, as not all could be applied: 1 that no file defines.");
+  expect(err).toMatch(/error: 1 of 2 schedules were refused\.\n$/);
+  expect(asked).not.toContain("POST /api/v1/observers/stop");
 });
 
 describe("what to do about a problem", () => {

@@ -7,7 +7,12 @@ import { matchesFilter, parseFilters, parseLabels, parseTaskFilters } from "../.
 import { toKind } from "../../../cli/src/input/kinds.ts";
 import { differencesOf } from "../../../cli/src/input/observer-difference.ts";
 import { toObservers } from "../../../cli/src/input/observer-documents.ts";
+import { differencesOfSchedule } from "../../../cli/src/input/schedule-difference.ts";
 import { isScheduleDocument, toSchedules } from "../../../cli/src/input/schedule-documents.ts";
+import {
+  MARKET_VIEW,
+  NIGHTLY_VIEW,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
 import { observerView } from "./views.ts";
 
 /** What is said of a wrong input, with its details. */
@@ -275,6 +280,30 @@ describe("schedules in files", () => {
       parseDocuments(text, "f.yaml"),
       set.map((each) => parseAssignment(each)),
     );
+
+  it.each([NIGHTLY_VIEW, MARKET_VIEW, { ...NIGHTLY_VIEW, cron: null, everyMs: 5_000, timeZone: "UTC" }])(
+    "may be what get printed: it is the same schedule, $id by $cron",
+    (view) => {
+      const [read, ...others] = toSchedules([{ value: view, place: "f.yaml" }], []);
+      expect([read?.id, others]).toEqual([view.id, []]);
+      expect(differencesOfSchedule(view, read?.body ?? expect.fail("it was not read"))).toEqual([]);
+    },
+  );
+
+  it("are as what is there where they say its defaults, or write the same otherwise; else each place is named", () => {
+    const view = { ...MARKET_VIEW, except: ["2026-11-26", "2026-12-25"] };
+    const body = { description: view.description, hours: view.hours, timeZone: view.timeZone };
+    const observers = { filter: view.observers.filter };
+    expect(differencesOfSchedule(view, { ...body, observers, except: ["2026-12-25", "2026-11-26"] })).toEqual([]);
+    expect(differencesOfSchedule(view, { ...body, observers: { ...observers, wanted: "paused" } })).toEqual([
+      { path: "observers.wanted", is: "running", wanted: "paused" },
+      { path: "except[0]", is: "2026-11-26", wanted: undefined },
+      { path: "except[1]", is: "2026-12-25", wanted: undefined },
+    ]);
+    const cron = { description: NIGHTLY_VIEW.description, timeZone: NIGHTLY_VIEW.timeZone, task: NIGHTLY_VIEW.task };
+    const spaced = { ...cron, cron: ` ${NIGHTLY_VIEW.cron.replaceAll(" ", "  ")}`, jitterMs: 60_000 };
+    expect(differencesOfSchedule(NIGHTLY_VIEW, spaced)).toEqual([]);
+  });
 
   it("have their id beside what PUT takes", () => {
     const text =
