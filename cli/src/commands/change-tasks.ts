@@ -70,8 +70,7 @@ export function addPriority(program: Command, io: Io): void {
     .argument("<priority>", "-1000 to 1000, the higher goes first; a negative one after --")
     .action(async (id: string, text: string, _options: object, self: Command) => {
       const priority = Number(text);
-      if (!Number.isInteger(priority))
-        throw usageFailure(`"${text}" is no priority`, "It is a whole number, -1000 to 1000.");
+      if (!/^-?\d+$/.test(text)) throw usageFailure(`"${text}" is no priority`, "It is a whole number, -1000 to 1000.");
       const { status } = await openSession(io, self).api.changeTask(id, priority);
       io.out(plainLine(`task ${id} (${status}) has priority ${priority}`));
     });

@@ -58,6 +58,8 @@ it.each([
   "describe flow a",
   "run resize --on-conflict return",
   "timer tea.ready --in 3s --id nope",
+  "priority 01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41 ",
+  "priority 01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41 0x5",
   "timer tea.ready --in 99999999999h",
   "wait a --for=Failed --timeout 600h",
   "logs -f a --timeout 25d",
