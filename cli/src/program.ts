@@ -4,7 +4,7 @@ import { addApply } from "./commands/apply.ts";
 import { addChange } from "./commands/change.ts";
 import { addChangeTasks, addPriority, addRetryWith } from "./commands/change-tasks.ts";
 import { addCheckpoint } from "./commands/checkpoint.ts";
-import { addCompletion } from "./commands/completion.ts";
+import { addCompletion, COMPLETE } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addCreate } from "./commands/create.ts";
@@ -36,7 +36,7 @@ import { addWait } from "./commands/wait.ts";
 import { addWatch } from "./commands/watch.ts";
 import { addWhoami } from "./commands/whoami.ts";
 import { addWork } from "./commands/work.ts";
-import { EXIT_CODES } from "./failure.ts";
+import { EXIT_CODES, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { reportThrown } from "./report.ts";
 
@@ -57,6 +57,7 @@ export function buildProgram(io: Io): Command {
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .showHelpAfterError("(unacked --help tells more)")
     .helpCommand("help [command]", "show what a command does")
+    .hook("preAction", (_program, command) => refuseEmpty(command))
     .exitOverride();
   const adders = [
     addGet,
@@ -113,6 +114,19 @@ export async function run(args: string[], io: Io): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
     return reportThrown(io, error);
   }
+}
+
+/**
+ * A shell's variable that is not set: in an address the path of one would be that of all, and what is answered would look as if manager
+ * and command line were not of one version. What is completed may be empty.
+ */
+function refuseEmpty(command: Command): void {
+  const at = command.name() === COMPLETE ? -1 : command.args.indexOf("");
+  if (at === -1) return;
+  throw usageFailure(
+    `${command.name()}: argument ${at + 1} is empty`,
+    "Was a variable of the shell not set? Nothing was sent.",
+  );
 }
 
 function ownVersion(): string {

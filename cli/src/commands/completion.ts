@@ -9,6 +9,8 @@ import { chooseAddress } from "../config/contexts.ts";
 import type { Io } from "../io.ts";
 import { plainLines } from "../output/plain-text.ts";
 
+/** What the shells' scripts ask. */
+export const COMPLETE = "__complete";
 /** Nobody waits longer for a completion. */
 const TIMEOUT_MS = 1_500;
 const MAX_NAMES = 200;
@@ -26,7 +28,7 @@ export function addCompletion(program: Command, io: Io): void {
     .addArgument(new Argument("<shell>").choices([...SHELLS]))
     .action((shell: Shell) => io.out(COMPLETION_SCRIPTS[shell]));
   program
-    .command("__complete", { hidden: true })
+    .command(COMPLETE, { hidden: true })
     .argument("[words...]")
     .action(async (words: string[]) => {
       const candidates = findCandidates(program, words, COMPLETION_RULES);

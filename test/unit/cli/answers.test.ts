@@ -141,6 +141,12 @@ it.each([
   expect(again.err).toContain(`--id ${id}`);
 });
 
+it("an argument that is empty is named, and asks nothing of the manager", async () => {
+  const { code, err } = await unacked("get tasks ", {});
+  expect(err).toBe("error: get: argument 2 is empty. Was a variable of the shell not set? Nothing was sent.\n");
+  expect([code, asked]).toEqual([EXIT_CODES.usage, []]);
+});
+
 it("a change that is refused names the observer as it was typed, and not by its id", async () => {
   const observer = observerView({ name: "w1" });
   const { err } = await unacked("change w1 --param every=4000", {
