@@ -5,15 +5,19 @@ import { describeDatabaseError } from "./database-error.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
 
-/** For readiness: does the database answer? Never rejects, never takes longer than 2 s. */
+/** Of a session that may not write the whole manager is of no use. */
+const MAY_WRITE = "SELECT current_setting('transaction_read_only') = 'off' AS may";
+const WRITES_NOTHING = "answers, but lets nothing be written (transaction_read_only)";
+
+/** For readiness: does the database answer, and may be written to? Never rejects, never takes longer than 2 s. */
 export async function checkDatabase(dataSource: DataSource): Promise<ReadinessCheck> {
   const timer = new AbortController();
-  const ask = () => dataSource.query("SELECT 1");
+  const ask = () => dataSource.query<{ may: boolean }[]>(MAY_WRITE);
   // Asked twice: a connection that broke while it idled says nothing of the server, a new one does.
   const answer = ask()
     .catch(ask)
     .then(
-      () => ({ ok: true, detail: "answers" }),
+      ([row]) => (row?.may ? { ok: true, detail: "answers" } : unavailable({ message: WRITES_NOTHING })),
       (error: unknown) => unavailable(describeDatabaseError(error).fields),
     );
   const tooLate = sleep(ANSWER_WITHIN_MS, undefined, { signal: timer.signal }).then(
@@ -32,6 +36,10 @@ export function unavailable(fields: Record<string, string>): ReadinessCheck {
 
 /** What an operator should do about a database that cannot be reached, by what Node, pg and PostgreSQL say. The first that matches. */
 const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
+  [
+    /transaction_read_only/,
+    "Set default_transaction_read_only = off again, of the server, the database and the role (where it was set as a disk was full, make room first); or give DATABASE_URL the primary.",
+  ],
   [
     /is an old primary/,
     "Start the latest primary, or promote its standby; do not go on with the old one. If the cluster was made anew (pg_upgrade, a restored backup), restart the managers.",

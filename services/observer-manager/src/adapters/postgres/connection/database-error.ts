@@ -32,9 +32,15 @@ const NODE_CODES = new Set([
  */
 const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P02|25P03|28...|3D000|55P03)$/;
 
-const STATEMENT_TIMEOUT = "57014";
-const TOOK_TOO_LONG =
-  "PostgreSQL answers, but did not finish this in time: it is slow, or somebody holds a lock (GET /api/v1/stats names who: books-blocked)";
+const READ_ONLY = "25006";
+
+/** What can be said beyond "not available now", by SQLSTATE. */
+const DETAILS: Readonly<Record<string, string>> = {
+  "57014":
+    "PostgreSQL answers, but did not finish this in time: it is slow, or somebody holds a lock (GET /api/v1/stats names who: books-blocked)",
+  [READ_ONLY]:
+    "PostgreSQL answers, but lets nothing be written: default_transaction_read_only is on (as some set it where a disk is full), or it is a standby",
+};
 
 /** Node's and OpenSSL's, of certificates that do not fit: somebody renews them, and nothing else has to be done. */
 const TLS_CODE = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
@@ -78,11 +84,8 @@ export function describeDatabaseError(error: unknown): DatabaseErrorDescription 
   if (sqlState !== undefined) {
     // Class 22 and 23 messages quote the offending value.
     if (!/^2[23]/.test(sqlState)) fields["message"] = message;
-    return {
-      unavailable: PASSING_STATES.test(sqlState),
-      fields,
-      ...(sqlState === STATEMENT_TIMEOUT && { detail: TOOK_TOO_LONG }),
-    };
+    const detail = DETAILS[sqlState];
+    return { unavailable: PASSING_STATES.test(sqlState), fields, ...(detail !== undefined && { detail }) };
   }
   const unavailable = isPassingWithoutState(name, code, message);
   if (unavailable) fields["message"] = message;
@@ -97,6 +100,9 @@ export function sqlStateOf(error: unknown): string | undefined {
   // Node's own codes (EPIPE …) can have five characters too, but no severity.
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && textOf(cause, "severity") !== undefined ? code : undefined;
 }
+
+/** The session may write nothing. */
+export const isReadOnly = (error: unknown): boolean => sqlStateOf(error) === READ_ONLY;
 
 function isPassingWithoutState(name: string, code: string | undefined, message: string): boolean {
   if (code !== undefined && (NODE_CODES.has(code) || TLS_CODE.test(code))) return true;

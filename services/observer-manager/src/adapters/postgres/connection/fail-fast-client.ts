@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import pg from "pg";
+import { isReadOnly } from "./database-error.ts";
 import { nameOfPrepared, PLANS_LIVE_MS } from "./prepared.ts";
 
 /**
@@ -7,6 +8,8 @@ import { nameOfPrepared, PLANS_LIVE_MS } from "./prepared.ts";
  * unanswered query on the wire and the pool would hand the connection on: the next one would wait behind it, and a COMMIT
  * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently. pg counts from when each
  * was asked; what was asked together is answered one after the other, by a slow database each in its time.
+ * Nor is a session kept that PostgreSQL lets write nothing: it is read-only for as long as it lives, and the server may not be any more
+ * (`default_transaction_read_only` of a role or a database, as is set where a disk is full; a standby that was the primary).
  * It also writes arrays itself (arrayLiteral), which each batch has many of, and keeps the statements of the hot path prepared.
  */
 export class FailFastClient extends pg.Client {
@@ -16,6 +19,7 @@ export class FailFastClient extends pg.Client {
   #timer: NodeJS.Timeout | undefined;
   #isHoldingBack = false;
   #hasEnded = false;
+  #isReadOnly = false;
   /** In ms of `performance.now()`; undefined: it has no plans yet. */
   #plansSinceMs: number | undefined;
 
@@ -48,6 +52,8 @@ export class FailFastClient extends pg.Client {
       return await this.#rethrow(error);
     } finally {
       this.#answersAwaited -= 1;
+      // Not before what stands behind the refusal is answered, too: that would be told as a lost connection.
+      if (this.#isReadOnly && this.#answersAwaited === 0) await this.giveUp();
       this.#waitFromNow();
     }
   }
@@ -88,6 +94,7 @@ export class FailFastClient extends pg.Client {
 
   /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
   async #rethrow(error: unknown): Promise<never> {
+    this.#isReadOnly ||= isReadOnly(error);
     if (error instanceof Error && isOfItsConnection(error)) await this.giveUp();
     throw error;
   }
