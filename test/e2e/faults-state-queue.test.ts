@@ -1,4 +1,4 @@
-import type { ObserverView } from "@unacked/contracts";
+import type { ObserverLogs, ObserverView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
@@ -114,5 +114,18 @@ describe("the exchanges of orders", () => {
     expect(service.exit()).toBeNull();
     expect((await system.observers(before.map((one) => one.id))).map((one) => one.epoch)).toEqual([1, 1, 1]);
     await system.check();
+  });
+
+  it("when that of answers is deleted: the lines of an observer can be read again within seconds", async () => {
+    const system = await freshSystem();
+    onTestFinished(() => system.close());
+    await system.startManager();
+    await system.startService("service-1");
+    await system.createMany("observer", 1);
+    const read = () => system.call<ObserverLogs>("GET", "/api/v1/observers/observer-0/logs");
+    expect((await read()).status).toBe(200);
+    await system.management.call("DELETE", "/exchanges/{vhost}/unacked.replies");
+    expect((await read()).status).toBe(503);
+    await eventually(async () => expect((await read()).status).toBe(200), { timeoutMs: 15_000 });
   });
 });

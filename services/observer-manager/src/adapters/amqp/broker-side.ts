@@ -79,7 +79,10 @@ export class BrokerSide implements QueueLook, MarkerSender {
     const declare = topology(queueType);
     this.workQueues = new WorkQueues(() => this.#consumption.session, queueType, log);
     this.#states = new StateConsumer({ ...parts, log, tracing, born: (pool) => void this.#declareFor(pool, log) });
-    const upkeep = new Upkeep(declare);
+    const upkeep = new Upkeep(async (session) => {
+      await declare(session);
+      await this.logs.declare(session);
+    });
     this.#errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => this.#states.isIdle);
     this.#publisher = new Publisher(

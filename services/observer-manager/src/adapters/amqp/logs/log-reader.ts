@@ -33,10 +33,15 @@ export class AmqpLogReader implements LogReader {
     this.#log = parts.log;
   }
 
+  /** Where it is answered; safe to repeat, as the exchange may be deleted meanwhile. */
+  async declare(session: Session): Promise<void> {
+    await session.declare(replyQueue(this.#managerId, session.generation));
+  }
+
   /** Begins with a new session and ends with it. */
   async begin(session: Session): Promise<void> {
+    await this.declare(session);
     const queue = replyQueue(this.#managerId, session.generation);
-    await session.declare(queue);
     await session.consume(queue.name, { prefetch: PREFETCH, noAck: true }, ({ body }) => this.#take(body));
     this.#replyTo = replyKey(this.#managerId, session.generation);
   }
