@@ -8,6 +8,15 @@ export interface WithPrimary {
   primary: Primary;
 }
 
+/**
+ * What we decide and read by, whatever somebody has made the default of the server, the database or the role: rows as they are committed
+ * (by a snapshot PostgreSQL refuses with 40001 what only has to wait for a lock), times as pg reads them, and numbers with all their digits.
+ */
+const SESSION = `
+  SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  SET DateStyle = 'ISO';
+  SET extra_float_digits = 1`;
+
 /** A connection to the primary as it was last known, or none: one that comes to another server is ended before anybody has it. */
 export class PrimaryClient extends FailFastClient {
   readonly address: DatabaseAddress;
@@ -31,7 +40,7 @@ export class PrimaryClient extends FailFastClient {
   async #check(connected: Promise<pg.Client>): Promise<pg.Client> {
     try {
       const client = await connected;
-      await this.#primary.check(this, this.address);
+      await Promise.all([client.query(SESSION), this.#primary.check(this, this.address)]);
       return client;
     } catch (error) {
       if (!isAnswer(error)) this.#primary.doubt(this.address);
