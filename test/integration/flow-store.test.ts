@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { CreatedFlow, FlowTaskPage, FlowTaskView, FlowView, TakenTask, TaskView } from "@unacked/contracts";
+import type { CreatedFlow, FlowId, FlowTaskPage, FlowTaskView, FlowView, TakenTask, TaskView } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import { PostgresFlowFollowStore } from "../../services/observer-manager/src/adapters/postgres/flows/flow-follow-store.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
@@ -417,8 +417,9 @@ test("An end that was not noted, as an older manager writes it, is found and fol
   const { id } = await create([{ ref: "a" }, { ref: "b", after: ["a"] }]);
   await complete((await take()).get("a"), 5);
   await sql("DELETE FROM flow_ends");
-  expect(await store.noteLost(100)).toBe(1);
-  expect(await store.noteLost(100)).toBe(0);
+  expect(await store.noteLost(null)).toEqual({ count: 1, last: id });
+  expect(await store.noteLost(null)).toEqual({ count: 0, last: id });
+  expect(await store.noteLost(id as FlowId)).toEqual({ count: 0, last: null });
   await follow();
   const b = (await take()).get("b");
   expect(b?.inputs).toEqual([{ ref: "a", status: "Completed", output: 5 }]);
@@ -429,6 +430,18 @@ test("An end that was not noted, as an older manager writes it, is found and fol
   );
   await follow();
   expect(await get(id)).toMatchObject({ status: "Completed", tasks: { completed: 2 } });
+});
+
+test("Ends that were not noted are looked for in some flows after the others, however many run", async () => {
+  const wide: Step[] = Array.from({ length: 3_000 }, (_, i) => ({ ref: `w${i}`, ...(i > 0 && { after: ["w0"] }) }));
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i += 1) ids.push((await create(wide)).id);
+  const [, second, third] = ids.toSorted() as [string, string, string];
+  for (const task of await takers.take({ count: 3 })) await complete(task);
+  await sql("DELETE FROM flow_ends");
+  expect(await store.noteLost(null)).toEqual({ count: 2, last: second });
+  expect(await store.noteLost(second as FlowId)).toEqual({ count: 1, last: third });
+  expect(await store.noteLost(third as FlowId)).toEqual({ count: 0, last: null });
 });
 
 test("A task of a flow that may not start before a time is Scheduled when it is unlocked", async () => {

@@ -7,9 +7,9 @@ import type { FlowFollowStore } from "./flow-store.ts";
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 const CANCEL_AT_ONCE = 500;
-/** Ends that an older manager wrote are looked for so often. */
+/** Ends that an older manager wrote are looked for so often in all running flows; in some of them after the others so far apart. */
 const LOST_EVERY_MS = 60_000;
-const LOST_AT_ONCE = 1_000;
+const LOST_APART_MS = 1_000;
 
 export interface FlowFollowerParts {
   store: FlowFollowStore;
@@ -31,7 +31,8 @@ export interface FlowFollowerParts {
 export class FlowFollower {
   readonly #parts: FlowFollowerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
-  #lostAtMs = 0;
+  /** When they are looked for next, in ms of `performance.now()`, and behind which flow; and when the first of all are again. */
+  #lost: { atMs: number; behind: FlowId | null; roundAtMs: number } = { atMs: LOST_EVERY_MS, behind: null, roundAtMs: 0 };
 
   constructor(parts: FlowFollowerParts) {
     this.#parts = parts;
@@ -81,10 +82,16 @@ export class FlowFollower {
     return true;
   }
 
+  /** What comes after an end waits while it looks: so it looks at some flows at a time, however many run. */
   async #noteLost(): Promise<void> {
-    if (performance.now() - this.#lostAtMs < LOST_EVERY_MS) return;
-    this.#lostAtMs = performance.now();
-    const count = await this.#parts.store.noteLost(LOST_AT_ONCE);
+    const nowMs = performance.now();
+    const { atMs, behind, roundAtMs } = this.#lost;
+    if (nowMs < atMs) return;
+    const againMs = behind === null ? nowMs + LOST_EVERY_MS : roundAtMs;
+    this.#lost = { atMs: nowMs + LOST_APART_MS, behind, roundAtMs: againMs };
+    const { count, last } = await this.#parts.store.noteLost(behind);
+    if (last === null) this.#lost = { atMs: Math.max(againMs, nowMs + LOST_APART_MS), behind: null, roundAtMs: 0 };
+    else this.#lost.behind = last;
     if (count === 0) return;
     this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows were over and nobody had noted it");
   }

@@ -99,13 +99,21 @@ export const LOCK_TASKS = `
   SELECT id, status, pool, send_id AS "sendId" FROM tasks WHERE flow_id = $1 AND cancel_requested_at IS NULL ORDER BY id LIMIT $2 FOR UPDATE`;
 export const CANCEL_ORDERED = "UPDATE flows SET cancel_ordered = true WHERE id = $1";
 
-/** What an older manager has ended without noting it; what is in no table any more has failed. Indexes: flows_running, flow_tasks_pkey. */
+/**
+ * What an older manager has ended without noting it; what is in no table any more has failed. Of the running flows behind $1, so many that
+ * they have 5,000 tasks together, but one at least: each of their tasks is looked for, so all of a million at once would take 10 s. `last`: the
+ * last of them; null: there was none. Indexes: flows_running, flow_tasks_in_order, tasks_pkey.
+ */
 export const NOTE_LOST = `
-  WITH lost AS (
-    SELECT t.flow_id, t.ref, t.task_id FROM flows f JOIN flow_tasks t ON t.flow_id = f.id
-    WHERE f.status = 'Running' AND t.status IS NULL AND NOT EXISTS (SELECT FROM tasks k WHERE k.id = t.task_id)
+  WITH next AS MATERIALIZED (
+    SELECT id, sum(total) OVER (ORDER BY id) - total AS before FROM (
+      SELECT id, total FROM flows WHERE status = 'Running' AND id > $1 ORDER BY id LIMIT 1000) found
+  ), looked AS MATERIALIZED (
+    SELECT id FROM next WHERE before < 5000
+  ), lost AS (
+    SELECT t.flow_id, t.ref, t.task_id FROM flow_tasks t
+    WHERE t.flow_id = ANY(ARRAY(SELECT id FROM looked)) AND t.status IS NULL AND NOT EXISTS (SELECT FROM tasks k WHERE k.id = t.task_id)
       AND NOT EXISTS (SELECT FROM flow_ends n WHERE n.flow_id = t.flow_id AND n.task_id = t.task_id)
-    LIMIT $1
   ), noted AS (
     INSERT INTO flow_ends (flow_id, ref, task_id, status, output, error, reason, ended_at)
     SELECT l.flow_id, l.ref, l.task_id, coalesce(e.status, 'Failed'), e.output,
@@ -113,7 +121,7 @@ export const NOTE_LOST = `
         ELSE e.last_error - 'stack' END,
       e.story ->> 'flowReason', coalesce(e.ended_at, unacked_now())
     FROM lost l LEFT JOIN ended_tasks e ON e.id = l.task_id RETURNING 1)
-  SELECT count(*)::int AS count FROM noted`;
+  SELECT (SELECT count(*)::int FROM noted) AS count, (SELECT id FROM looked ORDER BY id DESC LIMIT 1) AS last`;
 
 /**
  * The oldest, so many that they had 5,000 tasks together, but one at least: a large one has ten thousand and fifty thousand edges. Index:

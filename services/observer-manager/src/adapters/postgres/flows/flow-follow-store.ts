@@ -28,6 +28,9 @@ interface EndRow extends EndedStep {
   isTooLarge: boolean;
 }
 
+/** No flow comes before it. */
+const FIRST = "00000000-0000-0000-0000-000000000000";
+
 const NOTHING: Followed = { ends: 0, unlocked: 0, cancelled: [], over: [] };
 
 export class PostgresFlowFollowStore implements FlowFollowStore {
@@ -80,9 +83,9 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
     });
   }
 
-  async noteLost(limit: number): Promise<number> {
-    const [row] = await this.#dataSource.query<{ count: number }[]>(sql.NOTE_LOST, [limit]);
-    return row?.count ?? 0;
+  async noteLost(behind: FlowId | null): ReturnType<FlowFollowStore["noteLost"]> {
+    const [row] = await this.#dataSource.query<{ count: number; last: FlowId | null }[]>(sql.NOTE_LOST, [behind ?? FIRST]);
+    return row ?? { count: 0, last: null };
   }
 
   async forget(olderThanMs: number, limit: number): Promise<number> {
