@@ -5,9 +5,10 @@ import { PostgresScheduleStore } from "../../services/observer-manager/src/adapt
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { jitterOf } from "../../services/observer-manager/src/domain/schedules/times.ts";
 import { decideDue, taskOf } from "../../services/observer-manager/src/operations/schedules/firing.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
-import { SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("schedules, tasks, ended_tasks, audit");
 const firing = () => new PostgresScheduleFiringStore(books.dataSource);
@@ -28,15 +29,7 @@ const put = (id: string, body: z.input<typeof PutSchedule> = MINUTE) =>
 
 beforeEach(() => shift(0));
 
-/** PostgreSQL's clock, as all connections see it that there will be. */
-async function shift(seconds: number): Promise<void> {
-  const [{ name }] = (await books.dataSource.query("SELECT current_database() AS name")) as [{ name: string }];
-  await books.dataSource.query(`ALTER DATABASE "${name}" SET unacked.clock_shift = '${seconds} seconds'`);
-  await books.dataSource.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-  );
-  await books.dataSource.query(`SELECT set_config('unacked.clock_shift', '${seconds} seconds', false)`);
-}
+const shift = (seconds: number): Promise<void> => shiftClock(books, seconds);
 
 interface Row {
   at: Date;
@@ -363,6 +356,28 @@ it("What was due and is changed before anybody decides is told as missed; with t
   const rows = await rowsOf("a");
   expect(rows.length).toBeGreaterThanOrEqual(2);
   expect(tell(rows)).toEqual({ "missed changed": rows.length });
+});
+
+it("A time that has come and waits for its jitter is told as missed where the schedule is paused or changed, and a backfill starts it", async () => {
+  const everyMs = HOUR_S * 1_000;
+  const nowS = Date.now() / 1_000;
+  const at = new Date((Math.floor(nowS / HOUR_S) + 1) * everyMs);
+  const ids = Array.from({ length: 100 }, (_, i) => `a${i}`).filter((id) => jitterOf(id, at.getTime(), everyMs) > 1_800_000);
+  const [paused = "", changed = ""] = ids;
+  const body = { ...MINUTE, everyMs, jitterMs: everyMs };
+  for (const id of [paused, changed]) await put(id, body);
+  await shift(at.getTime() / 1_000 + 600 - nowS);
+  await fire();
+  await desk().pauseSchedule(paused, SOMEBODY);
+  await desk().resumeSchedule(paused, SOMEBODY);
+  await put(changed, { ...body, jitterMs: 1_000 });
+  const nextAt = new Date(at.getTime() + everyMs).toISOString();
+  for (const id of [paused, changed]) {
+    expect(await rowsOf(id)).toMatchObject([{ at, status: "missed", reason: "changed" }]);
+    expect(await find(id)).toMatchObject({ nextAt, missed: 1 });
+  }
+  const backfilled = await desk().backfillSchedule(paused, { from: at.toISOString(), to: nextAt, dryRun: false }, SOMEBODY);
+  expect(backfilled).toMatchObject({ times: 1, started: 1 });
 });
 
 it("What cannot be read here any more is told as that, and may be put again", async () => {

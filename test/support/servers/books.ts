@@ -66,6 +66,16 @@ export function useBooks(emptied?: string): TestBooks {
   };
 }
 
+/** PostgreSQL's clock, as all connections see it that there will be. */
+export async function shiftClock({ dataSource }: Pick<TestBooks, "dataSource">, seconds: number): Promise<void> {
+  const [{ name }] = (await dataSource.query("SELECT current_database() AS name")) as [{ name: string }];
+  await dataSource.query(`ALTER DATABASE "${name}" SET unacked.clock_shift = '${seconds} seconds'`);
+  await dataSource.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await dataSource.query(`SELECT set_config('unacked.clock_shift', '${seconds} seconds', false)`);
+}
+
 /** Anything that takes a query: the DataSource, or one connection's transaction. */
 export interface Queryable {
   query(sql: string, parameters?: unknown[]): Promise<unknown>;

@@ -10,7 +10,7 @@ import {
 import type { Definition, TaskDefinition } from "../../domain/schedules/definition.ts";
 import { dueTimes } from "../../domain/schedules/due.ts";
 import { expressionOf } from "../../domain/schedules/preview.ts";
-import { nextTime, timesBetween } from "../../domain/schedules/times.ts";
+import { lastTimesBetween, nextTime, timesBetween } from "../../domain/schedules/times.ts";
 import type { Refusal } from "../refusal.ts";
 import { started } from "./firing.ts";
 import type { Existing, NewOccurrence, ScheduleDecision, ScheduleState, Standing } from "./schedule-store.ts";
@@ -97,14 +97,17 @@ const tooMany = (nextMs: number): Refusal => ({
   ],
 });
 
-/** What was due and is told as missed, as it is changed before anybody decided about it. */
-export function missedByChange(before: ScheduleState, after: Definition, nowMs: number): ScheduleDecision | undefined {
+/**
+ * What has come and is told as missed, as the schedule is changed or paused before anybody decided about it: what was due, and what waits for its
+ * jitter still. From then on nobody would look at it.
+ */
+export function missedByChange(before: ScheduleState, nowMs: number): ScheduleDecision | undefined {
   const { id, version, definition, nextMs } = before;
-  if (definition.kind !== "task" || nextMs === null || isSameTiming(definition, after)) return undefined;
-  const passed = dueTimesOf(definition, { id, nextMs, nowMs, keep: definition.keep });
+  if (definition.kind !== "task" || nextMs === null) return undefined;
+  const passed = passedOf(definition, { id, nextMs, nowMs, keep: definition.keep });
   if (passed === undefined) return undefined;
-  const { due, missed, earlierMissed } = passed;
-  const rows = [...missed, ...due].map(
+  const { due, missed, earlierMissed, waiting } = passed;
+  const rows = [...missed, ...due, ...waiting].map(
     ({ atMs, lateMs }): NewOccurrence => ({ atMs, lateMs, status: "missed", cause: "time", reason: "changed" }),
   );
   const last = rows.at(-1);
@@ -115,9 +118,13 @@ export function missedByChange(before: ScheduleState, after: Definition, nowMs: 
 }
 
 /** Nothing where its expression cannot be read: that may be what is mended. */
-function dueTimesOf(...of: Parameters<typeof dueTimes>): ReturnType<typeof dueTimes> | undefined {
+function passedOf(definition: TaskDefinition, of: Parameters<typeof dueTimes>[1]) {
+  const { timing, keep } = definition;
   try {
-    return dueTimes(...of);
+    const passed = dueTimes(definition, of);
+    const { nextMs: next = of.nowMs + 1 } = passed;
+    const waiting = next > of.nowMs ? [] : lastTimesBetween(timing, next, of.nowMs + 1, keep);
+    return { ...passed, waiting: waiting.map((atMs) => ({ atMs, lateMs: 0 })) };
   } catch {
     return undefined;
   }

@@ -81,7 +81,7 @@ export class ScheduleDesk implements ScheduleTools {
   }
 
   async pauseSchedule(id: string, by: Actor): Promise<ScheduleView | Refusal> {
-    return (await this.#parts.store.pause(id, newAction("schedule.pause", by))) ?? NOT_FOUND;
+    return (await this.#parts.store.pause(id, missedByChange, newAction("schedule.pause", by))) ?? NOT_FOUND;
   }
 
   async resumeSchedule(id: string, by: Actor): Promise<ScheduleView | Refusal> {
@@ -182,7 +182,7 @@ function planOfPut(id: string, definition: Definition, before: ScheduleState | u
   // Its times are as they were: what is due is due.
   if (isSameTiming(before.definition, definition) && before.nextMs !== null && definition.kind === "task")
     return planFrom(id, definition.timing.jitterMs, before.nextMs);
-  const decision = missedByChange(before, definition, nowMs);
+  const decision = missedByChange(before, nowMs);
   return { ...planAnew(id, definition, before, nowMs), ...(decision && { decision }) };
 }
 

@@ -122,7 +122,12 @@ export interface ScheduleStore {
   ): Promise<{ kind: "created" | "exists" | "replaced"; schedule: ScheduleView }>;
   /** @returns false: there is none */
   remove(id: string, action: Action): Promise<boolean>;
-  pause(id: string, action: Action): Promise<ScheduleView | undefined>;
+  /** @param missed what is told of times that nobody has decided about */
+  pause(
+    id: string,
+    missed: (before: ScheduleState, nowMs: number) => ScheduleDecision | undefined,
+    action: Action,
+  ): Promise<ScheduleView | undefined>;
   resume(
     id: string,
     plan: (before: ScheduleState, nowMs: number) => Plan,

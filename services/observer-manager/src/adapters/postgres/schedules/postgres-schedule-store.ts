@@ -33,7 +33,7 @@ const DROP_QUEUED =
   "UPDATE occurrences SET status = 'skipped', reason = 'changed' WHERE schedule_id = $1 AND status = 'queued'";
 const REMOVE = "DELETE FROM schedules WHERE id = $1";
 const PAUSE = `
-  UPDATE schedules SET paused_at = unacked_now(), paused_by = $2, next_at = NULL, due_at = NULL WHERE id = $1 AND paused_at IS NULL`;
+  UPDATE schedules SET paused_at = unacked_now(), paused_by = $2, next_at = NULL, due_at = NULL WHERE id = $1`;
 const RESUME = `
   UPDATE schedules SET paused_at = NULL, paused_by = NULL, next_at = $2, due_at = $3, wanted = NULL, change_at = NULL, problem = NULL
   WHERE id = $1`;
@@ -102,10 +102,15 @@ export class PostgresScheduleStore implements ScheduleStore {
     });
   }
 
-  pause(id: string, action: Action): Promise<ScheduleView | undefined> {
+  pause(id: string, missed: Parameters<ScheduleStore["pause"]>[1], action: Action): ReturnType<ScheduleStore["pause"]> {
     return this.#dataSource.transaction(async (tx) => {
-      const [, paused] = await tx.query<[unknown[], number]>(PAUSE, [id, action.by.name]);
-      if (paused > 0) await recordActions(tx, [doneToSchedule(action, id)]);
+      const [row] = await tx.query<StateRow[]>(LOCK_ONE, [id]);
+      if (row?.isPaused === false) {
+        const decision = missed(toState(row), row.nowMs);
+        if (decision !== undefined) await writeDecisions(tx, [decision]);
+        await tx.query(PAUSE, [id, action.by.name]);
+        await recordActions(tx, [doneToSchedule(action, id)]);
+      }
       return scheduleOf(tx, id);
     });
   }
