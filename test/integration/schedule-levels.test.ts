@@ -6,12 +6,15 @@ import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/
 import { LevelKeeper } from "../../services/observer-manager/src/operations/schedules/level-keeper.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { keptLog, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("schedules, audit");
 const nothing = () => undefined;
 let keeper: LevelKeeper | undefined;
-afterEach(() => keeper?.stop());
+afterEach(async () => {
+  await keeper?.stop();
+  await shiftClock(books, 0);
+});
 
 const desk = () =>
   new ScheduleDesk({
@@ -34,12 +37,7 @@ const damage = (id: string, path: string, value: unknown) =>
     JSON.stringify(value),
   ]);
 
-it("Schedules of observers that cannot be looked at say so, and are not in the way of the others", async () => {
-  await put("odd-zone");
-  await put("odd-ids");
-  await put("good");
-  await damage("odd-zone", "{hours,timeZone}", "Gone/Zone");
-  await damage("odd-ids", "{observers}", { ids: ["no uuid"], wanted: "running" });
+function keep(): void {
   keeper = new LevelKeeper({
     store: new PostgresLevelStore(books.dataSource),
     mayWant: () => true,
@@ -48,7 +46,32 @@ it("Schedules of observers that cannot be looked at say so, and are not in the w
     log: keptLog(),
   });
   keeper.start();
+}
+
+it("Schedules of observers that cannot be looked at say so, and are not in the way of the others", async () => {
+  await put("odd-zone");
+  await put("odd-ids");
+  await put("good");
+  await damage("odd-zone", "{hours,timeZone}", "Gone/Zone");
+  await damage("odd-ids", "{observers}", { ids: ["no uuid"], wanted: "running" });
+  keep();
   await eventually(async () => expect((await desk().findSchedule("good"))?.wantedNow).not.toBeNull());
   const problems = [await desk().findSchedule("odd-zone"), await desk().findSchedule("odd-ids")].map((one) => one?.problem);
   expect(problems).toEqual([expect.stringContaining("Gone/Zone"), expect.stringContaining("22P02")]);
+});
+
+it("A clock that was ahead over a change and is set back leaves them as the clock says now", async () => {
+  const clock = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+  const hours = [{ from: clock(-2), to: clock(2) }];
+  await desk().putSchedule("hours", PutSchedule.parse({ hours, observers: { names: ["nobody"] } }), SOMEBODY);
+  keep();
+  const untilWanted = async (wantedNow: string): Promise<void> =>
+    eventually(async () => expect(await desk().findSchedule("hours")).toMatchObject({ wantedNow }), { timeoutMs: 10_000 });
+  await untilWanted("running");
+  const before = await desk().findSchedule("hours");
+  await shiftClock(books, 4 * 3_600);
+  await untilWanted("paused");
+  await shiftClock(books, 0);
+  await untilWanted("running");
+  expect((await desk().findSchedule("hours"))?.nextAt).toBe(before?.nextAt);
 });

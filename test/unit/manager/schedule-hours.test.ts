@@ -185,7 +185,13 @@ describe("what is wanted now", () => {
     expect(level).toMatchObject({ wanted: "running", sinceMs: at("2026-11-23T09:30:00-05:00"), isOnTime: false });
     expect(level.passed).toEqual([{ atMs: friday.nextMs, wanted: "paused" }]);
   });
-  test("with the clock set back: as before", () => {
-    expect(levelNow(NYSE, friday, at("2026-11-20T08:00:00-05:00"))).toMatchObject({ ...friday, isNew: false });
+  test("with the clock put back by a moment: as before", () => {
+    const level = levelNow(NYSE, friday, friday.sinceMs - 1_000);
+    expect(level).toMatchObject({ ...friday, wanted: "running", isNew: false });
+  });
+  test("with a clock that was ahead set back: what it says now", () => {
+    const nowMs = at("2026-11-20T08:00:00-05:00");
+    const level = levelNow(NYSE, friday, nowMs);
+    expect(level).toMatchObject({ wanted: "paused", sinceMs: nowMs, nextMs: friday.sinceMs, isNew: true, passed: [] });
   });
 });

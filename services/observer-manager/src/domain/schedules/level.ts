@@ -18,18 +18,23 @@ export interface Level {
 /** So many changes that nobody was there for are told. */
 const MAX_PASSED = 100;
 
+/** A clock that is set back further was wrong before. By less it is put right: what was decided a moment ago stays. */
+const SET_BACK_MS = ON_TIME_MS;
+
 /**
- * What is wanted now.
+ * What is wanted now. Where the clock was ahead, what it said then holds no longer: it is as of a schedule that is new.
  * @param before what the books say of it; `sinceMs` null: nothing was wanted yet
  */
 export function levelNow(hours: Hours, before: { sinceMs: number | null; nextMs: number | null }, nowMs: number): Level {
+  if (before.sinceMs !== null && nowMs < before.sinceMs - SET_BACK_MS)
+    return levelNow(hours, { sinceMs: null, nextMs: null }, nowMs);
   const { changes, next } = changesUntil(hours, before.nextMs ?? nextChange(hours, nowMs), nowMs);
   const last = changes.pop();
   // A schedule that is new, or was changed or resumed, wants it from now on.
   const sinceMs = before.sinceMs === null ? nowMs : (last ?? before.sinceMs);
   const passed = before.sinceMs === null ? [] : changes.map((atMs) => ({ atMs, wanted: wantedAt(hours, atMs) }));
   return {
-    wanted: wantedAt(hours, nowMs),
+    wanted: wantedAt(hours, Math.max(nowMs, sinceMs)),
     sinceMs,
     nextMs: next,
     passed,

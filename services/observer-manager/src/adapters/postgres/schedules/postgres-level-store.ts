@@ -7,12 +7,12 @@ import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { writeDecisions } from "./decision-writes.ts";
-import { putOff } from "./put-off.ts";
+import { LOOK_IS_DUE, putOff } from "./put-off.ts";
 import { isoOf, STATE_COLUMNS, type StateRow, toState } from "./schedule-rows.ts";
 
 /** Index: schedules_due. SKIP LOCKED: another manager may be at it. */
 const DUE = `
-  SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.kind = 'observers' AND s.due_at <= unacked_now()
+  SELECT ${STATE_COLUMNS} FROM schedules s WHERE ${LOOK_IS_DUE}
   ORDER BY s.due_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 /** Index: schedules_due. */
 const NEXT_LOOK = `

@@ -1,10 +1,16 @@
 import type { DataSource } from "typeorm";
 import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
 
+/**
+ * A schedule of observers is to be looked at: each is again within a minute, so that one that is due later was planned by a clock that has been
+ * set back since. Of `schedules s`.
+ */
+export const LOOK_IS_DUE = `s.kind = 'observers' AND (s.due_at <= unacked_now() OR s.due_at > unacked_now() + interval '2 minutes')`;
+
 /** Index: schedules_pkey. */
 const PUT_OFF = `
-  UPDATE schedules SET due_at = unacked_now() + $2::float8 * interval '1 second', problem = $3
-  WHERE id = $1 AND due_at <= unacked_now()`;
+  UPDATE schedules s SET due_at = unacked_now() + $2::float8 * interval '1 second', problem = $3
+  WHERE id = $1 AND (due_at <= unacked_now() OR ${LOOK_IS_DUE})`;
 /** As one whose expression cannot be read. */
 const PROBLEM_AGAIN_S = 60;
 /** Of what passes by itself: another one was chosen by a deadlock, or something took too long. */
