@@ -158,7 +158,8 @@ describe("the list of observers", () => {
     const plan = await books.dataSource.query<{ "QUERY PLAN": string }[]>(`EXPLAIN ${sql}`, parameters);
     const text = plan.map((row) => row["QUERY PLAN"]).join("\n");
     expect(text).toContain("observers_newest");
-    expect(text).not.toContain("Sort");
+    // What is found is put in order once more, to be cut to its bytes.
+    expect(text.slice(text.indexOf("Limit"))).not.toContain("Sort");
   });
 });
 

@@ -24,7 +24,7 @@ export const keptText = (max: number) =>
     .refine((text) => !text.includes("\0"), "the character NUL is not allowed");
 
 /** Rows a page. */
-export const pageLimit = limitFrom(1).describe("how many on a page");
+export const pageLimit = limitFrom(1).describe("how many on a page at most: one whose rows are long may end before");
 
 const FLAGS: Record<string, boolean> = { "": true, "1": true, true: true, "0": false, false: false };
 

@@ -1,4 +1,5 @@
 import type { DataSource } from "typeorm";
+import { type CutRow, cutToBytes } from "./page-bytes.ts";
 import { literals, type SqlConditions, TIME_OF_MICROS } from "./sql-conditions.ts";
 
 /** Things that are kept in one table until they are over, and in another one after that; `columns` come to the same row of both. */
@@ -10,6 +11,8 @@ export interface LiveAndEnded {
   overStatuses: readonly string[];
   /** So far they are counted. */
   maxCount: number;
+  /** Columns that may be long: a page has so many rows at most as fit into its bytes. */
+  large?: readonly string[];
 }
 
 interface Table {
@@ -39,10 +42,11 @@ export interface ListedPage<Row> {
   last?: Position;
 }
 
+const NEWEST = "created_at DESC, id DESC";
 const MICROS = "(extract(epoch FROM created_at) * 1000000)::bigint::text AS created_at_micros";
 
 /**
- * One page of both, the newest first, and how many match. Indexes: (created_at DESC) of both tables, and those that begin with what
+ * One page of both, the newest first, and how many match. It has fewer rows than asked for where they are long, and goes on all the same. Indexes: (created_at DESC) of both tables, and those that begin with what
  * is asked for.
  * @param conditionsOf those of the query, made anew for each statement
  */
@@ -57,7 +61,8 @@ export async function listNewest<Row extends { id: string }>(
     count(dataSource, both, query, conditionsOf()),
   ]);
   const shown = rows.slice(0, query.limit);
-  const last = rows.length > query.limit ? shown.at(-1) : undefined;
+  const found = rows[0]?.found ?? rows.length;
+  const last = found > shown.length ? shown.at(-1) : undefined;
   return {
     rows: shown,
     total: Math.min(counted, both.maxCount),
@@ -77,10 +82,11 @@ function page<Row>(
   const most = conditions.parameter(limit + 1);
   const parts = partsOf(both, statuses).map(
     ({ columns, table, where }) =>
-      `(SELECT ${columns}, ${MICROS} FROM ${table} ${conditions.whereAlso(where)} ORDER BY created_at DESC, id DESC LIMIT ${most})`,
+      `(SELECT ${columns}, ${MICROS} FROM ${table} ${conditions.whereAlso(where)} ORDER BY ${NEWEST} LIMIT ${most})`,
   );
-  return dataSource.query<(Row & { created_at_micros: string })[]>(
-    `SELECT * FROM (${parts.join(" UNION ALL ")}) listed ORDER BY created_at DESC, id DESC LIMIT ${most}`,
+  const rows = `SELECT * FROM (${parts.join(" UNION ALL ")}) listed ORDER BY ${NEWEST} LIMIT ${most}`;
+  return dataSource.query<(Row & { created_at_micros: string } & Partial<CutRow>)[]>(
+    both.large === undefined ? rows : cutToBytes(rows, both.large, NEWEST),
     conditions.parameters,
   );
 }

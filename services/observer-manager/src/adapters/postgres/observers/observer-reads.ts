@@ -7,6 +7,7 @@ import type {
   ObserverRef,
   ObserverSort,
 } from "../../../operations/observers/observer-tools.ts";
+import { type CutRow, cutToBytes } from "../connection/page-bytes.ts";
 import { type SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS } from "./observer-counts.ts";
 import { conditionsOf, isCounted } from "./observer-filter.ts";
@@ -30,6 +31,15 @@ const ORDER: Record<ObserverSort, string> = {
   attempts: "o.attempts DESC, o.created_at DESC, o.id DESC",
 };
 
+/** The same, of the columns of a page. */
+const ORDER_OF_PAGE: Record<ObserverSort, string> = {
+  newest: "created_at_micros::bigint DESC, id DESC",
+  oldest: "created_at_micros::bigint, id",
+  attempts: "attempts DESC, created_at_micros::bigint DESC, id DESC",
+};
+/** Of OBSERVER_COLUMNS, those that may be long. */
+const LARGE = ["params", "last_error"];
+
 /** Index: observers_pkey. */
 const BY_ID = `SELECT ${OBSERVER_DETAILS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = $1`;
 
@@ -38,9 +48,9 @@ const BY_NAME = `SELECT ${OBSERVER_DETAILS} FROM observers o ${OBSERVER_SERVICE}
 
 const COUNT = "count(*)::int AS total FROM observers o";
 
-/** One page, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
+/** One page, shorter where its rows are long, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
 export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
-  const { rows, ...page } = await readPage(dataSource, query, OBSERVER_COLUMNS);
+  const { rows, ...page } = await readPage(dataSource, query, OBSERVER_COLUMNS, LARGE);
   return { items: rows.map(toObserverView), ...page };
 }
 
@@ -54,13 +64,14 @@ async function readPage(
   dataSource: DataSource,
   query: ObserverQuery,
   columns: string,
+  large?: readonly string[],
 ): Promise<Omit<ObserverPage, "items"> & { rows: PageRow[] }> {
   const filter = conditionsOf(query);
   const total = isCounted(query) ? `coalesce(sum(count), 0)::int AS total FROM ${OBSERVER_COUNTS} o` : COUNT;
   const counted = dataSource.query<{ total: number }[]>(`SELECT ${total} ${filter.where}`, [...filter.parameters]);
-  const [[count], found] = await Promise.all([counted, queryPage(dataSource, query, columns)]);
+  const [[count], found] = await Promise.all([counted, queryPage(dataSource, query, columns, large)]);
   const rows = found.slice(0, query.limit);
-  const last = found.length > query.limit ? rows.at(-1) : undefined;
+  const last = (found[0]?.found ?? found.length) > rows.length ? rows.at(-1) : undefined;
   return {
     rows,
     total: count?.total ?? 0,
@@ -91,16 +102,22 @@ export async function viewObservers(
   return new Map(rows.map((row) => [row.id as ObserverId, toObserverView(row)]));
 }
 
-type PageRow = ObserverRow & { attempts: number; created_at_micros: string };
+type PageRow = ObserverRow & { attempts: number; created_at_micros: string } & Partial<CutRow>;
 
-function queryPage(dataSource: DataSource, query: ObserverQuery, columns: string): Promise<PageRow[]> {
+function queryPage(
+  dataSource: DataSource,
+  query: ObserverQuery,
+  columns: string,
+  large?: readonly string[],
+): Promise<PageRow[]> {
   const conditions = conditionsOf(query);
   if (query.after !== undefined) behind(conditions, query.after);
   // One row more than asked for tells whether there is a next page.
   const limit = conditions.parameter(query.limit + 1);
   const sql = `SELECT ${columns}, ${MICROS_OF_CREATED} FROM observers o ${OBSERVER_SERVICE}
     ${conditions.where} ORDER BY ${ORDER[query.sort]} LIMIT ${limit}`;
-  return dataSource.query<PageRow[]>(sql, conditions.parameters);
+  const cut = large === undefined ? sql : cutToBytes(sql, large, ORDER_OF_PAGE[query.sort]);
+  return dataSource.query<PageRow[]>(cut, conditions.parameters);
 }
 
 /** A row-wise comparison, so that the index on the same columns finds the place at once. */

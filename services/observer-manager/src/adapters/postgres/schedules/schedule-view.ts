@@ -9,6 +9,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { Definition } from "../../../domain/schedules/definition.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { OccurrenceQuery, ScheduleQuery } from "../../../operations/schedules/schedule-store.ts";
+import { type CutRow, cutToBytes } from "../connection/page-bytes.ts";
 import { escapeLike, SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
 
 type Db = DataSource | EntityManager;
@@ -85,16 +86,16 @@ export async function listSchedules(db: Db, query: ScheduleQuery) {
     items: shown.map(toScheduleView),
     total: Math.min(total, MAX_SCHEDULE_COUNT),
     isTotalExact: total <= MAX_SCHEDULE_COUNT,
-    ...(rows.length > query.limit && { last: (shown.at(-1) as ScheduleRow).id }),
+    ...((rows[0]?.found ?? 0) > shown.length && { last: (shown.at(-1) as ScheduleRow).id }),
   };
 }
 
-function page(db: Db, query: ScheduleQuery): Promise<ScheduleRow[]> {
+function page(db: Db, query: ScheduleQuery): Promise<(ScheduleRow & CutRow)[]> {
   const conditions = conditionsOf(query);
   if (query.after !== undefined) conditions.and("s.id > ?", query.after);
   const most = conditions.parameter(query.limit + 1);
   const sql = `SELECT ${COLUMNS} FROM schedules s ${conditions.where} ORDER BY s.id LIMIT ${most}`;
-  return db.query<ScheduleRow[]>(sql, conditions.parameters);
+  return db.query<(ScheduleRow & CutRow)[]>(cutToBytes(sql, ["definition"], "id"), conditions.parameters);
 }
 
 async function count(db: Db, query: ScheduleQuery): Promise<number> {

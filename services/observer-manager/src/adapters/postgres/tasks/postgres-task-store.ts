@@ -57,6 +57,7 @@ const TASKS: LiveAndEnded = {
   ended: { table: "ended_tasks", columns: ENDED_COLUMNS },
   overStatuses: TASK_OVER_STATUSES,
   maxCount: MAX_TASK_COUNT,
+  large: ["params", "output", "last_error", "story"],
 };
 
 /** It is not claimed, and leaves a dead row all the same. */

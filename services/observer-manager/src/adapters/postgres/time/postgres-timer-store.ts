@@ -30,6 +30,7 @@ const TIMERS: LiveAndEnded = {
   ended: { table: OVER_TIMERS, columns: ENDED_COLUMNS },
   overStatuses: TIMER_OVER_STATUSES,
   maxCount: MAX_TIMER_COUNT,
+  large: ["payload"],
 };
 
 export class PostgresTimerStore implements TimerStore {

@@ -1,0 +1,27 @@
+/**
+ * So much of what may be long a page has, in bytes, and at least one row: a thousand rows of 256 KiB are more than a manager has memory for, and
+ * who reads them would end the calls of all others with it.
+ */
+export const MAX_PAGE_BYTES = 8_388_608;
+
+/** What is not compressed is as long as it is stored, and need not be looked into. */
+const bytesOf = (column: string): string =>
+  `CASE WHEN pg_column_compression(${column}) IS NULL THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END`;
+
+/** Each row of a page that is cut: `found` are its rows with those that were left off. */
+export interface CutRow {
+  found: number;
+}
+
+/**
+ * A page without its last rows, where it would be longer than MAX_PAGE_BYTES.
+ * @param rows SQL of the page, in `order`. @param large its columns that may be long, none of which is new; @param order of its columns
+ */
+export function cutToBytes(rows: string, large: readonly string[], order: string): string {
+  const bytes = large.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ");
+  return `
+    SELECT * FROM (
+      SELECT *, count(*) OVER ()::int AS found, sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before
+      FROM (SELECT *, ${bytes} AS bytes FROM (${rows}) page) sized) cut
+    WHERE bytes_before < ${MAX_PAGE_BYTES} ORDER BY ${order}`;
+}
