@@ -200,7 +200,7 @@ test("Lists are filtered and go on where a page ended", async () => {
 test("The command line runs a task and prints its result, lists and describes", async () => {
   const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
   const done = await unacked("run", "work", `dir=${tasks.dir}`, "answer=seven", "--wait");
-  expect(done).toMatchObject({ code: 0, err: "" });
+  expect(done).toMatchObject({ code: 0, err: expect.stringMatching(/^task [0-9a-f-]{36} is \w+\n$/) });
   expect(JSON.parse(done.out)).toEqual({ answer: "seven", attempt: 1 });
   const failed = await unacked("run", "work", `dir=${tasks.dir}`, "isFinal=true", "--wait");
   expect(failed.code).toBe(1);
