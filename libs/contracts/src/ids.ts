@@ -71,6 +71,12 @@ export const ObserverName = z
   .regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed")
   .refine((name) => !looksLikeUuid(name), "a name must not look like a UUID: a path takes either");
 
+/** Of one that is about to be. Whoever puts `.` or `..` into a path asks for another one, as clients normalise paths (RFC 3986, 5.2.4). */
+export const NewObserverName = ObserverName.refine(
+  (name) => name !== "." && name !== "..",
+  "a path takes it, so it is not . or ..",
+);
+
 /** The name of an observer type, as `defineObserver` announces it. Without colons: `outputKey` puts one for each dot. */
 export const TypeName = z
   .string()

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { timestamp } from "./bounds.ts";
 import { BrokenFile } from "./broken-file.ts";
 import { BrokerLoss, RELOAD_OUTCOMES } from "./events.ts";
-import { DEFAULT_POOL, Labels, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
+import { DEFAULT_POOL, Labels, NewObserverName, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
 import { SPEC_FIELD_NAMES } from "./observer-spec.ts";
 import { PENDING } from "./observer-status.ts";
 import { DEFAULT_RETRY, RetryPolicy } from "./retry.ts";
@@ -28,7 +28,7 @@ export const whenFull = WhenFull.default("reject").describe(
 /** POST /observers. Strict: an unknown key is an error that names it. */
 export const CreateObserver = z
   .strictObject({
-    name: ObserverName,
+    name: NewObserverName,
     type: TypeName,
     params: z.unknown().default({}).describe("any JSON value; checked by the type's schema where a live service knows it"),
     id: ObserverId.optional().describe("chosen by the client: makes the request safe to repeat"),

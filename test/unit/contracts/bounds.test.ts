@@ -79,3 +79,8 @@ describe("a time that a service tells by its clock", () => {
     expect(() => postpone(MAX_POSTPONE_MS + 1)).toThrow("more than a year");
   });
 });
+
+it.each([".", ".."])("an observer is not named %s, which no client can put into a path", (name) => {
+  expect(flawsOf(CreateObserver, { type: "t", name })).toEqual(["a path takes it, so it is not . or .."]);
+  expect(flawsOf(CreateObserver, { type: "t", name: `${name}a` })).toBeUndefined();
+});
