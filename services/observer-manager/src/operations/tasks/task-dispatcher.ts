@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 50;
 const PROMOTE_LIMIT = 5_000;
 const CANCEL_LIMIT = 1_000;
 /** While so much of inputs waits for the broker's confirms, no more is claimed. */
-const MAX_INPUT_CHARS = 67_108_864;
+const MAX_INPUT_CHARS = 16_777_216;
 
 export interface TaskDispatcherParts {
   store: TaskQueueStore;

@@ -16,8 +16,13 @@ const INPUTS = `
   JOIN flow_tasks p ON p.flow_id = e.flow_id AND p.ref = e.after
   WHERE p.status IS NOT NULL ORDER BY u.id, p.place`;
 
-/** So much is read for one claim, however many it has claimed: sixteen results of 64 KiB may go to each of thousands. */
-const MAX_BYTES = 67_108_864;
+/**
+ * So much is read for one claim, however many it has claimed: sixteen results of 64 KiB may go to each of thousands. A manager has each byte several
+ * times, as text and as messages.
+ */
+export const MAX_CLAIM_BYTES = 16_777_216;
+/** Likewise for a taker, of whom many may ask at once. */
+export const MAX_TAKE_BYTES = 4_194_304;
 
 /** Indexes: as above. Lengths of what is stored out of line are known without reading it. */
 const SIZES = `
@@ -44,15 +49,16 @@ interface InputRow {
 }
 
 /**
- * What each comes directly after, all of it over, by task; of those that belong to no flow nothing. Of a claim that has more than 64 MiB of it: those that are
+ * What each comes directly after, all of it over, by task; of those that belong to no flow nothing. Of a claim that has more of it than `maxBytes`: those that are
  * beyond, of which nothing is read, to be claimed again later.
  */
 export async function readInputs<Task extends OfFlow>(
   db: DataSource,
   claimed: readonly Task[],
+  maxBytes: number,
 ): Promise<{ inputs: Map<string, TaskInput[]>; within: Task[]; beyond: Task[] }> {
   const ofFlows = claimed.filter(({ flowId }) => flowId !== null);
-  const isBeyond = ofFlows.length > 1 ? await thoseBeyond(db, ofFlows) : new Set<string>();
+  const isBeyond = ofFlows.length > 1 ? await thoseBeyond(db, ofFlows, maxBytes) : new Set<string>();
   const some = ofFlows.filter(({ taskId }) => !isBeyond.has(taskId));
   const inputs = new Map<string, TaskInput[]>(some.map(({ taskId }) => [taskId, []]));
   if (some.length > 0)
@@ -62,14 +68,14 @@ export async function readInputs<Task extends OfFlow>(
 }
 
 /** In the order in which they were claimed; never the first. */
-async function thoseBeyond(db: DataSource, some: readonly OfFlow[]): Promise<Set<string>> {
+async function thoseBeyond(db: DataSource, some: readonly OfFlow[], maxBytes: number): Promise<Set<string>> {
   const rows = await db.query<{ id: string; bytes: number }[]>(SIZES, parametersOf(some));
   const bytesOf = new Map(rows.map(({ id, bytes }) => [id, bytes]));
   let sum = 0;
   return new Set(
     some.flatMap(({ taskId }, i) => {
       sum += bytesOf.get(taskId) ?? 0;
-      return i > 0 && sum > MAX_BYTES ? [taskId] : [];
+      return i > 0 && sum > maxBytes ? [taskId] : [];
     }),
   );
 }

@@ -5,7 +5,7 @@ import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../oper
 import { intSum } from "../connection/int-sum.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
-import { readInputs } from "../flows/flow-inputs.ts";
+import { MAX_CLAIM_BYTES, readInputs } from "../flows/flow-inputs.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import {
   ANNOUNCED,
@@ -165,7 +165,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     const claimed = rows.filter((row): row is ClaimedRow => row.taskId !== null);
     this.#vacuum.changed(claimed.length);
     try {
-      const { inputs, within, beyond } = await readInputs(this.#dataSource, claimed);
+      const { inputs, within, beyond } = await readInputs(this.#dataSource, claimed, MAX_CLAIM_BYTES);
       if (beyond.length > 0) await this.giveBack(beyond);
       return claimedOf(pool, within, inputs);
     } catch (error) {

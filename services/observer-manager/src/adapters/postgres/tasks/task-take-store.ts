@@ -6,7 +6,7 @@ import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../operat
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { Vacuum } from "../connection/vacuum.ts";
-import { readInputs } from "../flows/flow-inputs.ts";
+import { MAX_TAKE_BYTES, readInputs } from "../flows/flow-inputs.ts";
 import { viewOf } from "./postgres-task-store.ts";
 import { TAKE } from "./task-claim.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
@@ -95,10 +95,12 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const taken = rows.flatMap((row) => (row.taskId === null ? [] : [{ ...row, taskId: row.taskId }]));
     this.#vacuum.changed(taken.length);
     const giveBack = (some: typeof taken) => this.giveBack(some.map(({ taskId: id, sendId }) => ({ id, sendId })));
-    const { inputs, within, beyond } = await readInputs(this.#dataSource, taken).catch(async (error: unknown) => {
-      await giveBack(taken);
-      throw error;
-    });
+    const { inputs, within, beyond } = await readInputs(this.#dataSource, taken, MAX_TAKE_BYTES).catch(
+      async (error: unknown) => {
+        await giveBack(taken);
+        throw error;
+      },
+    );
     if (beyond.length > 0) await giveBack(beyond);
     const tasks = within.map(({ taskId: id, sendId, type, params, failures, leaseUntil }) => {
       const own = inputs.get(id);
