@@ -1,6 +1,7 @@
 import type { ObserverId, ObserverStatus, ServiceId } from "@unacked/contracts";
 import { provenAbsent, type Sighting } from "../../domain/observers/absence.ts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
+import { allInOrder } from "../all-in-order.ts";
 import type { BooksStore } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
@@ -44,6 +45,11 @@ const SOON_MS = 500;
 const COUNTS_EVERY_MS = 10_000;
 /** How long an observer may be without a run before it is in doubt: a redelivery takes milliseconds. */
 const IN_DOUBT_AFTER_MS = 3_000;
+/** Each waits for database and broker most of the time. */
+const POOLS_AT_ONCE = 5;
+/** Of a round, for pools that nobody serves: there may be a thousand, and one that lacks an observer that it could run waits for them. */
+const COUNTED_WITHIN_MS = 1_000;
+
 /** What was repaired so far, for metrics. */
 export interface RepairCounts {
   sentAgain: number;
@@ -64,6 +70,8 @@ export class Reconciler {
   /** Services that counted otherwise at the last look; counts differ for moments all the time. */
   #countedOtherwise = new Set<string>();
   #countsDueAtMs = 0;
+  /** The pool that is looked at by counts next. */
+  #nextCounted = "";
   readonly #loop = new Loop({ round: () => this.#lookAround(), failed: (error) => this.#failed(error) });
 
   constructor(parts: ReconcilerParts) {
@@ -79,19 +87,41 @@ export class Reconciler {
   }
 
   async #lookAround(): Promise<number> {
-    const { store, prover, mayProve, isCaughtUp } = this.#parts;
+    const { store, prover, isCaughtUp } = this.#parts;
     if (isCaughtUp()) await this.#askWhereCountsDiffer();
     else this.#firstLooks.clear();
     const pools = await store.poolsInDoubt(IN_DOUBT_AFTER_MS);
     for (const known of [...this.#firstLooks.keys()]) if (!pools.includes(known)) this.#firstLooks.delete(known);
-    let isSoon = false;
-    for (const pool of pools) {
-      if (await mayProve(pool)) isSoon = (await prover.advance(pool, IN_DOUBT_AFTER_MS)) || isSoon;
-      else if (isCaughtUp()) await this.#lookAt(pool);
-    }
+    const isSoon = await this.#lookIntoAll(pools);
     await prover.clear(pools);
     if (isSoon) return SOON_MS;
     return this.#firstLooks.size > 0 ? AGAIN_MS : EVERY_MS;
+  }
+
+  /** @returns whether one may be taken further in less than a second */
+  async #lookIntoAll(pools: string[]): Promise<boolean> {
+    const { prover, mayProve, isCaughtUp } = this.#parts;
+    const may = await inGroups(pools, mayProve);
+    const proofs = await inGroups(
+      pools.filter((_, i) => may[i]),
+      (pool) => prover.advance(pool, IN_DOUBT_AFTER_MS),
+    );
+    if (isCaughtUp()) await this.#lookAtSome(pools.filter((_, i) => !may[i]));
+    return proofs.includes(true);
+  }
+
+  /** As many as there is time for, the next ones in the next round. */
+  async #lookAtSome(pools: string[]): Promise<void> {
+    const untilMs = performance.now() + COUNTED_WITHIN_MS;
+    const next = Math.max(0, pools.indexOf(this.#nextCounted));
+    const inTurn = [...pools.slice(next), ...pools.slice(0, next)];
+    let looked = 0;
+    for (const pool of inTurn) {
+      if (performance.now() >= untilMs) break;
+      await this.#lookAt(pool);
+      looked += 1;
+    }
+    this.#nextCounted = inTurn[looked] ?? "";
   }
 
   #failed(error: unknown): number {
@@ -157,6 +187,14 @@ export class Reconciler {
     );
     this.#parts.committed();
   }
+}
+
+/** Answers in the order of the pools. What fails in one is told when the others of its group are done. */
+async function inGroups<T>(pools: readonly string[], act: (pool: string) => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  for (let from = 0; from < pools.length; from += POOLS_AT_ONCE)
+    answers.push(...(await allInOrder(pools.slice(from, from + POOLS_AT_ONCE).map(act))));
+  return answers;
 }
 
 /** The first look still stands: the same services, and nothing under way. */
