@@ -166,7 +166,7 @@ async function dispatching(isReady: () => boolean) {
   const dispatcher = new TaskDispatcher({ store: queue, sender: broker, promoted: () => undefined, log: keptLog() });
   sender = dispatcher;
   dispatcher.start();
-  await eventually(() => expect(dispatcher.atOnce("default", new Set(["a"])) !== undefined || !isReady()).toBe(true));
+  await eventually(() => expect(dispatcher.atOnce("default", new Set(["a"]), 1) !== undefined || !isReady()).toBe(true));
   return { dispatcher, sent };
 }
 
@@ -176,6 +176,7 @@ test("The dispatcher publishes what was Sent, and nothing is Sent for a pool wit
   expect(sent).toMatchObject([{ type: "a", pool: "default", sends: 1, params: { is: "odd" } }]);
   await create({ pool: "elsewhere" });
   expect(await rows("pool = 'elsewhere'")).toMatchObject([{ status: "Ready" }]);
+  expect([4, 5, 6].map((count) => dispatcher.atOnce("default", new Set(["a"]), count)?.window)).toEqual([5, 5, undefined]);
   await dispatcher.stop();
   await create({});
   expect([await rows("pool = 'default' AND status = 'Ready'"), sent]).toMatchObject([[{}], [{}]]);

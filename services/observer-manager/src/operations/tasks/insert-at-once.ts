@@ -2,8 +2,8 @@ import type { SendId, StartTask } from "@unacked/contracts";
 import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "./task-store.ts";
 
 export interface SenderAtOnce {
-  /** Asked before these types are created in a pool. @returns undefined: they wait, to be claimed */
-  atOnce(pool: string, types: ReadonlySet<string>): AtOnce | undefined;
+  /** Asked before so many of these types are created in a pool. @returns undefined: they wait, to be claimed */
+  atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined;
   /** Publishes what was Sent as it was created, of one pool. */
   sent(pool: string, tasks: readonly StartTask[]): void;
 }
@@ -19,7 +19,8 @@ export async function insertAtOnce(
 ): Promise<InsertOutcome[]> {
   const pool = sender === undefined ? undefined : onlyPoolOf(tasks);
   if (sender === undefined || pool === undefined) return await store.insert(tasks);
-  const outcomes = await store.insert(tasks, sender.atOnce(pool, new Set(tasks.map(({ task }) => task.type))));
+  const types = new Set(tasks.map(({ task }) => task.type));
+  const outcomes = await store.insert(tasks, sender.atOnce(pool, types, tasks.length));
   const sent = tasks.flatMap(({ task }, i) => {
     const outcome = outcomes[i];
     return outcome?.kind === "created" && outcome.sendId !== null ? [startOf(task, outcome.sendId)] : [];

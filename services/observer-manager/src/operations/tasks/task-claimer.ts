@@ -80,12 +80,13 @@ export class TaskClaimer {
         this.#batches.set(pool, (this.#batches.get(pool) ?? new Map<string, number>()).set(type, batchSize));
   }
 
-  /** What of these types may be sent as it is created; undefined: they wait, to be claimed. Who takes batches is given as many as there are. */
-  atOnce(pool: string, types: ReadonlySet<string>): AtOnce | undefined {
+  /** Whether so many of these types may be sent as they are created; undefined: they wait, to be claimed. Who takes batches is given as many as there are. */
+  atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined {
     const served = this.#served.get(pool);
     const batches = this.#batches.get(pool);
     if (served === undefined || [...types].some((type) => batches?.has(type))) return undefined;
-    return { pool, window: windowOf(served.workers, this.#rateOf(pool).perS), types: served.types };
+    const window = windowOf(served.workers, this.#rateOf(pool).perS);
+    return count > window ? undefined : { pool, window, types: served.types };
   }
 
   /** Of tasks that are Sent as they are created: who travels with whom. */

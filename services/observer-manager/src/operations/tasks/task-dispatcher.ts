@@ -78,9 +78,9 @@ export class TaskDispatcher implements SenderAtOnce {
     else this.#looksAgain ??= setTimeout(() => this.#loop.wake(), LOOK_AGAIN_MS);
   }
 
-  atOnce(pool: string, types: ReadonlySet<string>): AtOnce | undefined {
+  atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined {
     const isIdle = !this.#maySomeWait && !this.#loop.isWoken && !this.#loop.isStopped;
-    return isIdle && this.#parts.sender.isReady ? this.#claimer.atOnce(pool, types) : undefined;
+    return isIdle && this.#parts.sender.isReady ? this.#claimer.atOnce(pool, types, count) : undefined;
   }
 
   sent(pool: string, tasks: readonly StartTask[]): void {
