@@ -69,6 +69,34 @@ describe("one pool's queue that cannot be declared harms that pool alone", () =>
     await system.check();
   }, 240_000);
 
+  it("that refuses what is put into it: it is named, and what waits is sent when it takes it", async () => {
+    system = await freshSystem();
+    const manager = await system.startManager();
+    await system.startService("a", { workers: 5 });
+    const bound = {
+      pattern: "^unacked\\.work\\.full$",
+      definition: { "max-length": 1, overflow: "reject-publish" },
+      "apply-to": "queues",
+    };
+    await system.management.call("PUT", "/policies/{vhost}/full", bound);
+    for (const name of ["f-0", "f-1", "f-2"])
+      expect((await system.create(name, {}, { pool: "full", ...WAITS })).status).toBe(201);
+    await eventually(async () => expect(await warningsAbout("full")).toContain("queue-refused"));
+    const [warning] = (await system.stats()).warnings.filter(({ code }) => code === "queue-refused");
+    expect(warning).toMatchObject({
+      message: expect.stringContaining("basic.nack"),
+      remedy: expect.stringContaining("reject-publish"),
+    });
+    await system.createMany("o", 3);
+
+    await system.management.call("DELETE", "/policies/{vhost}/full");
+    await eventually(async () => expect(await warningsAbout("full")).not.toContain("queue-refused"));
+    await system.startService("full", { env: { POOL: "full" } });
+    await system.untilStatus(["f-0", "f-1", "f-2"], "Processing");
+    expect(sessionsLost(manager)).toEqual([]);
+    await system.check();
+  }, 120_000);
+
   it("with a user who may not: it is forgotten when nobody wants the pool any more", async () => {
     system = await freshSystem();
     const url = new URL(system.env.AMQP_URL as string);

@@ -80,6 +80,7 @@ export class AmqpCommandSender implements CommandSender {
           const messageId = newMessageId();
           const body = { messageId, ...start };
           await this.#publish(group, this.#message(EXCHANGES.start.name, start.pool, body, messageId, "StartObserver"));
+          this.#parts.workQueues.told(start.pool, "taken");
           return "sent";
         }
         case "to-all": {
@@ -127,6 +128,7 @@ export class AmqpCommandSender implements CommandSender {
     const cameBack = isReturned(error);
     if (cameBack && group.kind === "to-one") return "gone";
     if (cameBack && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);
+    if (group.kind === "start" && isNacked(error)) this.#parts.workQueues.told(group.start.pool, "nacked");
     this.#parts.log.warn({ kind: group.kind, count: group.ids.length, err: error }, "a command could not be sent yet");
     return "failed";
   }
@@ -143,3 +145,4 @@ async function publishTraced(publisher: Publisher, { message, span }: TracedPubl
 }
 
 const isReturned = (error: unknown): boolean => error instanceof PublishError && error.code === "returned";
+const isNacked = (error: unknown): boolean => error instanceof PublishError && error.code === "nacked";

@@ -23,6 +23,13 @@ const DELETED: Omit<QueueTrouble, "pool"> = {
   detail: "it was there, and is gone: somebody has deleted it",
   remedy: "It is declared again in a moment, when those who consumed from it have been told.",
 };
+/** A start that was refused comes again after a second, as long as it is. */
+const NACKED_LATELY_MS = 30_000;
+const NACKED: Omit<QueueTrouble, "pool"> = {
+  detail: "the broker refuses what is put into it (basic.nack)",
+  remedy:
+    "Look at the node that leads it, and for a policy that bounds its length (overflow: reject-publish); each start is sent again, once a second.",
+};
 const UNKNOWN_REMEDY = "Look at the broker's log; it is tried again.";
 
 /** The queue cannot be had now; why stands in `trouble`. */
@@ -53,6 +60,7 @@ export class PoolQueue {
   readonly #parts: PoolQueueParts;
   readonly #declaration: ReturnType<typeof workQueue>;
   #trouble: QueueTrouble | undefined;
+  #nackedAtMs = Number.NEGATIVE_INFINITY;
   #declaredIn: number | undefined;
   /** The type that it has, which is ours if we made it. */
   #type: QueueType;
@@ -70,7 +78,13 @@ export class PoolQueue {
   }
 
   get trouble(): QueueTrouble | undefined {
-    return this.#trouble;
+    const isNacked = performance.now() - this.#nackedAtMs < NACKED_LATELY_MS;
+    return this.#trouble ?? (isNacked ? { pool: this.#parts.pool, ...NACKED } : undefined);
+  }
+
+  /** The broker has taken a start into it, or refused one. */
+  told(outcome: "taken" | "nacked"): void {
+    this.#nackedAtMs = outcome === "nacked" ? performance.now() : Number.NEGATIVE_INFINITY;
   }
 
   /** Declares it unless that was done on this connection. Rejects with QueueRefused, or when the session is lost. */

@@ -57,6 +57,11 @@ export class WorkQueues implements PoolQueues {
     this.#queues.get(pool)?.forget();
   }
 
+  /** What became of a start that was published to this pool's. */
+  told(pool: string, outcome: "taken" | "nacked"): void {
+    this.#queues.get(pool)?.told(outcome);
+  }
+
   async look(pool: string): Promise<QueueCounts | "gone"> {
     const session = this.#up();
     return this.#aside(pool, (queue) => queue.look(session));
