@@ -33,6 +33,7 @@ async function tell({ api, io, print }: Session, { minutes, by, type, service, o
   const figures = await api.runFigures(query as QueryOf<"getRunFigures">);
   const printer = new ListPrinter(figureListing(by.toUpperCase()), print(output));
   io.out(printer.rows(rowsOf(figures, by)) + printer.end());
+  if (printer.count === 0 && (output === "table" || output === "wide")) io.err("Nothing was done in this time.\n");
 }
 
 function rowsOf({ items, byType, byService }: RunFigures, by: FigureOptions["by"]): FigureRow[] {

@@ -5,6 +5,8 @@ import type { ArgumentRule, CompletionRules } from "./candidates.ts";
 import { SHELLS } from "./scripts.ts";
 
 const observers: ArgumentRule = () => ({ words: [], names: "observers" });
+const oneObserver: ArgumentRule = (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) });
+const oneService: ArgumentRule = (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) });
 const contexts: ArgumentRule = (before) => ({ words: [], ...(before.length === 0 && { names: "contexts" as const }) });
 
 const afterKind = (before: string[]): ReturnType<ArgumentRule> => {
@@ -23,20 +25,22 @@ export const COMPLETION_RULES: CompletionRules = {
     list: kindAndNames,
     describe: (before) => (before.length === 0 ? { words: ["service"], names: "observers" } : afterKind(before)),
     create: (before) => ({ words: [], ...(before.length === 0 && { names: "types" as const }) }),
-    change: (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
+    change: oneObserver,
+    edit: oneObserver,
+    timeline: oneObserver,
     stop: observers,
     restart: observers,
     pause: observers,
     resume: observers,
-    "checkpoint get": (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
-    "checkpoint set": (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
-    "checkpoint reset": (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
-    drain: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
-    cordon: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
-    uncordon: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
-    reload: (before) => ({ words: [], ...(before.length === 0 && { names: "services" as const }) }),
+    "checkpoint get": oneObserver,
+    "checkpoint set": oneObserver,
+    "checkpoint reset": oneObserver,
+    drain: oneService,
+    cordon: oneService,
+    uncordon: oneService,
+    reload: oneService,
     move: observers,
-    logs: (before) => ({ words: [], ...(before.length === 0 && { names: "observers" as const }) }),
+    logs: oneObserver,
     watch: observers,
     wait: observers,
     delete: (before) =>

@@ -236,3 +236,14 @@ describe("what to do about a problem", () => {
     expect(failureText(problemFailure({ ...problemExample(code), ...ALL }))).toContain(said);
   });
 });
+
+it("figures without a row say so, where somebody reads them", async () => {
+  const AT = "2026-01-01T00:00:00.000Z";
+  const nothing = { "GET stats/runs": { body: { since: AT, at: AT, items: [], byType: [], byService: [] } } };
+  expect(await unacked("figures --type nope", nothing)).toEqual({
+    code: 0,
+    out: "",
+    err: "Nothing was done in this time.\n",
+  });
+  expect((await unacked("figures -o json", nothing)).err).toBe("");
+});

@@ -41,6 +41,8 @@ describe("completion", () => {
     expect(at("stop ").names).toBe("observers");
     expect(at("--context live stop --filter type=x --force a ").names).toBe("observers");
     expect(at("describe service ").names).toBe("services");
+    for (const one of ["edit", "timeline", "logs"])
+      expect([at(`${one} `).names, at(`${one} a `).names]).toEqual(["observers", undefined]);
     expect([at("create ").names, at("create ticker ").names]).toEqual(["types", undefined]);
     expect(at("create ticker a --param every")).toMatchObject({ names: "params", operands: ["ticker", "a"] });
     expect([at("ls ").words, at("list svc ").names]).toEqual([at("get ").words, "services"]);
