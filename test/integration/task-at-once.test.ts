@@ -1,8 +1,12 @@
 import { type ChangeTaskType, CreateTask, newTaskId, type StartTask } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import {
+  BEFORE_AT_ONCE,
+  INSERT_AT_ONCE,
+} from "../../services/observer-manager/src/adapters/postgres/tasks/task-insert-statements.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
@@ -33,6 +37,7 @@ beforeEach(() => {
   sender = {
     atOnce: (pool) => ({ pool, window: WINDOW, types: ["a", "b"] }),
     sent: (_, tasks) => published.push(...tasks),
+    during: (work) => work,
   };
 });
 
@@ -84,6 +89,41 @@ test("Where something waits in the pool, it waits, too, so that nobody is overta
   await putReady(db, 1, { type: "nobody has it", priority: -9 });
   await create({ priority: 9 });
   expect(published).toHaveLength(1);
+});
+
+test("What is due, and was not made Ready yet, is not overtaken either", async () => {
+  await putReady(db, 1, { pool: "elsewhere" });
+  await db.query("UPDATE tasks SET status = 'Scheduled', due_at = now() - interval '1 second'");
+  await create({ priority: 9 });
+  expect(published).toEqual([]);
+});
+
+test("The most urgent is published first, and of those what was due before", async () => {
+  const startAt = (agoMs: number) => new Date(Date.now() - agoMs).toISOString();
+  await create(
+    { priority: 1 },
+    { startAt: startAt(1_000) },
+    { priority: 5 },
+    { startAt: startAt(5_000) },
+    {},
+    { priority: 5 },
+  );
+  const asked = (await rows()).length;
+  const urgencies = await db.query<{ id: string; priority: number }[]>(
+    "SELECT id, priority FROM tasks ORDER BY priority DESC, due_at",
+  );
+  expect([asked, published.map(({ taskId }) => taskId).slice(2)]).toEqual([6, urgencies.slice(2).map(({ id }) => id)]);
+  expect(
+    urgencies
+      .slice(0, 2)
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(
+    published
+      .slice(0, 2)
+      .map(({ taskId }) => taskId)
+      .toSorted(),
+  );
 });
 
 test("What is due later waits for its time, and those beside it do not wait with it", async () => {
@@ -147,44 +187,121 @@ test("A limit holds from its answer on: whoever is being sent meanwhile is count
   }
 });
 
-/** A dispatcher of a pool with four workers. */
-async function dispatching(isReady: () => boolean) {
-  await putTaskService(db, { workers: 4, types: ["a"] });
+test("A manager that is frozen before the commit holds up no claim, and a change of limits for five seconds", async () => {
+  await putReady(db, 5, { type: "a", pool: "elsewhere" });
+  await changeLimits(db, "a", { maxRunning: 3 });
+  const frozen = db.createQueryRunner();
+  await frozen.startTransaction();
+  const id = newTaskId();
+  const ask = [[id], ["b"], ["{}"], ["default"], [0], [null], [null], [null], [null], "default", WINDOW, ["a", "b"]];
+  for (const before of BEFORE_AT_ONCE) await frozen.query(before);
+  expect(await frozen.query(INSERT_AT_ONCE, ask)).toMatchObject([{ id, status: "Ready" }]);
+  const asked = { window: WINDOW, workers: WINDOW, types: ["a"] };
+  const fromMs = performance.now();
+  expect((await new PostgresTaskQueueStore(db).claim("elsewhere", asked)).tasks).toHaveLength(3);
+  expect(performance.now() - fromMs).toBeLessThan(4_000);
+  await changeLimits(db, "a", { maxRunning: null });
+  expect(performance.now() - fromMs).toBeGreaterThan(4_000);
+  await frozen.release().catch(() => undefined); // PostgreSQL has ended it
+  expect(await rows("pool = 'default'")).toEqual([]);
+});
+
+/** A dispatcher of a pool with four workers, which knows of them. */
+async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): boolean => false, type = "a" } = {}) {
+  await putTaskService(db, { workers: 4, types: [type] });
   const sent: StartTask[] = [];
+  const looked = { at: 0 };
+  class Queue extends PostgresTaskQueueStore {
+    override async servedPools() {
+      const pools = await super.servedPools();
+      looked.at += 1;
+      return pools;
+    }
+  }
   const broker = {
     ready: () => Promise.resolve(),
     get isReady() {
       return isReady();
     },
-    send({ tasks }: Bundle) {
+    async send({ tasks }: Bundle) {
+      await db.query("SELECT");
       sent.push(...tasks);
-      return Promise.resolve("sent" as const);
+      return "sent" as const;
     },
     cancel: () => Promise.resolve(),
   };
-  const queue = new PostgresTaskQueueStore(db);
-  const dispatcher = new TaskDispatcher({ store: queue, sender: broker, promoted: () => undefined, log: keptLog() });
+  const parts = { store: new Queue(db), sender: broker, promoted: () => undefined, isWaitedFor, log: keptLog() };
+  const dispatcher = new TaskDispatcher(parts);
   sender = dispatcher;
   dispatcher.start();
-  await eventually(() => expect(dispatcher.atOnce("default", new Set(["a"]), 1) !== undefined || !isReady()).toBe(true));
-  return { dispatcher, sent };
+  onTestFinished(() => dispatcher.stop());
+  const untilLooked = async () => {
+    const before = looked.at;
+    await eventually(() => expect(looked.at).toBeGreaterThan(before));
+    await db.query("SELECT");
+  };
+  await untilLooked();
+  const may = (pool: string, count = 1, of = type) => dispatcher.atOnce(pool, new Set([of]), count)?.window;
+  return { dispatcher, sent, untilLooked, may };
 }
 
 test("The dispatcher publishes what was Sent, and nothing is Sent for a pool without services, nor once it has stopped", async () => {
-  const { dispatcher, sent } = await dispatching(() => true);
+  const { dispatcher, sent, may } = await dispatching();
   await create({});
-  expect(sent).toMatchObject([{ type: "a", pool: "default", sends: 1, params: { is: "odd" } }]);
+  await eventually(() => expect(sent).toMatchObject([{ type: "a", pool: "default", sends: 1, params: { is: "odd" } }]));
   await create({ pool: "elsewhere" });
   expect(await rows("pool = 'elsewhere'")).toMatchObject([{ status: "Ready" }]);
-  expect([4, 5, 6].map((count) => dispatcher.atOnce("default", new Set(["a"]), count)?.window)).toEqual([5, 5, undefined]);
+  expect([4, 5, 6].map((count) => may("default", count))).toEqual([5, 5, undefined]);
   await dispatcher.stop();
   await create({});
   expect([await rows("pool = 'default' AND status = 'Ready'"), sent]).toMatchObject([[{}], [{}]]);
 });
 
-test("While the broker cannot be sent to nothing is Sent", async () => {
-  const { dispatcher } = await dispatching(() => false);
-  await create({});
-  expect(await statuses()).toEqual(["Ready"]);
+test("Whoever stops it waits for what is being inserted, and for its message", async () => {
+  const { dispatcher, sent } = await dispatching();
+  const created = create({});
   await dispatcher.stop();
+  expect([sent.length, await statuses()]).toEqual([1, ["Sent"]]);
+  await created;
+});
+
+test("A pool in which some are left is not tried, and others are", async () => {
+  await putReady(db, 10, { type: "a" });
+  await putTaskService(db, { pool: "elsewhere", types: ["a"] });
+  const { may } = await dispatching();
+  await eventually(async () => expect(await rows("status = 'Sent'")).toHaveLength(5));
+  await eventually(() => expect([may("default"), may("elsewhere")]).toEqual([undefined, 13]));
+});
+
+test("A pool with a limited type is not tried, once that is known", async () => {
+  await putReady(db, 1, { type: "a", pool: "elsewhere" });
+  await changeLimits(db, "a", { maxRunning: 100 });
+  const { may, untilLooked } = await dispatching();
+  expect(may("default")).toBeUndefined();
+  await changeLimits(db, "a", { maxRunning: null });
+  await untilLooked();
+  await eventually(() => expect(may("default")).toBe(5));
+});
+
+test("Where an insert was slow it is tried for a tenth of the time", async () => {
+  const { dispatcher, may } = await dispatching();
+  dispatcher.sent("default", [], { count: 1, tookMs: 50 });
+  expect(may("default")).toBe(5);
+  dispatcher.sent("default", [], { count: 1, tookMs: 60 });
+  const fromMs = performance.now();
+  expect(may("default")).toBeUndefined();
+  await eventually(() => expect(may("default")).toBe(5));
+  expect(performance.now() - fromMs).toBeGreaterThan(500);
+});
+
+test("While the broker cannot be sent to, or somebody waits to take one of the type, nothing is Sent", async () => {
+  let isUp = false;
+  let isWaited = false;
+  const { may } = await dispatching({ isReady: () => isUp, isWaitedFor: () => isWaited });
+  await create({});
+  expect([await statuses(), may("default")]).toEqual([["Ready"], undefined]);
+  isUp = true;
+  await eventually(() => expect(may("default")).toBe(5));
+  isWaited = true;
+  expect(may("default")).toBeUndefined();
 });

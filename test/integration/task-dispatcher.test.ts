@@ -46,7 +46,13 @@ beforeEach(async () => {
     },
     cancel: () => Promise.resolve(),
   };
-  dispatcher = new TaskDispatcher({ store: new Store(db), sender, promoted: () => undefined, log: keptLog() });
+  dispatcher = new TaskDispatcher({
+    store: new Store(db),
+    sender,
+    promoted: () => undefined,
+    isWaitedFor: () => false,
+    log: keptLog(),
+  });
   dispatcher.start();
   await eventually(() => expect(rounds).toBe(1));
 });

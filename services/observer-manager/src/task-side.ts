@@ -60,7 +60,8 @@ export class TaskSide {
       parts.flowEnds();
     };
     const promoted = () => this.#takers.wake();
-    this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, promoted, log });
+    const isWaitedFor = (pool: string, types: ReadonlySet<string>) => this.#takers.isWaitedFor(pool, types);
+    this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, promoted, isWaitedFor, log });
     database.notifications("unacked_tasks").onWake(wake);
     this.#waits = new Waits(store, log);
     this.desk = new TaskDesk({

@@ -4,28 +4,47 @@ import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "./task
 export interface SenderAtOnce {
   /** Asked before so many of these types are created in a pool. @returns undefined: they wait, to be claimed */
   atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined;
-  /** Publishes what was Sent as it was created, of one pool. */
-  sent(pool: string, tasks: readonly StartTask[]): void;
+  /** Publishes what was Sent as it was created, of one pool, in this order; of so many that were tried, by an insert that took so long. */
+  sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number }): void;
+  /** Work that may end with `sent`: whoever stops the sender waits for it. */
+  during<T>(work: Promise<T>): Promise<T>;
+}
+
+interface Parts {
+  store: Pick<TaskStore, "insert">;
+  sender?: SenderAtOnce;
 }
 
 /**
- * Comes in: tasks without keys. Where a worker is free for each of them, and nothing else waits, they are Sent as they are created, and
+ * Comes in: tasks without keys. Where the window has room for each of them, and nothing else is due, they are Sent as they are created, and
  * published: what they would wait for is three answers of the database. A crash between commit and publish leaves what it leaves of a claim: a
  * task that is Sent and nowhere, which is proven absent (docs/decisions/0011-tasks.md).
  */
-export async function insertAtOnce(
-  { store, sender }: { store: Pick<TaskStore, "insert">; sender?: SenderAtOnce },
+export function insertAtOnce({ store, sender }: Parts, tasks: Creation[]): Promise<InsertOutcome[]> {
+  const pool = onlyPoolOf(tasks);
+  const types = new Set(tasks.map(({ task }) => task.type));
+  const sending = pool === undefined ? undefined : sender?.atOnce(pool, types, tasks.length);
+  if (sender === undefined || sending === undefined) return store.insert(tasks);
+  return sender.during(insertAndSend(store, sender, sending, tasks));
+}
+
+async function insertAndSend(
+  store: Parts["store"],
+  sender: SenderAtOnce,
+  sending: AtOnce,
   tasks: Creation[],
 ): Promise<InsertOutcome[]> {
-  const pool = sender === undefined ? undefined : onlyPoolOf(tasks);
-  if (sender === undefined || pool === undefined) return await store.insert(tasks);
-  const types = new Set(tasks.map(({ task }) => task.type));
-  const outcomes = await store.insert(tasks, sender.atOnce(pool, types, tasks.length));
+  const beganMs = performance.now();
+  const outcomes = await store.insert(tasks, sending);
+  const tookMs = performance.now() - beganMs;
   const sent = tasks.flatMap(({ task }, i) => {
     const outcome = outcomes[i];
-    return outcome?.kind === "created" && outcome.sendId !== null ? [startOf(task, outcome.sendId)] : [];
+    return outcome?.kind === "created" && outcome.sendId !== null ? [{ task, sendId: outcome.sendId }] : [];
   });
-  if (sent.length > 0) sender.sent(pool, sent);
+  const inOrder = sent
+    .sort((one, other) => byUrgency(one.task, other.task))
+    .map(({ task, sendId }) => startOf(task, sendId));
+  sender.sent(sending.pool, inOrder, { count: tasks.length, tookMs });
   return outcomes;
 }
 
@@ -33,6 +52,14 @@ export async function insertAtOnce(
 function onlyPoolOf(tasks: readonly Creation[]): string | undefined {
   const pool = tasks[0]?.task.pool;
   return tasks.every(({ task }) => task.pool === pool) ? pool : undefined;
+}
+
+/** As a claim has them. What has no time is due now, so that all that are told one were due before. */
+function byUrgency(one: NewTask, other: NewTask): number {
+  if (one.priority !== other.priority) return other.priority - one.priority;
+  const dueOf = ({ startAt }: NewTask) => (startAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(startAt));
+  const [due, otherDue] = [dueOf(one), dueOf(other)];
+  return due === otherDue ? 0 : due - otherDue;
 }
 
 const startOf = ({ id, type, pool, params, maxAttempts }: NewTask, sendId: SendId): StartTask => ({

@@ -8,6 +8,12 @@ import type { Log } from "../log.ts";
 import type { AtOnce, TaskQueueStore } from "./task-store.ts";
 
 const PACES_EVERY_MS = 250;
+/** What was seen before that is not gone by where nobody claims. */
+const PACES_HOLD_MS = 2_000;
+/** An insert that is to send takes no longer; and so much for each task. */
+const SLOW_INSERT_MS = 50;
+const SLOW_PER_TASK_MS = 0.2;
+const LONGEST_WITHOUT_MS = 5_000;
 
 /** Of one pool. */
 export interface PoolClaim {
@@ -37,6 +43,8 @@ export class TaskClaimer {
   /** With services that live and do not drain. */
   #served = new Map<string, Awaited<ReturnType<TaskQueueStore["servedPools"]>>[number]>();
   #pacesAtMs = Number.NEGATIVE_INFINITY;
+  /** By pool: when it is tried again to send what is created at once. */
+  readonly #atOnceFromMs = new Map<string, number>();
 
   constructor(parts: { store: TaskQueueStore; log: Log }) {
     this.#parts = parts;
@@ -82,15 +90,22 @@ export class TaskClaimer {
 
   /** Whether so many of these types may be sent as they are created; undefined: they wait, to be claimed. Who takes batches is given as many as there are. */
   atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined {
-    const served = this.#served.get(pool);
+    const nowMs = performance.now();
+    const served = nowMs - this.#pacesAtMs > PACES_HOLD_MS ? undefined : this.#served.get(pool);
+    if (served === undefined || served.isLimited || nowMs < (this.#atOnceFromMs.get(pool) ?? 0)) return undefined;
     const batches = this.#batches.get(pool);
-    if (served === undefined || [...types].some((type) => batches?.has(type))) return undefined;
+    if ([...types].some((type) => batches?.has(type))) return undefined;
     const window = windowOf(served.workers, this.#rateOf(pool).perS);
     return count > window ? undefined : { pool, window, types: served.types };
   }
 
-  /** Of tasks that are Sent as they are created: who travels with whom. */
-  bundlesAtOnce(pool: string, claimed: Claimed[]): Bundle[] {
+  /**
+   * Of tasks that are Sent as they are created: who travels with whom. An insert has no floors to begin its looks at (claim-floors.ts): where
+   * they have become slow, it is tried for a tenth of the time.
+   */
+  bundlesAtOnce(pool: string, claimed: Claimed[], { count, tookMs }: { count: number; tookMs: number }): Bundle[] {
+    if (tookMs > SLOW_INSERT_MS + count * SLOW_PER_TASK_MS)
+      this.#atOnceFromMs.set(pool, performance.now() + Math.min(LONGEST_WITHOUT_MS, 10 * tookMs));
     const rate = this.#rateOf(pool);
     rate.add(claimed.length);
     return bundlesOf(claimed, (type) => this.#paces.get(paceKey(pool, type)), turnMsAt(rate.perS)).bundles;

@@ -25,8 +25,12 @@ export interface TaskDispatcherParts {
   sender: TaskSender;
   /** What was Scheduled is Ready. */
   promoted(): void;
+  /** Somebody outside waits for tasks of one of these types, to take them. */
+  isWaitedFor(pool: string, types: ReadonlySet<string>): boolean;
   log: Log;
 }
+
+const noop = (): void => undefined;
 
 /**
  * Comes in: tasks that are due, room in the window. Guarantees: a task is committed as Sent before it is published, nothing is
@@ -42,6 +46,8 @@ export class TaskDispatcher implements SenderAtOnce {
   /** Of what is Ready, the last round may have left some for want of room; and whether there has been room since it began. */
   #maySomeWait = true;
   #isThereRoom = false;
+  /** Pools in which the last look has left some. */
+  #leftIn: ReadonlySet<string> = new Set();
   #looksAgain: NodeJS.Timeout | undefined;
   /** Of what is being sent. */
   #inputChars = 0;
@@ -60,7 +66,7 @@ export class TaskDispatcher implements SenderAtOnce {
     this.#loop.stop();
     clearTimeout(this.#looksAgain);
     await this.#loop.over;
-    await Promise.all(this.#underWay);
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
   /** Something may be due, or limits have changed, or workers. */
@@ -79,13 +85,21 @@ export class TaskDispatcher implements SenderAtOnce {
   }
 
   atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined {
-    const isIdle = !this.#maySomeWait && !this.#loop.isWoken && !this.#loop.isStopped;
-    return isIdle && this.#parts.sender.isReady ? this.#claimer.atOnce(pool, types, count) : undefined;
+    const { sender, isWaitedFor } = this.#parts;
+    const mayClaim = sender.isReady && !this.#loop.isStopped && this.#inputChars <= MAX_INPUT_CHARS;
+    if (!mayClaim || this.#leftIn.has(pool) || isWaitedFor(pool, types)) return undefined;
+    return this.#claimer.atOnce(pool, types, count);
   }
 
-  sent(pool: string, tasks: readonly StartTask[]): void {
+  sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number }): void {
     const claimed = tasks.map((task) => ({ task, isFirstSend: true, isUnhurt: true }));
-    this.#sendAll(this.#claimer.bundlesAtOnce(pool, claimed));
+    this.#sendAll(this.#claimer.bundlesAtOnce(pool, claimed, tried));
+  }
+
+  during<T>(work: Promise<T>): Promise<T> {
+    const over = work.then(noop, noop).finally(() => this.#underWay.delete(over));
+    this.#underWay.add(over);
+    return work;
   }
 
   /** Somebody has cancelled what runs: its service is told at once. */
@@ -125,18 +139,19 @@ export class TaskDispatcher implements SenderAtOnce {
   async #claimAll(): Promise<{ claimed: number; isAll: boolean; nextRoomAtMs: number }> {
     const { store } = this.#parts;
     let count = 0;
-    let areAll = true;
+    const leftIn = new Set<string>();
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const pool of await store.waitingPools()) {
       while (this.#inputChars > MAX_INPUT_CHARS) await Promise.race(this.#underWay);
       const { bundles, left, claimed, isAll, ...next } = await this.#claimer.claim(pool);
       count += claimed;
-      areAll &&= isAll;
+      if (!isAll) leftIn.add(pool.pool);
       nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
       if (left.length > 0) await this.#giveBack(left);
       this.#sendAll(bundles);
     }
-    return { claimed: count, isAll: areAll, nextRoomAtMs };
+    this.#leftIn = leftIn;
+    return { claimed: count, isAll: leftIn.size === 0, nextRoomAtMs };
   }
 
   /** Not awaited: what the broker has yet to confirm is Sent, and in the window. */

@@ -71,8 +71,8 @@ export interface TaskQueueStore {
   promoteDue(limit: number): Promise<{ promoted: number; nextDueInMs: number | null }>;
   /** Workers of services that live and do not drain, by pool, and the types that they have; only of pools in which something is Ready. */
   waitingPools(): Promise<{ pool: string; workers: number; types: string[] }[]>;
-  /** Of each pool with services that live and do not drain: their workers, and the types that they have. */
-  servedPools(): Promise<{ pool: string; workers: number; types: string[] }[]>;
+  /** Of each pool with services that live and do not drain: their workers, the types that they have, and whether any of these is limited. */
+  servedPools(): Promise<{ pool: string; workers: number; types: string[]; isLimited: boolean }[]>;
   /** How long tasks of a type take in a pool, where its services have seen enough of them, and how many they give to one call. */
   paces(): Promise<({ pool: string; type: string } & TypePace)[]>;
   /**
@@ -114,7 +114,7 @@ export interface NewTask extends Omit<CreateTask, "id"> {
   within?: readonly string[] | undefined;
 }
 
-/** Tasks of this pool may be Sent as they are created, if nothing else waits there: so many are to be in flight, of these types. */
+/** Tasks of this pool may be Sent as they are created, if nothing else is due there: so many are to be in flight, of these types. */
 export interface AtOnce {
   pool: string;
   window: number;

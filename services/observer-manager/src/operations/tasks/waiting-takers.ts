@@ -53,6 +53,13 @@ export class WaitingTakers {
     if (this.#waiting.size > 0) this.#loop.wake();
   }
 
+  /** Somebody waits for one of these. */
+  isWaitedFor(pool: string, types: ReadonlySet<string>): boolean {
+    for (const { asked } of this.#waiting)
+      if (asked.pool === pool && asked.types.some((type) => types.has(type))) return true;
+    return false;
+  }
+
   /** Those that it was given, or none after `asked.wait`, or as soon as `signal` says that nobody is there to be told. */
   wait(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
     if (this.#waiting.size >= MAX_WAITING || this.#loop.isStopped || signal.aborted) return Promise.resolve([]);

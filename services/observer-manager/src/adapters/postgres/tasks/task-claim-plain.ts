@@ -1,5 +1,5 @@
 import { prepared } from "../connection/prepared.ts";
-import { ORDER, POOL_IS_MINE, SENT } from "./task-claim.ts";
+import { IS_LIMITED, ORDER, POOL_IS_MINE, SENT } from "./task-claim.ts";
 
 /**
  * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and
@@ -15,8 +15,7 @@ export const CLAIM_PLAIN = prepared(`
   WITH mine AS MATERIALIZED (
     SELECT ${POOL_IS_MINE} AS is_mine
   ), limited AS MATERIALIZED (
-    SELECT l.type FROM task_types l WHERE l.type = ANY($3::text[] || $4::text[])
-      AND (l.paused OR l.max_running IS NOT NULL OR l.rate_per_second IS NOT NULL OR l.min_running > 0)
+    SELECT l.type FROM task_types l WHERE l.type = ANY($3::text[] || $4::text[]) AND ${IS_LIMITED}
     ORDER BY l.type FOR KEY SHARE OF l
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, (SELECT is_mine FROM mine) AS is_mine, count(*) > 0 AS is_limited FROM limited

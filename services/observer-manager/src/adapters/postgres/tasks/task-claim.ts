@@ -10,6 +10,9 @@ export const isServed = (pool: string, type: string): string => `EXISTS (
   WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND s.${TASK_SERVICE_LIVES}
     AND s.types @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
 
+/** Of a row of task_types: a claim has to count what is in flight of it, or may take none. */
+export const IS_LIMITED = "(paused OR max_running IS NOT NULL OR rate_per_second IS NOT NULL OR min_running > 0)";
+
 /** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
 export const ANNOUNCED = `
   SELECT s.pool, t->>'type' AS type, max((t->>'meanMs')::float8) AS "meanMs",

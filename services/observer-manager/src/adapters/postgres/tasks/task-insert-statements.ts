@@ -1,6 +1,6 @@
 import type { SendId } from "@unacked/contracts";
 import { prepared } from "../connection/prepared.ts";
-import { ORDER } from "./task-claim.ts";
+import { IS_LIMITED, ORDER } from "./task-claim.ts";
 
 /** What is asked for, a row each. */
 const ASKED = `unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
@@ -40,24 +40,30 @@ export const INSERT = inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type EN
 export const INSERT_NEW = inserting("", "");
 
 /**
- * Of those without keys, all of the pool $10, whose services have the types $12: what is due is Sent as it is created, where nothing else waits in the
- * pool, the window $11 has room for all that is due, and no type of the pool is limited. Otherwise it is Ready. Indexes: tasks_ready, tasks_in_flight.
- *
- * - No lock of the pool is taken, as a transaction holds it for longer than a claim: who claims at the same time may fill the window once more.
- * - `limited` locks the table as a claim does, until the commit: a change of limits is answered when these are to be seen, and counts them.
+ * Before INSERT_AT_ONCE, in its transaction: a change of limits locks the table, and so is answered when what is being sent is to be seen, and counts it.
+ * A manager that is frozen in between holds a change up for no longer.
+ */
+export const BEFORE_AT_ONCE = [
+  "SET LOCAL idle_in_transaction_session_timeout = '5s'",
+  "LOCK TABLE task_types IN ROW SHARE MODE",
+].map(prepared);
+
+/**
+ * Of those without keys, all of the pool $10, whose services have the types $12: what is due is Sent as it is created, where nothing else is due in the
+ * pool (or waits to be Ready, in any), the window $11 has room for all that is due, and no type of the pool is limited. Otherwise it is Ready. No
+ * lock of the pool is taken, as a transaction holds it for longer than a claim: who claims at the same time may fill the window once more.
+ * Indexes: tasks_ready, tasks_scheduled, tasks_in_flight, each in its order.
  */
 export const INSERT_AT_ONCE = prepared(`
   WITH asked AS MATERIALIZED (
     SELECT *, coalesce(start_at, unacked_now()) AS due_at, start_at > unacked_now() IS TRUE AS is_later FROM ${ASKED}
-  ), limited AS MATERIALIZED (
-    SELECT l.type FROM task_types l WHERE l.type = ANY($12::text[])
-      AND (l.paused OR l.max_running IS NOT NULL OR l.rate_per_second IS NOT NULL OR l.min_running > 0)
-    ORDER BY l.type FOR KEY SHARE OF l
   ), room AS MATERIALIZED (
-    SELECT CASE WHEN EXISTS (SELECT FROM limited) OR EXISTS (SELECT FROM asked WHERE type <> ALL($12::text[])) THEN 0
+    SELECT CASE WHEN EXISTS (SELECT FROM task_types WHERE type = ANY($12::text[]) AND ${IS_LIMITED}) THEN 0
+      WHEN EXISTS (SELECT FROM asked WHERE type <> ALL($12::text[])) THEN 0
       WHEN (SELECT true FROM tasks WHERE pool = $10 AND status = 'Ready' ORDER BY ${ORDER} LIMIT 1) THEN 0
+      WHEN (SELECT true FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT 1) THEN 0
       ELSE $11::int - (SELECT count(*) FROM (
-        SELECT FROM tasks WHERE pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL LIMIT $11) flight) END AS room
+        SELECT FROM tasks WHERE pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL ORDER BY sent_at LIMIT $11) flight) END AS room
   ), fates AS MATERIALIZED (
     SELECT asked.*, CASE WHEN is_later THEN 'Scheduled' WHEN room < (SELECT count(*) FROM asked WHERE NOT is_later) THEN 'Ready' ELSE 'Sent' END AS status
     FROM asked, room

@@ -7,7 +7,7 @@ import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { AtOnce, Creation, InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import type { Unawaited } from "../connection/transaction.ts";
-import { type FreshRow, INSERT, INSERT_AT_ONCE, INSERT_NEW } from "./task-insert-statements.ts";
+import { BEFORE_AT_ONCE, type FreshRow, INSERT, INSERT_AT_ONCE, INSERT_NEW } from "./task-insert-statements.ts";
 import { mayMeet, meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
@@ -60,6 +60,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
   const all = tasks.map(({ task }) => task);
   const areNew = all.every(({ hasNewId, key }) => hasNewId === true && key === undefined);
   const statement = sending !== undefined ? INSERT_AT_ONCE : areNew ? INSERT_NEW : INSERT;
+  const ready = allInOrder(sending === undefined ? [] : BEFORE_AT_ONCE.map((before) => tx.query(before)));
   const insert = tx.query<FreshRow[]>(statement, [
     all.map((t) => t.id),
     all.map((t) => t.type),
@@ -73,7 +74,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
     ...(sending === undefined ? [] : [sending.pool, sending.window, sending.types]),
   ]);
   const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);
-  const [inserted, standings] = await allInOrder([insert, TaskStandings.read(tx, shown)]);
+  const [, inserted, standings] = await allInOrder([ready, insert, TaskStandings.read(tx, shown)]);
   const newIds = new Set<string>(all.flatMap(({ id, hasNewId }) => (hasNewId ? [id] : [])));
   const ended = await takeBackEnded(
     tx,

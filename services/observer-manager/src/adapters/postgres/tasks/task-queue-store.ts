@@ -15,6 +15,7 @@ import {
   CLAIM_FROM,
   COMPANIONS,
   FOLLOWERS,
+  IS_LIMITED,
   TASK_SERVICE_LIVES,
 } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
@@ -31,8 +32,9 @@ const PROMOTE = prepared(`
 
 /** A handful of rows. */
 const SERVED_POOLS = prepared(`
-  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
-  FROM task_services WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool`);
+  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types,
+    bool_or(EXISTS (SELECT FROM task_types l WHERE ${IS_LIMITED} AND s.types @> jsonb_build_array(jsonb_build_object('type', l.type)))) AS "isLimited"
+  FROM task_services s WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool`);
 
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
@@ -105,7 +107,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async servedPools(): ReturnType<TaskQueueStore["servedPools"]> {
-    return poolsOf(await this.#query<PoolRow>(SERVED_POOLS));
+    return poolsOf(await this.#query<PoolRow & { isLimited: boolean }>(SERVED_POOLS));
   }
 
   paces(): ReturnType<TaskQueueStore["paces"]> {
@@ -193,7 +195,7 @@ interface PoolRow {
   types: string[][];
 }
 
-const poolsOf = (rows: PoolRow[]) => rows.map(({ types, ...row }) => ({ ...row, types: [...new Set(types.flat())] }));
+const poolsOf = <Row extends PoolRow>(rows: Row[]) => rows.map((row) => ({ ...row, types: [...new Set(row.types.flat())] }));
 
 type Asked = Parameters<TaskQueueStore["claim"]>[1];
 
