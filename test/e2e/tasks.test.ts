@@ -20,7 +20,7 @@ afterAll(() => system.close());
 
 test("A task runs and its result can be waited for", async () => {
   const { id, status } = await tasks.create({ answer: { deep: [1, "two"] } });
-  expect(status).toBe("Ready");
+  expect(["Ready", "Sent"]).toContain(status); // as the manager knows of its service already, or not
   const done = await tasks.get(id, "20s");
   expect(done).toMatchObject({
     status: "Completed",
