@@ -247,11 +247,11 @@ async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): bo
 
 test("The dispatcher publishes what was Sent, and nothing is Sent for a pool without services, nor once it has stopped", async () => {
   const { dispatcher, sent, may } = await dispatching();
+  expect([4, 5, 6].map((count) => may("default", count))).toEqual([5, 5, undefined]);
   await create({});
   await eventually(() => expect(sent).toMatchObject([{ type: "a", pool: "default", sends: 1, params: { is: "odd" } }]));
   await create({ pool: "elsewhere" });
   expect(await rows("pool = 'elsewhere'")).toMatchObject([{ status: "Ready" }]);
-  expect([4, 5, 6].map((count) => may("default", count))).toEqual([5, 5, undefined]);
   await dispatcher.stop();
   await create({});
   expect([await rows("pool = 'default' AND status = 'Ready'"), sent]).toMatchObject([[{}], [{}]]);
