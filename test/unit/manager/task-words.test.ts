@@ -69,6 +69,7 @@ describe("the window", () => {
     expect(windowOf(10, 999)).toBe(110);
     expect(windowOf(100, 5_000)).toBe(1_100);
     expect(windowOf(10, 1_000_000)).toBe(210);
+    expect(windowOf(2_147_483_647, 0)).toBe(1_000_000); // PostgreSQL takes it as an integer
     expect([windowOf(100, 2_000, 600), windowOf(100, 0, 600), windowOf(100, 50_000, 600)]).toEqual([1_300, 125, 2_100]);
   });
 

@@ -8,6 +8,8 @@ const MOST_LANE_MS = 600;
 const LANE_MS_EACH = 20;
 const LEAST_SHARE = 0.25;
 const MOST_TIMES = 20;
+/** Of a pool: what services say of their workers is not believed beyond, as it is multiplied here and is an `integer` to PostgreSQL. */
+const MOST = 1_000_000;
 
 /**
  * How many tasks of a pool are to be Sent or Running: one for each worker, and as many again as end while one end is told and answered.
@@ -19,7 +21,7 @@ export function windowOf(workers: number, endedPerS: number, waitMs = turnMsAt(e
   if (workers <= 0) return 0;
   const turn = (endedPerS * waitMs) / 1_000;
   const ahead = Math.min(workers * MOST_TIMES, Math.max(workers * LEAST_SHARE, turn));
-  return workers + Math.ceil(ahead);
+  return Math.min(MOST, workers + Math.ceil(ahead));
 }
 
 /** A turn where so many end a second, in ms. */
