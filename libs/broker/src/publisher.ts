@@ -120,6 +120,12 @@ export class Publisher {
     this.#connection.session?.end(why);
   }
 
+  /** Up and not blocked. */
+  get isWritable(): boolean {
+    const { up, blocked } = this.status;
+    return up && !blocked;
+  }
+
   /** Resolves when up and not blocked. Rejects when closed, or with the signal's reason. */
   async writable(signal?: AbortSignal): Promise<void> {
     for (;;) {
@@ -131,7 +137,7 @@ export class Publisher {
 
   /** Resolves when nothing can be published: it is down, or blocked. Rejects with the signal's reason. */
   async heldUp(signal: AbortSignal): Promise<void> {
-    while (this.status.up && !this.status.blocked) await this.#changes.next(signal);
+    while (this.isWritable) await this.#changes.next(signal);
   }
 
   /** Resolves when the broker blocks what is published (a memory or disk alarm). Rejects with the signal's reason. */

@@ -25,8 +25,7 @@ export class AmqpCommandSender implements CommandSender {
   }
 
   get isReady(): boolean {
-    const { up, blocked } = this.#parts.publisher.status;
-    return up && !blocked;
+    return this.#parts.publisher.isWritable;
   }
 
   ready(signal: AbortSignal): Promise<void> {

@@ -112,8 +112,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   }
 
   get isReady(): boolean {
-    const { up, blocked } = this.#publisher.status;
-    return up && !blocked;
+    return this.#publisher.isWritable;
   }
 
   get writableForMs(): number {
