@@ -210,6 +210,7 @@ test("A manager that is frozen before the commit holds up no claim, and a change
 async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): boolean => false, type = "a" } = {}) {
   await putTaskService(db, { workers: 4, types: [type] });
   const sent: StartTask[] = [];
+  let refused = 0;
   const looked = { at: 0 };
   class Queue extends PostgresTaskQueueStore {
     override async servedPools() {
@@ -225,6 +226,10 @@ async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): bo
     },
     async send({ tasks }: Bundle) {
       await db.query("SELECT");
+      if (refused > 0) {
+        refused -= 1;
+        return "not-taken" as const;
+      }
       sent.push(...tasks);
       return "sent" as const;
     },
@@ -242,7 +247,7 @@ async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): bo
   };
   await untilLooked();
   const may = (pool: string, count = 1, of = type) => dispatcher.atOnce(pool, new Set([of]), count)?.window;
-  return { dispatcher, sent, untilLooked, may };
+  return { dispatcher, sent, untilLooked, may, refuse: () => void (refused = 1) };
 }
 
 test("The dispatcher publishes what was Sent, and nothing is Sent for a pool without services, nor once it has stopped", async () => {
@@ -255,6 +260,42 @@ test("The dispatcher publishes what was Sent, and nothing is Sent for a pool wit
   await dispatcher.stop();
   await create({});
   expect([await rows("pool = 'default' AND status = 'Ready'"), sent]).toMatchObject([[{}], [{}]]);
+});
+
+test("Two managers that create at once fill the window once more at most, and send each task once", async () => {
+  const both = [await dispatching(), await dispatching()] as const;
+  await both[0].untilLooked();
+  const window = both[0].may("default") as number;
+  const action = newAction("task.create", SOMEBODY);
+  const createMany = async ({ dispatcher }: (typeof both)[number]) => {
+    for (let i = 0; i < 2 * window; i += 1) {
+      const task = { ...CreateTask.parse({ type: "a" }), id: newTaskId() };
+      await insertAtOnce({ store, sender: dispatcher }, [{ task, action }]);
+    }
+  };
+  await Promise.all(both.map(createMany));
+  const inFlight = await rows("status = 'Sent'");
+  expect(inFlight.length).toBeGreaterThanOrEqual(window);
+  expect(inFlight.length).toBeLessThanOrEqual(2 * window);
+  const sentIds = () => both.flatMap(({ sent }) => sent.map(({ taskId }) => taskId)).toSorted();
+  await eventually(async () => expect(sentIds()).toEqual((await rows("status = 'Sent'")).map(({ id }) => id).toSorted()));
+});
+
+test("A message that is not taken is given back, and sent again", async () => {
+  const { dispatcher, sent, refuse } = await dispatching();
+  refuse();
+  await create({});
+  dispatcher.wake();
+  await eventually(() => expect(sent).toMatchObject([{ sends: 2 }]));
+});
+
+test("A pool that says to have more workers than there can be is sent to all the same", async () => {
+  await putTaskService(db, { workers: 2_147_483_647, types: ["b"] });
+  const { sent, may } = await dispatching();
+  expect(may("default")).toBeGreaterThan(0);
+  await create({});
+  await putReady(db, 1, { type: "a" });
+  await eventually(() => expect(sent).toHaveLength(2));
 });
 
 test("Whoever stops it waits for what is being inserted, and for its message", async () => {
