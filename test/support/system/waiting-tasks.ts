@@ -21,11 +21,19 @@ const SERVICE = `
   INSERT INTO task_services (id, generation, name, pool, workers, draining, types)
   VALUES (gen_random_uuid(), 1, 'a-service', $1, $2, false, $3)`;
 
+interface TaskService {
+  pool?: string;
+  workers?: number;
+  types?: string[];
+  /** How long they take, if it is known. */
+  meanMs?: number;
+}
+
 /** A service with task workers, that is heard of for 20 s. */
 export async function putTaskService(
   books: Queryable,
-  { pool = "default", workers = 10, types = ["work"] }: { pool?: string; workers?: number; types?: string[] } = {},
+  { pool = "default", workers = 10, types = ["work"], meanMs }: TaskService = {},
 ): Promise<void> {
-  const infos = types.map((type) => ({ type, description: "", paramsSchema: {} }));
+  const infos = types.map((type) => ({ type, description: "", paramsSchema: {}, meanMs }));
   await books.query(SERVICE, [pool, workers, JSON.stringify(infos)]);
 }

@@ -68,10 +68,10 @@ test("what begins again keeps its place", () => {
   expect(taken()).toEqual(["begin a", "begin again", "begin b"]);
 });
 
-test("who has waited for a second is given up, and not who runs", () => {
+test("who has waited for two seconds is given up, and not who runs", () => {
   lane.begin(giveUp);
   taken();
-  vi.advanceTimersByTime(999);
+  vi.advanceTimersByTime(1_999);
   expect(taken()).toEqual([]);
   vi.advanceTimersByTime(1);
   expect(taken()).toEqual(["give up c", "give up b"]);
@@ -137,10 +137,10 @@ describe("where they may stand behind one another", () => {
     expect(taken()).toEqual(["begin again", "b behind again", "c behind b"]);
   });
 
-  test("who has waited for a second is recalled, and given up once it is known that he has not begun", () => {
+  test("who has waited for two seconds is recalled, and given up once it is known that he has not begun", () => {
     lane.begin(giveUp);
     taken();
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(2_000);
     expect(taken()).toEqual(["recall c", "recall b"]);
     lane.notBegun(c);
     expect(taken()).toEqual(["give up c"]);

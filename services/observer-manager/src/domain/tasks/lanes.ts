@@ -19,3 +19,9 @@ export function turnsOf(lanes: number, followers: number, most: number): number[
   const inTurn = (turn: number) => [...lengths.keys()].filter((lane) => (lengths[lane] as number) > turn);
   return Array.from({ length: Math.max(...lengths) }, (_, turn) => inTurn(turn)).flat();
 }
+
+/**
+ * How many of `waiting` tasks may join one of so many lanes: as many as each would have if all began now. As long as it may be, the last one would
+ * be worked off by one worker, while the others have nothing more to do.
+ */
+export const fairShareOf = (waiting: number, lanes: number): number => Math.ceil(waiting / lanes);

@@ -3,8 +3,8 @@ const TURN_MS = 100;
 /** The same where so many end a second: they are told, written and claimed by the hundred then, and each of these steps takes longer. */
 const BUSY_TURN_MS = 200;
 const BUSY_PER_S = 1_000;
-/** How long a lane may be in time, and so much for each that there may be. Well below the second after which what waits in one goes back. */
-const MOST_LANE_MS = 600;
+/** How long a lane may be in time, and so much for each that there may be. Well below the two seconds after which what waits in one goes back. */
+const MOST_LANE_MS = 1_200;
 const LANE_MS_EACH = 20;
 const LEAST_SHARE = 0.25;
 const MOST_TIMES = 20;

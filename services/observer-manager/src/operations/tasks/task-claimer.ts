@@ -1,10 +1,11 @@
 import type { StartTask } from "@unacked/contracts";
 import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
-import { turnsOf } from "../../domain/tasks/lanes.ts";
+import { fairShareOf, turnsOf } from "../../domain/tasks/lanes.ts";
 import { Rate } from "../../domain/tasks/rate.ts";
 import { isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
+import { Backlogs } from "./backlogs.ts";
 import type { AtOnce, TaskQueueStore } from "./task-store.ts";
 
 const PACES_EVERY_MS = 250;
@@ -37,6 +38,7 @@ export class TaskClaimer {
   readonly #parts: { store: TaskQueueStore; log: Log };
   /** By pool. */
   readonly #rates = new Map<string, Rate>();
+  readonly #backlogs: Backlogs;
   #paces = new Map<string, TypePace>();
   /** By pool: the types that take batches, and how many a call takes. */
   #batches = new Map<string, Map<string, number>>();
@@ -48,6 +50,7 @@ export class TaskClaimer {
 
   constructor(parts: { store: TaskQueueStore; log: Log }) {
     this.#parts = parts;
+    this.#backlogs = new Backlogs(parts.store);
   }
 
   get isBusy(): boolean {
@@ -134,7 +137,10 @@ export class TaskClaimer {
     return all;
   }
 
-  /** Where a limit leaves few to be sent, others go in line behind them, so that no worker waits for the books between two. */
+  /**
+   * Where a limit leaves few to be sent, others go in line behind them, so that no worker waits for the books between two: as many as there may be, but
+   * of the last that wait each lane has its share, or what it does in a turn.
+   */
   async #followers(
     pool: string,
     claimed: Claimed[],
@@ -146,17 +152,22 @@ export class TaskClaimer {
     }: { paceOf(type: string): TypePace | undefined; workers: number; perS: number; roomAhead: number },
   ): Promise<Claimed[]> {
     const all: Claimed[] = [];
-    const waitMsOf = ({ maxRunning = 1 }: Claimed) => laneMsAt(perS, Math.min(maxRunning, workers));
-    const mostOf = (first: Claimed) => followersOf(first, paceOf(first.task.type), waitMsOf(first));
+    const lanesOf = ({ maxRunning = 1 }: Claimed) => Math.min(maxRunning, workers);
+    const waitMsOf = (first: Claimed) => laneMsAt(perS, lanesOf(first));
+    const mostOf = (first: Claimed, waitMs = waitMsOf(first)) => followersOf(first, paceOf(first.task.type), waitMs);
     const leading = claimed.filter((one) => mostOf(one) > 0);
     for (const type of new Set(leading.map(({ task }) => task.type))) {
       const firsts = leading.filter(({ task }) => task.type === type) as [Claimed, ...Claimed[]];
+      const window = windowOf(workers, perS, waitMsOf(firsts[0]));
       const lanes = firsts.map(({ task }) => task.taskId);
-      const more = windowOf(workers, perS, waitMsOf(firsts[0])) - windowOf(workers, perS);
-      const turns = turnsOf(lanes.length, roomAhead + more - all.length, mostOf(firsts[0]));
-      if (turns.length === 0) continue;
       try {
-        all.push(...(await this.#parts.store.claimFollowers(pool, type, lanes, turns)));
+        const fair = fairShareOf(await this.#backlogs.of(pool, type, window), lanesOf(firsts[0]));
+        const most = Math.min(mostOf(firsts[0]), Math.max(fair, mostOf(firsts[0], turnMsAt(perS))));
+        const turns = turnsOf(lanes.length, roomAhead + window - windowOf(workers, perS) - all.length, most);
+        if (turns.length === 0) continue;
+        const followers = await this.#parts.store.claimFollowers(pool, type, lanes, turns);
+        this.#backlogs.claimed(pool, type, lanes.length + followers.length);
+        all.push(...followers);
       } catch (error) {
         this.#parts.log.warn({ err: error, pool, type }, "tasks go without the others that could go in line behind them");
       }

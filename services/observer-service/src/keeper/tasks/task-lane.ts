@@ -1,6 +1,7 @@
 import type { TaskRun } from "./task-run.ts";
-import { PATIENCE_MS } from "./worker-line.ts";
 
+/** Lanes are made as long as 1.2 s, by the mean of their type (the manager's window.ts); who waits for longer is behind one that takes more. */
+const PATIENCE_MS = 2_000;
 /** So many wait behind the one that runs, where it runs: what ends within the time that it takes to hear of it is no longer waited for. */
 const AHEAD = 16;
 

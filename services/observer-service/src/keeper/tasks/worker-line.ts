@@ -1,5 +1,5 @@
 /** Of what has waited for so long, another service may have the turn. */
-export const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 1_000;
 
 /**
  * The task workers, and who waits for one: a task, or a batch of them. Of a bundle more may come than there are. First come, first served. Guarantees: no more

@@ -16,6 +16,7 @@ import {
   COMPANIONS,
   FOLLOWERS,
   IS_LIMITED,
+  ORDER,
   TASK_SERVICE_LIVES,
 } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
@@ -46,6 +47,11 @@ const WAITING_POOLS = prepared(`
 
 /** A handful of rows. */
 const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'meanMs' OR t ? 'batch')`;
+
+/** Index: tasks_ready_of_type; by its order, so that it is read whatever statistics say. */
+const COUNT_READY = prepared(`
+  SELECT count(*)::int AS count FROM (
+    SELECT FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' ORDER BY ${ORDER} LIMIT $3) ready`);
 
 const GIVE_BACK = `
   UPDATE tasks t SET status = 'Ready', send_id = NULL
@@ -160,6 +166,11 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
 
   async claimFollowers(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]> {
     return this.#claimed(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, turns.length, lanes, turns]));
+  }
+
+  async countReady(pool: string, type: string, atMost: number): Promise<number> {
+    const [row] = await this.#query<{ count: number }>(COUNT_READY, [pool, type, atMost]);
+    return row?.count ?? 0;
   }
 
   /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, not all. */

@@ -1,0 +1,38 @@
+import type { TaskQueueStore } from "./task-store.ts";
+
+/** What others have created or claimed meanwhile is not known for so long. */
+const HOLDS_MS = 250;
+
+interface Backlog {
+  readonly seenAtMs: number;
+  left: number;
+}
+
+/** How many tasks of a type wait in a pool, counted now and then, and not beyond what is of interest. */
+export class Backlogs {
+  readonly #store: Pick<TaskQueueStore, "countReady">;
+  /** By pool and type. */
+  readonly #seen = new Map<string, Backlog>();
+
+  constructor(store: Pick<TaskQueueStore, "countReady">) {
+    this.#store = store;
+  }
+
+  /** @param atMost nobody cares whether there are more */
+  async of(pool: string, type: string, atMost: number): Promise<number> {
+    const key = keyOf(pool, type);
+    const seen = this.#seen.get(key);
+    if (seen !== undefined && seen.left > 0 && performance.now() - seen.seenAtMs < HOLDS_MS) return seen.left;
+    const left = await this.#store.countReady(pool, type, atMost);
+    if (left > 0) this.#seen.set(key, { seenAtMs: performance.now(), left });
+    else this.#seen.delete(key);
+    return left;
+  }
+
+  claimed(pool: string, type: string, count: number): void {
+    const seen = this.#seen.get(keyOf(pool, type));
+    if (seen !== undefined) seen.left -= count;
+  }
+}
+
+const keyOf = (pool: string, type: string): string => `${pool} ${type}`;
