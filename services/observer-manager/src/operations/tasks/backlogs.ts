@@ -18,12 +18,13 @@ export class Backlogs {
     this.#store = store;
   }
 
-  /** @param atMost nobody cares whether there are more */
-  async of(pool: string, type: string, atMost: number): Promise<number> {
+  /** @param many nobody cares how many there are from here on: infinity is told */
+  async of(pool: string, type: string, many: number): Promise<number> {
     const key = keyOf(pool, type);
     const seen = this.#seen.get(key);
     if (seen !== undefined && seen.left > 0 && performance.now() - seen.seenAtMs < HOLDS_MS) return seen.left;
-    const left = await this.#store.countReady(pool, type, atMost);
+    const count = await this.#store.countReady(pool, type, many);
+    const left = count < many ? count : Number.POSITIVE_INFINITY;
     if (left > 0) this.#seen.set(key, { seenAtMs: performance.now(), left });
     else this.#seen.delete(key);
     return left;
