@@ -94,7 +94,7 @@ function createRouter(parts: HttpParts): Express {
   const document = sendDocument(() => openApiDocument(routes, version, basePath));
   registerPath(site, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
   registerPath(site, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
-  registerRoutes(site, gate, routes);
+  registerRoutes(site, gate, routes, log);
   registerStatusPage(site, gate, { folder: pageFolder, basePath });
   site.use(() => {
     throw new HttpProblem({ code: "not-found" });

@@ -1,16 +1,22 @@
 import { type Access, MAX_REQUEST_BODY_BYTES, type Role } from "@unacked/contracts";
 import type { IRouter, Request, RequestHandler, Response } from "express";
 import type { Actor } from "../../../domain/access/identity.ts";
+import type { Log } from "../../../operations/log.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { readInput } from "../api/request-input.ts";
 import type { EventsAnswer, Route } from "../api/route.ts";
 import { callerOf } from "./caller.ts";
+import { fitting } from "./fitting-rows.ts";
 import type { Gate } from "./gate.ts";
 import { jsonBody, sendJson } from "./json-body.ts";
 import { sendProblem } from "./problem-of-error.ts";
 import { requestIdOf, spanOf } from "./request-context.ts";
 import { seenBy } from "./seen-by.ts";
 import { sendEventStream } from "./server-sent-events.ts";
+
+/** How many rows cannot be shown, of a list that has such. */
+const LEFT_OUT_HEADER = "Unacked-Left-Out";
+const MAX_TOLD = 10;
 
 /** A path and what it answers by method. */
 export interface RegisteredPath {
@@ -25,13 +31,13 @@ export interface RegisteredPath {
  * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word has its own methods
  * first, the others are those of the name. Hence all methods are registered before any path refuses those that it has not.
  */
-export function registerRoutes(router: IRouter, gate: Gate, routes: Route[]): void {
+export function registerRoutes(router: IRouter, gate: Gate, routes: Route[], log: Log): void {
   const paths = [...new Set(routes.map((route) => route.path))].toSorted(
     (a, b) => countOfParameters(a) - countOfParameters(b),
   );
   for (const path of paths)
     for (const route of routes.filter((one) => one.path === path))
-      router[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route));
+      router[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route, log));
   for (const path of paths) refuseOtherMethods(router, expressPathOf(path), methodsAt(path, routes));
 }
 
@@ -60,16 +66,16 @@ function refuseOtherMethods(router: IRouter, path: string, methods: Route["metho
   });
 }
 
-function handlersOf(route: Route): RequestHandler[] {
-  const answer = (request: Request, response: Response) => answerRoute(route, request, response);
+function handlersOf(route: Route, log: Log): RequestHandler[] {
+  const answer = (request: Request, response: Response) => answerRoute(route, log, request, response);
   return [...(route.body === undefined ? [] : jsonBody(route.bodyLimitBytes ?? MAX_REQUEST_BODY_BYTES)), answer];
 }
 
 /**
  * What goes out is shaped by the schema in the OpenAPI document, as the caller's role may see it: what is not in it stays
- * here, what is missing is our error.
+ * here, what is missing is our error; but a row that is wrong is left out of its list, and said so.
  */
-async function answerRoute(route: Route, request: Request, response: Response): Promise<void> {
+async function answerRoute(route: Route, log: Log, request: Request, response: Response): Promise<void> {
   const requestId = requestIdOf(response);
   const traceContext = spanOf(response)?.context;
   const by: Actor = { address: request.ip ?? "", requestId, traceContext, ...callerOf(response).identity };
@@ -90,7 +96,14 @@ async function answerRoute(route: Route, request: Request, response: Response): 
   if (described === undefined)
     throw new Error(`${route.operationId} answers ${outcome.status}, which its description does not know`);
   const schema = input.prefersMinimal ? described.minimal : described.schema;
-  const body = schema && seenBy(by.role, schema).parse(outcome.body);
+  const { body, leftOut = [] } = schema ? fitting(seenBy(by.role, schema), outcome.body) : {};
+  if (leftOut.length > 0) {
+    log.error(
+      { requestId, operation: route.operationId, rows: leftOut.slice(0, MAX_TOLD) },
+      "Rows cannot be shown, and are left out",
+    );
+    response.setHeader(LEFT_OUT_HEADER, String(leftOut.length));
+  }
   if (input.prefersMinimal) response.setHeader("Preference-Applied", "return=minimal");
   for (const [name, value] of Object.entries(outcome.headers ?? {}))
     response.setHeader(name, name === "Location" ? `${request.baseUrl}${value}` : value);
