@@ -1,5 +1,7 @@
 import { newTaskId } from "@unacked/contracts";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -89,6 +91,29 @@ describe("a process that dies between two steps of a task", () => {
     await system.startManager();
     expect(await tasks.createAny(request)).toMatchObject({ status: 201 });
     await expectEnd(request.id, 1);
+  });
+
+  test("the database commits what is Sent, and the manager never hears of it; asked again it is there, and runs once", async () => {
+    const wire = await tcpProxy(system.env.DATABASE_URL as string);
+    await system.startManager({ env: { DATABASE_URL: wire.through(system.env.DATABASE_URL as string) } });
+    await system.startService("worker-1", { env: ENV });
+    await untilSentAtOnce();
+    // Written with the commit, in one packet.
+    const step = await HeldStep.at(system.env.DATABASE_URL as string, { table: "audit", before: "INSERT", when: "true" });
+    const [request, asked] = ask();
+    await step.untilReached();
+    wire.blackhole("to-client");
+    await step.letGo();
+    const db = new pg.Client({ connectionString: system.env.DATABASE_URL });
+    await db.connect();
+    onTestFinished(() => db.end());
+    const inBooks = async () => (await db.query("SELECT status FROM tasks WHERE id = $1", [request.id])).rows;
+    await eventually(async () => expect(await inBooks()).toEqual([{ status: "Sent" }]));
+    wire.reset();
+    await wire.heal();
+    expect(await asked).not.toMatchObject({ status: 201 });
+    await eventually(async () => expect(await tasks.createAny(request)).toMatchObject({ status: 200 }));
+    await expectEnd(request.id, 2);
   });
 
   const ask = () => {

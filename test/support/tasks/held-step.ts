@@ -9,8 +9,10 @@ const WAITING = `
   SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`;
 
-/** Where a statement on `tasks` is to stop, before its commit. */
+/** Where a statement is to stop, before its commit. */
 export interface Where {
+  /** `tasks`, if it is not said. */
+  table?: string;
   before: "INSERT" | "UPDATE" | "DELETE";
   /** SQL about OLD and NEW, or about tables where it stops before the first row. */
   when: string;
@@ -25,7 +27,7 @@ export class HeldStep {
     this.#client = client;
   }
 
-  static async at(databaseUrl: string, { before, when, isOfStatement = false }: Where): Promise<HeldStep> {
+  static async at(databaseUrl: string, { table = "tasks", before, when, isOfStatement = false }: Where): Promise<HeldStep> {
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
     onTestFinished(() => client.end());
@@ -38,7 +40,7 @@ export class HeldStep {
        END $$`,
     );
     await client.query(
-      `CREATE TRIGGER stand_still BEFORE ${before} ON tasks FOR EACH ${isOfStatement ? "STATEMENT" : "ROW"}
+      `CREATE TRIGGER stand_still BEFORE ${before} ON ${table} FOR EACH ${isOfStatement ? "STATEMENT" : "ROW"}
        EXECUTE FUNCTION stand_still()`,
     );
     return new HeldStep(client);
@@ -49,6 +51,12 @@ export class HeldStep {
     await eventually(async () => expect((await this.#client.query(WAITING)).rows).not.toEqual([]), {
       what: "the held step",
     });
+  }
+
+  /** They go on, and nobody stops there any more. */
+  async letGo(): Promise<void> {
+    await this.#client.query(`SELECT pg_advisory_unlock(${LOCK})`);
+    await this.#client.query("DROP FUNCTION stand_still CASCADE");
   }
 
   /** PostgreSQL ends the transactions that stand there, as when it hears that their client is gone; then nobody stops there. */
