@@ -1,6 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
+import pg from "pg";
+import type { DataSource } from "typeorm";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
-import { prepared } from "../../services/observer-manager/src/adapters/postgres/connection/prepared.ts";
+import { prepared, uncounted } from "../../services/observer-manager/src/adapters/postgres/connection/prepared.ts";
 import { allInOrder } from "../../services/observer-manager/src/operations/all-in-order.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog } from "../support/servers/books.ts";
@@ -18,6 +20,7 @@ async function oneConnection(options: { statementTimeoutMs?: number } = {}) {
   return dataSource;
 }
 
+const FIND = prepared(`SELECT number FROM numbers WHERE number = ANY(${uncounted("$1", "int")})`);
 const PREPARED = "SELECT statement FROM pg_prepared_statements WHERE statement = $1";
 
 test("a marked statement is prepared once by each connection", async () => {
@@ -63,4 +66,55 @@ test("a connection whose prepared statement gives other columns since a migratio
   const read = () => dataSource.query<unknown[]>(READ, [0]);
   await expect(read()).rejects.toThrow("cached plan must not change result type");
   await eventually(async () => (await read()).length === 1, { what: "the next connection reads it" });
+});
+
+const NAME = "SELECT name FROM pg_prepared_statements WHERE statement = $1";
+
+/** What PostgreSQL would do if it were asked again on this connection, by the plan that it keeps. */
+async function planOf(dataSource: DataSource, statement: string): Promise<string> {
+  const [row] = await dataSource.query<{ name: string }[]>(NAME, [statement]);
+  const lines = await dataSource.query<Record<string, string>[]>(`EXPLAIN (COSTS OFF) EXECUTE "${row?.name}" ('{5}')`);
+  return lines.map((line) => line["QUERY PLAN"]).join("\n");
+}
+
+test("a plan for any number of values is kept, until the table that it was made for has grown", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const dataSource = await oneConnection();
+  await dataSource.query("ALTER TABLE numbers SET (autovacuum_enabled = off)");
+  await dataSource.query("INSERT INTO numbers SELECT generate_series(1, 10)");
+  await dataSource.query("ANALYZE numbers");
+  const find = () => dataSource.query(FIND, [[5]]);
+  for (let i = 0; i < 10; i += 1) await find();
+  const plans = "SELECT generic_plans AS generic, custom_plans AS custom FROM pg_prepared_statements WHERE statement = $1";
+  expect(await dataSource.query(plans, [FIND])).toEqual([{ generic: "5", custom: "5" }]);
+  expect(await planOf(dataSource, FIND)).toContain("Seq Scan on numbers");
+  await dataSource.query("INSERT INTO numbers SELECT generate_series(11, 20000)");
+  // After five seconds it would be made anew in any case.
+  for (let passedMs = 0; passedMs < 2_500 && !(await planOf(dataSource, FIND)).includes("Index"); passedMs += 250) {
+    vi.advanceTimersByTime(250);
+    await find();
+  }
+  expect(await planOf(dataSource, FIND)).toContain("Index");
+  expect(await find()).toEqual([{ number: 5 }]);
+});
+
+test("where a table is locked, what asks others is not held up", async () => {
+  const { databaseUrl } = await freshDatabase();
+  const dataSource = await createDataSource({ databaseUrl, log: keptLog(), poolSize: 2 }).initialize();
+  onTestFinished(() => dataSource.destroy());
+  await dataSource.query("CREATE TABLE numbers (number int PRIMARY KEY)");
+  await dataSource.query("CREATE TABLE locked ()");
+  const locker = new pg.Client({ connectionString: databaseUrl });
+  await locker.connect();
+  onTestFinished(() => locker.end());
+  await locker.query("BEGIN");
+  await locker.query("LOCK locked IN ACCESS EXCLUSIVE MODE");
+  for (const number of [1, 2, 3]) await dataSource.query(ADD, [number]);
+  await eventually(async () => {
+    expect(await dataSource.query(READ, [2])).toEqual([{ number: 3 }]);
+    const waits =
+      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    expect(await dataSource.query(waits)).toEqual([{ count: 0 }]);
+  });
 });

@@ -6,7 +6,7 @@ import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import { writeCommands } from "../commands/command-writes.ts";
-import { prepared } from "../connection/prepared.ts";
+import { prepared, uncounted } from "../connection/prepared.ts";
 import { GIVEN_BACK, QUEUE_MARKER_SEEN } from "../observers/proof-store.ts";
 import { WITH_RESTARTS } from "../observers/restarts.ts";
 import { addRunFigures } from "../observers/run-figures.ts";
@@ -41,7 +41,7 @@ const OBSERVER_BOOKS = `
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers o`;
 const LOCK = "ORDER BY o.id FOR UPDATE OF o";
-const LOCK_OBSERVERS = prepared(`${OBSERVER_BOOKS} WHERE id = ANY($1) ${LOCK}`);
+const LOCK_OBSERVERS = prepared(`${OBSERVER_BOOKS} WHERE id = ANY(${uncounted("$1", "uuid")}) ${LOCK}`);
 
 /** Indexes: runs_pkey, runs_not_ended_on_service. */
 const RUNS = prepared(`
@@ -49,7 +49,7 @@ const RUNS = prepared(`
          fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
          extract(epoch FROM started_at) * 1000 AS "startedAtMs",
          extract(epoch FROM ended_at) * 1000 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
-  FROM runs WHERE id = ANY($1) OR (service_id = ANY($2) AND state <> 'Ended')`);
+  FROM runs WHERE id = ANY(${uncounted("$1", "uuid")}) OR (service_id = ANY(${uncounted("$2", "uuid")}) AND state <> 'Ended')`);
 
 const WRITE_SERVICES = prepared(`
   INSERT INTO services AS s (id, name, pool, state, generation, last_seq, worker_count, running, types, version, host, pid,
@@ -121,7 +121,7 @@ const WRITE_OBSERVERS = prepared(`
     silent_since = CASE WHEN u.silent_ms IS NOT NULL THEN least(to_timestamp(u.silent_ms / 1000), now()) END,
     restarted_at = ${WITH_RESTARTS},
     modified_at = now(), changed_xid = pg_current_xact_id()
-  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[],
+  FROM unnest(${uncounted("$1", "uuid")}, $2::text[], $3::int[], $4::int[], $5::uuid[], $6::int[], $7::text[], $8::float8[],
               $9::text[], $10::uuid[], $11::text[], $12::float8[], $13::int[], $14::int[], $15::int[],
               $16::int[], $17::int[], $18::text[], $19::uuid[], $20::bigint[], $21::text[])
     AS u (id, status, revision, epoch, run_id, attempts, last_error, next_ms, error_group, service_id, pending, silent_ms,

@@ -50,6 +50,7 @@ import { describeDatabaseError } from "./database-error.ts";
 import { Primary } from "./primary.ts";
 import { PRIMARY_DRIVER, PrimaryClient } from "./primary-pool.ts";
 import type { DatabaseAddress } from "./ssl-mode.ts";
+import { SIZES, TableSizes } from "./table-sizes.ts";
 
 export interface DatabaseSettings {
   /** postgres://user:password@host:port/database; never logged. */
@@ -82,7 +83,11 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
   const statementTimeoutMs = settings.statementTimeoutMs ?? 10_000;
   const { databaseUrl: url, ssl, log } = settings;
   const primary = settings.primary ?? new Primary([{ url, ssl: ssl ?? false }], log);
-  const dataSource = new DataSource({
+  const tableSizes = new TableSizes(async () => {
+    const [row] = await dataSource.query<{ sizes: string | null }[]>(SIZES);
+    return row?.sizes ?? "";
+  });
+  const dataSource: DataSource = new DataSource({
     type: "postgres",
     url,
     ssl: ssl ?? false,
@@ -146,6 +151,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
     extra: {
       Client: PrimaryClient,
       primary,
+      tableSizes,
       keepAlive: true,
       // What a transaction asks without waiting goes out at once, and is done in that order.
       pipeline: true,

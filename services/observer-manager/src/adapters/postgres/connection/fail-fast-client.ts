@@ -1,7 +1,16 @@
 import type { Socket } from "node:net";
 import pg from "pg";
 import { isReadOnly } from "./database-error.ts";
-import { nameOfPrepared, PLANS_LIVE_MS } from "./prepared.ts";
+import { nameOfPrepared } from "./prepared.ts";
+import { TableSizes } from "./table-sizes.ts";
+
+/** For pg and TypeORM: among the options of a connection. */
+export interface WithTableSizes {
+  tableSizes?: TableSizes;
+}
+
+/** Plans are made anew four times a second. */
+const NOT_KNOWN = new TableSizes(() => Promise.reject(new Error("nobody looks")));
 
 /**
  * pg's client, but one that gives no answer for so long (`query_timeout`, in ms) while something is asked ends its connection. pg alone would leave the
@@ -20,11 +29,13 @@ export class FailFastClient extends pg.Client {
   #isHoldingBack = false;
   #hasEnded = false;
   #isReadOnly = false;
-  /** In ms of `performance.now()`; undefined: it has no plans yet. */
-  #plansSinceMs: number | undefined;
+  readonly #tableSizes: TableSizes;
+  /** Under which epoch of them its plans were made; undefined: it has no plans yet. */
+  #plansOf: number | undefined;
 
-  constructor({ query_timeout, ...config }: pg.ClientConfig) {
+  constructor({ query_timeout, tableSizes = NOT_KNOWN, ...config }: pg.ClientConfig & WithTableSizes) {
     super(config);
+    this.#tableSizes = tableSizes;
     this.#answerWithinMs = query_timeout;
     this.once("end", () => (this.#hasEnded = true));
     this.#query = this.query.bind(this) as (...args: unknown[]) => unknown;
@@ -85,11 +96,10 @@ export class FailFastClient extends pg.Client {
 
   /** Where it fails, so does what stands behind it, which is told. */
   #dropOldPlans(): void {
-    const nowMs = performance.now();
-    const sinceMs = this.#plansSinceMs;
-    if (sinceMs !== undefined && nowMs - sinceMs < PLANS_LIVE_MS) return;
-    this.#plansSinceMs = nowMs;
-    if (sinceMs !== undefined) (this.#query("DISCARD PLANS") as Promise<unknown>).catch(() => undefined);
+    const epoch = this.#tableSizes.epochAt();
+    if (this.#plansOf === epoch) return;
+    if (this.#plansOf !== undefined) (this.#query("DISCARD PLANS") as Promise<unknown>).catch(() => undefined);
+    this.#plansOf = epoch;
   }
 
   /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */

@@ -1,5 +1,5 @@
 import pg, { type PoolClient, type PoolConfig } from "pg";
-import { FailFastClient } from "./fail-fast-client.ts";
+import { FailFastClient, type WithTableSizes } from "./fail-fast-client.ts";
 import type { Primary } from "./primary.ts";
 import type { DatabaseAddress } from "./ssl-mode.ts";
 
@@ -22,7 +22,7 @@ export class PrimaryClient extends FailFastClient {
   readonly address: DatabaseAddress;
   readonly #primary: Primary;
 
-  constructor({ primary, ...config }: pg.ClientConfig & WithPrimary) {
+  constructor({ primary, ...config }: pg.ClientConfig & WithPrimary & WithTableSizes) {
     const address = primary.latest;
     super({ ...config, connectionString: address.url, ssl: address.ssl ?? false });
     this.#primary = primary;
