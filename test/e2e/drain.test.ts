@@ -8,6 +8,7 @@ import { startProcess } from "../support/processes/processes.ts";
 import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 let system: System;
 beforeEach(async () => {
@@ -91,6 +92,20 @@ describe("a service that is drained", () => {
     await untilAllOn(more, "service-2");
     expect(system.service("service-1").exit()).toBeNull();
     await system.check();
+  });
+
+  it("is drained when no task runs on it any more either, and each is given back without an interruption", async () => {
+    await system.startManager();
+    await system.startService("service-1", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" } });
+    const tasks = new Tasks(system);
+    const ids = await tasks.createMany(2, { ms: 30_000 });
+    await Promise.all(ids.map((id) => tasks.untilStatus(id, "Running")));
+    expect(await drain("service-1")).toMatchObject({ status: 202, body: { drained: false } });
+    // What is nearly over may end by itself: so long they run on.
+    await eventually(async () => expect(await serviceNow("service-1")).toMatchObject({ drained: false, tasksLeft: 2 }));
+    await untilDrained("service-1", { tasksLeft: 0 });
+    await system.service("service-1").kill("SIGKILL");
+    for (const id of ids) expect(await tasks.get(id)).toMatchObject({ status: "Sent", interruptions: 0 });
   });
 
   it("with nobody to take over leaves them waiting, in a pool that says so, and its next boot runs them", async () => {

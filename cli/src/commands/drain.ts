@@ -95,8 +95,11 @@ const endedFirst = ({ name, state }: ServiceView): CliFailure =>
     remedy: "Nothing is left to do: its observers run elsewhere, or wait for a worker.",
   });
 
-function timedOut({ name, state, running }: ServiceView, timeoutMs: number): CliFailure {
-  const what = running === 0 ? `it has not answered (it is ${state})` : `${running} observers are still on it`;
+function timedOut({ name, state, running, tasksLeft }: ServiceView, timeoutMs: number): CliFailure {
+  const left = [running > 0 && `${running} observers`, tasksLeft > 0 && `${tasksLeft} tasks`].filter(
+    (some) => some !== false,
+  );
+  const what = left.length === 0 ? `it has not answered (it is ${state})` : `${left.join(" and ")} are still on it`;
   return new CliFailure("timedOut", `service ${name} is not drained within ${timeoutMs} ms: ${what}`, {
     remedy: `It goes on. See: unacked describe service ${name}`,
   });

@@ -236,6 +236,7 @@ export const ServiceView = z
         "it was told to drain, or its process is about to end: it takes nothing any more, and its workers do not count",
       ),
     drained: z.boolean().describe("it has said that it takes nothing, and nothing is left on it: its process can be ended"),
+    tasksLeft: z.int().describe("tasks that run on it still while it drains; 0 while it does not"),
     cordoned: z
       .boolean()
       .describe("it was told to take nothing more; what runs on it goes on, and its free workers do not count"),

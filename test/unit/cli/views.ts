@@ -48,6 +48,7 @@ export const serviceView = (changes: Partial<ServiceView> = {}): ServiceView => 
   state: "Alive",
   draining: false,
   drained: false,
+  tasksLeft: 0,
   cordoned: false,
   workerCount: 10,
   running: 4,

@@ -68,10 +68,10 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
   );
 }
 
-const drainText = ({ drained }: ServiceView, used: number): string =>
+const drainText = ({ drained, tasksLeft }: ServiceView, used: number): string =>
   drained
     ? "Nothing is left on it, and it takes nothing: its process can be ended. The next one takes work again."
-    : `It takes nothing any more; ${sayMany(used, "observer")} still on it.`;
+    : `It takes nothing any more; ${sayMany(used, "observer")}${tasksLeft > 0 ? ` and ${sayMany(tasksLeft, "task")}` : ""} still on it.`;
 
 function factsOf(service: ServiceView, nowMs: number): [string, ReactNode][] {
   const lag = Math.round(service.eventLoopLagMs);

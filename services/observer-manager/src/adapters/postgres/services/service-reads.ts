@@ -6,7 +6,9 @@ import { LIVING_STATES } from "./service-states.ts";
 
 /**
  * Everything a ServiceView shows, of `services s`. `running` is what the books place there, not what the service last said: it
- * is right at once, and agrees with the list of observers. Indexes: observers_on_service, task_services_pkey.
+ * is right at once, and agrees with the list of observers. Tasks are looked for where one drains alone: what they are told of comes by
+ * another way than the drain, so it counts only once that way has told of it, too. Indexes: observers_on_service, task_services_pkey,
+ * tasks_in_flight.
  */
 export const SERVICE_COLUMNS = `
   s.id, s.name, s.pool, s.state, s.drain, s.worker_count, s.running AS reported_running,
@@ -14,6 +16,9 @@ export const SERVICE_COLUMNS = `
   (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.types) t) AS types,
   (SELECT jsonb_build_object('workers', w.workers, 'types', jsonb_path_query_array(w.types, '$[*].type')) FROM task_services w
     WHERE w.id = s.id AND w.workers > 0) AS tasks,
+  CASE WHEN s.drain = 'begun' THEN
+    (SELECT count(*)::int FROM tasks t WHERE t.pool = s.pool AND t.status = 'Running' AND t.service_id = s.id) ELSE 0 END AS tasks_left,
+  (SELECT w.draining FROM task_services w WHERE w.id = s.id AND w.workers > 0) AS tasks_draining,
   s.version, s.host, s.pid, s.generation, s.heartbeat_ms, s.memory_bytes, s.event_loop_lag_ms, s.started_at, s.last_seen_at,
   s.ended_at, s.end_reason, s.broker_loss, s.features, s.broken_files, s.slots, s.slot_deaths,
   s.slot_deaths_lately, s.not_consuming, s.reload_id, s.reload_asked_at, s.reload_answer`;
@@ -30,6 +35,9 @@ export interface ServiceRow {
   running: number;
   types: string[];
   tasks: ServiceView["tasks"];
+  tasks_left: number;
+  /** Whether it has told that it takes no more of them; null: it takes none. */
+  tasks_draining: boolean | null;
   features: string[];
   broken_files: ServiceView["brokenFiles"];
   slots: SlotReport[];
@@ -65,7 +73,8 @@ export function toServiceView(row: ServiceRow): ServiceView {
     state,
     draining,
     cordoned: row.drain === "cordon-asked" || row.drain === "cordoned",
-    drained: state === "Alive" && row.drain === "begun" && running === 0 && row.reported_running === 0,
+    drained: state === "Alive" && row.drain === "begun" && isEmpty(row),
+    tasksLeft: isLiving ? row.tasks_left : 0,
     workerCount: row.worker_count,
     running,
     free: isLiving && row.drain === "none" && notConsuming === null ? Math.max(0, row.worker_count - running) : 0,
@@ -93,6 +102,10 @@ export function toServiceView(row: ServiceRow): ServiceView {
     slotDeathsLately: isLiving ? row.slot_deaths_lately : 0,
   };
 }
+
+/** By the books, and by what it says itself. */
+const isEmpty = ({ running, reported_running, tasks_left, tasks_draining }: ServiceRow): boolean =>
+  running === 0 && reported_running === 0 && tasks_left === 0 && tasks_draining !== false;
 
 function deathOf({ at, culprit, culpritTask, ...death }: SlotDeath): SlotDeathView {
   const task = culpritTask && { id: culpritTask.id ?? null, type: culpritTask.type };

@@ -8,6 +8,7 @@ export const SERVICE = {
   state: "Alive",
   draining: false,
   drained: false,
+  tasksLeft: 0,
   cordoned: false,
   workerCount: 10,
   running: 7,
