@@ -1,7 +1,8 @@
+import { join } from "node:path";
 import type { AuditPage, BalanceView, ObserverView, ProblemDetails, ServiceView, TimelinePage } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import type { RunningProcess } from "../support/processes/processes.ts";
+import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -97,6 +98,30 @@ describe("a pool that is not even", () => {
     const audit = (await system.call<AuditPage>("GET", "/api/v1/audit?action=pool.rebalance")).body;
     expect(audit.items).toMatchObject([{ action: "pool.rebalance", targets: [{ kind: "pool", id: "default" }] }]);
     expect(await rebalance()).toMatchObject({ status: 200, body: { moves: 0, uneven: null } });
+  });
+
+  test("is spread although an observer waits whose type none of its services has any more; that pool is told of as uneven, too", async () => {
+    await system.startManager();
+    const admitted = join(ROOT, "test/fixtures/admitted");
+    await system.startService("service-0", { env: { OBSERVERS_DIR: admitted } });
+    const body = { name: "orphan", type: "counter", params: { file: system.actsFile } };
+    expect((await system.call("POST", "/api/v1/observers", body)).status).toBe(201);
+    await system.untilStatus(["orphan"], "Processing");
+    await system.startService("service-1", { workers: 40 });
+    await system.service("service-0").kill("SIGKILL");
+    await eventually(async () => expect((await system.get("orphan")).lastError?.name).toBe("UnknownType"), {
+      timeoutMs: 30_000,
+    });
+    await system.createMany("observer", 20);
+    await system.startService("service-2", { workers: 40 });
+    await untilMovable();
+    const codes = async () => (await system.stats()).warnings.map(({ code }) => code);
+    await eventually(async () => expect(await codes()).toEqual(expect.arrayContaining(["type-not-served", "pool-uneven"])));
+    expect(await balance()).toMatchObject({ moves: 10, waits: null });
+    await rebalance();
+    const over = await untilOver();
+    expect(over.rebalance).toMatchObject({ moved: 10, outcome: "even" });
+    expect(running(over)).toEqual({ "service-1": 10, "service-2": 10 });
   });
 
   test("a manager that dies in the middle leaves the rest to the next; a service that dies in it loses nothing", async () => {

@@ -1,5 +1,5 @@
 import type { PoolStats, ServiceView } from "@unacked/contracts";
-import type { UnevenPool } from "../overview/warnings.ts";
+import type { UnevenPool, UnservedType } from "../overview/warnings.ts";
 import { type Plan, planOf } from "./plan.ts";
 
 /** Which service is farthest from its share, in words; null: none is far enough to be worth moving anything. */
@@ -17,14 +17,19 @@ type Shown = Pick<
 const takesWork = ({ state, draining, cordoned, notConsuming }: Shown): boolean =>
   state === "Alive" && !draining && !cordoned && notConsuming === null;
 
-/** Where nobody is on the way to a service, and one is far from its share; by counts alone, whatever their types. */
+/**
+ * Where nobody is on the way to a service, and one is far from its share; by counts alone, whatever their types.
+ * @param unserved what waits and none of its pool's services has: that is on the way to nobody
+ */
 export function unevenPools(
   pools: readonly Pick<PoolStats, "pool" | "occupied">[],
   services: readonly Shown[],
+  unserved: readonly UnservedType[],
 ): UnevenPool[] {
   return pools.flatMap(({ pool, occupied }) => {
     const own = services.filter((service) => service.pool === pool);
-    if (occupied > own.reduce((sum, { running }) => sum + running, 0)) return [];
+    const stuck = unserved.filter((type) => type.kind === "observer" && type.pool === pool);
+    if (occupied - countOf(stuck, "count") > countOf(own, "running")) return [];
     const any = "any";
     const plan = planOf(
       own.filter(takesWork).map(({ id, workerCount: workers, running }) => ({
@@ -38,3 +43,6 @@ export function unevenPools(
     return why === null ? [] : [{ pool, why, moves: plan.moves }];
   });
 }
+
+const countOf = <Key extends string>(rows: readonly Record<Key, number>[], key: Key): number =>
+  rows.reduce((sum, row) => sum + row[key], 0);

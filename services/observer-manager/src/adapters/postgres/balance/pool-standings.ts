@@ -17,7 +17,8 @@ const RUNS = `
   WHERE current_service_id = ANY($1) GROUP BY current_service_id, type`;
 
 const AWAITING = `
-  SELECT pool, sum(count)::int AS count FROM observer_counts WHERE status IN (${literals(AWAITING_STATUSES)}) GROUP BY pool`;
+  SELECT pool, type, sum(count)::int AS count FROM observer_counts WHERE status IN (${literals(AWAITING_STATUSES)})
+  GROUP BY pool, type`;
 
 /** Told to move, and still where they were. Index: commands_one_move. */
 const LEAVING = `
@@ -39,6 +40,12 @@ interface ServiceRow {
 
 type PoolCount = { pool: string; count: number };
 
+/** What nobody there could run is on the way to nobody: it waits, maybe for ever, and no balance waits for it. */
+const isServedBy =
+  (services: readonly ServiceRow[]) =>
+  ({ pool, type }: { pool: string; type: string }): boolean =>
+    services.some((service) => service.pool === pool && service.types.includes(type));
+
 /** How each pool stands that has a living service. @param pool only this one; null: all */
 export async function readStandings(
   db: Pick<DataSource | EntityManager, "query">,
@@ -46,7 +53,8 @@ export async function readStandings(
 ): Promise<Map<string, PoolStanding>> {
   const services = await db.query<ServiceRow[]>(SERVICES, [pool]);
   const runs = await db.query<{ serviceId: string; type: string; count: number }[]>(RUNS, [services.map(({ id }) => id)]);
-  const underWay = [...(await db.query<PoolCount[]>(AWAITING)), ...(await db.query<PoolCount[]>(LEAVING))];
+  const awaiting = (await db.query<(PoolCount & { type: string })[]>(AWAITING)).filter(isServedBy(services));
+  const underWay = [...awaiting, ...(await db.query<PoolCount[]>(LEAVING))];
   const runsOf = new Map<string, Map<string, number>>();
   for (const { serviceId, type, count } of runs)
     runsOf.set(serviceId, (runsOf.get(serviceId) ?? new Map<string, number>()).set(type, count));

@@ -77,6 +77,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
   const queueKeeper = now?.keeper ?? null;
   const stateQueueLag = queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null;
   const [oldest] = waiting;
+  const unserved = await unservedTypes(dataSource);
   return {
     observers: countsOf(counts),
     workers: { total: sum(byPool.map((pool) => pool.workers)), free: sum(byPool.map((pool) => pool.free)), byPool },
@@ -93,11 +94,11 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       booksBlockers: await booksBlockers(dataSource),
       longSnapshots: await longSnapshots(dataSource),
       goneServices: await goneServices(dataSource),
-      unservedTypes: await unservedTypes(dataSource),
+      unservedTypes: unserved,
       unheardTimers: await unheardTimers(dataSource),
       silentObservers: silents,
       restartedObservers: await restartedObservers(dataSource),
-      unevenPools: unevenPools(byPool, services),
+      unevenPools: unevenPools(byPool, services, unserved),
     }),
     oldestWaiting: oldest
       ? {
