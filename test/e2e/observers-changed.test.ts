@@ -4,6 +4,7 @@ import { type ObserverView, specTag } from "@unacked/contracts";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { runCli } from "../support/processes/unacked-cli.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import {
   type ChangeOptions,
@@ -56,6 +57,27 @@ describe("observers that are changed", () => {
     const letGo = join(temporaryFolder("let-go"), "now");
     return { params: { stopWhenFile: letGo }, letGo: () => writeFileSync(letGo, "") };
   };
+
+  it("are not what a file wants while they are being stopped: `unacked apply` says so, and fails, until they can be created", async () => {
+    await serve("going", "1");
+    const cling = clinging();
+    const definition = { name: "going", type: "stamp", params: cling.params, pool: "going" };
+    expect((await system.call("POST", "/api/v1/observers", definition)).status).toBe(201);
+    await until(["going"], "Processing");
+    const cwd = temporaryFolder("cli");
+    const env = { UNACKED_URL: system.url, UNACKED_TOKEN: "", XDG_CONFIG_HOME: join(cwd, "config") };
+    const apply = (...more: string[]) =>
+      runCli(["apply", "-f", "-", ...more], { cwd, env, input: JSON.stringify(definition) });
+    expect(await apply()).toMatchObject({ code: 0, out: "observer going unchanged (Processing)\n" });
+    expect((await system.call("DELETE", "/api/v1/observers/going")).status).toBe(202);
+    expect(await apply("--dry-run")).toMatchObject({
+      code: 6,
+      out: expect.stringContaining("observer going is being stopped"),
+    });
+    expect(await apply()).toMatchObject({ code: 1, out: "", err: expect.stringContaining("going") });
+    cling.letGo();
+    await eventually(async () => expect(await apply()).toMatchObject({ code: 0, out: "observer going created\n" }));
+  });
 
   it("keep their id, name and history, and their handlers are given what is wanted now", async () => {
     const pool = "plain";

@@ -101,7 +101,7 @@ async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise
 async function findSurplus({ api }: Session, wanted: CreateObserver[], selectors: string[]): Promise<ObserverView[]> {
   const names = new Set(wanted.map(({ name }) => name));
   const surplus: ObserverView[] = [];
-  const status = LIVING_STATUSES.filter((each) => traitsOf(each).run !== "ending");
+  const status = LIVING_STATUSES.filter((each) => !isEnding({ status: each }));
   for await (const page of api.observerPages({ ...parseFilters([], selectors), status }))
     surplus.push(...page.filter(({ name }) => !names.has(name)));
   return surplus;
@@ -114,6 +114,9 @@ interface Differing {
   differences: Difference[];
 }
 
+/** It is there for a while still, and will not be: as it is, it is not what a file wants. */
+const isEnding = ({ status }: Pick<ObserverView, "status">): boolean => traitsOf(status).run === "ending";
+
 /** Says which are as they should be. @returns the others that are there */
 function tellSame({ io }: Session, all: CreateObserver[], existing: Map<string, ObserverView>): Differing[] {
   const differing: Differing[] = [];
@@ -121,7 +124,8 @@ function tellSame({ io }: Session, all: CreateObserver[], existing: Map<string, 
     const observer = existing.get(wanted.name);
     if (observer === undefined) continue;
     const differences = differencesOf(observer, specOf(wanted));
-    if (differences.length > 0 || observer.type !== wanted.type) differing.push({ wanted, observer, differences });
+    if (isEnding(observer) || differences.length > 0 || observer.type !== wanted.type)
+      differing.push({ wanted, observer, differences });
     else io.out(plainLine(`observer ${wanted.name} unchanged (${observer.status})`));
   }
   return differing;
@@ -147,8 +151,10 @@ interface Plan {
 /** Of a dry run. Fails where there is anything to do. */
 async function tellPlan({ api, io }: Session, { missing, differing, surplus, schedules }: Plan): Promise<void> {
   for (const { name } of missing) io.out(plainLine(`observer ${name} would be created`));
-  for (const { wanted, differences } of differing)
-    io.out(plainLines([`observer ${wanted.name} would be changed`, ...differenceLines(differences)]));
+  for (const { wanted, observer, differences } of differing) {
+    const what = isEnding(observer) ? "is being stopped, and would be refused until it is Deleted" : "would be changed";
+    io.out(plainLines([`observer ${wanted.name} ${what}`, ...differenceLines(differences)]));
+  }
   for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped, as no file defines it`));
   let toDo = missing.length + differing.length + surplus.length;
   for (const schedule of schedules) toDo += (await tellPlanned({ api, io }, schedule)) ? 1 : 0;
