@@ -3,7 +3,9 @@ import type { AuditPage, BalanceView, ObserverView, ProblemDetails, ServiceView,
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
+import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
+import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 let system: System;
 beforeEach(async () => {
@@ -214,6 +216,39 @@ describe("a service that is cordoned", () => {
     });
     expect((await system.listServices())[0]).toMatchObject({ draining: false, drained: false, cordoned: false });
     await system.check();
+  });
+
+  test("and has tasks that run for long takes no more of them, uncordoned, than it has workers free: none waits there while others could run it", async () => {
+    const env = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "3" };
+    await system.startManager();
+    await system.startService("service-1", { env });
+    const tasks = new Tasks(system);
+    const long = await tasks.createMany(3, { ms: 55_000 });
+    await Promise.all(long.map((id) => tasks.untilStatus(id, "Running")));
+    await system.startService("service-2", { env });
+    await untilMovable();
+    await order("service-1", "cordon");
+    await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).consumers).toBe(1));
+    await order("service-1", "uncordon");
+    await eventually(async () => expect((await system.listServices())[0]).toMatchObject({ cordoned: false }));
+    const sends: number[] = [];
+    for (let i = 0; i < 10; i += 1) {
+      const { id } = await tasks.create();
+      const { status, service } = await tasks.get(id, "10s");
+      expect([status, service?.name]).toEqual(["Completed", "service-2"]);
+      const [row] = await queryRows<{ sends: number }>(
+        system.env["DATABASE_URL"] ?? "",
+        `SELECT sends FROM ended_tasks WHERE id = '${id}'`,
+      );
+      sends.push(row?.sends ?? 0);
+    }
+    expect(sends).toEqual(sends.map(() => 1));
+    // A worker that is free again counts again.
+    await system.call("DELETE", `/api/v1/tasks/${long[0]}`);
+    await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).consumers).toBe(2));
+    const more = await tasks.createMany(4, { ms: 5_000 });
+    await eventually(async () => expect((await tasks.list("status=Running")).items).toHaveLength(6));
+    expect(more).toHaveLength(4);
   });
 
   test("stays so over a reconnect and a new manager; a full service whose cordon ends fills up to its workers", async () => {

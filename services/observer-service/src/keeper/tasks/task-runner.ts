@@ -107,6 +107,11 @@ export class TaskRunner {
     return this.#runs.size;
   }
 
+  /** Of these. */
+  get messages(): ReadonlySet<TaskMessage> {
+    return new Set(this.#runs.all().map(({ message }) => message));
+  }
+
   /** The sends whose messages are held, or were given back lately. */
   get held(): SendId[] {
     return this.#teller.held;

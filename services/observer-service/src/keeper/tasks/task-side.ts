@@ -5,6 +5,7 @@ import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
 import type { ServiceIdentity } from "../identity.ts";
 import { Paces } from "./paces.ts";
+import { TaskCredit } from "./task-credit.ts";
 import { TaskIntake, type TaskIntakeParts } from "./task-intake.ts";
 import { TaskRunner, type TaskRunnerParts } from "./task-runner.ts";
 import { TaskSender } from "./task-sender.ts";
@@ -35,6 +36,7 @@ export class TaskSide {
   #session: { session: Session; queue: string } | undefined;
   #beganIn: Session | undefined;
   #consuming: Promise<Consumer> | undefined;
+  readonly #credit: TaskCredit;
   /** How long tasks take decides how many travel together: that a type is short is told at once. */
   readonly #paces = new Paces(() => this.tellAlive());
   #draining = false;
@@ -48,6 +50,7 @@ export class TaskSide {
     this.sender = new TaskSender(parts.identity, parts);
     this.runner = new TaskRunner({ ...parts, types: this.#types, events: this.sender, paces: this.#paces });
     this.#intake = new TaskIntake({ ...parts, runner: this.runner, events: this.sender });
+    this.#credit = new TaskCredit({ workers: () => this.workers, held: () => this.runner.messages });
   }
 
   /** How many tasks run at once. */
@@ -107,6 +110,7 @@ export class TaskSide {
   }
 
   sessionLost(): void {
+    this.#credit.end();
     this.#session = undefined;
     this.#consuming = undefined;
   }
@@ -114,19 +118,22 @@ export class TaskSide {
   /** Takes nothing more, and runs what it has to its end. */
   async cordon(): Promise<void> {
     this.#cordoned = true;
+    this.#credit.end();
     this.tellAlive();
     await (await this.#consuming)?.pause();
   }
 
-  /** Takes tasks again, also after a drain. What runs still is beside what it takes by then. */
+  /** Takes tasks again, also after a drain: as many as there are workers free, and more as what runs still ends. Safe to repeat. */
   async goOn(): Promise<void> {
+    if (!this.#isClosed) return this.tellAlive();
     this.#draining = false;
     this.#cordoned = false;
     this.#intake.goOn();
     this.tellAlive();
     const consuming = this.#consuming;
-    if (consuming === undefined) await this.#consume();
-    else await (await consuming).resume(this.workers);
+    if (consuming === undefined) return this.#consume();
+    const consumer = await consuming;
+    if (!this.#isClosed && this.#consuming === consuming) this.#credit.begin(consumer);
   }
 
   /** Every few seconds: by it the manager knows how many tasks to send. */
@@ -153,6 +160,7 @@ export class TaskSide {
   /** Takes nothing more; what is nearly over ends, the rest is given back. Resolves when that is done, or after `limitMs`. */
   async drain(limitMs: number): Promise<void> {
     this.#draining = true;
+    this.#credit.end();
     this.#intake.drain();
     this.tellAlive();
     const endMs = performance.now() + limitMs;
