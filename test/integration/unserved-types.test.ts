@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { unservedTypes } from "../../services/observer-manager/src/adapters/postgres/overview/unserved-types.ts";
+import { viewOf } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 
 const books = useBooks();
@@ -55,4 +56,29 @@ test("Tasks that wait are named where nobody in their pool works them off, unles
   expect(await named()).toEqual(["2 task resize in tasks, elsewhere eu"]);
   await startWorkers("tasks", 1, "resize");
   expect(await named()).toEqual([]);
+});
+
+test("While no service can be heard, as the broker is away, none is without its types; one that is gone, or heard of otherwise, is", async () => {
+  await query("SELECT unacked_create_task('shrink', '{}', pool => 'alone')");
+  const [task] = await query("SELECT id FROM tasks WHERE type = 'shrink'");
+  const id = randomUUID();
+  await query(
+    `INSERT INTO services (id, name, pool, state, generation, last_seq, worker_count, types, last_seen_at)
+     VALUES ($1, 's', 'alone', 'Alive', 1, 1, 1, '[]', now() - interval '2 minutes')`,
+    [id],
+  );
+  await query(
+    `INSERT INTO task_services (id, generation, name, pool, workers, draining, types, seen_at)
+     VALUES ($1, 1, 's', 'alone', 2, false, $2, now() - interval '2 minutes')`,
+    [id, types("shrink")],
+  );
+  const waitsFor = async () => (await viewOf(books.dataSource, task.id))?.waitsFor;
+  expect([await named(), await waitsFor()]).toEqual([[], "turn"]);
+  await query("UPDATE services SET last_seen_at = now() WHERE id = $1", [id]); // heard of, and not with tasks
+  expect([await named(), await waitsFor()]).toEqual([["1 task shrink in alone, elsewhere "], "service"]);
+  await query(
+    "UPDATE services SET last_seen_at = now() - interval '2 minutes', state = 'Gone', ended_at = now() WHERE id = $1",
+    [id],
+  );
+  expect([await named(), await waitsFor()]).toEqual([["1 task shrink in alone, elsewhere "], "service"]);
 });

@@ -33,7 +33,7 @@ export const isUnlimited = (limits: TaskLimits): boolean =>
 /** How it stands with a type in a pool just now. */
 export interface TypeStanding {
   paused: boolean;
-  /** A living service of the pool has it. */
+  /** A service of the pool has it that lives, or may: nobody can be heard just now. */
   isServed: boolean;
   /** It is worked outside: who has no service may take it. */
   isOutside: boolean;

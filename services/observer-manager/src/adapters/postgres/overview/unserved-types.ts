@@ -4,7 +4,7 @@ import type { UnservedType } from "../../../domain/overview/warnings.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
-import { isServed, TASK_SERVICE_LIVES } from "../tasks/task-claim.ts";
+import { MAY_LIVE, mayBeServed } from "../tasks/unheard-services.ts";
 
 const HAS = (type: string): string => `s.types @> jsonb_build_array(jsonb_build_object('type', ${type}))`;
 
@@ -27,11 +27,11 @@ const TASKS = `
       SELECT pool, type FROM tasks WHERE status = 'Ready' AND (pool, type) > (k.pool, k.type) ORDER BY pool, type LIMIT 1) next)
   SELECT 'task' AS kind, k.pool, k.type, w.count, w.count < $2 AS "isExact",
          ARRAY(SELECT DISTINCT s.pool FROM task_services s
-               WHERE s.${TASK_SERVICE_LIVES} AND s.workers > 0 AND ${HAS("k.type")} ORDER BY 1) AS elsewhere
+               WHERE s.workers > 0 AND ${HAS("k.type")} AND ${MAY_LIVE} ORDER BY 1) AS elsewhere
   FROM kinds k LEFT JOIN task_types l USING (type) CROSS JOIN LATERAL (
     SELECT count(*)::int AS count FROM (
       SELECT FROM tasks t WHERE t.status = 'Ready' AND t.pool = k.pool AND t.type = k.type LIMIT $2) counted) w
-  WHERE NOT coalesce(l.outside OR l.paused, false) AND NOT ${isServed("k.pool", "k.type")}
+  WHERE NOT coalesce(l.outside OR l.paused, false) AND NOT ${mayBeServed("k.pool", "k.type")}
   ORDER BY w.count DESC, k.pool, k.type LIMIT $1`;
 
 /** Those for which most waits. */

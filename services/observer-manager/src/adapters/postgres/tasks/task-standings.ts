@@ -2,12 +2,13 @@ import type { TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
 import { prepared } from "../connection/prepared.ts";
-import { claimsLately, isServed } from "./task-claim.ts";
+import { claimsLately } from "./task-claim.ts";
 import { type TaskRow, toTaskView } from "./task-view.ts";
+import { mayBeServed } from "./unheard-services.ts";
 
 /** Index: tasks_in_flight, where one of these types has a limit: in all pools, none of which is named ''. */
 const STANDINGS = prepared(`
-  SELECT p.pool, p.type, coalesce(l.paused, false) AS paused, ${isServed("p.pool", "p.type")} AS "isServed",
+  SELECT p.pool, p.type, coalesce(l.paused, false) AS paused, ${mayBeServed("p.pool", "p.type")} AS "isServed",
     coalesce(l.outside, false) AS "isOutside",
     CASE WHEN l.max_running IS NULL THEN false
       ELSE l.max_running <= (SELECT coalesce(sum(f.count), 0) FROM unacked_tasks_held('', ARRAY[p.type]) f) END AS "isFull",
