@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceList } from "@unacked/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
+import { slotsOf } from "../support/processes/process-tree.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -17,6 +19,14 @@ beforeAll(async () => {
 });
 
 afterAll(() => system.close());
+
+function kill(slot: number): void {
+  try {
+    process.kill(slot, "SIGKILL");
+  } catch {
+    // It is gone already.
+  }
+}
 
 test("A task runs and its result can be waited for", async () => {
   const { id, status } = await tasks.create({ answer: { deep: [1, "two"] } });
@@ -80,6 +90,18 @@ test.each([false, true])("An attempt that takes longer than it may has failed (d
     failures: 1,
     lastError: { name: "TaskTimeoutError" },
   });
+});
+
+test("What it has waited for a slot, as all have died, is no time of its own", async () => {
+  const { pid } = system.service("worker");
+  const endMs = performance.now() + 1_500; // longer than it may take
+  const killed = (async () => {
+    for (; performance.now() < endMs; await sleep(50)) for (const slot of slotsOf(pid)) kill(slot);
+  })();
+  const ids = [];
+  for (let i = 0; i < 3; i += 1) ids.push((await tasks.create({}, { type: "slow", params: { ms: 0 } })).id);
+  await killed;
+  for (const id of ids) expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", failures: 0 });
 });
 
 test("Params that its type does not take are refused at once, and so is a type that nobody has", async () => {

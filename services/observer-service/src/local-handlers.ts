@@ -53,6 +53,7 @@ export class LocalHandlers implements Handlers, SlotsView {
   }
 
   start(host: HandlerHost, run: HandledRun): Attempt {
+    host.onPlaced?.(run);
     // Parsed once more for each later attempt: a handler may have changed what it was given.
     const parsed = this.#checked.get(run) ?? this.#parse(run);
     this.#checked.delete(run);

@@ -19,6 +19,8 @@ export interface HandledRun extends AttemptedRun {
 export interface HandlerHost<Run extends HandledRun = HandledRun> extends AttemptHost<Run> {
   /** The params do not pass the type's schema: no handler was started. */
   onBadParams(run: Run, error: ErrorText): void;
+  /** It has its place, for which it may have waited: its handler begins. Not of one that is put behind another. */
+  onPlaced?(run: Run): void;
   /** The handler has gone with its slot, through no fault of its own. */
   onInterrupted(run: Run, why: Interruption): void;
   /** Only of one that was put behind another: it waited there, was aborted or recalled or its slot has gone, and it will not begin. */

@@ -191,7 +191,9 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   #place(placed: Placed): void {
-    if (this.#placement.place(placed) !== undefined) this.#begin(placed);
+    if (this.#placement.place(placed) === undefined) return;
+    this.#begin(placed);
+    placed.host.onPlaced?.(placed.run);
   }
 
   #begin(placed: Placed): void {

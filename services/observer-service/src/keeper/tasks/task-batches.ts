@@ -38,6 +38,7 @@ export class TaskBatches {
     };
     this.#host = {
       ...basics,
+      onPlaced: (batch) => this.#timeBegins(batch),
       onSettled: (batch, outcome, word = {}) =>
         endEach(batch, (run) => {
           const own = memberEnd(outcome, word, run.task.taskId);
@@ -81,7 +82,10 @@ export class TaskBatches {
     if (batch.left.size === 0) return;
     handlers.noRoomFor(batch);
     batch.attempt = handlers.start(this.#host, batch);
-    const timeoutMs = type?.timeoutMs;
+  }
+
+  #timeBegins(batch: TaskBatch): void {
+    const timeoutMs = this.#parts.types.get(batch.start.type)?.timeoutMs;
     if (timeoutMs === undefined) return;
     batch.timer = setTimeout(() => this.#stop(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }

@@ -86,6 +86,7 @@ export class TaskRunner {
     });
     this.#host = {
       ...basics,
+      onPlaced: (run) => this.#timeBegins(run),
       onSettled: (run, outcome, word = {}) => {
         if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
         this.#end(run, this.#fates.settled(run, outcome, word));
@@ -147,7 +148,10 @@ export class TaskRunner {
     const lane = new TaskLane(runs, {
       begin: (run) => this.#begin(run),
       beginBehind: (run, other) => this.#beginBehind(run, other),
-      begun: (run) => this.#begun(run),
+      begun: (run) => {
+        this.#begun(run);
+        this.#timeBegins(run);
+      },
     });
     for (const run of runs) this.#lanes.set(run, lane);
     this.#line.enter(lane);
@@ -220,6 +224,11 @@ export class TaskRunner {
     const wasSaid = run.begins();
     // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
     if (!wasSaid) this.#teller.started(run, run.message.isShared);
+  }
+
+  /** What it has waited for a slot is not its own. */
+  #timeBegins(run: TaskRun): void {
+    run.beganMs = performance.now();
     const timeoutMs = this.#parts.types.get(run.task.type)?.timeoutMs;
     if (timeoutMs === undefined) return;
     run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
