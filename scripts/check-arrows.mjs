@@ -110,6 +110,7 @@ const PLACES = [
         "isolation.ts",
         "log.ts",
         "service-tracing.ts",
+        "within.ts",
       ),
     ],
   },

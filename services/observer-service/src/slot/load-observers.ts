@@ -14,6 +14,7 @@ import {
 } from "@unacked/sdk";
 import { errorText } from "../error-text.ts";
 import type { LoadedFolder } from "../wire/messages.ts";
+import { within } from "../within.ts";
 import { codePrint } from "./code-print.ts";
 import { brokenFile, brokenFileText, describeLoadFailure } from "./load-failure.ts";
 
@@ -44,12 +45,17 @@ export interface LoadedObservers {
 const isObserverFile = (name: string): boolean =>
   /\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts") && !/\.test\.[^.]+$/.test(name);
 
+/** A file that takes longer is waited for beside those behind it. */
+const NEXT_AFTER_MS = 1_000;
+/** What has not come to its end by then, counted from the last file on, may never: it waits for something at its top level. */
+const LAST_WITHIN_MS = 30_000;
+
 /** Enters a file's own code. */
 export type EnterFile = (file: string, load: () => Promise<unknown>) => Promise<unknown>;
 
 /**
  * Loads every top-level .ts, .js and .mjs file of a folder; TypeScript goes through tsx, so it needs no build. A file that
- * does not load costs its own types alone. Of two files with one type the first by name has it.
+ * does not load, or never comes to the end of loading, costs its own types alone. Of two files with one type the first by name has it.
  *
  * @param enter who answers for what a file starts at its top level: nobody, if nothing is said
  * @throws LoadObserversError where no file has a type
@@ -70,9 +76,7 @@ export async function loadObservers(
   const types = new Map<string, ObserverDefinition>();
   const tasks = new Map<string, TaskDefinition>();
   const code = new Map<string, LoadedFolder["code"][number]>();
-  for (const file of files) {
-    const print = codePrint(file);
-    const loaded = await loadOne(file, permissions, enter);
+  for (const { file, print, loaded } of await loadAll(files, permissions, enter)) {
     if ("problem" in loaded) broken.push(loaded);
     else if (isNotOffered(loaded)) notOffered.push({ file, problem: loaded.notOffered });
     else {
@@ -117,6 +121,32 @@ function observerFiles(dir: string): string[] {
 }
 
 type Loaded = ObserverDefinition | TaskDefinition | NotOffered | BrokenFile;
+
+interface FileLoad {
+  readonly file: string;
+  readonly print: string;
+  readonly loaded: Loaded;
+}
+
+/** One after the other, but for those that wait for something. */
+async function loadAll(files: readonly string[], permissions: Permissions, enter: EnterFile): Promise<FileLoad[]> {
+  const begun: { file: string; print: string; loading: Promise<Loaded> }[] = [];
+  for (const file of files) {
+    const print = codePrint(file);
+    const loading = loadOne(file, permissions, enter);
+    begun.push({ file, print, loading });
+    await within(NEXT_AFTER_MS, loading);
+  }
+  const inTime = within(LAST_WITHIN_MS, Promise.all(begun.map(({ loading }) => loading)));
+  return Promise.all(
+    begun.map(async ({ file, print, loading }) => {
+      const late = inTime.then(() => brokenFile(file, NEVER_LOADED));
+      return { file, print, loaded: await Promise.race([loading, late]) };
+    }),
+  );
+}
+
+const NEVER_LOADED = `it does not load: it has not come to its end within ${LAST_WITHIN_MS / 1_000} s: an await outside of its handlers, or in what it imports, waits for something`;
 
 async function loadOne(file: string, permissions: Permissions, enter: EnterFile): Promise<Loaded> {
   try {

@@ -7,6 +7,7 @@ import type { Placement } from "./placement.ts";
 import { endText, type Slot } from "./slot.ts";
 import type { NotedDeath, SlotHistory } from "./slot-history.ts";
 import type { SlotEnd } from "./slot-process.ts";
+import { ownFrames } from "./told-stack.ts";
 import { type DeadSlot, judgeDeath } from "./trial.ts";
 
 export interface SlotEndsParts {
@@ -94,10 +95,3 @@ export class SlotEnds {
     else log.warn({ ...fields, handlers: placed.length, names }, "a slot has ended");
   }
 }
-
-/** Without the frame that the watchdog has added, and its message. */
-const ownFrames = (stack: string): string =>
-  stack
-    .split("\n")
-    .filter((line) => /^\s+at /.test(line) && !line.includes("whereabouts"))
-    .join("\n");

@@ -8,6 +8,7 @@ import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
 import type { SlotEnd } from "./slot-process.ts";
 import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
+import { ownFrames } from "./told-stack.ts";
 
 export interface SlotSettings extends LaunchSettings {
   /** Slots that observers share, as long as nobody is suspected. */
@@ -69,7 +70,7 @@ export class SlotPool {
     this.#log = log;
     const { memoryBytes, stuckMs } = settings;
     this.#watch = new SlotWatch({ slots: this.roster.slots, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
-    const { onStuck } = hooks;
+    const onStuck = (slot: Slot, word: Stuck) => (slot.isLoaded ? hooks.onStuck(slot, word) : stuckInFile(slot, word));
     const onAlive = (slot: Slot) => this.#watch.heard(slot);
     const onMessage = (slot: Slot, message: FromSlot) => this.#take(slot, message);
     const onGone = (slot: Slot, end: SlotEnd) => this.#gone(slot, end);
@@ -290,6 +291,17 @@ export class SlotPool {
     setTimeout(() => this.#fill(), this.#pauseMs);
     this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
   }
+}
+
+/** No handler has begun in it: what holds it is the top level of a file, and it will not load. */
+function stuckInFile(slot: Slot, { forMs, stack }: Stuck): void {
+  const place = stack && ownFrames(stack).split("\n")[0]?.trim();
+  const where = place || "in what cannot be told: see which file was changed last";
+  slot.lastWord = {
+    name: "FileBlocksError",
+    message: `a file has blocked its event loop for ${Math.round(forMs)} ms outside of its handlers, ${where}`,
+  };
+  slot.process.kill();
 }
 
 const printsOf = (code: LoadedFolder["code"]): ReadonlyMap<string, string> =>
