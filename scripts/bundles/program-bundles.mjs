@@ -31,12 +31,28 @@ export const PROGRAMS = [
 const REQUIRE = 'import { createRequire as requireIn } from "node:module"; const require = requireIn(import.meta.url);';
 
 /**
+ * What an older Node says by itself is "crypto is not defined", from deep within. It is asked where the first file begins.
+ *
+ * @param {string} least as `20.19`
+ */
+function requireNode(least) {
+  const [major, minor = "0"] = least.split(".");
+  const text = JSON.stringify(`Node ${least} or newer is needed, this is `);
+  return `{ const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < ${major} || (major === ${major} && minor < ${minor})) {
+    process.stderr.write(${text} + process.versions.node + ". See https://nodejs.org\\n");
+    process.exit(2);
+  } }`;
+}
+
+/**
  * @param {string} root of the repository
  * @param {ProgramBundle} program
  * @param {{ outdir: string, external: string[] }} options `external`: packages that stay beside it, besides the program's own
  */
 export async function bundleProgram(root, { of, entries, beside }, { outdir, external }) {
   const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const leastNode = engines.node.replace(/[^\d.]/g, "");
   const result = await build({
     absWorkingDir: root,
     entryPoints: Object.entries(entries).map(([file, out]) => ({ in: join(root, of, `src/${file}.ts`), out })),
@@ -47,8 +63,8 @@ export async function bundleProgram(root, { of, entries, beside }, { outdir, ext
     splitting: true, // what is imported where it is needed is loaded only there
     platform: "node",
     format: "esm",
-    target: `node${engines.node.replace(/[^\d.]/g, "")}`,
-    banner: { js: REQUIRE },
+    target: `node${leastNode}`,
+    banner: { js: `${REQUIRE}\n${requireNode(leastNode)}` },
     external: [...external, ...beside],
     metafile: true,
     logLevel: "warning",

@@ -1,8 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { PROGRAMS } from "../../scripts/bundles/program-bundles.mjs";
 import { BEING_MADE, putInPlace } from "../../scripts/bundles/put-in-place.mjs";
+import { ROOT } from "../support/processes/processes.ts";
 
 let bundle = "";
 beforeEach(() => {
@@ -40,4 +43,22 @@ it("cut short, it has put in place what programs load, and has taken nothing awa
   write({ "main.js/in-the-way": "" });
   expect(() => putInPlace(bundle)).toThrow();
   expect(found()).toEqual([`${BEING_MADE}/main.js`, "chunks/a-1.js", "chunks/a-2.js", "main.js/in-the-way"]);
+});
+
+/** Another version than the one that runs it, for whoever asks. */
+const sayingToBe = (node: string): string =>
+  `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"${node}"}})`;
+
+const programs = PROGRAMS.filter(({ entries }) => "main" in entries).map(({ of }) => of);
+it.each(programs)("%s says at once that a Node is too old, and which would do", (of) => {
+  const main = join(ROOT, of, "bundle/main.js");
+  const start = (node: string) =>
+    spawnSync(process.execPath, ["--import", sayingToBe(node), main, "--version"], { encoding: "utf8" });
+  const { status, stdout, stderr } = start("20.18.3");
+  expect([status, stdout, stderr]).toEqual([
+    2,
+    "",
+    "Node 20.19 or newer is needed, this is 20.18.3. See https://nodejs.org\n",
+  ]);
+  expect(start("20.19.0").status).toBe(0);
 });
