@@ -108,7 +108,10 @@ export async function dev({ dir, port, fresh, only }) {
   }
 
   async function startServers() {
-    log.say("Starting PostgreSQL and RabbitMQ ...");
+    const ours = Object.entries({ DATABASE_URL: "PostgreSQL", AMQP_URL: "RabbitMQ" }).filter(
+      ([name]) => process.env[name] === undefined,
+    );
+    if (ours.length > 0) log.say(`Starting ${ours.map(([, server]) => server).join(" and ")} ...`);
     /** @type {{ name: string, stop: () => Promise<void> }[]} */
     const rank = [];
     ranks.push(rank);

@@ -1,4 +1,4 @@
-import { decodeLogLine } from "../../scripts/start/log-lines.mjs";
+import { decodeLogLine, isSerious, reasonOf } from "../../scripts/start/log-lines.mjs";
 
 /** pino's names, or its numbers. @type {Record<string, string>} */
 const SHOUTED = { warn: "WARN  ", error: "ERROR ", fatal: "ERROR ", 40: "WARN  ", 50: "ERROR ", 60: "ERROR " };
@@ -12,11 +12,16 @@ const ALWAYS = "dev";
  *   none: everything but the requests that the manager has answered well
  */
 export function logStream({ only, write }) {
+  /** By program: its last line, if that was a warning of its own. @type {Map<string, string>} */
+  const warned = new Map();
   return {
-    /** @param {string} program @param {string} line */
+    /** What a program warns of again and again (each of its connections that it cannot connect) is shown once. @param {string} program @param {string} line */
     take(program, line) {
       const shown = shownLine(program, line, only);
-      if (shown !== null) write(shown);
+      if (shown === null || warned.get(program) === shown) return;
+      warned.delete(program);
+      if (isSerious(decodeLogLine(line)) && shown.startsWith(prefixOf(program))) warned.set(program, shown);
+      write(shown);
     },
     /** What `unacked dev` itself says. @param {string} text */
     say(text) {
@@ -39,7 +44,8 @@ export function shownLine(program, line, only) {
   if (entry === null) return prefixed(program, line);
   const name = entry.observer ?? entry.name;
   const source = type === null || typeof name !== "string" ? program : `${type}/${name}`;
-  return prefixed(source, `${SHOUTED[String(entry.level)] ?? ""}${textOf(entry)}`);
+  const reason = isSerious(entry) && source === program ? reasonOf(entry) : "";
+  return prefixed(source, `${SHOUTED[String(entry.level)] ?? ""}${textOf(entry)}${reason === "" ? "" : `: ${reason}`}`);
 }
 
 /** @param {Record<string, any> | null} entry */
@@ -60,5 +66,8 @@ function textOf({ msg, fields, error, stack, err }) {
 const prefixed = (source, text) =>
   text
     .split("\n")
-    .map((line) => `${source.padEnd(9)} | ${line}\n`)
+    .map((line) => `${prefixOf(source)}${line}\n`)
     .join("");
+
+/** @param {string} source */
+const prefixOf = (source) => `${source.padEnd(9)} | `;

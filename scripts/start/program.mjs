@@ -89,8 +89,9 @@ export function programOf(options) {
   function failure(what, lines) {
     const said = meaningfulLines(lines);
     const quoted = said.length === 0 ? "It said nothing." : `It said:\n  ${said.join("\n  ")}`;
-    // Exit code 2 says that a setting or an observer file is wrong: other data would not help.
-    const advice = outcome?.includes("code 2") ? "" : ` To begin with empty data instead: ${freshCommand}`;
+    // Exit code 2 says that a setting or an observer file is wrong, and a remedy what else: other data would not help.
+    const isKnown = outcome?.includes("code 2") || lines.some((line) => decodeLogLine(line)?.remedy !== undefined);
+    const advice = isKnown ? "" : ` To begin with empty data instead: ${freshCommand}`;
     return new PlainError(`${what}. ${quoted}\nAll it wrote is in ${log.path}.${advice}`);
   }
 

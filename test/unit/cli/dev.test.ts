@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { isCode, watchedFolder, watchFolder } from "../../../cli/dev/folder-watch.mjs";
-import { shownLine } from "../../../cli/dev/log-stream.mjs";
+import { logStream, shownLine } from "../../../cli/dev/log-stream.mjs";
 import { RABBITMQ_MISSING } from "../../../cli/dev/servers-missing.mjs";
 import { serviceLife } from "../../../cli/dev/service-life.mjs";
 import { eventually } from "../../support/eventually.ts";
@@ -32,6 +32,28 @@ it("requests that the manager has answered well are shown where the manager is a
   expect(shownLine("manager", answered(200), [])).toBeNull();
   expect(shownLine("manager", answered(200), ["manager"])).not.toBeNull();
   expect(shownLine("manager", answered(503), [])).not.toBeNull();
+});
+
+it("why a program cannot go on, and what to do, is shown beside its message; said again and again it is shown once", () => {
+  let shown = "";
+  const stream = logStream({ only: [], write: (text) => void (shown += text) });
+  const away = {
+    level: "error",
+    msg: "no broker; trying again",
+    detail: "connect ECONNREFUSED 127.0.0.1:1",
+    remedy: "Start it.",
+  };
+  for (let connection = 1; connection <= 6; connection += 1) stream.take("manager", line({ ...away, connection }));
+  const told = "manager   | ERROR no broker; trying again: connect ECONNREFUSED 127.0.0.1:1. Start it.\n";
+  expect(shown).toBe(told);
+  stream.take("manager", line({}));
+  stream.take("manager", line(away));
+  expect(shown).toBe(`${told}manager   | hello\n${told}`);
+  // What an observer says is its author's.
+  shown = "";
+  for (const times of [1, 2])
+    stream.take("service", line({ level: "warn", type: "feed", observer: "btc", msg: "late", times }));
+  expect(shown).toBe("feed/btc  | WARN  late\n".repeat(2));
 });
 
 it("saved code counts, below src too, and what editors, tools and packages write does not", () => {
