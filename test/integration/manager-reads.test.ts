@@ -8,7 +8,7 @@ import type { ManagerReads } from "../../services/observer-manager/src/operation
 import type { ObserverQuery } from "../../services/observer-manager/src/operations/observers/observer-tools.ts";
 import { insert, putObserver, putService, useBooks } from "../support/servers/books.ts";
 
-const books = useBooks("observers, services, errors");
+const books = useBooks("observers, runs, services, errors");
 let reads: ManagerReads;
 
 beforeAll(async () => {
@@ -248,6 +248,28 @@ describe("the figures", () => {
       stateQueueLag: 3,
       oldestWaiting: null,
     });
+  });
+
+  test("name as waiting longest also what is sent again every few seconds, as the services with room lack its type", async () => {
+    const lacking = (at: number) => ({
+      status: "Created",
+      last_error: { name: "UnknownType", message: "the service that had a free worker does not know the type" },
+      last_error_at: new Date(at),
+    });
+    await put({ status: "Created", modified_at: new Date(5_000) });
+    const ran = await put({ ...lacking(1_000), modified_at: new Date(9_000) });
+    const run = { id: randomUUID(), observer_id: ran, service_id: randomUUID(), message_id: randomUUID(), generation: 1 };
+    const life = {
+      revision: 1,
+      epoch: 1,
+      state: "Ended",
+      started_at: new Date(2_000),
+      ended_at: new Date(9_000),
+      end_reason: "stopped",
+    };
+    await insert(books.dataSource, "runs", { ...run, ...life });
+    await put({ name: "lacking", ...lacking(3_000), modified_at: new Date(9_500) });
+    expect((await reads.stats()).oldestWaiting).toMatchObject({ name: "lacking", since: "1970-01-01T00:00:03.000Z" });
   });
 
   test("count by status and type, and workers by pool: of Alive and Suspect services, less what occupies them", async () => {

@@ -224,6 +224,8 @@ describe("who is current", () => {
     ]);
     expect(observer).toMatchObject({ status: "Created", revision: 2, lastError: { name: "UnknownType" } });
     expect(scene.wanted).toEqual([{ kind: "start", observerId: observer.id, revision: 2, delayMs: 3_000 }]);
+    scene.say(newServiceId(), [started(runOf(observer))]);
+    expect(observer).toMatchObject({ status: "Processing", lastError: null });
   });
 
   it("deletes when a start was refused because of the stop", () => {

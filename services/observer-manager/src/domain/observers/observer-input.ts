@@ -5,6 +5,8 @@ import { admit, endRun, supersede } from "./run-fate.ts";
 
 /** How long a start waits when a service did not know its type: a rolling deploy may bring one that does. */
 export const UNKNOWN_TYPE_PAUSE_MS = 3_000;
+/** The name of the `lastError` of one that a service has let go for it. */
+export const UNKNOWN_TYPE = "UnknownType";
 
 /**
  * Feeds an input to the observer's machine and carries out what it decides.
@@ -22,6 +24,11 @@ export function applyInput(books: Books, observer: ObserverBook, input: Observer
   if (!mayHaveRun(observer.status)) letGoOfRun(books, observer);
   if (observer.status !== "Processing" && observer.silentSinceMs !== null) {
     observer.silentSinceMs = null;
+    books.changedObservers.add(observer);
+  }
+  // What it waited for is there, or it does not wait: the next that says this begins to wait then (overview/stats-reads.ts).
+  if (!["awaited", "none"].includes(traitsOf(observer.status).run) && observer.lastError?.name === UNKNOWN_TYPE) {
+    observer.lastError = null;
     books.changedObservers.add(observer);
   }
   if (["none", "on-hold", "later"].includes(traitsOf(observer.status).run)) refuseRequest(books, observer, "not-wanted");

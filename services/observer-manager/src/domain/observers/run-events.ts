@@ -3,7 +3,7 @@ import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 import { answerRequest, noteEpoch } from "./admission.ts";
 import { noteCheckpoint, noteSaver } from "./checkpoints.ts";
 import { meetRun, metRun, type RunEvent, record, type Source, takeBack } from "./current-run.ts";
-import { applyInput } from "./observer-input.ts";
+import { applyInput, UNKNOWN_TYPE } from "./observer-input.ts";
 import type { ObserverInput } from "./observer-machine.ts";
 import { endRun, supersede } from "./run-fate.ts";
 import { tellStep } from "./run-story.ts";
@@ -186,7 +186,7 @@ export function applyStartNotRun(books: Books, event: StartNotRun): void {
   if (observer.currentRunId !== null && !hasLostIts(books, observer, event.messageId)) return;
   if (event.reason === "unknown-type" && observer.pending === null) {
     const message = "the service that had a free worker does not know the type; it is sent again";
-    observer.lastError = { name: "UnknownType", message };
+    observer.lastError = { name: UNKNOWN_TYPE, message };
     books.changedObservers.add(observer);
   }
   applyInput(books, observer, event.reason === "stopped" ? "start-refused" : "type-unknown");

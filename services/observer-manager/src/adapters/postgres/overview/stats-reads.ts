@@ -11,6 +11,7 @@ import {
 import type { DataSource } from "typeorm";
 import { unevenPools } from "../../../domain/balance/uneven.ts";
 import { MARKER_LIVES_MS } from "../../../domain/observers/absence-proof.ts";
+import { UNKNOWN_TYPE } from "../../../domain/observers/observer-input.ts";
 import { warningsOf } from "../../../domain/overview/warnings.ts";
 import type { AskQueues } from "../../../operations/pools/pool-queues.ts";
 import { intSum } from "../connection/int-sum.ts";
@@ -40,10 +41,19 @@ const POOLS = `
   FULL JOIN (${OCCUPIED_BY_POOL}) o USING (pool)
   ORDER BY pool`;
 
-/** Index: observers_by_status. */
+/**
+ * Index: observers_by_status, and for those that a service has let go runs_of_observer. These are sent again, and so written, every few
+ * seconds: they have waited since that was said first, or since a run that came after it (of an older manager, which leaves it there).
+ */
 const OLDEST_WAITING = `
-  SELECT id, name, status, modified_at AS since, (extract(epoch FROM now() - modified_at) * 1000)::bigint AS waiting_ms
-  FROM observers WHERE status IN (${literals(AWAITING_STATUSES)}) ORDER BY modified_at, id LIMIT 1`;
+  SELECT id, name, status, since, (extract(epoch FROM now() - since) * 1000)::bigint AS waiting_ms
+  FROM (SELECT id, name, status,
+               CASE WHEN last_error ->> 'name' = '${UNKNOWN_TYPE}'
+                    THEN least(modified_at, greatest(last_error_at,
+                           (SELECT max(r.ended_at) FROM runs r WHERE r.observer_id = o.id)))
+                    ELSE modified_at END AS since
+        FROM observers o WHERE status IN (${literals(AWAITING_STATUSES)})) waiting
+  ORDER BY since, id LIMIT 1`;
 
 /** A handful of rows: each has a marker in its work queue, or had it taken out by somebody who does not tell. */
 const MARKED_POOLS = `
