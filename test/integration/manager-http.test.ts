@@ -363,7 +363,7 @@ describe("health", () => {
         ...api.reads,
         stats: () => Promise.reject(new TypeError("the secret of the stats")),
         listErrors: () => books.dataSource.query("SELECT $1::int", ["a secret value"]),
-        listServices: () => Promise.resolve({ items: [{ id: "not a service" }], total: 1 } as never),
+        listServices: () => Promise.resolve({ items: "no services", total: 1 } as never),
       },
     }));
     for (const path of ["stats", "errors", "services"]) {
