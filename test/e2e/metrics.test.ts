@@ -41,6 +41,8 @@ describe("what Prometheus scrapes of a running system", () => {
         expect(metrics.value("unacked_workers_free", { pool: "default" })).toBe(12);
         expect(metrics.value("unacked_workers_desired", { pool: "default" })).toBe(22);
         expect(metrics.value("unacked_queue_consumers", { queue: "unacked.work.default" })).toBe(2);
+        for (const queue of ["unacked.state", "unacked.task-state"])
+          expect(metrics.value("unacked_queue_consumers", { queue })).toBeGreaterThan(0);
         expect(metrics.value("unacked_state_queue_batches")).toBe(0);
         expect(metrics.value("unacked_broker_connected", { connection: "consume" })).toBe(1);
       });

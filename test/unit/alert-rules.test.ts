@@ -47,6 +47,7 @@ const WELL: Series = {
   [`unacked_requests_waiting{${manager}}`]: steady(3),
   [`unacked_manager_requests_total{${manager},user="billing",outcome="done"}`]: growing(1),
   [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: steady(1),
+  [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(1),
   [`unacked_state_queue_batches{${manager}}`]: steady(3),
   [`unacked_manager_failing_seconds{${manager},queue="unacked.state"}`]: steady(0),
   [`unacked_command_lag_seconds{${manager},kind="start"}`]: steady(0),
@@ -96,7 +97,7 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   },
   {
     alert: "UnackedStateQueueUnread",
-    series: { [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: steady(0) },
+    series: { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) },
   },
   { alert: "UnackedNoFreeWorker", series: { [`unacked_workers_free${ofPool}`]: steady(0) } },
   { alert: "UnackedWouldNotSurvive", series: { [`unacked_workers_desired${ofPool}`]: steady(21) } },

@@ -26,6 +26,7 @@ import { Readoption } from "./operations/observers/readoption.ts";
 import { Reconciler } from "./operations/observers/reconciler.ts";
 import { ScheduledStarts } from "./operations/observers/scheduled-starts.ts";
 import { PoolKeeper } from "./operations/pools/pool-keeper.ts";
+import type { QueuesNow } from "./operations/pools/pool-queues.ts";
 import { Fleet } from "./operations/services/fleet.ts";
 import { Prober } from "./operations/services/prober.ts";
 import { ServiceDesk } from "./operations/services/service-desk.ts";
@@ -91,7 +92,7 @@ export class ObserverManager {
       schedules: () => this.#database.schedules.counts(),
       taskFigures: () => this.#tasks.figureDesk.listTaskFigures("minute"),
       repairs: () => this.#reconciler.counts,
-      failingForMs: () => this.#broker.failingForMs,
+      failingForMs: () => ({ ...this.#broker.failingForMs, tasks: this.#tasks.failingForMs }),
       requestsWaiting: () => this.#requests.waiting,
       connections: () => this.#broker.connections,
       streams: () => this.#changes.subscriberCount,
@@ -164,7 +165,7 @@ export class ObserverManager {
     });
     this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
     this.#logs = new LogDesk({ places: logPlaces, reader: this.#broker.logs });
-    const reads = this.#database.reads((asked) => this.#broker.queues(asked));
+    const reads = this.#database.reads((asked) => this.#queues(asked));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#scheduledStarts = new ScheduledStarts({
       store: this.#database.scheduledStarts,
@@ -300,6 +301,12 @@ export class ObserverManager {
   /** @returns false while the database is away */
   openBooks(): Promise<boolean> {
     return this.#database.open();
+  }
+
+  /** Those of the pools, and our own; null while the broker cannot be asked. */
+  async #queues(pools: string[]): Promise<QueuesNow | null> {
+    const [now, ofTasks] = await Promise.all([this.#broker.queues(pools), this.#tasks.stateQueue()]);
+    return now && ofTasks ? { ...now, depths: [...now.depths, ofTasks] } : now;
   }
 
   start(): void {

@@ -1,4 +1,4 @@
-import type { TaskId } from "@unacked/contracts";
+import type { QueueDepth, TaskId } from "@unacked/contracts";
 import { TaskBroker, type TaskBrokerSettings } from "./adapters/amqp/tasks/task-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import type { Log } from "./operations/log.ts";
@@ -127,6 +127,14 @@ export class TaskSide {
   #refuse(attempts: UnwantedAttempt[]): void {
     if (attempts.length > 0) void this.#broker.cancel(attempts);
     this.#dispatcher.cancelNow();
+  }
+
+  /** As TaskBroker has them. */
+  get failingForMs(): number {
+    return this.#broker.failingForMs;
+  }
+  stateQueue(): Promise<QueueDepth | null> {
+    return this.#broker.stateQueue();
   }
 
   /** Something may be due, or there may be room. */

@@ -42,7 +42,7 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
     flows: async () => ({ running: 0, ends: 0, oldestEndS: 0 }),
     schedules: async () => ({ byStatus: [], oldestDueS: 0 }),
     repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 3 }),
-    failingForMs: () => ({ state: 0, error: 0 }),
+    failingForMs: () => ({ state: 0, tasks: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
     streams: () => 4,
     requestsWaiting: () => undefined,

@@ -52,3 +52,21 @@ test.each([
   expect(errors[0]?.body).toContain(bad);
   expect(errors[0]?.body).not.toContain(good(1));
 });
+
+test("For how long it has been tried in vain is told, and that it goes well again", async () => {
+  const queue = new MemoryQueue();
+  queue.publish(batchOf(7, good(1)));
+  let isAway = true;
+  const consumer = new TaskStateConsumer({
+    ledger: { apply: () => (isAway ? Promise.reject(new Error("the database is away")) : Promise.resolve()) } as never,
+    errors: { record: () => Promise.resolve() },
+    days: { makeAhead: () => Promise.resolve() } as never,
+    reporter: "a manager",
+    log,
+  });
+  await consumer.begin(queue.session(new Dying(Number.POSITIVE_INFINITY, "after")));
+  await eventually(() => expect(consumer.retries.failingForMs).toBeGreaterThan(0));
+  isAway = false;
+  await eventually(() => expect(queue.size).toBe(0));
+  expect(consumer.retries.failingForMs).toBe(0);
+});

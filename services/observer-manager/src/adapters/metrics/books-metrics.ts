@@ -1,4 +1,11 @@
-import { OBSERVER_STATUSES, type Stats, WARNING_CODES } from "@unacked/contracts";
+import {
+  ERROR_QUEUE,
+  OBSERVER_STATUSES,
+  STATE_QUEUE,
+  type Stats,
+  TASK_STATE_QUEUE,
+  WARNING_CODES,
+} from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
 import { COMMAND_KINDS } from "../../domain/books/books.ts";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
@@ -53,7 +60,7 @@ export class BooksMetrics {
     this.#queueReady = metrics.gauge({
       name: "unacked_queue_ready",
       help: "Messages that wait in a queue and that nobody holds; the observers that run are not among them.",
-      labels: { queue: "the state queue, the error queue, the work queues of pools shown" },
+      labels: { queue: "the state queues of observers and of tasks, the error queue, the work queues of pools shown" },
     });
     this.#queueConsumers = metrics.gauge({
       name: "unacked_queue_consumers",
@@ -126,8 +133,8 @@ export class BooksMetrics {
   #showQueues({ queues, stateQueueLag, workers }: Stats): void {
     if (stateQueueLag !== null) this.#stateLag.set(stateQueueLag);
     const shown = queues ?? [];
-    // The state and the error queue come last.
-    const withoutOthers = workers.byPool.length > MAX_NAMED ? shown.slice(-2) : shown;
+    const withoutOthers =
+      workers.byPool.length > MAX_NAMED ? shown.filter(({ queue }) => OWN_QUEUES.includes(queue)) : shown;
     for (const { queue, ready, consumers } of withoutOthers) {
       this.#queueReady.set({ queue }, ready);
       this.#queueConsumers.set({ queue }, consumers);
@@ -144,6 +151,7 @@ export class BooksMetrics {
   }
 }
 
+const OWN_QUEUES = [STATE_QUEUE, ERROR_QUEUE, TASK_STATE_QUEUE];
 const NONE = { count: 0, overdueS: 0, oldestS: 0 };
 
 function poolGauges(metrics: MetricSet) {

@@ -1,4 +1,4 @@
-import { ErrorReason, RUN_END_REASONS } from "@unacked/contracts";
+import { ERROR_QUEUE, ErrorReason, RUN_END_REASONS, STATE_QUEUE, TASK_STATE_QUEUE } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
 import { COMMAND_KINDS, type Happening } from "../../domain/books/books.ts";
 import type { RepairCounts } from "../../operations/observers/reconciler.ts";
@@ -14,7 +14,7 @@ const REPAIR_KINDS = {
 export interface FlowFigures {
   repairs(): Readonly<RepairCounts>;
   /** For how long the messages of our own queues have been tried in vain, in ms; 0 while all goes well. */
-  failingForMs(): Record<"state" | "error", number>;
+  failingForMs(): Record<"state" | "tasks" | "error", number>;
 }
 
 /** What this manager did since it began: the one that reads the state queue counts, the others stand still. */
@@ -82,11 +82,12 @@ export class OperationMetrics implements Tally {
     metrics.gauge({
       name: "unacked_manager_failing_seconds",
       help: "For how long messages of a queue have been tried again and again in vain; 0 while all goes well.",
-      labels: { queue: ["unacked.state", "unacked.error"] },
+      labels: { queue: [STATE_QUEUE, TASK_STATE_QUEUE, ERROR_QUEUE] },
       collect: (gauge) => {
-        const { state, error } = failingForMs();
-        gauge.set({ queue: "unacked.state" }, state / 1_000);
-        gauge.set({ queue: "unacked.error" }, error / 1_000);
+        const { state, tasks, error } = failingForMs();
+        gauge.set({ queue: STATE_QUEUE }, state / 1_000);
+        gauge.set({ queue: TASK_STATE_QUEUE }, tasks / 1_000);
+        gauge.set({ queue: ERROR_QUEUE }, error / 1_000);
       },
     });
     metrics.counter({

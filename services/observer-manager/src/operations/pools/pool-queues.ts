@@ -3,7 +3,7 @@ import type { QueueKeeper, QueueTrouble, UnwantedQueue } from "../../domain/over
 
 /** What the broker says of the queues at this moment. */
 export interface QueuesNow {
-  /** Of the pools that were asked for and can be had, of the unwanted ones, and of state and error queue, which come last. */
+  /** Of the pools that were asked for and can be had, of the unwanted ones, and of the state queues of observers and tasks, and the error queue. */
   depths: QueueDepth[];
   troubles: readonly QueueTrouble[];
   unwanted: readonly UnwantedQueue[];

@@ -15,8 +15,10 @@ import {
   isOwnExchange,
   newMessageId,
   type Probe,
+  type QueueDepth,
   type QueueType,
   type ReportTasks,
+  TASK_STATE_QUEUE,
   type TaskBundle,
   type TaskMarker,
   taskQueue,
@@ -167,12 +169,28 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     return this.#order(keyOf(service), { kind: "Probe" });
   }
 
-  async queue(pool: string): ReturnType<TaskMarkers["queue"]> {
+  queue(pool: string): ReturnType<TaskMarkers["queue"]> {
+    return this.#look(taskQueueName(pool));
+  }
+
+  /** What services have told of tasks and nobody has read yet; null while the broker cannot be asked. */
+  async stateQueue(): Promise<QueueDepth | null> {
+    const look = await this.#look(TASK_STATE_QUEUE).catch(() => null);
+    return look && { queue: TASK_STATE_QUEUE, ...look };
+  }
+
+  /** For how long that has been tried in vain, in ms; 0 while all goes well. */
+  get failingForMs(): number {
+    return this.#consumer?.retries.failingForMs ?? 0;
+  }
+
+  /** One that is gone has no messages, and no consumer. */
+  async #look(queue: string): Promise<{ ready: number; consumers: number } | null> {
     const session = this.#session;
     if (session === undefined) return null;
     const channel = await session.openSideChannel();
     try {
-      const { messageCount: ready, consumerCount: consumers } = await channel.inspect(taskQueueName(pool));
+      const { messageCount: ready, consumerCount: consumers } = await channel.inspect(queue);
       return { ready, consumers };
     } catch (error) {
       if (error instanceof RefusedError) return error.reason.detail.startsWith("404 ") ? { ready: 0, consumers: 0 } : null;

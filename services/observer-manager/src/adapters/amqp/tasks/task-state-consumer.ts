@@ -7,6 +7,7 @@ import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import { Portions } from "../deliveries/portions.ts";
+import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 
 const PREFETCH = 500;
@@ -41,6 +42,7 @@ export class TaskStateConsumer {
   readonly #parts: TaskStateConsumerParts;
   readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
   readonly #forgotten = new ForgottenConsumer(TASK_STATE_QUEUE, () => this.#batches.isIdle);
+  readonly retries = new Retries();
   readonly #portions = new Portions();
   #session: Session | undefined;
 
@@ -63,9 +65,12 @@ export class TaskStateConsumer {
       await this.#parts.errors.record(portion.flatMap(({ errors }) => errors));
       await this.#apply(portion.flatMap(({ delivery, batch }) => (batch === undefined ? [] : [{ delivery, batch }])));
       for (const { delivery } of portion) delivery.settle("ack");
+      this.retries.succeeded();
     };
-    const failed = (error: unknown, { length: messages }: readonly Message[]): void =>
+    const failed = (error: unknown, { length: messages }: readonly Message[]): void => {
+      this.retries.failed(error);
       this.#parts.log.warn({ err: error, messages }, "what was told of tasks could not be applied, trying again");
+    };
     const giveUp = () => this.#session?.end("tasks' events could not be applied: another manager may try");
     const messages = deliveries.map((delivery) => this.#read(delivery));
     return this.#portions.apply(messages, { apply, failed, giveUp }, lost);
