@@ -170,34 +170,21 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   }
 
   queue(pool: string): ReturnType<TaskMarkers["queue"]> {
-    return this.#look(taskQueueName(pool));
+    return look(this.#session, taskQueueName(pool));
   }
 
-  /** What services have told of tasks and nobody has read yet; null while the broker cannot be asked. */
+  /**
+   * What services have told of tasks and nobody has read yet; null while the broker cannot be asked. By the connection that publishes nothing: under an alarm the
+   * broker does not read the other one.
+   */
   async stateQueue(): Promise<QueueDepth | null> {
-    const look = await this.#look(TASK_STATE_QUEUE).catch(() => null);
-    return look && { queue: TASK_STATE_QUEUE, ...look };
+    const counts = await look(this.#consumption.session, TASK_STATE_QUEUE).catch(() => null);
+    return counts && { queue: TASK_STATE_QUEUE, ...counts };
   }
 
   /** For how long that has been tried in vain, in ms; 0 while all goes well. */
   get failingForMs(): number {
     return this.#consumer?.retries.failingForMs ?? 0;
-  }
-
-  /** One that is gone has no messages, and no consumer. */
-  async #look(queue: string): Promise<{ ready: number; consumers: number } | null> {
-    const session = this.#session;
-    if (session === undefined) return null;
-    const channel = await session.openSideChannel();
-    try {
-      const { messageCount: ready, consumerCount: consumers } = await channel.inspect(queue);
-      return { ready, consumers };
-    } catch (error) {
-      if (error instanceof RefusedError) return error.reason.detail.startsWith("404 ") ? { ready: 0, consumers: 0 } : null;
-      throw error;
-    } finally {
-      await channel.close();
-    }
   }
 
   /** To one generation of one service. Never rejects. @returns false where it came back: that generation is gone */
@@ -262,3 +249,18 @@ export class TaskBroker implements TaskSender, TaskMarkers {
 }
 
 const keyOf = ({ serviceId, generation }: Source): string => generationKey(serviceId, generation);
+
+/** One that is gone has no messages, and no consumer. */
+async function look(session: Session | undefined, queue: string): Promise<{ ready: number; consumers: number } | null> {
+  if (session === undefined) return null;
+  const channel = await session.openSideChannel();
+  try {
+    const { messageCount: ready, consumerCount: consumers } = await channel.inspect(queue);
+    return { ready, consumers };
+  } catch (error) {
+    if (error instanceof RefusedError) return error.reason.detail.startsWith("404 ") ? { ready: 0, consumers: 0 } : null;
+    throw error;
+  } finally {
+    await channel.close();
+  }
+}

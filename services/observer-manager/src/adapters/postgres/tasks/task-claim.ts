@@ -4,10 +4,10 @@ import { prepared } from "../connection/prepared.ts";
 /** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
 export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
 
-/** A service that may be given tasks has the type. Few rows. @param pool, type as SQL */
-export const isServed = (pool: string, type: string): string => `EXISTS (
+/** A service that may be given tasks has the type. Few rows. @param pool, type as SQL, and of a service `s` whether it lives */
+export const isServed = (pool: string, type: string, lives = `s.${TASK_SERVICE_LIVES}`): string => `EXISTS (
   SELECT FROM task_services s
-  WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND s.${TASK_SERVICE_LIVES}
+  WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND ${lives}
     AND s.types @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
 
 /** Of a row of task_types: a claim has to count what is in flight of it, or may take none. */

@@ -1,5 +1,5 @@
 import { LIVING_STATES } from "../services/service-states.ts";
-import { TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { isServed, TASK_SERVICE_LIVES } from "./task-claim.ts";
 
 /**
  * Of a row `s` of task_services, to say why tasks wait; what is claimed goes by TASK_SERVICE_LIVES alone. A service that is not known to be gone, and
@@ -9,8 +9,5 @@ export const MAY_LIVE = `(s.${TASK_SERVICE_LIVES} OR EXISTS (
   SELECT FROM services v
   WHERE v.id = s.id AND v.state IN (${LIVING_STATES}) AND v.last_seen_at < s.seen_at + interval '20 seconds'))`;
 
-/** A service that may live has the type. Few rows. @param pool, type as SQL */
-export const mayBeServed = (pool: string, type: string): string => `EXISTS (
-  SELECT FROM task_services s
-  WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND s.types @> jsonb_build_array(jsonb_build_object('type', ${type}))
-    AND ${MAY_LIVE})`;
+/** A service that may live has the type. @param pool, type as SQL */
+export const mayBeServed = (pool: string, type: string): string => isServed(pool, type, MAY_LIVE);
