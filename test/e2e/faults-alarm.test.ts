@@ -44,6 +44,8 @@ describe("while a memory alarm blocks everybody who publishes", () => {
     console.log(
       `alarm on, service frozen: its 10 observers run elsewhere after ${(performance.now() - frozenMs).toFixed(0)} ms`,
     );
+    const { queues } = (await system.call<{ queues: { queue: string }[] }>("GET", "/api/v1/stats")).body;
+    expect(queues).toContainEqual(expect.objectContaining({ queue: "unacked.task-state", ready: 0 }));
     await frozen.kill("SIGKILL"); // what it would do on waking is another test's
 
     // Their handlers have returned, and cannot say so: the messages stay unacked, so that nothing is lost if they die.
