@@ -23,18 +23,26 @@ export const tasksByTurns = {
 async function measure(bench) {
   const { rig, sizes } = bench;
   const forMs = sizes.sustainedS * 1_000;
+  const forLong = `created as fast as they are done, for ${sizes.sustainedS} s: done`;
   const tally = new Tally("tasks-by-turns", {
-    sustained: perSecond(`that do nothing, created as fast as they are done, for ${sizes.sustainedS} s: done`),
+    sustained: perSecond(`that do nothing, ${forLong}`),
+    // Of the peer, too: it is given up to 500 at once, as its users who want speed take them.
+    many: perSecond(`the same of a type that takes batches of 100, ${forLong}`),
   });
+  const sustainedOf = async (/** @type {string} */ type) => {
+    const { system } = await startTasks(rig);
+    const perS = await sustained(forMs, noopsOf(system, type));
+    await system.close();
+    return perS;
+  };
   const peers = bench.peers.filter(({ name }) => name.startsWith(PEER));
   await repeat(bench, "by turns", async () => {
-    const { system } = await startTasks(rig);
-    tally.ours({ sustained: await sustained(forMs, noopsOf(system)) });
-    await system.close();
+    tally.ours({ sustained: await sustainedOf("noop") });
     for (const peer of peers)
       await measureSustained({ ...bench, runs: 1 }, peer, { forMs, concurrency: WORKERS }, (who, perS) =>
-        tally.peer(who, { sustained: perS }),
+        tally.peer(who, { sustained: perS, many: perS }),
       );
+    tally.ours({ many: await sustainedOf("noop-many") });
   });
   return { figures: tally.figures };
 }

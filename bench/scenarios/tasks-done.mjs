@@ -47,12 +47,12 @@ export async function doneOn(rig, type, count, limits) {
   return { done: (count * 1_000) / tookMs, ...spentValues(spentMs) };
 }
 
-/** Tasks that do nothing, for `sustained`. @param {System} system */
-export function noopsOf(system) {
+/** Tasks that do nothing, for `sustained`. @param {System} system @param {string} [type] */
+export function noopsOf(system, type = "noop") {
   /** Of each batch the last: those of it before are over by then, or nearly. @type {string[]} */
   let lasts = [];
   return {
-    add: async (/** @type {string[]} */ names) => void lasts.push(await system.createTasks("noop", names)),
+    add: async (/** @type {string[]} */ names) => void lasts.push(await system.createTasks(type, names)),
     open: async () => {
       const rows = await system.books.query("SELECT id FROM tasks WHERE id = ANY($1)", [lasts]);
       lasts = rows.map(({ id }) => id);

@@ -24,6 +24,7 @@ let db: DataSource;
 let store: PostgresTaskStore;
 let published: StartTask[];
 let sender: SenderAtOnce;
+let batches: Map<string, number>;
 
 const WINDOW = 10;
 
@@ -34,8 +35,9 @@ beforeAll(() => {
 
 beforeEach(() => {
   published = [];
+  batches = new Map();
   sender = {
-    atOnce: (pool) => ({ pool, window: WINDOW, types: ["a", "b"] }),
+    atOnce: (pool) => ({ pool, window: WINDOW, types: ["a", "b"], batches }),
     sent: (_, tasks) => published.push(...tasks),
     during: (work) => work,
   };
@@ -79,6 +81,20 @@ test("As many as there is room for are Sent together; of more than that none is"
   expect([await statuses(), published.length]).toEqual([["Sent"], WINDOW - 1]);
   await create(...many(2));
   expect([await statuses(), published.length]).toEqual([["Ready", "Sent"], WINDOW - 1]);
+});
+
+test("Of a type that takes batches the window has room for as many calls, and those that are Sent together are counted together", async () => {
+  batches = new Map([["a", 4]]);
+  await create(...many(6), ...many(2, { type: "b" })); // two calls, and two tasks that are alone
+  await create(...many(4 * (WINDOW - 4) + 1)); // one call more than there is room for
+  expect(await rows("status = 'Ready'")).toHaveLength(4 * (WINDOW - 4) + 1);
+  await db.query("DELETE FROM tasks WHERE status = 'Ready'");
+  await create(...many(4 * (WINDOW - 5)));
+  expect([await statuses(), published.length]).toEqual([["Sent"], 8 + 4 * (WINDOW - 5)]);
+  await create({ type: "b" });
+  await create({ type: "b" });
+  expect((await rows("type = 'b'")).map(({ status }) => status).toSorted()).toEqual(["Ready", "Sent", "Sent", "Sent"]);
+  expect(new Set((await rows("status = 'Sent'")).map(({ sent_at: at }) => Number(at))).size).toBe(3);
 });
 
 test("Where something waits in the pool, it waits, too, so that nobody is overtaken; what waits elsewhere, or later, is nothing to it", async () => {
@@ -173,7 +189,7 @@ test("A limit holds from its answer on: whoever is being sent meanwhile is count
   for (let round = 0; round < 20; round += 1) {
     await db.query("TRUNCATE tasks, task_types");
     await putReady(db, 1, { type: "a", pool: "elsewhere" });
-    sender = { ...sender, atOnce: (pool) => ({ pool, window: 100_000, types: ["a"] }) };
+    sender = { ...sender, atOnce: (pool) => ({ pool, window: 100_000, types: ["a"], batches }) };
     let answered = false;
     const creating = Array.from({ length: 3 }, async () => {
       while (!answered) await create({});
@@ -207,9 +223,15 @@ test("A manager that is frozen before the commit holds up no claim, and a change
 });
 
 /** A dispatcher of a pool with four workers, which knows of them. */
-async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): boolean => false, type = "a" } = {}) {
-  await putTaskService(db, { workers: 4, types: [type] });
+async function dispatching({
+  isReady = (): boolean => true,
+  isWaitedFor = (): boolean => false,
+  type = "a",
+  batch = undefined as number | undefined,
+} = {}) {
+  await putTaskService(db, { workers: 4, types: [type], batch });
   const sent: StartTask[] = [];
+  const bundles: number[] = [];
   let refused = 0;
   const looked = { at: 0 };
   class Queue extends PostgresTaskQueueStore {
@@ -231,6 +253,7 @@ async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): bo
         return "not-taken" as const;
       }
       sent.push(...tasks);
+      bundles.push(tasks.length);
       return "sent" as const;
     },
     cancel: () => Promise.resolve(),
@@ -246,8 +269,8 @@ async function dispatching({ isReady = (): boolean => true, isWaitedFor = (): bo
     await db.query("SELECT");
   };
   await untilLooked();
-  const may = (pool: string, count = 1, of = type) => dispatcher.atOnce(pool, new Set([of]), count)?.window;
-  return { dispatcher, sent, untilLooked, may, refuse: () => void (refused = 1) };
+  const may = (pool: string, count = 1, of = type) => dispatcher.atOnce(pool, new Map([[of, count]]))?.window;
+  return { dispatcher, sent, bundles, untilLooked, may, refuse: () => void (refused = 1) };
 }
 
 test("The dispatcher publishes what was Sent, and nothing is Sent for a pool without services, nor once it has stopped", async () => {
@@ -260,6 +283,23 @@ test("The dispatcher publishes what was Sent, and nothing is Sent for a pool wit
   await dispatcher.stop();
   await create({});
   expect([await rows("pool = 'default' AND status = 'Ready'"), sent]).toMatchObject([[{}], [{}]]);
+});
+
+test("Of a type that takes batches calls are full; fewer than one takes are claimed, with what else waits by then", async () => {
+  const { bundles, may } = await dispatching({ batch: 3 });
+  expect([1, 2, 3, 15, 16].map((count) => may("default", count))).toEqual([undefined, undefined, 5, 5, undefined]);
+  await create(...many(6));
+  expect(await statuses()).toEqual(["Sent"]);
+  await eventually(() => expect(bundles).toEqual([3, 3]));
+  await create({});
+  await eventually(() => expect(bundles).toEqual([3, 3, 1]));
+});
+
+test("A call that was claimed and has room leaves nothing that could have been sent: the pool is tried", async () => {
+  await putReady(db, 10, { type: "a" });
+  const { bundles, may } = await dispatching({ batch: 3 });
+  await eventually(() => expect(bundles.toSorted()).toEqual([1, 3, 3, 3]));
+  await eventually(() => expect(may("default", 3)).toBe(5));
 });
 
 test("Two managers that create at once fill the window once more at most, and send each task once", async () => {

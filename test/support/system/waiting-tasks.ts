@@ -27,13 +27,15 @@ interface TaskService {
   types?: string[];
   /** How long they take, if it is known. */
   meanMs?: number;
+  /** How many one call takes. */
+  batch?: number;
 }
 
 /** A service with task workers, that is heard of for 20 s. */
 export async function putTaskService(
   books: Queryable,
-  { pool = "default", workers = 10, types = ["work"], meanMs }: TaskService = {},
+  { pool = "default", workers = 10, types = ["work"], meanMs, batch }: TaskService = {},
 ): Promise<void> {
-  const infos = types.map((type) => ({ type, description: "", paramsSchema: {}, meanMs }));
+  const infos = types.map((type) => ({ type, description: "", paramsSchema: {}, meanMs, batch }));
   await books.query(SERVICE, [pool, workers, JSON.stringify(infos)]);
 }

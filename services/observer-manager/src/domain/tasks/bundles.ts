@@ -94,6 +94,17 @@ function sizeFor(claimed: Claimed, pace: TypePace | undefined, waitMs: number): 
 
 const isNew = ({ isFirstSend, task }: Claimed): boolean => isFirstSend && task.alone !== true;
 
+export function countByType(of: readonly { task: { type: string } }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { task } of of) counts.set(task.type, (counts.get(task.type) ?? 0) + 1);
+  return counts;
+}
+
+/** How many workers so many of each type take: one for each call. @param batches how many tasks a call takes, of types that take batches */
+export function callsOf(counts: ReadonlyMap<string, number>, batches: ReadonlyMap<string, number>): number {
+  return [...counts].reduce((calls, [type, count]) => calls + Math.ceil(count / (batches.get(type) ?? 1)), 0);
+}
+
 /** How many tasks that take so long one worker works off within `waitMs`. */
 export function bundleSize(meanMs: number | null | undefined, waitMs: number): number {
   if (meanMs == null) return 1;

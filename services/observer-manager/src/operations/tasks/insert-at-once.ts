@@ -1,9 +1,10 @@
 import type { SendId, StartTask } from "@unacked/contracts";
+import { countByType } from "../../domain/tasks/bundles.ts";
 import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "./task-store.ts";
 
 export interface SenderAtOnce {
   /** Asked before so many of these types are created in a pool. @returns undefined: they wait, to be claimed */
-  atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined;
+  atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined;
   /** Publishes what was Sent as it was created, of one pool, in this order; of so many that were tried, by an insert that took so long. */
   sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number }): void;
   /** Work that may end with `sent`: whoever stops the sender waits for it. */
@@ -22,8 +23,7 @@ interface Parts {
  */
 export function insertAtOnce({ store, sender }: Parts, tasks: Creation[]): Promise<InsertOutcome[]> {
   const pool = onlyPoolOf(tasks);
-  const types = new Set(tasks.map(({ task }) => task.type));
-  const sending = pool === undefined ? undefined : sender?.atOnce(pool, types, tasks.length);
+  const sending = pool === undefined ? undefined : sender?.atOnce(pool, countByType(tasks));
   if (sender === undefined || sending === undefined) return store.insert(tasks);
   return sender.during(insertAndSend(store, sender, sending, tasks));
 }

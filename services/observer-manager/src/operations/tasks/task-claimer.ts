@@ -1,5 +1,14 @@
 import type { StartTask } from "@unacked/contracts";
-import { type Bundle, bundlesOf, type Claimed, followersOf, isBatched, type TypePace } from "../../domain/tasks/bundles.ts";
+import {
+  type Bundle,
+  bundlesOf,
+  type Claimed,
+  callsOf,
+  countByType,
+  followersOf,
+  isBatched,
+  type TypePace,
+} from "../../domain/tasks/bundles.ts";
 import { fairShareOf, turnsOf } from "../../domain/tasks/lanes.ts";
 import { Rate } from "../../domain/tasks/rate.ts";
 import { isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
@@ -13,7 +22,7 @@ const PACES_EVERY_MS = 250;
 const PACES_HOLD_MS = 2_000;
 /** An insert that is to send takes no longer; and so much for each task. */
 const SLOW_INSERT_MS = 50;
-const SLOW_PER_TASK_MS = 0.2;
+const SLOW_PER_TASK_MS = 0.4;
 const LONGEST_WITHOUT_MS = 5_000;
 
 /** Of one pool. */
@@ -26,6 +35,8 @@ export interface PoolClaim {
   claimed: number;
   /** Nothing else waits. */
   isAll: boolean;
+  /** Some of it had room for more: unlike one that is full, it leaves nothing that could have been sent. */
+  hasRoom: boolean;
   /** When there is room again for a type that its rate holds back, by `performance.now()`; infinity: none is. */
   nextRoomAtMs: number;
 }
@@ -65,17 +76,23 @@ export class TaskClaimer {
     const nextRoomAtMs = performance.now() + (nextRoomInMs ?? Number.POSITIVE_INFINITY);
     if (tasks.length === 0) {
       rate.add(0);
-      return { bundles: [], left: [], claimed: 0, isAll, nextRoomAtMs };
+      return { bundles: [], left: [], claimed: 0, isAll, hasRoom: isAll, nextRoomAtMs };
     }
     const paceOf = (type: string) => {
       const pace = this.#paces.get(paceKey(pool, type));
       return pace && keepsWorkers ? { ...pace, meanMs: null } : pace;
     };
-    const companions = batches.size === 0 ? [] : await this.#companions(pool, tasks, batches);
+    const { companions, areFull } = await this.#companions(pool, tasks, batches);
     const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
     rate.add(tasks.length + followers.length);
     const all = [...tasks, ...companions, ...followers];
-    return { ...bundlesOf(all, paceOf, turnMsAt(rate.perS)), claimed: all.length, isAll, nextRoomAtMs };
+    return {
+      ...bundlesOf(all, paceOf, turnMsAt(rate.perS)),
+      claimed: all.length,
+      isAll,
+      hasRoom: isAll || !areFull,
+      nextRoomAtMs,
+    };
   }
 
   /** To be called before claims: how long tasks take, and which types take batches. What services tell every few seconds needs no closer look. */
@@ -91,15 +108,18 @@ export class TaskClaimer {
         this.#batches.set(pool, (this.#batches.get(pool) ?? new Map<string, number>()).set(type, batchSize));
   }
 
-  /** Whether so many of these types may be sent as they are created; undefined: they wait, to be claimed. Who takes batches is given as many as there are. */
-  atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined {
+  /**
+   * Whether so many of these types may be sent as they are created; undefined: they wait, to be claimed. So do those that are fewer than one call
+   * takes: it is to have as many as there are when a worker is free for it.
+   */
+  atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined {
     const nowMs = performance.now();
     const served = nowMs - this.#pacesAtMs > PACES_HOLD_MS ? undefined : this.#served.get(pool);
     if (served === undefined || served.isLimited || nowMs < (this.#atOnceFromMs.get(pool) ?? 0)) return undefined;
-    const batches = this.#batches.get(pool);
-    if ([...types].some((type) => batches?.has(type))) return undefined;
+    const batches = this.#batches.get(pool) ?? NO_BATCHES;
+    if ([...counts].some(([type, count]) => count < (batches.get(type) ?? 1))) return undefined;
     const window = windowOf(served.workers, this.#rateOf(pool).perS);
-    return count > window ? undefined : { pool, window, types: served.types };
+    return callsOf(counts, batches) > window ? undefined : { pool, window, types: served.types, batches };
   }
 
   /**
@@ -110,7 +130,7 @@ export class TaskClaimer {
     if (tookMs > SLOW_INSERT_MS + count * SLOW_PER_TASK_MS)
       this.#atOnceFromMs.set(pool, performance.now() + Math.min(LONGEST_WITHOUT_MS, 10 * tookMs));
     const rate = this.#rateOf(pool);
-    rate.add(claimed.length);
+    rate.add(callsOf(countByType(claimed), this.#batches.get(pool) ?? NO_BATCHES));
     return bundlesOf(claimed, (type) => this.#paces.get(paceKey(pool, type)), turnMsAt(rate.perS)).bundles;
   }
 
@@ -120,21 +140,29 @@ export class TaskClaimer {
     return rate;
   }
 
-  /** Each of a type that takes batches stands for a call: the others that it takes go with it. */
-  async #companions(pool: string, claimed: Claimed[], batches: ReadonlyMap<string, number>): Promise<Claimed[]> {
+  /** Each of a type that takes batches stands for a call: the others that it takes go with it, and there may be too few of them. */
+  async #companions(
+    pool: string,
+    claimed: Claimed[],
+    batches: ReadonlyMap<string, number>,
+  ): Promise<{ companions: Claimed[]; areFull: boolean }> {
     const all: Claimed[] = [];
+    let areFull = true;
     for (const [type, size] of batches) {
       const calls = claimed.filter((one) => one.task.type === type && isBatched(one, this.#paces.get(paceKey(pool, type))));
       const [first] = calls;
       if (first === undefined || size === 1) continue;
       try {
-        all.push(...(await this.#parts.store.claimCompanions(pool, first.task, calls.length * (size - 1))));
+        const most = calls.length * (size - 1);
+        const companions = await this.#parts.store.claimCompanions(pool, first.task, most);
+        areFull &&= companions.length === most;
+        all.push(...companions);
       } catch (error) {
         // What is claimed is to be sent, with companions or without.
         this.#parts.log.warn({ err: error, pool, type }, "a batch goes without the others that it has room for");
       }
     }
-    return all;
+    return { companions: all, areFull };
   }
 
   /**

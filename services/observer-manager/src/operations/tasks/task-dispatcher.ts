@@ -84,11 +84,11 @@ export class TaskDispatcher implements SenderAtOnce {
     else this.#looksAgain ??= setTimeout(() => this.#loop.wake(), LOOK_AGAIN_MS);
   }
 
-  atOnce(pool: string, types: ReadonlySet<string>, count: number): AtOnce | undefined {
+  atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined {
     const { sender, isWaitedFor } = this.#parts;
     const mayClaim = sender.isReady && !this.#loop.isStopped && this.#inputChars <= MAX_INPUT_CHARS;
-    if (!mayClaim || this.#leftIn.has(pool) || isWaitedFor(pool, types)) return undefined;
-    return this.#claimer.atOnce(pool, types, count);
+    if (!mayClaim || this.#leftIn.has(pool) || isWaitedFor(pool, new Set(counts.keys()))) return undefined;
+    return this.#claimer.atOnce(pool, counts);
   }
 
   sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number }): void {
@@ -140,18 +140,20 @@ export class TaskDispatcher implements SenderAtOnce {
     const { store } = this.#parts;
     let count = 0;
     const leftIn = new Set<string>();
+    let areAll = true;
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const pool of await store.waitingPools()) {
       while (this.#inputChars > MAX_INPUT_CHARS) await Promise.race(this.#underWay);
-      const { bundles, left, claimed, isAll, ...next } = await this.#claimer.claim(pool);
+      const { bundles, left, claimed, isAll, hasRoom, ...next } = await this.#claimer.claim(pool);
       count += claimed;
-      if (!isAll) leftIn.add(pool.pool);
+      areAll &&= isAll;
+      if (!hasRoom) leftIn.add(pool.pool);
       nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
       if (left.length > 0) await this.#giveBack(left);
       this.#sendAll(bundles);
     }
     this.#leftIn = leftIn;
-    return { claimed: count, isAll: leftIn.size === 0, nextRoomAtMs };
+    return { claimed: count, isAll: areAll, nextRoomAtMs };
   }
 
   /** Not awaited: what the broker has yet to confirm is Sent, and in the window. */

@@ -116,11 +116,13 @@ export interface NewTask extends Omit<CreateTask, "id"> {
   within?: readonly string[] | undefined;
 }
 
-/** Tasks of this pool may be Sent as they are created, if nothing else is due there: so many are to be in flight, of these types. */
+/** Tasks of this pool may be Sent as they are created, if nothing else is due there: so many calls are to be in flight, of these types. */
 export interface AtOnce {
   pool: string;
   window: number;
   types: readonly string[];
+  /** The types of the pool that take batches, and how many tasks one call takes; of any other a task is a call. */
+  batches: ReadonlyMap<string, number>;
 }
 
 export type InsertOutcome =

@@ -135,12 +135,18 @@ export class TaskSender {
       const [first] = batch;
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || one.generation !== first.generation)) break;
       batch.push(one);
+      this.#forgetStart(one);
     }
     this.#waiting = [...later, ...this.#waiting.slice(next)];
-    const taken = new Set(batch);
-    for (const starts of [this.#starts, this.#patient])
-      for (const [id, start] of starts) if (taken.has(start)) starts.delete(id);
     return batch;
+  }
+
+  /** It is sent: neither dropped nor hastened any more. */
+  #forgetStart(one: Waiting): void {
+    if (one.event.kind !== "TaskStarted") return;
+    const { runId, sendId } = one.event;
+    if (this.#starts.get(runId) === one) this.#starts.delete(runId);
+    if (this.#patient.get(sendId) === one) this.#patient.delete(sendId);
   }
 
   async #deliver(batch: readonly Waiting[], signal: AbortSignal): Promise<void> {

@@ -48,28 +48,55 @@ export const BEFORE_AT_ONCE = [
   "LOCK TABLE task_types IN ROW SHARE MODE",
 ].map(prepared);
 
+/** How many workers something takes, as SQL: where no type of the pool takes batches, each task one. */
+interface Workers {
+  /** What is in flight in the pool; no more than the window need be found. */
+  inFlight: string;
+  /** What of `asked` is due. */
+  asked: string;
+  steps?: string;
+}
+
+const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL";
+
 /**
  * Of those without keys, all of the pool $10, whose services have the types $12: what is due is Sent as it is created, where nothing else is due in the
  * pool (or waits to be Ready, in any), the window $11 has room for all that is due, and no type of the pool is limited. Otherwise it is Ready. No
  * lock of the pool is taken, as a transaction holds it for longer than a claim: who claims at the same time may fill the window once more.
  * Indexes: tasks_ready, tasks_scheduled, tasks_in_flight, each in its order.
  */
-export const INSERT_AT_ONCE = prepared(`
+const insertingAtOnce = ({ inFlight, asked, steps = "" }: Workers): string =>
+  prepared(`
   WITH asked AS MATERIALIZED (
     SELECT *, coalesce(start_at, unacked_now()) AS due_at, start_at > unacked_now() IS TRUE AS is_later FROM ${ASKED}
-  ), room AS MATERIALIZED (
-    SELECT CASE WHEN EXISTS (SELECT FROM task_types WHERE type = ANY($12::text[]) AND ${IS_LIMITED}) THEN 0
+  )${steps}, room AS MATERIALIZED (
+    SELECT clock_timestamp() AS at, CASE WHEN EXISTS (SELECT FROM task_types WHERE type = ANY($12::text[]) AND ${IS_LIMITED}) THEN 0
       WHEN EXISTS (SELECT FROM asked WHERE type <> ALL($12::text[])) THEN 0
       WHEN (SELECT true FROM tasks WHERE pool = $10 AND status = 'Ready' ORDER BY ${ORDER} LIMIT 1) THEN 0
       WHEN (SELECT true FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT 1) THEN 0
-      ELSE $11::int - (SELECT count(*) FROM (
-        SELECT FROM tasks WHERE pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL ORDER BY sent_at LIMIT $11) flight) END AS room
+      ELSE $11::int - ${inFlight} END AS room
   ), fates AS MATERIALIZED (
-    SELECT asked.*, CASE WHEN is_later THEN 'Scheduled' WHEN room < (SELECT count(*) FROM asked WHERE NOT is_later) THEN 'Ready' ELSE 'Sent' END AS status
+    SELECT asked.*, CASE WHEN is_later THEN 'Scheduled' WHEN room < ${asked} THEN 'Ready' ELSE 'Sent' END AS status, at
     FROM asked, room
   ), fresh AS (
     INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, parent_id, status, send_id, sends, sent_at)
     SELECT id, type, params::jsonb, pool, priority, due_at, max_attempts, parent_id, status,
-           CASE WHEN status = 'Sent' THEN gen_random_uuid() END, (status = 'Sent')::int, CASE WHEN status = 'Sent' THEN clock_timestamp() END
+           CASE WHEN status = 'Sent' THEN gen_random_uuid() END, (status = 'Sent')::int, CASE WHEN status = 'Sent' THEN at END
     FROM fates ON CONFLICT DO NOTHING RETURNING ${RETURNED})
   ${FRESH}`);
+
+export const INSERT_AT_ONCE = insertingAtOnce({
+  inFlight: `(SELECT count(*) FROM (SELECT FROM tasks WHERE ${IN_FLIGHT} ORDER BY sent_at LIMIT $11) flight)`,
+  asked: "(SELECT count(*) FROM asked WHERE NOT is_later)",
+});
+
+/** The same where the types $13 take batches of $14: a call takes one worker, as CLAIM_CALLS has it. What is Sent here has one `sent_at`. */
+export const INSERT_CALLS_AT_ONCE = insertingAtOnce({
+  steps: ", sizes AS MATERIALIZED (SELECT * FROM unnest($13::text[], $14::int[]) AS s (type, size))",
+  inFlight: `(SELECT coalesce(sum(ceil(n::numeric / coalesce(size, 1))), 0)::int FROM (
+        SELECT type, count(*) AS n FROM (
+          SELECT type, sent_at FROM tasks WHERE ${IN_FLIGHT} ORDER BY sent_at LIMIT $11::bigint * (SELECT max(size) FROM sizes)) flight
+        GROUP BY type, sent_at) rounds LEFT JOIN sizes USING (type))`,
+  asked: `(SELECT coalesce(sum(ceil(n::numeric / coalesce(size, 1))), 0) FROM (
+        SELECT type, count(*) AS n FROM asked WHERE NOT is_later GROUP BY type) due LEFT JOIN sizes USING (type))`,
+});

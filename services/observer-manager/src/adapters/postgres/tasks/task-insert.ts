@@ -7,7 +7,14 @@ import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { AtOnce, Creation, InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import type { Unawaited } from "../connection/transaction.ts";
-import { BEFORE_AT_ONCE, type FreshRow, INSERT, INSERT_AT_ONCE, INSERT_NEW } from "./task-insert-statements.ts";
+import {
+  BEFORE_AT_ONCE,
+  type FreshRow,
+  INSERT,
+  INSERT_AT_ONCE,
+  INSERT_CALLS_AT_ONCE,
+  INSERT_NEW,
+} from "./task-insert-statements.ts";
 import { mayMeet, meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
@@ -59,7 +66,7 @@ export async function insertTasks(
 async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
   const areNew = all.every(({ hasNewId, key }) => hasNewId === true && key === undefined);
-  const statement = sending !== undefined ? INSERT_AT_ONCE : areNew ? INSERT_NEW : INSERT;
+  const statement = sending !== undefined ? atOnceBy(sending) : areNew ? INSERT_NEW : INSERT;
   const ready = allInOrder(sending === undefined ? [] : BEFORE_AT_ONCE.map((before) => tx.query(before)));
   const insert = tx.query<FreshRow[]>(statement, [
     all.map((t) => t.id),
@@ -71,7 +78,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
     all.map((t) => t.maxAttempts ?? null),
     all.map((t) => t.key ?? null),
     all.map((t) => t.parentId ?? null),
-    ...(sending === undefined ? [] : [sending.pool, sending.window, sending.types]),
+    ...(sending === undefined ? [] : parametersOf(sending)),
   ]);
   const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);
   const [, inserted, standings] = await allInOrder([ready, insert, TaskStandings.read(tx, shown)]);
@@ -101,6 +108,15 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
   for (const [asked, outcome] of await meet(tx, met)) outcomes.set(asked, outcome);
   return outcomes;
 }
+
+const atOnceBy = ({ batches }: AtOnce): string => (batches.size === 0 ? INSERT_AT_ONCE : INSERT_CALLS_AT_ONCE);
+
+const parametersOf = ({ pool, window, types, batches }: AtOnce): unknown[] => [
+  pool,
+  window,
+  types,
+  ...(batches.size === 0 ? [] : [[...batches.keys()], [...batches.values()]]),
+];
 
 /** An id that is among the ended already has had its task. @returns those */
 async function takeBackEnded(tx: EntityManager, ids: string[]): Promise<ReadonlySet<string>> {

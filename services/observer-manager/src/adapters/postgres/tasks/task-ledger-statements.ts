@@ -146,7 +146,7 @@ export const COMPLETIONS = prepared(`
     SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::float8[]) AS e (${STARTED}, output, took_ms)
   ), t AS (
     DELETE FROM tasks
-    WHERE id = ANY($1::uuid[]) AND send_id = ($2::uuid[])[array_position($1::uuid[], id)] AND next_params IS NULL RETURNING *
+    WHERE id = ANY($1::uuid[]) AND ((id, send_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))) IS TRUE AND next_params IS NULL RETURNING *
   ), done AS MATERIALIZED (
     SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
            ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
