@@ -295,6 +295,23 @@ test("Of a type that takes batches calls are full; fewer than one takes are clai
   await eventually(() => expect(bundles).toEqual([3, 3, 1]));
 });
 
+test("What is due later does not fill a call", async () => {
+  const { bundles } = await dispatching({ batch: 3 });
+  const startAt = new Date(Date.now() + 60_000).toISOString();
+  const told: number[] = [];
+  const { atOnce } = sender;
+  sender = Object.assign(Object.create(sender) as SenderAtOnce, {
+    atOnce: (pool: string, counts: ReadonlyMap<string, number>) => {
+      told.push(...counts.values());
+      return atOnce.call(Object.getPrototypeOf(sender), pool, counts);
+    },
+  });
+  await create({}, ...many(2, { startAt }));
+  await create(...many(3, { startAt }));
+  await eventually(() => expect(bundles).toEqual([1]));
+  expect(told).toEqual([1]);
+});
+
 test("A call that was claimed and has room leaves nothing that could have been sent: the pool is tried", async () => {
   await putReady(db, 10, { type: "a" });
   const { bundles, may } = await dispatching({ batch: 3 });

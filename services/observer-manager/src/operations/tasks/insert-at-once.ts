@@ -3,7 +3,7 @@ import { countByType } from "../../domain/tasks/bundles.ts";
 import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "./task-store.ts";
 
 export interface SenderAtOnce {
-  /** Asked before so many of these types are created in a pool. @returns undefined: they wait, to be claimed */
+  /** Asked before so many that are due, of these types, are created in a pool. @returns undefined: they wait, to be claimed */
   atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined;
   /** Publishes what was Sent as it was created, of one pool, in this order; of so many that were tried, by an insert that took so long. */
   sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number }): void;
@@ -23,7 +23,8 @@ interface Parts {
  */
 export function insertAtOnce({ store, sender }: Parts, tasks: Creation[]): Promise<InsertOutcome[]> {
   const pool = onlyPoolOf(tasks);
-  const sending = pool === undefined ? undefined : sender?.atOnce(pool, countByType(tasks));
+  const due = countByType(tasks.filter(({ task }) => isDue(task)));
+  const sending = pool === undefined || due.size === 0 ? undefined : sender?.atOnce(pool, due);
   if (sender === undefined || sending === undefined) return store.insert(tasks);
   return sender.during(insertAndSend(store, sender, sending, tasks));
 }
@@ -47,6 +48,8 @@ async function insertAndSend(
   sender.sent(sending.pool, inOrder, { count: tasks.length, tookMs });
   return outcomes;
 }
+
+const isDue = ({ startAt }: NewTask): boolean => startAt === undefined || Date.parse(startAt) <= Date.now();
 
 /** Undefined: they are of several. */
 function onlyPoolOf(tasks: readonly Creation[]): string | undefined {

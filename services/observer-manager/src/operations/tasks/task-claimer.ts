@@ -20,9 +20,14 @@ import type { AtOnce, TaskQueueStore } from "./task-store.ts";
 const PACES_EVERY_MS = 250;
 /** What was seen before that is not gone by where nobody claims. */
 const PACES_HOLD_MS = 2_000;
-/** An insert that is to send takes no longer; and so much for each task. */
+/** An insert that is to send takes no longer; and so much for each task, up to so much for all. */
 const SLOW_INSERT_MS = 50;
 const SLOW_PER_TASK_MS = 0.4;
+const SLOW_TASKS_MS = 400;
+/** No more are sent by one insert: a change of limits waits for its commit, and all claims for that; and who claims meanwhile fills the window once more. */
+const MOST_AT_ONCE = 2_000;
+/** To count the calls in flight an insert reads no more of their tasks. */
+const MOST_READ = 50_000;
 const LONGEST_WITHOUT_MS = 5_000;
 
 /** Of one pool. */
@@ -116,10 +121,13 @@ export class TaskClaimer {
     const nowMs = performance.now();
     const served = nowMs - this.#pacesAtMs > PACES_HOLD_MS ? undefined : this.#served.get(pool);
     if (served === undefined || served.isLimited || nowMs < (this.#atOnceFromMs.get(pool) ?? 0)) return undefined;
-    const batches = this.#batches.get(pool) ?? NO_BATCHES;
+    const ofPool = this.#batches.get(pool) ?? NO_BATCHES;
+    const batches = [...counts.keys()].some((type) => ofPool.has(type)) ? ofPool : NO_BATCHES;
     if ([...counts].some(([type, count]) => count < (batches.get(type) ?? 1))) return undefined;
     const window = windowOf(served.workers, this.#rateOf(pool).perS);
-    return callsOf(counts, batches) > window ? undefined : { pool, window, types: served.types, batches };
+    const mayBeRead = batches.size === 0 ? 0 : window * Math.max(...batches.values());
+    const isTooMuch = totalOf(counts) > MOST_AT_ONCE || mayBeRead > MOST_READ || callsOf(counts, batches) > window;
+    return isTooMuch ? undefined : { pool, window, types: served.types, batches };
   }
 
   /**
@@ -127,7 +135,7 @@ export class TaskClaimer {
    * they have become slow, it is tried for a tenth of the time.
    */
   bundlesAtOnce(pool: string, claimed: Claimed[], { count, tookMs }: { count: number; tookMs: number }): Bundle[] {
-    if (tookMs > SLOW_INSERT_MS + count * SLOW_PER_TASK_MS)
+    if (tookMs > SLOW_INSERT_MS + Math.min(count * SLOW_PER_TASK_MS, SLOW_TASKS_MS))
       this.#atOnceFromMs.set(pool, performance.now() + Math.min(LONGEST_WITHOUT_MS, 10 * tookMs));
     const rate = this.#rateOf(pool);
     rate.add(callsOf(countByType(claimed), this.#batches.get(pool) ?? NO_BATCHES));
@@ -203,6 +211,8 @@ export class TaskClaimer {
     return all;
   }
 }
+
+const totalOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, count) => sum + count, 0);
 
 const NO_BATCHES: ReadonlyMap<string, number> = new Map();
 

@@ -121,7 +121,10 @@ export interface AtOnce {
   pool: string;
   window: number;
   types: readonly string[];
-  /** The types of the pool that take batches, and how many tasks one call takes; of any other a task is a call. */
+  /**
+   * The types of the pool that take batches, and how many tasks one call takes; of any other a task is a call. None where none of them is created:
+   * then each task in flight is counted, which is sooner done, and no fewer.
+   */
   batches: ReadonlyMap<string, number>;
 }
 

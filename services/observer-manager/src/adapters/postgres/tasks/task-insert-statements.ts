@@ -70,14 +70,16 @@ const insertingAtOnce = ({ inFlight, asked, steps = "" }: Workers): string =>
   WITH asked AS MATERIALIZED (
     SELECT *, coalesce(start_at, unacked_now()) AS due_at, start_at > unacked_now() IS TRUE AS is_later FROM ${ASKED}
   )${steps}, room AS MATERIALIZED (
-    SELECT clock_timestamp() AS at, CASE WHEN EXISTS (SELECT FROM task_types WHERE type = ANY($12::text[]) AND ${IS_LIMITED}) THEN 0
+    SELECT CASE WHEN EXISTS (SELECT FROM task_types WHERE type = ANY($12::text[]) AND ${IS_LIMITED}) THEN 0
       WHEN EXISTS (SELECT FROM asked WHERE type <> ALL($12::text[])) THEN 0
       WHEN (SELECT true FROM tasks WHERE pool = $10 AND status = 'Ready' ORDER BY ${ORDER} LIMIT 1) THEN 0
       WHEN (SELECT true FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT 1) THEN 0
       ELSE $11::int - ${inFlight} END AS room
+  ), sending AS MATERIALIZED (
+    SELECT clock_timestamp() AS at, room FROM room
   ), fates AS MATERIALIZED (
     SELECT asked.*, CASE WHEN is_later THEN 'Scheduled' WHEN room < ${asked} THEN 'Ready' ELSE 'Sent' END AS status, at
-    FROM asked, room
+    FROM asked, sending
   ), fresh AS (
     INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, parent_id, status, send_id, sends, sent_at)
     SELECT id, type, params::jsonb, pool, priority, due_at, max_attempts, parent_id, status,

@@ -139,14 +139,15 @@ const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_
 /**
  * What nearly all ends are: completed, with nothing to add; without the lock before it, and the columns for all that may come of an
  * end, a fifth less. A task that has newer params is left alone, and so is what is told twice: of what is not returned, ENDS is asked. No task
- * stands twice among the ids: its place there says which send is meant.
+ * stands twice among the ids. Which sends are meant is looked up in a hash, which `IS TRUE` keeps from being made a join.
  */
 export const COMPLETIONS = prepared(`
   WITH e AS (
     SELECT * FROM unnest(${STARTED_ARRAYS}, $10::text[], $11::float8[]) AS e (${STARTED}, output, took_ms)
   ), t AS (
     DELETE FROM tasks
-    WHERE id = ANY($1::uuid[]) AND ((id, send_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))) IS TRUE AND next_params IS NULL RETURNING *
+    WHERE id = ANY($1::uuid[]) AND send_id IS NOT NULL
+      AND ((id, send_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))) IS TRUE AND next_params IS NULL RETURNING *
   ), done AS MATERIALIZED (
     SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
            ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
