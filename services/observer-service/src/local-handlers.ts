@@ -143,7 +143,9 @@ function startBatch(host: HandlerHost, run: HandledRun, definition: TaskDefiniti
   const batch = new BatchHandler({
     definition,
     members: run.members ?? [],
-    tell: (taskId, word) => void members.set(taskId, word),
+    tell: (results) => {
+      for (const result of results) members.set(result.taskId, result);
+    },
   });
   const onSettled: HandlerHost["onSettled"] = (of, outcome) => host.onSettled(of, outcome, { members });
   const attempt = startAttempt({ ...host, onSettled }, run, batch.definition, null);

@@ -16,7 +16,7 @@ test.each<[string, { safeParse(value: unknown): { success: boolean } }, object]>
   [
     "its result, which a slot tells of a call for many",
     FromSlotSchema,
-    { kind: "result", attempt: 1, taskId: ID, output: "1" },
+    { kind: "results", attempt: 1, results: [{ taskId: ID, output: "1" }] },
   ],
   ["its view", TaskView.pick({ id: true, parentId: true }), { id: ID, parentId: ID }],
   ["the end of a slot that it did", SlotDeathView.pick({ culpritTask: true }), { culpritTask: { id: ID, type: "block" } }],

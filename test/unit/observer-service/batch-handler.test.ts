@@ -48,3 +48,19 @@ describe("the signals of those that came in one call", () => {
     expect(given.map(({ signal }) => signal.reason)).toEqual(["draining", "draining"]);
   });
 });
+
+it("What became of a hundred is told together, but for long results: no frame is too long", async () => {
+  const sizes = [...Array.from({ length: 50 }, () => 10), ...Array.from({ length: 7 }, () => 65_000)];
+  const definition = defineTask({
+    type: "long",
+    params: z.strictObject({}),
+    batch: { size: 100 },
+    runBatch: async (tasks) => tasks.map(({ taskId }) => ({ taskId, output: "x".repeat(sizes[Number(taskId)] as number) })),
+  });
+  const told: { taskId: string }[][] = [];
+  const members = sizes.map((_, i) => ({ taskId: String(i), params: {}, attempt: 1 }));
+  const handler = new BatchHandler({ definition, members, tell: (results: never) => told.push(results) } as never);
+  await handler.definition.run({ signal: new AbortController().signal, log: console } as never);
+  expect(told.map(({ length }) => length)).toEqual([55, 2]);
+  expect(told.flat().map(({ taskId }) => taskId)).toEqual(members.map(({ taskId }) => taskId));
+});

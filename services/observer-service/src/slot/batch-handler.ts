@@ -11,15 +11,18 @@ import {
   type TaskDefinition,
 } from "@unacked/sdk";
 import { sendableText, thrownText } from "../error-text.ts";
-import type { BatchMember, MemberWord } from "../wire/attempt.ts";
+import type { BatchMember, MemberResult, MemberWord } from "../wire/attempt.ts";
 import { isFinal } from "./task-handler.ts";
 
 export interface BatchHandlerParts {
   readonly definition: TaskDefinition;
   readonly members: readonly BatchMember[];
-  /** What became of one: its result, or why it failed. Of those of which nothing is told the whole says it. */
-  tell(taskId: string, word: MemberWord): void;
+  /** What became of some: their results, or why they failed. Of those of which nothing is told the whole says it. */
+  tell(results: readonly MemberResult[]): void;
 }
+
+/** What is told together has no more, as JSON, but for the last of it: far below what is taken as one frame. */
+const MAX_TOLD_CHARS = 262_144;
 
 /** One call for many tasks, in the form in which handlers are entered. Those whose params do not pass are told of, and left out. */
 export class BatchHandler {
@@ -55,7 +58,11 @@ export class BatchHandler {
     const returned = await definition.runBatch?.(tasks, { signal, log });
     if (signal.aborted) return;
     const strange = (taskId: string) => log.warn("runBatch returned a result for a task that it was not given", { taskId });
-    for (const [taskId, outcome] of batchOutcomes(tasks, returned, strange)) tell(taskId, this.#wordOf(outcome));
+    const results = [...batchOutcomes(tasks, returned, strange)].map(([taskId, outcome]) => ({
+      taskId,
+      ...this.#wordOf(outcome),
+    }));
+    for (const part of partsOf(results)) tell(part);
   }
 
   #tasks(signal: AbortSignal): BatchedTask[] {
@@ -67,14 +74,12 @@ export class BatchHandler {
           const own = this.#controllers.get(taskId)?.signal ?? signal;
           return [{ taskId, attempt, signal: own, params: parsed.params, ...inputsOf(definition, inputs) }];
         } catch (error) {
-          tell(taskId, failed(error as Error)); // one that it cannot do without
+          tell([{ taskId, ...failed(error as Error) }]); // one that it cannot do without
           return [];
         }
       }
-      tell(taskId, {
-        error: { name: "InvalidParams", message: sendableText(paramsIssuesText(parsed.issues), 16_384) },
-        isFinal: true,
-      });
+      const error = { name: "InvalidParams", message: sendableText(paramsIssuesText(parsed.issues), 16_384) };
+      tell([{ taskId, error, isFinal: true }]);
       return [];
     });
   }
@@ -87,6 +92,20 @@ export class BatchHandler {
       return failed(error as Error); // it does not pass
     }
   }
+}
+
+function* partsOf(results: readonly MemberResult[]): Generator<MemberResult[]> {
+  let part: MemberResult[] = [];
+  let chars = 0;
+  for (const result of results) {
+    part.push(result);
+    chars += (result.output?.length ?? 0) + (result.error === undefined ? 0 : JSON.stringify(result.error).length);
+    if (chars <= MAX_TOLD_CHARS) continue;
+    yield part;
+    part = [];
+    chars = 0;
+  }
+  if (part.length > 0) yield part;
 }
 
 const failed = (error: Error): MemberWord => ({ error: thrownText(error), ...(isFinal(error) && { isFinal: true }) });

@@ -4,7 +4,7 @@ import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type 
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
 import { runAs } from "../isolation.ts";
-import type { Attempt, AttemptedRun, AttemptHost, MemberWord, TaskWord, UpdateWord } from "../wire/attempt.ts";
+import type { Attempt, AttemptedRun, AttemptHost, MemberResult, TaskWord, UpdateWord } from "../wire/attempt.ts";
 import type { FrameWriter } from "../wire/frames.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import type { SilenceWatch } from "../wire/silence-watch.ts";
@@ -148,7 +148,7 @@ export class SlotHost {
 
   #beginBatch(run: SlotRun, definition: TaskDefinition, members: NonNullable<Begin["members"]>): void {
     const { attempt } = run;
-    const tell = (taskId: string, word: MemberWord) => this.#send({ kind: "result", attempt, taskId, ...word });
+    const tell = (results: readonly MemberResult[]) => this.#send({ kind: "results", attempt, results });
     run.batch = new BatchHandler({ definition, members, tell });
     this.#running.set(attempt, { run, attempt: startAttempt(this.#host, run, run.batch.definition, null) });
   }

@@ -77,6 +77,10 @@ export interface MemberWord {
   readonly isFinal?: boolean | undefined;
 }
 
+export interface MemberResult extends MemberWord {
+  readonly taskId: string;
+}
+
 /** What all attempts of a service share: there are many thousands of them, and each asks here. */
 export interface AttemptHost<Run extends AttemptedRun> {
   /** Publishes what the handler emitted, written as JSON; resolves when it is confirmed. */

@@ -1,7 +1,7 @@
 import type { BrokenFile, ErrorText, LogLevel, ObserverTypeInfo, TaskInput, TaskTypeInfo } from "@unacked/contracts";
 import type { Isolation, Permissions, Silence, TaskDefinition } from "@unacked/sdk";
 import type { TraceContext } from "@unacked/tracing";
-import type { BatchMember, MemberWord, RunUpdate, TaskWord, UpdateWord } from "./attempt.ts";
+import type { BatchMember, MemberResult, RunUpdate, TaskWord, UpdateWord } from "./attempt.ts";
 import type { StopCause } from "./stop-cause.ts";
 
 /** The descriptors of a slot beyond stdin, stdout and stderr, which stay the author's. */
@@ -120,8 +120,8 @@ export type FromSlot =
       outcome: "completed" | "stopped" | "failed";
       error?: ErrorText | undefined;
     } & Omit<TaskWord, "members">)
-  /** What became of a task of a batch; before `settled`. */
-  | ({ kind: "result"; attempt: number; taskId: string } & MemberWord)
+  /** What became of tasks of a batch; before `settled`. */
+  | { kind: "results"; attempt: number; results: readonly MemberResult[] }
   /** For the last lines of its run: what was thrown, and what became of it. */
   | { kind: "thrown"; attempt: number; what: string; error: ErrorText }
   /** An error that nobody caught came out of the running handler. */

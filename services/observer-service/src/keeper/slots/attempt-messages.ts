@@ -66,12 +66,11 @@ export class AttemptMessages {
           } as never,
           { members: placed.results, ...message }, // a slot's own `members` does not pass the schema
         );
-      case "result": {
-        const { taskId, output, error, isFinal } = message;
+      case "results":
         placed.results ??= new Map();
-        if (placed.results.size < MAX_BUNDLE) placed.results.set(taskId, { output, error, isFinal });
+        for (const result of message.results)
+          if (placed.results.size < MAX_BUNDLE) placed.results.set(result.taskId, result);
         return;
-      }
       case "uncaught":
         return host.onUncaught(run, asError(message.error));
       case "silence":

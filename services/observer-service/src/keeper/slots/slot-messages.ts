@@ -1,6 +1,7 @@
 import {
   BrokenFile,
   ErrorText,
+  MAX_BUNDLE,
   MAX_CHECKPOINT_BYTES,
   MAX_POSTPONE_MS,
   MAX_TASK_OUTPUT_BYTES,
@@ -62,12 +63,18 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
     creations: TaskCreations.optional(),
   }),
   z.object({
-    kind: z.literal("result"),
+    kind: z.literal("results"),
     attempt,
-    taskId: TaskId,
-    output: z.string().max(MAX_TASK_OUTPUT_BYTES).optional(),
-    error: ErrorText.optional(),
-    isFinal: z.boolean().optional(),
+    results: z
+      .array(
+        z.object({
+          taskId: TaskId,
+          output: z.string().max(MAX_TASK_OUTPUT_BYTES).optional(),
+          error: ErrorText.optional(),
+          isFinal: z.boolean().optional(),
+        }),
+      )
+      .max(MAX_BUNDLE),
   }),
   z.object({ kind: z.literal("thrown"), attempt, what: z.string().max(1_000), error: ErrorText }),
   z.object({ kind: z.literal("uncaught"), attempt, error: ErrorText }),
