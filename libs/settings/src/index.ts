@@ -1,4 +1,5 @@
 export { type FollowedFiles, followFiles } from "./follow-files.ts";
+export { listenFlaw } from "./listen-flaw.ts";
 export { describeSettings, loadSettings, type SettingDescription, type SettingsSources } from "./load-settings.ts";
 export { isAnswered, type ProgramWords } from "./program-words.ts";
 export { anyNumber, flag, oneOf, type SettingTraits, text, textList, wholeNumber, withTraits } from "./setting.ts";

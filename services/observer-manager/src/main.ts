@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { BrokerSettingsError } from "@unacked/broker";
-import { isAnswered, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
+import { isAnswered, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
 import { loadTracing, type Tracing } from "@unacked/tracing";
 import { v7 } from "uuid";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
@@ -73,11 +73,8 @@ function ownVersion(): string {
 
 main().catch((error: unknown) => {
   const log = createLog("info", {});
-  const isKnown = error instanceof SettingsError || error instanceof BrokerSettingsError || isListenError(error);
-  const message = isKnown ? (error as Error).message : describeDatabaseError(error).fields["message"];
+  const isKnown = error instanceof SettingsError || error instanceof BrokerSettingsError;
+  const message = isKnown ? error.message : (listenFlaw(error) ?? describeDatabaseError(error).fields["message"]);
   log.fatal({ event: "cannot-start", err: error }, `observer-manager cannot start: ${message ?? String(error)}`);
   process.exit(EXIT_CANNOT_START);
 });
-
-const isListenError = (error: unknown): boolean =>
-  error instanceof Error && "syscall" in error && (error as NodeJS.ErrnoException).syscall === "listen";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { newServiceId } from "@unacked/contracts";
-import { isAnswered, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
+import { isAnswered, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
 import type { Tracing } from "@unacked/tracing";
 import { errorText } from "./error-text.ts";
 import { installIsolation } from "./isolation.ts";
@@ -158,6 +158,9 @@ main().catch((error: unknown) => {
   const known =
     error instanceof SettingsError || error instanceof LoadObserversError || error instanceof SlotsNotLoadedError;
   const fields = known ? { code: error.code } : { err: error };
-  log.fatal({ event: "cannot-start", ...fields }, `observer-service cannot start: ${errorText(error).message}`);
+  log.fatal(
+    { event: "cannot-start", ...fields },
+    `observer-service cannot start: ${listenFlaw(error) ?? errorText(error).message}`,
+  );
   process.exit(EXIT_CANNOT_START);
 });
