@@ -193,7 +193,7 @@ function greeting(url, observersDir, dataDir) {
   const here = (/** @type {string} */ path) => relative(process.cwd(), path) || ".";
   return [
     `Unacked runs: ${url}`,
-    `Types are those of ${here(observersDir)}. Save a file, and its observers go over to the new code.`,
+    `The service starts. Its types are those of ${here(observersDir)}: save a file, and its observers go over to the new code.`,
     `Create one:  npx unacked create TYPE NAME --url ${url}`,
     `Data and logs are in ${here(dataDir)}.  Keys: r restarts the service, o opens the page, q ends it all.`,
   ];

@@ -29,6 +29,7 @@ export function serviceLife(program, { signal, say }) {
         await pause();
         continue;
       }
+      say("The service runs.");
       const outcome = await untilItEnds();
       if (signal.aborted || isRestarting) continue;
       say(`The service ended (${outcome}). It starts again in ${PAUSE_MS / 1_000} s, or when a file is saved.`);

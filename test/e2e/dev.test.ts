@@ -62,7 +62,9 @@ describe("unacked dev, on a folder of its own", { timeout: 480_000 }, () => {
   it("shows why nothing loads, and starts the service once it does", async () => {
     expect(lines.join("\n")).toMatch(/clock\.ts:7:\d+/);
     expect(lines.join("\n")).toContain("async run({ signal, log ) {");
+    expect(lines.join("\n")).not.toContain("The service runs.");
     save(clock(1));
+    await nextLine("The service runs.");
     await eventually(async () => expect(await (await fetch(`${url}/api/v1/types`)).text()).toContain('"clock"'), {
       timeoutMs: 120_000,
     });
