@@ -1,6 +1,12 @@
 import type { SendId, StartTask, TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { bundleSize, bundlesOf, followersOf } from "../../../services/observer-manager/src/domain/tasks/bundles.ts";
+import {
+  bundleSize,
+  bundlesOf,
+  callsOf,
+  countByType,
+  followersOf,
+} from "../../../services/observer-manager/src/domain/tasks/bundles.ts";
 
 const task = (id: string, type: string, more: Partial<StartTask> = {}): StartTask => ({
   ...{ taskId: id as TaskId, sendId: `send-${id}` as SendId, type, params: {}, pool: "default", failures: 0 },
@@ -92,4 +98,25 @@ test("as many may join as are worked off in a tenth of a second; nobody joins wh
   expect(followersOf({ ...lane, isFirstSend: false }, pace(1), 100)).toBe(0);
   expect(followersOf(inLane("1", "1", { alone: true }), pace(1), 100)).toBe(0);
   expect(followersOf(first(task("1", "free")), pace(1), 100)).toBe(0);
+});
+
+test("a call takes one worker: of a type that takes batches a full one or the rest, of others each task", () => {
+  const counts = countByType(
+    ["gather", "gather", "gather", "pair", "mail", "mail"].map((type, i) => first(task(`${i}`, type))),
+  );
+  expect([...counts]).toEqual([
+    ["gather", 3],
+    ["pair", 1],
+    ["mail", 2],
+  ]);
+  const sizes = [
+    new Map(),
+    new Map([["gather", 3]]),
+    new Map([
+      ["gather", 2],
+      ["pair", 2],
+    ] as const),
+  ];
+  expect(sizes.map((batches) => callsOf(counts, batches))).toEqual([6, 4, 5]);
+  expect(callsOf(new Map(), new Map([["gather", 3]]))).toBe(0);
 });
