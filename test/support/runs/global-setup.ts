@@ -7,6 +7,7 @@ import { removePostgresData, startPostgres } from "../../../scripts/servers/post
 import { startRabbitmq } from "../../../scripts/servers/rabbitmq.mjs";
 import { buildIfStale } from "../../../scripts/setup/build.mjs";
 import { ROOT } from "../processes/processes.ts";
+import { makeBooksTemplate } from "../servers/books-template.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "../servers/test-servers.ts";
 import { OBSERVERS_DIR } from "./observers-dir.ts";
 
@@ -15,6 +16,8 @@ declare module "vitest" {
     amqpUrl: string;
     managementUrl: string;
     databaseUrl: string;
+    /** A database there: the books, empty. */
+    booksTemplate: string;
     /** Everything that the run writes is in there, so that it goes even if a file could not clean up. */
     runDir: string;
   }
@@ -46,6 +49,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     await teardown();
     throw broker.status === "rejected" ? broker.reason : (database as PromiseRejectedResult).reason;
   }
+  provide("booksTemplate", database.value.template.name);
   provide("runDir", dir);
   provide("amqpUrl", broker.value.amqpUrl);
   provide("managementUrl", broker.value.managementUrl);
@@ -81,7 +85,10 @@ async function brokerForRun(dir: string) {
 
 async function databaseForRun(dir: string) {
   const given = process.env.DATABASE_URL;
-  if (given !== undefined) return { databaseUrl: given, end: async () => undefined };
+  if (given !== undefined) {
+    const template = await makeBooksTemplate(given);
+    return { databaseUrl: given, template, end: template.drop };
+  }
   const database = await startPostgres({ dir, config: DATABASE_TEST_CONFIG });
-  return { databaseUrl: database.databaseUrl, end: database.stop };
+  return { databaseUrl: database.databaseUrl, template: await makeBooksTemplate(database.databaseUrl), end: database.stop };
 }

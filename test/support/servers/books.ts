@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { DataSource } from "typeorm";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import {
-  createDataSource,
-  migrate,
-} from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { createDataSource } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import type { Actor } from "../../../services/observer-manager/src/domain/access/identity.ts";
 import { errorGroupOf } from "../../../services/observer-manager/src/domain/errors/error-group.ts";
 import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
-import { freshDatabase } from "./servers.ts";
+import { freshBooks } from "./servers.ts";
 
 /** A database of the file's own with the real schema, and rows put there by hand: for what only reads. */
 export interface TestBooks {
@@ -41,9 +38,8 @@ export function keptLog(): Log & { lines: LogLine[] } {
 }
 
 export async function openBooks(): Promise<TestBooks> {
-  const { databaseUrl } = await freshDatabase();
+  const { databaseUrl } = await freshBooks();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log: keptLog() }).initialize();
-  await migrate(dataSource);
   return { databaseUrl, dataSource, close: () => dataSource.destroy() };
 }
 

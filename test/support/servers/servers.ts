@@ -42,10 +42,19 @@ export async function freshVhost(own?: Rabbitmq): Promise<FreshVhost> {
 }
 
 /** An empty database on the run's server, or on a server of the file's own, with which it goes. */
-export async function freshDatabase(own?: Postgres): Promise<{ databaseUrl: string }> {
+export function freshDatabase(own?: Postgres): Promise<{ databaseUrl: string }> {
+  return createDatabase(own);
+}
+
+/** Empty books on the run's server, migrated already. */
+export function freshBooks(): Promise<{ databaseUrl: string }> {
+  return createDatabase(undefined, ` TEMPLATE "${inject("booksTemplate")}"`);
+}
+
+async function createDatabase(own: Postgres | undefined, as = ""): Promise<{ databaseUrl: string }> {
   const serverUrl = own?.databaseUrl ?? inject("databaseUrl");
   const name = uniqueName();
-  await runStatement(serverUrl, `CREATE DATABASE "${name}"`);
+  await runStatement(serverUrl, `CREATE DATABASE "${name}"${as}`);
   // WITH (FORCE): a connection that a test killed a process over may linger for a moment.
   if (own === undefined) cleanUps.push(() => runStatement(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`));
   return { databaseUrl: withPath(serverUrl, name) };
