@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { builtRelease, isHere, RELEASES, type Release } from "../support/messages/releases.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
-import { freshDatabase } from "../support/servers/servers.ts";
 import { change, marked, marksOf, runsOf, untilAsWanted, untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -62,7 +61,7 @@ describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 obser
 
   beforeAll(async () => {
     root = builtRelease(release);
-    system = await freshSystem(await freshDatabase()); // the old one migrates it
+    system = await freshSystem();
     await system.startManager({ root });
     await system.startService("service-1", { root });
     await system.startService("service-2", { root });

@@ -1,5 +1,5 @@
 import { startRabbitmq } from "../../../scripts/servers/rabbitmq.mjs";
-import { freshBooks, temporaryFolder } from "../servers/servers.ts";
+import { freshDatabase, temporaryFolder } from "../servers/servers.ts";
 import { BROKER_TEST_CONFIG } from "../servers/test-servers.ts";
 import { System } from "../system/system.ts";
 import { managementOf } from "./management.ts";
@@ -15,7 +15,7 @@ export interface OwnBroker {
 /** For tests that do to a broker what others beside them would feel: alarms, restarts. */
 export async function systemOnOwnBroker({ heartbeatS = 4 } = {}): Promise<OwnBroker> {
   const dir = temporaryFolder("rabbitmq");
-  const [broker, { databaseUrl }] = await Promise.all([startRabbitmq({ dir, config: BROKER_TEST_CONFIG }), freshBooks()]);
+  const [broker, { databaseUrl }] = await Promise.all([startRabbitmq({ dir, config: BROKER_TEST_CONFIG }), freshDatabase()]);
   const management = managementOf(broker.managementUrl, "/");
   const system = new System({ amqpUrl: broker.amqpUrl, databaseUrl, management, heartbeatS });
   return {

@@ -14,8 +14,9 @@ export interface BooksTemplate {
 }
 
 /**
- * A database as the migrations leave it, once a run: hundreds of systems begin with a copy. To migrate takes two seconds where three files share
- * two cores, and to copy a quarter of one. Nobody connects to it, as who is copied may have no sessions.
+ * A database as the migrations leave it, once a run: the files that have books and no manager begin with a copy. To migrate takes two seconds where
+ * three files share two cores, and to copy a quarter of one. Nobody connects to it, as who is copied may have no sessions. Managers of whole systems
+ * migrate theirs themselves: as users' do, and what they know only some seconds after that is tested so.
  */
 export async function makeBooksTemplate(serverUrl: string): Promise<BooksTemplate> {
   const name = `test_template_${randomBytes(6).toString("hex")}`;

@@ -11,7 +11,7 @@ import { ROOT, type RunningProcess, startProcess } from "../processes/processes.
 import { callHttp } from "../rest/rest-client.ts";
 import { expectAnswers, isOlderManager } from "../rest/watched-answers.ts";
 import { OBSERVERS_DIR } from "../runs/observers-dir.ts";
-import { freshBooks, freshVhost, temporaryFolder } from "../servers/servers.ts";
+import { freshDatabase, freshVhost, temporaryFolder } from "../servers/servers.ts";
 
 export interface SystemOptions {
   amqpUrl: string;
@@ -51,7 +51,7 @@ export interface Answer<T> {
 /** A vhost and a database of the file's own on the run's servers. */
 export async function freshSystem(options: Partial<SystemOptions> = {}): Promise<System> {
   const { amqpUrl, management } = await freshVhost();
-  const { databaseUrl } = await freshBooks();
+  const { databaseUrl } = await freshDatabase();
   return new System({ amqpUrl, databaseUrl, management, ...options });
 }
 
