@@ -295,6 +295,14 @@ test("Of a type that takes batches calls are full; fewer than one takes are clai
   await eventually(() => expect(bundles).toEqual([3, 3, 1]));
 });
 
+test("No more than 2,000 are sent by one insert, nor any where to count the calls in flight more than 50,000 might be read", async () => {
+  await putTaskService(db, { pool: "wide", workers: 100, types: ["a"], batch: 100 });
+  await putTaskService(db, { pool: "wider", workers: 1_000, types: ["a"], batch: 100 });
+  const { may } = await dispatching();
+  expect([2_000, 2_001].map((count) => may("wide", count))).toEqual([125, undefined]);
+  expect(may("wider", 100)).toBeUndefined();
+});
+
 test("What is due later does not fill a call", async () => {
   const { bundles } = await dispatching({ batch: 3 });
   const startAt = new Date(Date.now() + 60_000).toISOString();

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import pg from "pg";
 import {
   createDataSource,
   migrate,
 } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { runStatement } from "./statements.ts";
 
 const silent = () => undefined;
 const LOG = { debug: silent, info: silent, warn: silent, error: silent };
@@ -22,20 +22,10 @@ export async function makeBooksTemplate(serverUrl: string): Promise<BooksTemplat
   const name = `test_template_${randomBytes(6).toString("hex")}`;
   const databaseUrl = new URL(serverUrl);
   databaseUrl.pathname = `/${name}`;
-  await onServer(serverUrl, `CREATE DATABASE "${name}"`);
+  await runStatement(serverUrl, `CREATE DATABASE "${name}"`);
   const dataSource = await createDataSource({ databaseUrl: databaseUrl.href, poolSize: 1, log: LOG }).initialize();
   await migrate(dataSource);
   await dataSource.destroy();
-  await onServer(serverUrl, `ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
-  return { name, drop: () => onServer(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`) };
-}
-
-async function onServer(serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await runStatement(serverUrl, `ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
+  return { name, drop: () => runStatement(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`) };
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
 import { inject } from "vitest";
 import { type Cluster, startCluster } from "../../../scripts/servers/cluster/cluster.mjs";
 import type { Postgres, PostgresOptions } from "../../../scripts/servers/postgres.mjs";
@@ -10,7 +9,10 @@ import type { Rabbitmq, RabbitmqOptions } from "../../../scripts/servers/rabbitm
 import { startRabbitmq } from "../../../scripts/servers/rabbitmq.mjs";
 import type { Management } from "../broker/management.ts";
 import { createVhost, deleteVhost, managementOf } from "../broker/management.ts";
+import { runStatement } from "./statements.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG, NET_TICKTIME_S } from "./test-servers.ts";
+
+export { queryRows, runStatement } from "./statements.ts";
 
 /**
  * Servers for one test file. Call these in `beforeAll` or at the top of a file; whatever they give is taken back at
@@ -142,18 +144,4 @@ function withPath(url: string, path: string): string {
   const changed = new URL(url);
   changed.pathname = `/${path}`;
   return changed.href;
-}
-
-export async function queryRows<T>(databaseUrl: string, query: string): Promise<T[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query(query)).rows as T[];
-  } finally {
-    await client.end();
-  }
-}
-
-export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
-  await queryRows(databaseUrl, statement);
 }

@@ -1,0 +1,15 @@
+import pg from "pg";
+
+export async function queryRows<T>(databaseUrl: string, query: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(query)).rows as T[];
+  } finally {
+    await client.end();
+  }
+}
+
+export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
+  await queryRows(databaseUrl, statement);
+}
