@@ -126,7 +126,7 @@ test("among 10,000 it stays at hand: a new one is there at once, and one leafs t
 });
 
 test("it is legible light and dark, wide and narrow", async () => {
-  await page.getByLabel("Name begins with").fill("");
+  await page.getByLabel("Name begins with").fill("very"); // of 100 rows axe would look at each, four times
   await row("very.last").waitFor();
   await looksFine(page, "timers");
   expect(problems).toEqual([]);

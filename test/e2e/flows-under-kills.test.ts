@@ -7,7 +7,7 @@ import { fannedFlow } from "../support/system/fanned-flow.ts";
 import { FLOW_TASKS_DIR, Flows } from "../support/system/flows.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
-const FLOWS = proves("flows") ? 1_000 : 60;
+const FLOWS = proves("flows") ? 1_000 : 30;
 const SERVICES = ["worker-1", "worker-2", "worker-3"];
 const ENV = { OBSERVERS_DIR: FLOW_TASKS_DIR, TASK_WORKERS: "10" };
 const PAUSE_MS = 1_500;

@@ -21,10 +21,12 @@ import {
 import { freshSystem, KILLED_KEEPER_OVERLAP_MS, type System } from "../support/system/system.ts";
 
 const KILLED = { code: null, signal: "SIGKILL" };
-const COUNT = proves("changes") ? 1_000 : 200;
+const COUNT = proves("changes") ? 1_000 : 60;
 /** A thousand that act often write more than a test can read while they do. */
 const EVERY_MS = proves("changes") ? 1_000 : 100;
 const CHANGES_EACH = 3;
+/** Of each kind, once nobody is killed any more. */
+const CALM = proves("changes") ? 50 : 20;
 const AT_ONCE = 8;
 const KILL_EVERY_MS = 2_000;
 
@@ -100,7 +102,7 @@ describe("observers that are changed while services are killed", () => {
       `${COUNT} observers, half of which take changes as they run, ${CHANGES_EACH} changes each, ${kills} services killed: each as wanted; messages each: stopped and sent again p50 ${quantile(revisionsOf(restarted), 0.5)}, told p50 ${quantile(revisionsOf(told), 0.5)}, at most ${Math.max(...all.map(({ revision }) => revision))}; overlap ${overlapMs} ms`,
     );
     // And what is changed once it is calm is back at once, though nobody looked for it; what takes it as it runs was never away.
-    const fast = [...restarted.slice(0, 50), ...told.slice(0, 50)];
+    const fast = [...restarted.slice(0, CALM), ...told.slice(0, CALM)];
     for (const mark of ["fast", "calm"]) {
       await inTurns(fast, async (id) => void (await change(system, id, { params: marked(system, mark, { everyMs: 5 }) })));
       await untilAsWanted(system, ids);
@@ -111,10 +113,10 @@ describe("observers that are changed while services are killed", () => {
     }
     const figures = (gaps: number[]) =>
       `p50 ${quantile(gaps, 0.5).toFixed(0)} ms, p99 ${quantile(gaps, 0.99).toFixed(0)} ms`;
-    const calm = updateGapsMs(system, told.slice(0, 50), "calm");
-    expect(new Set(runsByMark(system, told.slice(0, 50), ["fast", "calm"]))).toEqual(new Set([1]));
+    const calm = updateGapsMs(system, told.slice(0, CALM), "calm");
+    expect(new Set(runsByMark(system, told.slice(0, CALM), ["fast", "calm"]))).toEqual(new Set([1]));
     console.log(
-      `50 changed in the calm after it, between two acts: stopped and sent again ${figures(gapsMs(system, restarted.slice(0, 50)))}; told, in the same run, so a gap of 0 beyond the turn of 5 ms: ${figures(calm)}`,
+      `${CALM} of each kind changed in the calm after it, between two acts: stopped and sent again ${figures(gapsMs(system, restarted.slice(0, CALM)))}; told, in the same run, so a gap of 0 beyond the turn of 5 ms: ${figures(calm)}`,
     );
     await bystander.end();
   });

@@ -5,8 +5,8 @@ import { slotsOf } from "../support/processes/process-tree.ts";
 import { shortOrFull } from "../support/runs/counts.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
-const INNOCENT = shortOrFull(60, 195);
-const GUILTY = shortOrFull(20, 100);
+const INNOCENT = shortOrFull(40, 195);
+const GUILTY = shortOrFull(12, 100);
 const MAX_SLOTS = 8;
 const TWICE = { maxAttempts: 2, delaysMs: [100], resetAfterMs: 600_000 };
 const FOR_EVER = { maxAttempts: "unlimited", delaysMs: [500], resetAfterMs: 600_000 };

@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== "linux").each(SETS.filter(({ cases }) => ca
 
     beforeAll(async () => {
       if (!isPossible || set.cases.length === 0) return;
-      system = await freshSystem({ heartbeatS: HEARTBEAT_S });
+      system = await freshSystem({ heartbeatS: HEARTBEAT_S, env: { SLOTS: "2" } });
       await system.startManager();
       bystander = await startBystander();
       pairs = await openPairs();

@@ -14,7 +14,7 @@ import { System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 const FULL = proves("tasks");
-const COUNT = FULL ? 100_000 : 10_000;
+const COUNT = FULL ? 100_000 : 4_000;
 const SERVICES = ["worker-1", "worker-2", "worker-3", "worker-4", "worker-5"];
 const WORKERS = 20;
 /** So many a worker may be in flight: one, and ten ahead (domain/tasks/window.ts). */

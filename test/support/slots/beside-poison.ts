@@ -21,7 +21,7 @@ type PoisonStamp = Omit<Stamp, "kind"> & { slot: number; kind: "start" | "deed" 
 
 /** Two services with ten neighbours that stamp every 20 ms, and what a poison beside them does to them, by everybody's own acts. */
 export async function besidePoison(bystander: Bystander, env: Record<string, string>) {
-  const system = await freshSystem({ env });
+  const system = await freshSystem({ env: { SLOTS: "2", ...env } });
   await system.startManager();
   for (const name of SERVICES) await system.startService(name, { workers: 30, env });
   const ids = new Set<string>((await system.createMany("neighbour", NEIGHBOURS)).map(({ id }) => id));

@@ -105,6 +105,7 @@ export class System {
       HEARTBEAT_S: String(this.#options.heartbeatS ?? 4),
       HOST: "127.0.0.1",
       PORT: "0",
+      SLOTS: "1", // and the spare: each costs half a second of CPU to start, and most files are not about them
       ...this.#options.env,
     };
   }
