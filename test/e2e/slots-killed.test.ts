@@ -16,7 +16,7 @@ describe(`kill -9 of a slot, each in turn, every second, ${ROUNDS} times`, { tim
   let ids: string[];
 
   beforeAll(async () => {
-    system = await freshSystem({ env: { SLOTS: "2" } });
+    system = await freshSystem({ env: { SLOTS: "2", LOG_LEVEL: "debug" } });
     await system.startManager();
     await system.startService("a", { workers: OBSERVERS });
     output = await tapOutput(system.env.AMQP_URL ?? "", "#");
@@ -58,6 +58,36 @@ describe(`kill -9 of a slot, each in turn, every second, ${ROUNDS} times`, { tim
     );
     expect(gaps.length).toBeGreaterThan(OBSERVERS / 2);
   });
+
+  it("as it loads: the next comes after a pause that is told, with why", async () => {
+    const { pid } = system.service("a");
+    const known = new Set(await eventually(allLoaded));
+    process.kill([...known][0] ?? 0, "SIGKILL");
+    const young = await eventually(() => {
+      const found = slotsOf(pid).find((slot) => !known.has(slot));
+      expect(found).toBeDefined();
+      return found as number;
+    });
+    process.kill(young, "SIGKILL");
+    const told = () => linesOf("slot-ended-unloaded").find(({ slot }) => slot === young);
+    await eventually(() => expect(told()).toMatchObject({ nextInMs: 100, why: expect.stringContaining("SIGKILL") }));
+    await eventually(allLoaded);
+    await system.check();
+  });
+
+  const linesOf = (event: string) =>
+    system
+      .service("a")
+      .lines.filter((line) => line.includes(`"event":"${event}"`))
+      .map((line) => JSON.parse(line) as { slot: number; [field: string]: unknown });
+
+  /** Two, and the spare. */
+  function allLoaded(): number[] {
+    const found = slotsOf(system.service("a").pid);
+    expect(found).toHaveLength(3);
+    expect(linesOf("slot-loaded").map(({ slot }) => slot)).toEqual(expect.arrayContaining(found));
+    return found;
+  }
 });
 
 /** Values of a run that came after the first value of the observer's next one. */

@@ -327,22 +327,26 @@ test("A call that was claimed and has room leaves nothing that could have been s
   await eventually(() => expect(may("default", 3)).toBe(5));
 });
 
-test("Two managers that create at once fill the window once more at most, and send each task once", async () => {
-  const both = [await dispatching(), await dispatching()] as const;
+test.each([
+  ["tasks", 1],
+  ["full calls", 3],
+])("Two managers that create %s at once fill the window once more at most, and send each task once", async (_, size) => {
+  const batch = size === 1 ? undefined : size;
+  const both = [await dispatching({ batch }), await dispatching({ batch })] as const;
   await both[0].untilLooked();
-  const window = both[0].may("default") as number;
+  const window = both[0].may("default", size) as number;
   const action = newAction("task.create", SOMEBODY);
   const createMany = async ({ dispatcher }: (typeof both)[number]) => {
     for (let i = 0; i < 2 * window; i += 1) {
-      const task = { ...CreateTask.parse({ type: "a" }), id: newTaskId() };
-      await insertAtOnce({ store, sender: dispatcher }, [{ task, action }]);
+      const call = many(size).map(() => ({ task: { ...CreateTask.parse({ type: "a" }), id: newTaskId() }, action }));
+      await insertAtOnce({ store, sender: dispatcher }, call);
     }
   };
   await Promise.all(both.map(createMany));
   const inFlight = async () => (await rows("status = 'Sent'")).length;
   both[0].dispatcher.wake(); // where an insert was slow, the next ones wait to be claimed
-  await eventually(async () => expect(await inFlight()).toBeGreaterThanOrEqual(window));
-  expect(await inFlight()).toBeLessThanOrEqual(2 * window);
+  await eventually(async () => expect(await inFlight()).toBeGreaterThanOrEqual(size * window));
+  expect(await inFlight()).toBeLessThanOrEqual(2 * size * window);
   const sentIds = () => both.flatMap(({ sent }) => sent.map(({ taskId }) => taskId)).toSorted();
   await eventually(async () => expect(sentIds()).toEqual((await rows("status = 'Sent'")).map(({ id }) => id).toSorted()));
 });

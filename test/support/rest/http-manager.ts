@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { TaskId } from "@unacked/contracts";
-import { beforeEach, onTestFinished } from "vitest";
+import { afterAll, beforeEach, onTestFinished } from "vitest";
 import { KnownCallers } from "../../../services/observer-manager/src/adapters/access/known-callers.ts";
 import type { HttpAccess } from "../../../services/observer-manager/src/adapters/http/server/app.ts";
 import {
@@ -72,13 +72,21 @@ export interface HttpManager {
   setMayPause(mayPause: boolean): void;
   call(method: string, path: string, options?: CallOptions): Promise<Called>;
   close(): Promise<void>;
+  readonly isClosed: boolean;
+}
+
+/** Closed at the end of the test that opened it. */
+export async function startHttpManager(...parts: Parameters<typeof openHttpManager>): Promise<HttpManager> {
+  const manager = await openHttpManager(...parts);
+  onTestFinished(() => manager.close());
+  return manager;
 }
 
 /**
- * Closed at the end of the test that opened it. `change` replaces parts of what HTTP is given, `access` of who may come in. With a
+ * Whoever opens it closes it. `change` replaces parts of what HTTP is given, `access` of who may come in. With a
  * `basePath` its url and what it is called by are below that.
  */
-export async function startHttpManager(
+async function openHttpManager(
   databaseUrl: string,
   change: (api: ManagerApi) => ManagerApi = (api) => api,
   access: Partial<HttpAccess> = {},
@@ -209,7 +217,10 @@ export async function startHttpManager(
   notifications.start();
   takers.start();
   leases.start();
+  let isClosed = false;
   const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
     logs.close();
     waits.close();
     takers.close();
@@ -217,7 +228,6 @@ export async function startHttpManager(
     await notifications.close();
     if (dataSource.isInitialized) await dataSource.destroy();
   };
-  onTestFinished(close);
   const call = (method: string, path: string, options?: CallOptions) => callHttp(`${server.url}${path}`, method, options);
   return {
     url: server.url,
@@ -228,6 +238,9 @@ export async function startHttpManager(
     setMayPause: (value) => (mayPause = value),
     call,
     close,
+    get isClosed() {
+      return isClosed;
+    },
   };
 }
 
@@ -239,14 +252,23 @@ interface EachTest {
   access?: () => Partial<HttpAccess>;
 }
 
-/** The file's own books, and for each of its tests a manager on them. */
+/**
+ * The file's own books, and for its tests a manager on them: each finds it as if it had just been started. To start one takes half a second, so
+ * there is another only where a test has closed it, or each has its own `access`.
+ */
 export function useHttpManager({ emptied, rows, access }: EachTest = {}): { books: TestBooks; manager: HttpManager } {
   const books = useBooks(emptied);
   let current: HttpManager;
   beforeEach(async () => {
     await rows?.(books);
-    current = await startHttpManager(books.databaseUrl, undefined, access?.());
+    if (access !== undefined) current = await startHttpManager(books.databaseUrl, undefined, access());
+    else if (current?.isClosed !== false) current = await openHttpManager(books.databaseUrl);
+    current.setReady(true);
+    current.setFlowsKnown(true);
+    current.setMayPause(true);
+    current.lines.length = 0;
   });
+  afterAll(() => current?.close());
   const manager: HttpManager = {
     get url() {
       return current.url;
@@ -262,6 +284,9 @@ export function useHttpManager({ emptied, rows, access }: EachTest = {}): { book
     setMayPause: (mayPause) => current.setMayPause(mayPause),
     call: (method, path, options) => current.call(method, path, options),
     close: () => current.close(),
+    get isClosed() {
+      return current.isClosed;
+    },
   };
   return { books, manager };
 }

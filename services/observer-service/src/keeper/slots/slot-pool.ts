@@ -288,6 +288,11 @@ export class SlotPool {
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
     this.#hooks.onGone(slot, end);
     if (slot.isLoaded || slot.isOld || slot.isOnTrial) return this.#fill();
+    const fields = { event: "slot-ended-unloaded", slot: slot.process.pid, why: lastWordsOf(slot, end) };
+    this.#log.warn(
+      { ...fields, nextInMs: this.#pauseMs },
+      "a slot ended before it had loaded anything: the next one is started after a pause that doubles each time",
+    );
     setTimeout(() => this.#fill(), this.#pauseMs);
     this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
   }
