@@ -17,7 +17,8 @@ import { lastLineOf, NOTHING, sumOf, tallyOf } from "./test/tally.mjs";
 /**
  * `npm test`: the check of the sources (one test, as it counts), the pure tests, and of the others the main path of each promise
  * (test/support/runs/main-path.ts): ten minutes; the last line says how it went. Words after `npm test --` choose files, as
- * `npm test -- test/unit`; the check is left out then. `--all` runs every test, in an hour; after them those in test/cluster,
+ * `npm test -- test/unit`; the check is left out then. `--all` runs every test, and of cases that are alike each third (TESTS_TURN: 0, 1 or 2; not set: by
+ * the commit), in an hour; after them those in test/cluster,
  * which cut the nodes of a RabbitMQ cluster off from one another, as root, so that neither disturbs the other's times; then the
  * packages as a new user has them, in short, and last what a container engine runs, each trial one test. Where there can be no
  * such cluster, or no registry can be reached, the last line says why, and where the engine has no images yet a line before it.
@@ -31,6 +32,13 @@ const isAll = words.length === 0 && process.argv.includes("--all");
 const isMainPath = words.length === 0 && !isAll;
 const withCluster = ofCluster.length > 0 || isAll;
 if (isMainPath) process.env.TESTS = "main-path";
+if (isAll) process.env.TESTS_TURN ??= String(turnOfCommit());
+
+/** Of cases that are alike every third runs, by the commit: test/support/runs/turns.ts. 0 where this is no clone of the repository. */
+function turnOfCommit() {
+  const { stdout } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" });
+  return Number.parseInt(stdout?.trim().slice(-4) || "0", 16) % 3;
+}
 
 async function runCheck() {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -2,7 +2,9 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { rulesIn } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -139,7 +141,7 @@ describe.each(["light", "dark"] as const)("every page in %s", (colorScheme) => {
   test("has nothing that axe objects to, breaks no Content-Security-Policy, asks no other host; wide and narrow", async () => {
     const { page, problems, foreign } = await openPage(browser, system.url, { colorScheme });
     const found: string[] = [];
-    for (const { name, address, until } of SHOWN) {
+    for (const { name, address, until } of colorScheme === "dark" ? inTurn(SHOWN) : SHOWN) {
       await page.setViewportSize(WIDE);
       await page.goto(`${system.url}${address}`);
       await untilLive(page);
@@ -154,9 +156,7 @@ describe.each(["light", "dark"] as const)("every page in %s", (colorScheme) => {
           await page.getByRole("log", { name: "Log" }).scrollIntoViewIfNeeded();
           await takePicture(page, `${name}-log-${colorScheme}-${width}`);
         }
-        // What is not colour is the same in light and dark: it is looked at once.
-        const rules = colorScheme === "dark" ? ["color-contrast", "link-in-text-block"] : [];
-        for (const violation of await violationsOf(page, rules)) found.push(`${name} ${width}: ${violation}`);
+        for (const violation of await violationsOf(page, rulesIn(colorScheme))) found.push(`${name} ${width}: ${violation}`);
         const sideways = await sidewaysPx(page);
         if (sideways > 0) found.push(`${name} ${width}: scrolls sideways by ${sideways} px`);
       }

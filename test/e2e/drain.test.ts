@@ -6,6 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { diesAt } from "../support/processes/crash-point.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -130,7 +131,7 @@ describe("a service that is drained", () => {
     await system.check();
   });
 
-  it.each(["publish", "confirm"] as const)(
+  it.each(inTurn(["publish", "confirm"] as const))(
     "is drained all the same when the manager dies before the %s of its order",
     async (point) => {
       const port = Number(new URL((await system.startManager(), system.url)).port);

@@ -5,6 +5,7 @@ import { supervised } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { diesAt } from "../support/processes/crash-point.ts";
 import { followEvents } from "../support/rest/event-client.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const KILLED = { code: null, signal: "SIGKILL" };
@@ -21,12 +22,13 @@ const runsOf = async (id: string) =>
 describe("a service that dies between the confirmed end of a run and the ack of its message", () => {
   const AGAIN_MS = 3_000; // in its second life the handler would go on for as long as in its first
 
-  it.each([
+  const ends: [string, string, object][] = [
     ["stopped", "Deleted", {}],
     ["failed", "Failed", { throwAfterMs: AGAIN_MS }],
     ["completed", "Completed", { returnAfterMs: AGAIN_MS }],
     ["been paused", "Paused", {}],
-  ])(
+  ];
+  it.each(inTurn(ends))(
     "leaves a message that starts an observer that has %s once more: it stays %s, and that run is stopped at once",
     async (_, status, params) => {
       await system.startManager();
@@ -67,81 +69,90 @@ describe("a service that dies between the confirmed end of a run and the ack of 
 });
 
 describe("a manager that is killed", () => {
-  it("after the commit of a create and before its publish leaves a command: its successor sends it", async () => {
-    await system.startManager();
-    await system.startService("service-1");
-    await system.managers[0]?.kill("SIGKILL");
-    const doomed = await system.startManager({ env: diesAt("publish unacked.start") });
-    const id = await createWhileDying();
-    expect(await doomed.exited).toEqual(KILLED);
-    expect(await system.management.queue("unacked.work.default")).toMatchObject({ total: 0 });
-    await system.startManager();
-    await system.untilStatus([id], "Processing");
-    expect(await system.get(id)).toMatchObject({ revision: 1, epoch: 1 });
-    await system.check();
-  });
+  it.runIf(isTurnOf(0))(
+    "after the commit of a create and before its publish leaves a command: its successor sends it",
+    async () => {
+      await system.startManager();
+      await system.startService("service-1");
+      await system.managers[0]?.kill("SIGKILL");
+      const doomed = await system.startManager({ env: diesAt("publish unacked.start") });
+      const id = await createWhileDying();
+      expect(await doomed.exited).toEqual(KILLED);
+      expect(await system.management.queue("unacked.work.default")).toMatchObject({ total: 0 });
+      await system.startManager();
+      await system.untilStatus([id], "Processing");
+      expect(await system.get(id)).toMatchObject({ revision: 1, epoch: 1 });
+      await system.check();
+    },
+  );
 
-  it("after a publish and before its confirm sends it twice: of the two runs one stays, and no message is left", async () => {
-    await system.startManager();
-    await Promise.all([system.startService("service-1"), system.startService("service-2")]);
-    await system.managers[0]?.kill("SIGKILL");
-    const doomed = await system.startManager({ env: diesAt("confirm unacked.start") });
-    const id = await createWhileDying();
-    expect(await doomed.exited).toEqual(KILLED);
-    // Another reader holds the events back, so that the next manager sends again before it can hear that one runs.
-    const reader = supervised(system.env.AMQP_URL as string, {
-      build: async (session) => void (await session.consume("unacked.state", { prefetch: 100 }, () => undefined)),
-    });
-    await reader.connection.up();
-    await system.startManager({ untilReady: false });
-    await eventually(() => expect(new Set(system.acts().map((act) => act.runId)).size).toBe(2));
-    await reader.connection.close();
-    const toldMs = performance.now();
-    await eventually(() => expect(new Set(lately().map((act) => act.runId)).size).toBe(1));
-    console.log(
-      `a start published twice: one run ${(performance.now() - toldMs).toFixed(0)} ms after the manager could hear of it`,
-    );
-    await eventually(async () =>
-      expect((await runsOf(id)).map((run) => [run.state, run.endReason]).toSorted()).toEqual([
-        ["Current", null],
-        ["Ended", "duplicate"],
-      ]),
-    );
-    // Two run until the manager's answer, which here comes as late as the test likes.
-    await system.check({ maxOverlapMs: Number.POSITIVE_INFINITY });
-  });
+  it.runIf(isTurnOf(1))(
+    "after a publish and before its confirm sends it twice: of the two runs one stays, and no message is left",
+    async () => {
+      await system.startManager();
+      await Promise.all([system.startService("service-1"), system.startService("service-2")]);
+      await system.managers[0]?.kill("SIGKILL");
+      const doomed = await system.startManager({ env: diesAt("confirm unacked.start") });
+      const id = await createWhileDying();
+      expect(await doomed.exited).toEqual(KILLED);
+      // Another reader holds the events back, so that the next manager sends again before it can hear that one runs.
+      const reader = supervised(system.env.AMQP_URL as string, {
+        build: async (session) => void (await session.consume("unacked.state", { prefetch: 100 }, () => undefined)),
+      });
+      await reader.connection.up();
+      await system.startManager({ untilReady: false });
+      await eventually(() => expect(new Set(system.acts().map((act) => act.runId)).size).toBe(2));
+      await reader.connection.close();
+      const toldMs = performance.now();
+      await eventually(() => expect(new Set(lately().map((act) => act.runId)).size).toBe(1));
+      console.log(
+        `a start published twice: one run ${(performance.now() - toldMs).toFixed(0)} ms after the manager could hear of it`,
+      );
+      await eventually(async () =>
+        expect((await runsOf(id)).map((run) => [run.state, run.endReason]).toSorted()).toEqual([
+          ["Current", null],
+          ["Ended", "duplicate"],
+        ]),
+      );
+      // Two run until the manager's answer, which here comes as late as the test likes.
+      await system.check({ maxOverlapMs: Number.POSITIVE_INFINITY });
+    },
+  );
 
-  it("after the commit of a batch of events and before its ack reads it again, and nothing changes by that", async () => {
-    const first = await system.startManager();
-    await system.startService("service-1");
-    const survivor = await system.startService("service-2", { workers: 20 });
-    const before = await system.createMany("observer", 10);
-    const moved = before.filter((one) => one.service?.name === "service-1").map((one) => one.id);
-    expect(moved.length).toBeGreaterThan(0);
-    const known = await system.listServices();
-    await first.kill("SIGKILL");
+  it.runIf(isTurnOf(2))(
+    "after the commit of a batch of events and before its ack reads it again, and nothing changes by that",
+    async () => {
+      const first = await system.startManager();
+      await system.startService("service-1");
+      const survivor = await system.startService("service-2", { workers: 20 });
+      const before = await system.createMany("observer", 10);
+      const moved = before.filter((one) => one.service?.name === "service-1").map((one) => one.id);
+      expect(moved.length).toBeGreaterThan(0);
+      const known = await system.listServices();
+      await first.kill("SIGKILL");
 
-    // The inventory that is read again is older than the runs that come behind it: applied twice, it would end them.
-    // It is not the first in the queue, which is a batch of its own.
-    for (const [i, name] of ["service-1", "service-2"].entries()) {
-      await ask(known.find((one) => one.name === name) as ServiceView);
-      await eventually(async () => expect((await system.management.queue("unacked.state")).ready).toBeGreaterThan(i));
-    }
-    await system.service("service-1").kill("SIGKILL");
-    await eventually(() => expect(system.actingByPid().get(survivor.pid)?.size).toBe(10));
-    await eventually(() => untilTold(survivor));
+      // The inventory that is read again is older than the runs that come behind it: applied twice, it would end them.
+      // It is not the first in the queue, which is a batch of its own.
+      for (const [i, name] of ["service-1", "service-2"].entries()) {
+        await ask(known.find((one) => one.name === name) as ServiceView);
+        await eventually(async () => expect((await system.management.queue("unacked.state")).ready).toBeGreaterThan(i));
+      }
+      await system.service("service-1").kill("SIGKILL");
+      await eventually(() => expect(system.actingByPid().get(survivor.pid)?.size).toBe(10));
+      await eventually(() => untilTold(survivor));
 
-    const doomed = await system.startManager({ untilReady: false, env: diesAt("ack unacked.events", 1) });
-    expect(await doomed.exited).toEqual(KILLED);
-    expect((await system.management.queue("unacked.state")).total).toBeGreaterThan(0);
+      const doomed = await system.startManager({ untilReady: false, env: diesAt("ack unacked.events", 1) });
+      expect(await doomed.exited).toEqual(KILLED);
+      expect((await system.management.queue("unacked.state")).total).toBeGreaterThan(0);
 
-    await system.startManager(); // ready: it has read the state queue empty
-    const after = await system.observers(before.map((one) => one.id));
-    expect(after.map((one) => [one.status, one.service?.name, one.epoch])).toEqual(
-      before.map((one) => ["Processing", "service-2", moved.includes(one.id) ? 2 : 1]),
-    );
-    await system.check();
-  });
+      await system.startManager(); // ready: it has read the state queue empty
+      const after = await system.observers(before.map((one) => one.id));
+      expect(after.map((one) => [one.status, one.service?.name, one.epoch])).toEqual(
+        before.map((one) => ["Processing", "service-2", moved.includes(one.id) ? 2 : 1]),
+      );
+      await system.check();
+    },
+  );
 
   /** Creates on a manager that dies of it: without an answer it may have been accepted, and can be repeated. */
   async function createWhileDying(): Promise<string> {

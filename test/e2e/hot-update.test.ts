@@ -3,6 +3,7 @@ import type { ObserverView, TimelinePage } from "@unacked/contracts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import {
   change,
   marked,
@@ -185,11 +186,12 @@ describe("an observer that is told what is wanted as somebody dies", () => {
   });
   afterEach(() => system.close());
 
-  it.each<[string, CrashPoint, number, string]>([
+  const points: [string, CrashPoint, number, string][] = [
     ["before its order is published", "publish unacked.service", 1, ""],
     ["after its order is published, and before that is confirmed", "confirm unacked.service", 1, ""],
     ["before the ack of the answer", "ack unacked.events", 0, "RunUpdated"],
-  ])("goes on by it, when the manager dies %s", async (_, point, after, having) => {
+  ];
+  it.each(inTurn(points))("goes on by it, when the manager dies %s", async (_, point, after, having) => {
     const doomed = await system.startManager({ env: diesAt(point, after, having) });
     await serve("service-1");
     await untilItMayChange(system);
@@ -204,22 +206,25 @@ describe("an observer that is told what is wanted as somebody dies", () => {
     await system.check({ timeoutMs: LONG_MS });
   });
 
-  it("begins with what is wanted, when its service dies before it has answered, whatever its handler said", async () => {
-    await system.startManager();
-    const doomed = await serve("service-1");
-    await untilItMayChange(system);
-    const one = await createOne("one");
-    await serve("service-2");
-    await want(one.id, "b", { answer: "dies-with-service" });
-    expect(await doomed.exited).toEqual(KILLED);
-    const [now] = await untilAsWanted(system, [one.id]);
-    await untilActs(one.id, ["a", "b"]);
-    expect([now?.service?.name, now?.rejectedUpdate]).toEqual(["service-2", null]);
-    await system.check({ timeoutMs: LONG_MS });
-    expect(system.reportOverlap("told as its service died", [one])).toBe(0);
-  });
+  it.runIf(isTurnOf(0))(
+    "begins with what is wanted, when its service dies before it has answered, whatever its handler said",
+    async () => {
+      await system.startManager();
+      const doomed = await serve("service-1");
+      await untilItMayChange(system);
+      const one = await createOne("one");
+      await serve("service-2");
+      await want(one.id, "b", { answer: "dies-with-service" });
+      expect(await doomed.exited).toEqual(KILLED);
+      const [now] = await untilAsWanted(system, [one.id]);
+      await untilActs(one.id, ["a", "b"]);
+      expect([now?.service?.name, now?.rejectedUpdate]).toEqual(["service-2", null]);
+      await system.check({ timeoutMs: LONG_MS });
+      expect(system.reportOverlap("told as its service died", [one])).toBe(0);
+    },
+  );
 
-  it("is given what is wanted by its next admission, when it moves before it was told", async () => {
+  it.runIf(isTurnOf(1))("is given what is wanted by its next admission, when it moves before it was told", async () => {
     // It dies as it would send the order, so that nobody has sent it when the observer moves.
     const doomed = await system.startManager({ env: diesAt("publish unacked.service", 1) });
     await serve("service-1");
@@ -236,10 +241,11 @@ describe("an observer that is told what is wanted as somebody dies", () => {
     await system.check({ timeoutMs: LONG_MS });
   });
 
-  it.each([
+  const ofSlot = [
     ["dies", "exits"],
     ["is blocked", "blocks"],
-  ])("begins again with what is wanted when its slot %s while it is asked", async (_, answer) => {
+  ];
+  it.each(inTurn(ofSlot))("begins again with what is wanted when its slot %s while it is asked", async (_, answer) => {
     await system.startManager();
     // A slot that loads its types on a busy machine is not stuck.
     await serve("service-1", { SLOTS: "2", STUCK_MS: "4000", UPDATE_TIMEOUT_MS: "60000" });

@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { startBystander } from "../support/processes/bystander.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
 import { proves } from "../support/runs/counts.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import {
   change,
   gapsMs,
@@ -145,13 +146,14 @@ describe("an observer that is changed as somebody dies", () => {
     expect(system.reportOverlap("changed as somebody died", [await system.get(id)])).toBe(0);
   }
 
-  it.each<[string, CrashPoint, number, string]>([
+  const points: [string, CrashPoint, number, string][] = [
     ["before its stop is published", "publish unacked.control", 0, ""],
     ["after its stop is published, and before that is confirmed", "confirm unacked.control", 0, ""],
     ["after the commit of its end, and before the ack of that word", "ack unacked.events", 0, "RunStopped"],
     ["before its new start is published", "publish unacked.start", 1, ""],
     ["after its new start is published, and before that is confirmed", "confirm unacked.start", 1, ""],
-  ])("runs as it is wanted, once, when the manager dies %s", async (_, point, after, having) => {
+  ];
+  it.each(inTurn(points))("runs as it is wanted, once, when the manager dies %s", async (_, point, after, having) => {
     await expectChanged(await changeOn(diesAt(point, after, having)));
   });
 

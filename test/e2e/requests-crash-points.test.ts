@@ -5,6 +5,7 @@ import { Requester } from "../support/broker/requester.ts";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
@@ -37,25 +38,29 @@ describe("requests over AMQP, when something dies or is lost", () => {
     await system.close();
   });
 
-  test.each<[string, CrashPoint, number, number]>([
+  const points: [string, CrashPoint, number, number][] = [
     ["has received it and dies before it reads it", "deliver unacked.requests", 1, 0],
     ["has committed and dies before it answers", "publish unacked.request-replies", 1, 1],
     ["has answered and dies before the confirm", "confirm unacked.request-replies", 2, 1],
     ["has answered and dies before it acks", "ack unacked.requests", 2, 1],
-  ])("A manager %s: the next one says the same, and creates nothing", async (_, point, answers, repeated) => {
-    const doomed = await startManager(diesAt(point));
-    await connect();
-    const messageId = await requester.publish({ tasks: [LATER, LATER] });
-    expect(await doomed.exited).toEqual(KILLED);
-    await startManager();
-    const reply = await requester.reply(messageId, answers);
-    expect((await ids()).toSorted()).toEqual(idsIn(reply.text).toSorted());
-    expect(new Set(requester.replies.map(({ text }) => text)).size).toBe(1);
-    await untilEmpty();
-    expect(requester.replies).toHaveLength(answers);
-    const metrics = await scrape(system.url);
-    expect(metrics.value("unacked_manager_requests_total", { outcome: "repeated" }) ?? 0).toBe(repeated);
-  });
+  ];
+  test.each(inTurn(points))(
+    "A manager %s: the next one says the same, and creates nothing",
+    async (_, point, answers, repeated) => {
+      const doomed = await startManager(diesAt(point));
+      await connect();
+      const messageId = await requester.publish({ tasks: [LATER, LATER] });
+      expect(await doomed.exited).toEqual(KILLED);
+      await startManager();
+      const reply = await requester.reply(messageId, answers);
+      expect((await ids()).toSorted()).toEqual(idsIn(reply.text).toSorted());
+      expect(new Set(requester.replies.map(({ text }) => text)).size).toBe(1);
+      await untilEmpty();
+      expect(requester.replies).toHaveLength(answers);
+      const metrics = await scrape(system.url);
+      expect(metrics.value("unacked_manager_requests_total", { outcome: "repeated" }) ?? 0).toBe(repeated);
+    },
+  );
 
   test("A manager has written all of it and dies before the commit: nothing is there, and the next one creates it once", async () => {
     const doomed = await startManager();

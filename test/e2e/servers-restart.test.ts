@@ -2,6 +2,7 @@ import type { ObserverView } from "@unacked/contracts";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
 import { eventually } from "../support/eventually.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
 
@@ -70,11 +71,12 @@ describe("when a server is killed", () => {
     await system.check({ timeoutMs: 30_000 });
   }, 240_000);
 
-  it.each([
+  const orders: [string, string[]][] = [
     ["servers, manager, services", ["servers", "manager", "services"]],
     ["services, manager, servers", ["services", "manager", "servers"]],
     ["manager, servers, services", ["manager", "servers", "services"]],
-  ])(
+  ];
+  it.each(inTurn(orders))(
     "everything at once, and started again in the order %s: everything runs again, each once",
     async (_, order) => {
       await startAll();

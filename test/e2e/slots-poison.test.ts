@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gapsMs } from "../support/acts/gaps.ts";
 import { eventually } from "../support/eventually.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const TWICE = { maxAttempts: 2, delaysMs: [100], resetAfterMs: 600_000 };
@@ -66,15 +67,15 @@ describe("an observer that harms its process", () => {
     return `${lastError?.name}: ${lastError?.message}`;
   }
 
-  it.each(NAMED)("%s fails its own attempts, by its name", async (_what, params, words) => {
+  it.each(inTurn(NAMED))("%s fails its own attempts, by its name", async (_what, params, words) => {
     expect(await failsForGood(params)).toMatch(words);
   });
 
-  it.each(FOUND)("%s is found by splitting", async (_what, params, words) => {
+  it.each(inTurn(FOUND))("%s is found by splitting", async (_what, params, words) => {
     expect(await failsForGood(params)).toMatch(words);
   });
 
-  it.each(["logs", "prints", "emits"])(
+  it.each(inTurn(["logs", "prints", "emits"]))(
     "floods by %s: its neighbours go on, and it stops when it is told to",
     async (how) => {
       const { body } = await system.call<{ id: string }>("POST", "/api/v1/observers", {
@@ -89,7 +90,7 @@ describe("an observer that harms its process", () => {
     },
   );
 
-  it.each(["busy-loop", "exec-sync", "microtasks", "ignore-abort", "segv-from-outside"])(
+  it.each(inTurn(["busy-loop", "exec-sync", "microtasks", "ignore-abort", "segv-from-outside"]))(
     "that does %s is Deleted in STOP_TIMEOUT_MS and a second, with force at once, and does nothing afterwards",
     async (how) => {
       const endless = { maxAttempts: "unlimited", delaysMs: [100], resetAfterMs: 600_000 };

@@ -4,6 +4,7 @@ import { newTaskId, type TaskBatchResults } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 import { HeldStep } from "../support/tasks/held-step.ts";
@@ -73,7 +74,7 @@ const points: [string, CrashPoint, number, { sends: number }][] = [
   ["commits them and dies before it publishes the first", "publish unacked.tasks", 0, { sends: 2 }],
   ["has published them and dies before the first confirm", "confirm unacked.tasks", 0, { sends: 1 }],
 ];
-test.each(points)("manager: it %s; each ends once, and was in one call", async (_, point, after, { sends }) => {
+test.each(inTurn(points))("manager: it %s; each ends once, and was in one call", async (_, point, after, { sends }) => {
   const doomed = await system.startManager({ env: diesAt(point, after, String(MARK)) });
   await system.startService("worker-1", { env: ENV });
   await untilSentAtOnce();
@@ -88,52 +89,58 @@ test.each(points)("manager: it %s; each ends once, and was in one call", async (
   );
 });
 
-test("manager: it dies between two of them; the first is not sent again, the second is, and each was in one call", async () => {
-  const doomed = await system.startManager({ env: diesAt("publish unacked.tasks", 1, String(MARK)) });
-  await system.startService("worker-1", { env: ENV });
-  await untilSentAtOnce();
-  const requests = marked();
-  await ask(requests).catch(() => undefined);
-  expect(await doomed.exited).toEqual(KILLED);
-  await system.startManager();
-  expect(new Set(await ask(requests))).toEqual(new Set([200]));
-  await tasks.untilAllOver();
-  const ended = await Promise.all(requests.map(({ id }) => tasks.get(id)));
-  expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["Completed"]));
-  // What was written to the socket as it died may have got out, or not.
-  const again = ended.filter(({ sends }) => sends > 1).length;
-  expect([SIZE, 2 * SIZE]).toContain(again);
-  expect(
-    calls()
-      .flat()
-      .filter((id) => requests.some((request) => request.id === id)),
-  ).toHaveLength(2 * SIZE);
-});
-
-test("manager: it has inserted them and dies before the commit; asked again they are created, and each was in one call", async () => {
-  const doomed = await system.startManager();
-  await system.startService("worker-1", { env: ENV });
-  await untilSentAtOnce();
-  const when = `NEW.status = 'Sent' AND NEW.params::text LIKE '%${MARK}%'`;
-  const step = await HeldStep.at(system.env.DATABASE_URL as string, { before: "INSERT", when });
-  const reached = step.untilReached().then(() => "reached" as const);
-  const next = () => {
+test.runIf(isTurnOf(1))(
+  "manager: it dies between two of them; the first is not sent again, the second is, and each was in one call",
+  async () => {
+    const doomed = await system.startManager({ env: diesAt("publish unacked.tasks", 1, String(MARK)) });
+    await system.startService("worker-1", { env: ENV });
+    await untilSentAtOnce();
     const requests = marked();
-    return [requests, ask(requests).catch(() => undefined)] as const;
-  };
-  let [requests, asked] = next();
-  // Where an insert has just been slow, the next ones wait to be claimed.
-  while ((await Promise.race([reached, asked])) !== "reached") {
+    await ask(requests).catch(() => undefined);
+    expect(await doomed.exited).toEqual(KILLED);
+    await system.startManager();
+    expect(new Set(await ask(requests))).toEqual(new Set([200]));
     await tasks.untilAllOver();
-    [requests, asked] = next();
-  }
-  await doomed.kill("SIGKILL");
-  await asked;
-  await step.cutOff();
-  await system.startManager();
-  expect(new Set(await ask(requests))).toEqual(new Set([201]));
-  await expectEnds(
-    requests.map(({ id }) => id),
-    1,
-  );
-});
+    const ended = await Promise.all(requests.map(({ id }) => tasks.get(id)));
+    expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["Completed"]));
+    // What was written to the socket as it died may have got out, or not.
+    const again = ended.filter(({ sends }) => sends > 1).length;
+    expect([SIZE, 2 * SIZE]).toContain(again);
+    expect(
+      calls()
+        .flat()
+        .filter((id) => requests.some((request) => request.id === id)),
+    ).toHaveLength(2 * SIZE);
+  },
+);
+
+test.runIf(isTurnOf(2))(
+  "manager: it has inserted them and dies before the commit; asked again they are created, and each was in one call",
+  async () => {
+    const doomed = await system.startManager();
+    await system.startService("worker-1", { env: ENV });
+    await untilSentAtOnce();
+    const when = `NEW.status = 'Sent' AND NEW.params::text LIKE '%${MARK}%'`;
+    const step = await HeldStep.at(system.env.DATABASE_URL as string, { before: "INSERT", when });
+    const reached = step.untilReached().then(() => "reached" as const);
+    const next = () => {
+      const requests = marked();
+      return [requests, ask(requests).catch(() => undefined)] as const;
+    };
+    let [requests, asked] = next();
+    // Where an insert has just been slow, the next ones wait to be claimed.
+    while ((await Promise.race([reached, asked])) !== "reached") {
+      await tasks.untilAllOver();
+      [requests, asked] = next();
+    }
+    await doomed.kill("SIGKILL");
+    await asked;
+    await step.cutOff();
+    await system.startManager();
+    expect(new Set(await ask(requests))).toEqual(new Set([201]));
+    await expectEnds(
+      requests.map(({ id }) => id),
+      1,
+    );
+  },
+);

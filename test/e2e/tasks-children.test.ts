@@ -6,6 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { diesAt } from "../support/processes/crash-point.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -196,20 +197,23 @@ describe("a process that dies with children on their way", () => {
   const create = (tasks: Tasks) =>
     tasks.create({}, { type: "parent", params: { dir: tasks.dir, children: Array.from({ length: 20 }, () => ({})) } });
 
-  test.each(service)("service: it %s; there is one set of children, of the end that counts", async (_, point, after) => {
-    const system = await freshSystem();
-    try {
-      const tasks = new Tasks(system);
-      await system.startManager();
-      const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt(point, after) } });
-      const { id } = await create(tasks);
-      expect(await doomed.exited).toMatchObject({ signal: "SIGKILL" });
-      await system.startService("worker-2", { env: ENV });
-      await expectOneSet(system, tasks, id);
-    } finally {
-      await system.close();
-    }
-  });
+  test.each(inTurn(service))(
+    "service: it %s; there is one set of children, of the end that counts",
+    async (_, point, after) => {
+      const system = await freshSystem();
+      try {
+        const tasks = new Tasks(system);
+        await system.startManager();
+        const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt(point, after) } });
+        const { id } = await create(tasks);
+        expect(await doomed.exited).toMatchObject({ signal: "SIGKILL" });
+        await system.startService("worker-2", { env: ENV });
+        await expectOneSet(system, tasks, id);
+      } finally {
+        await system.close();
+      }
+    },
+  );
 
   test("manager: it applies the end and dies before the ack; they are created once", async () => {
     const system = await freshSystem();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 import { HeldStep, type Where } from "../support/tasks/held-step.ts";
@@ -30,7 +31,7 @@ describe("a process that dies between two steps of a task", () => {
     ["has published and dies before the confirm", "confirm unacked.tasks", { sends: 1 }],
     ["applies the end and dies before it acks", "ack unacked.events", { sends: 1 }],
   ];
-  test.each(ofManager)("manager: it %s; the task ends once, and has run once", async (_, point, { sends }) => {
+  test.each(inTurn(ofManager))("manager: it %s; the task ends once, and has run once", async (_, point, { sends }) => {
     const doomed = await system.startManager({ env: diesAt(point, 0, point.startsWith("ack") ? "TaskEnded" : "") });
     await system.startService("worker-1", { env: ENV });
     const { id } = await tasks.create({}, CLAIMED);
@@ -43,7 +44,7 @@ describe("a process that dies between two steps of a task", () => {
     ["claims", { before: "UPDATE", when: "NEW.status = 'Sent' AND OLD.status = 'Ready'" }],
     ["applies the end", { before: "DELETE", when: "true" }],
   ];
-  test.each(beforeCommit)(
+  test.each(inTurn(beforeCommit))(
     "manager: it %s and dies before the commit; the task ends once, and has run once",
     async (_, where) => {
       const doomed = await system.startManager();
@@ -64,7 +65,7 @@ describe("a process that dies between two steps of a task", () => {
     ["commits what it has Sent and dies before it publishes", "publish unacked.tasks", { sends: 2 }],
     ["has published that and dies before the confirm", "confirm unacked.tasks", { sends: 1 }],
   ];
-  test.each(atOnce)("manager: it %s; the task ends once, and has run once", async (_, point, { sends }) => {
+  test.each(inTurn(atOnce))("manager: it %s; the task ends once, and has run once", async (_, point, { sends }) => {
     const doomed = await system.startManager({ env: diesAt(point, 0, MARK) });
     await system.startService("worker-1", { env: ENV });
     await untilSentAtOnce();
@@ -76,48 +77,54 @@ describe("a process that dies between two steps of a task", () => {
     await expectEnd(request.id, sends);
   });
 
-  test("manager: it has inserted what is Sent and dies before the commit; asked again, it is created, and runs once", async () => {
-    const doomed = await system.startManager();
-    await system.startService("worker-1", { env: ENV });
-    await untilSentAtOnce();
-    const step = await HeldStep.at(system.env.DATABASE_URL as string, { before: "INSERT", when: "NEW.status = 'Sent'" });
-    const reached = step.untilReached().then(() => "reached" as const);
-    let [request, asked] = ask();
-    // Where an insert has just been slow, the next ones wait to be claimed.
-    while ((await Promise.race([reached, asked])) !== "reached") [request, asked] = ask();
-    await doomed.kill("SIGKILL");
-    await asked;
-    await step.cutOff();
-    await system.startManager();
-    expect(await tasks.createAny(request)).toMatchObject({ status: 201 });
-    await expectEnd(request.id, 1);
-  });
+  test.runIf(isTurnOf(0))(
+    "manager: it has inserted what is Sent and dies before the commit; asked again, it is created, and runs once",
+    async () => {
+      const doomed = await system.startManager();
+      await system.startService("worker-1", { env: ENV });
+      await untilSentAtOnce();
+      const step = await HeldStep.at(system.env.DATABASE_URL as string, { before: "INSERT", when: "NEW.status = 'Sent'" });
+      const reached = step.untilReached().then(() => "reached" as const);
+      let [request, asked] = ask();
+      // Where an insert has just been slow, the next ones wait to be claimed.
+      while ((await Promise.race([reached, asked])) !== "reached") [request, asked] = ask();
+      await doomed.kill("SIGKILL");
+      await asked;
+      await step.cutOff();
+      await system.startManager();
+      expect(await tasks.createAny(request)).toMatchObject({ status: 201 });
+      await expectEnd(request.id, 1);
+    },
+  );
 
-  test("the database commits what is Sent, and the manager never hears of it; asked again it is there, and runs once", async () => {
-    const wire = await tcpProxy(system.env.DATABASE_URL as string);
-    await system.startManager({ env: { DATABASE_URL: wire.through(system.env.DATABASE_URL as string) } });
-    await system.startService("worker-1", { env: ENV });
-    await untilSentAtOnce();
-    // Written with the commit, in one packet.
-    const when = "EXISTS (SELECT FROM tasks WHERE status = 'Sent' AND xmin = pg_current_xact_id()::xid)";
-    const step = await HeldStep.at(system.env.DATABASE_URL as string, { table: "audit", before: "INSERT", when });
-    const reached = step.untilReached().then(() => "reached" as const);
-    let [request, asked] = ask();
-    // Where an insert has just been slow, the next ones wait to be claimed.
-    while ((await Promise.race([reached, asked])) !== "reached") [request, asked] = ask();
-    wire.blackhole("to-client");
-    await step.letGo();
-    const db = new pg.Client({ connectionString: system.env.DATABASE_URL });
-    await db.connect();
-    onTestFinished(() => db.end());
-    const inBooks = async () => (await db.query("SELECT status FROM tasks WHERE id = $1", [request.id])).rows;
-    await eventually(async () => expect(await inBooks()).toEqual([{ status: "Sent" }]));
-    wire.reset();
-    await wire.heal();
-    expect(await asked).not.toMatchObject({ status: 201 });
-    await eventually(async () => expect(await tasks.createAny(request)).toMatchObject({ status: 200 }));
-    await expectEnd(request.id, 2);
-  });
+  test.runIf(isTurnOf(1))(
+    "the database commits what is Sent, and the manager never hears of it; asked again it is there, and runs once",
+    async () => {
+      const wire = await tcpProxy(system.env.DATABASE_URL as string);
+      await system.startManager({ env: { DATABASE_URL: wire.through(system.env.DATABASE_URL as string) } });
+      await system.startService("worker-1", { env: ENV });
+      await untilSentAtOnce();
+      // Written with the commit, in one packet.
+      const when = "EXISTS (SELECT FROM tasks WHERE status = 'Sent' AND xmin = pg_current_xact_id()::xid)";
+      const step = await HeldStep.at(system.env.DATABASE_URL as string, { table: "audit", before: "INSERT", when });
+      const reached = step.untilReached().then(() => "reached" as const);
+      let [request, asked] = ask();
+      // Where an insert has just been slow, the next ones wait to be claimed.
+      while ((await Promise.race([reached, asked])) !== "reached") [request, asked] = ask();
+      wire.blackhole("to-client");
+      await step.letGo();
+      const db = new pg.Client({ connectionString: system.env.DATABASE_URL });
+      await db.connect();
+      onTestFinished(() => db.end());
+      const inBooks = async () => (await db.query("SELECT status FROM tasks WHERE id = $1", [request.id])).rows;
+      await eventually(async () => expect(await inBooks()).toEqual([{ status: "Sent" }]));
+      wire.reset();
+      await wire.heal();
+      expect(await asked).not.toMatchObject({ status: 201 });
+      await eventually(async () => expect(await tasks.createAny(request)).toMatchObject({ status: 200 }));
+      await expectEnd(request.id, 2);
+    },
+  );
 
   const ask = () => {
     const request = marked();
@@ -142,22 +149,25 @@ describe("a process that dies between two steps of a task", () => {
     await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
   }
 
-  test("service: it was given the task and dies before it tells of it; it runs elsewhere, uncounted", async () => {
-    await system.startManager();
-    const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt("deliver unacked.tasks") } });
-    const { id } = await tasks.create();
-    expect(await doomed.exited).toEqual(KILLED);
-    await system.startService("worker-2", { env: ENV });
-    await expectEnd(id, 1);
-    expect(await tasks.get(id)).toMatchObject({ interruptions: 0 });
-  });
+  test.runIf(isTurnOf(2))(
+    "service: it was given the task and dies before it tells of it; it runs elsewhere, uncounted",
+    async () => {
+      await system.startManager();
+      const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt("deliver unacked.tasks") } });
+      const { id } = await tasks.create();
+      expect(await doomed.exited).toEqual(KILLED);
+      await system.startService("worker-2", { env: ENV });
+      await expectEnd(id, 1);
+      expect(await tasks.get(id)).toMatchObject({ interruptions: 0 });
+    },
+  );
 
   const ofService: [string, CrashPoint, number][] = [
     ["is about to tell the end", "publish unacked.events", 2],
     ["has told the end and dies before the confirm", "confirm unacked.events", 2],
     ["has the confirm of the end and dies before the ack", "ack unacked.tasks", 0],
   ];
-  test.each(ofService)("service: it %s; the task ends once, and runs once more at most", async (_, point, after) => {
+  test.each(inTurn(ofService))("service: it %s; the task ends once, and runs once more at most", async (_, point, after) => {
     await system.startManager();
     const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt(point, after) } });
     const { id } = await tasks.create({ ms: 200 });

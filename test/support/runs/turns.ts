@@ -1,0 +1,18 @@
+/**
+ * Of cases that are alike (the steps at which a process dies, the orders in which servers come back, the looks of a page) `npm test -- --all` runs each
+ * third, as an hour is not enough for all: which one goes by the commit (scripts/test.mjs), so that a commit's run can be repeated, and the next
+ * commits run the others. Whoever names files, and `npm run prove`, runs them all.
+ */
+export const THIRDS = 3;
+
+const turn = process.env.TESTS_TURN === undefined ? undefined : Number(process.env.TESTS_TURN) % THIRDS;
+
+/** Those whose turn it is: at least one. For `test.each`. */
+export function inTurn<Case>(cases: readonly Case[]): Case[] {
+  if (turn === undefined) return [...cases];
+  const parts = Math.min(THIRDS, cases.length);
+  return cases.filter((_, place) => place % parts === turn % parts);
+}
+
+/** Whether it is the turn of a case at this place among others like it. For `test.runIf`. */
+export const isTurnOf = (place: number): boolean => turn === undefined || place % THIRDS === turn;
