@@ -57,15 +57,15 @@ export class LevelKeeper {
   async #round(): Promise<number> {
     const { store } = this.#parts;
     this.#loop.takeWake();
+    const lookInMs = (await store.nextLookInMs()) ?? BACKSTOP_MS;
+    if (lookInMs > 0) return Math.min(BACKSTOP_MS, lookInMs);
     let changed = 0;
     const wasDue = await store.look(async (state, nowMs, tx) => {
       changed = await this.#bring(state, nowMs, tx);
     });
     if (changed > 0) this.#parts.committed();
-    if (wasDue) return 0;
-    const lookInMs = (await store.nextLookInMs()) ?? BACKSTOP_MS;
-    // One that is due by now and was not to be had is another manager's at this moment.
-    return Math.min(BACKSTOP_MS, lookInMs > 0 ? lookInMs : LOCKED_PAUSE_MS);
+    // One that is due and was not to be had is another manager's at this moment.
+    return wasDue ? 0 : LOCKED_PAUSE_MS;
   }
 
   async #bring(state: ScheduleState, nowMs: number, tx: LevelTransaction): Promise<number> {

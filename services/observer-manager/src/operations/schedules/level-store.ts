@@ -19,6 +19,6 @@ export interface LevelTransaction {
 export interface LevelStore {
   /** Locks one that is due for a look, if there is one; where the work throws, it is put off. @returns whether there was */
   look(work: (state: ScheduleState, nowMs: number, tx: LevelTransaction) => Promise<void>): Promise<boolean>;
-  /** Until the next is due for a look; null: none is. */
+  /** Until the next is due for a look, 0 or less: one is; null: none will be. */
   nextLookInMs(): Promise<number | null>;
 }

@@ -58,17 +58,22 @@ export class ScheduleFirer {
   async #round(): Promise<number> {
     const { store } = this.#parts;
     this.#loop.takeWake();
-    const fired = await store.fire(AT_ONCE, decideAll);
-    this.#told(fired);
-    if (performance.now() >= this.#queuedAtMs) {
+    const { dueInMs, isAnyQueued } = await store.ahead();
+    const isDue = dueInMs !== null && dueInMs <= 0;
+    let claimed = 0;
+    if (isDue) {
+      const fired = await store.fire(AT_ONCE, decideAll);
+      this.#told(fired);
+      claimed = fired.claimed;
+    }
+    if (isAnyQueued && performance.now() >= this.#queuedAtMs) {
       const queued = await store.startQueued(AT_ONCE, taskOf);
       this.#told(queued);
       if (queued.claimed < AT_ONCE) this.#queuedAtMs = performance.now() + QUEUED_EVERY_MS;
     }
-    if (fired.claimed === AT_ONCE || fired.decided < fired.claimed) return 0;
-    const dueInMs = (await store.nextDueInMs()) ?? BACKSTOP_MS;
-    // What is due by now and was not to be had is another manager's at this moment.
-    return Math.min(BACKSTOP_MS, dueInMs > 0 || fired.claimed > 0 ? Math.max(1, dueInMs) : LOCKED_PAUSE_MS);
+    if (!isDue) return Math.min(BACKSTOP_MS, Math.max(1, dueInMs ?? BACKSTOP_MS));
+    // What is due and was not to be had is another manager's at this moment.
+    return claimed > 0 ? 0 : LOCKED_PAUSE_MS;
   }
 
   #told({ occurrences, created, cancelled: count, over, refuse, putOff }: Fired): void {

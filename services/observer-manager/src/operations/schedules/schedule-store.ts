@@ -161,8 +161,8 @@ export interface ScheduleFiringStore {
   fire(limit: number, decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[]): Promise<Fired>;
   /** Starts the first that is queued of schedules whose tasks are all over. */
   startQueued(limit: number, taskOf: (definition: TaskDefinition, atMs: number) => NewTask): Promise<Fired>;
-  /** Until the next one is due; null: none is. */
-  nextDueInMs(): Promise<number | null>;
+  /** What there is to do. `dueInMs`: until the next one is due, 0 or less: one is; null: none will be. */
+  ahead(): Promise<{ dueInMs: number | null; isAnyQueued: boolean }>;
 }
 
 export interface ScheduleCounts {

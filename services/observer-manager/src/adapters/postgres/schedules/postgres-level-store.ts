@@ -16,8 +16,8 @@ const DUE = `
   ORDER BY s.due_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 /** Index: schedules_due. */
 const NEXT_LOOK = `
-  SELECT (extract(epoch FROM min(due_at) - unacked_now()) * 1000)::float8 AS ms FROM schedules
-  WHERE kind = 'observers' AND due_at IS NOT NULL`;
+  SELECT CASE WHEN bool_or(${LOOK_IS_DUE}) THEN 0 ELSE (extract(epoch FROM min(due_at) - unacked_now()) * 1000)::float8 END AS ms
+  FROM schedules s WHERE kind = 'observers' AND due_at IS NOT NULL`;
 const WANTS = "UPDATE schedules SET wanted = $2, change_at = $3 WHERE id = $1";
 /** Index: schedule_observers_pkey. */
 const BROUGHT = `

@@ -21,9 +21,11 @@ const DUE = `
 const DUE_ONE = `
   SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.id = $1 AND s.kind = 'task' AND s.due_at <= unacked_now() FOR UPDATE SKIP LOCKED`;
 
-/** Index: schedules_due. */
-const NEXT_DUE = `
-  SELECT (extract(epoch FROM min(due_at) - unacked_now()) * 1000)::float8 AS ms FROM schedules WHERE kind = 'task' AND due_at IS NOT NULL`;
+/** Indexes: schedules_due, occurrences_queued. */
+const AHEAD = `
+  SELECT (SELECT (extract(epoch FROM min(due_at) - unacked_now()) * 1000)::float8 FROM schedules
+          WHERE kind = 'task' AND due_at IS NOT NULL) AS "dueInMs",
+         EXISTS (SELECT FROM occurrences WHERE status = 'queued') AS "isAnyQueued"`;
 
 /** Indexes: occurrences_queued, occurrences_open; tasks_pkey. */
 const WITH_QUEUED = `
@@ -160,9 +162,9 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
     return all;
   }
 
-  async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_DUE);
-    return row?.ms ?? null;
+  async ahead(): ReturnType<ScheduleFiringStore["ahead"]> {
+    const [row] = await this.#dataSource.query<Awaited<ReturnType<ScheduleFiringStore["ahead"]>>[]>(AHEAD);
+    return row ?? { dueInMs: null, isAnyQueued: false };
   }
 
   /** The ledger may lock two of the tasks the other way round. */
