@@ -10,7 +10,7 @@ import { newIds, Timers } from "../support/time/timers.ts";
 
 /* The crash table of docs/decisions/0014-timers.md: servers that block, or go. */
 
-const DUE = 4_000;
+const DUE = 8_000;
 /** So many that the database is away before all have been fired, however fast. */
 const DUE_AT_THE_DEATH = 20_000;
 
