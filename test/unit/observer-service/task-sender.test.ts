@@ -13,7 +13,10 @@ const ended = (runId: string) => ({ kind: "TaskEnded", runId }) as unknown as Ta
 const told = () =>
   sent.map(({ batch }) => batch.events.map((event) => `${event.kind} ${(event as { runId: string }).runId}`));
 
-beforeEach(() => {
+beforeEach(begin);
+afterEach(end);
+
+function begin(): void {
   sent = [];
   const publish = ({ body }: { body: Buffer }) => {
     sent.push({ batch: JSON.parse(String(body)), atMs: performance.now() });
@@ -23,11 +26,20 @@ beforeEach(() => {
   const identity = { serviceId: "s", serviceName: "one", pool: "default" };
   sender = new TaskSender(identity as never, { publisher, log: console } as never);
   running = sender.run();
-});
-afterEach(async () => {
+}
+
+async function end(): Promise<void> {
   sender.close();
   await running;
-});
+}
+
+/** @param attempt false: the machine stood still for longer than what is to be seen lasts; it is begun anew */
+async function steadily(attempt: () => Promise<boolean>): Promise<void> {
+  while (!(await attempt())) {
+    await end();
+    begin();
+  }
+}
 
 it("A start is told where it was sent before its end, and else with its end alone", async () => {
   sender.tell(started("a"));
@@ -48,35 +60,41 @@ it("Each is confirmed when its batch is, in that order", async () => {
   expect(confirmed).toEqual(["a", "b"]);
 });
 
-it("Under load what is told waits 10 ms for others; before and after that it leaves at once", async () => {
-  sender.tell(ended("alone"));
-  await sender.emptied();
-  const beganMs = performance.now();
-  for (let i = 0; i < 50; i += 1) sender.tell(ended(`${i}`));
-  await turn();
-  sender.tell(started("late"));
-  sender.tell(ended("late"));
-  await sender.emptied();
-  expect(told().map(({ length }) => length)).toEqual([1, 51]);
-  expect(sent[1]?.atMs).toBeGreaterThanOrEqual(beganMs + 9);
-});
+it("Under load what is told waits 10 ms for others; before and after that it leaves at once", () =>
+  steadily(async () => {
+    sender.tell(ended("alone"));
+    await sender.emptied();
+    const beganMs = performance.now();
+    for (let i = 0; i < 50; i += 1) sender.tell(ended(`${i}`));
+    await turn();
+    sender.tell(started("late"));
+    sender.tell(ended("late"));
+    if (performance.now() - beganMs > 9) return false;
+    await sender.emptied();
+    expect(told().map(({ length }) => length)).toEqual([1, 51]);
+    expect(sent[1]?.atMs).toBeGreaterThanOrEqual(beganMs + 9);
+    return true;
+  }));
 
-it("Under load a patient start is told with its end, or after 50 ms; else at once", async () => {
-  sender.tell(started("calm"), undefined, true);
-  await sender.emptied();
-  expect(told()).toEqual([["TaskStarted calm"]]);
-  const beganMs = performance.now();
-  for (let i = 0; i < 60; i += 1) sender.tell(ended(`${i}`));
-  sender.tell(started("long"), undefined, true);
-  sender.tell(started("short"), undefined, true);
-  sender.tell(started("hasty"));
-  while (sent.length < 2) await turn();
-  expect(told()[1]?.slice(60)).toEqual(["TaskStarted hasty"]);
-  sender.tell(ended("short"));
-  await sender.emptied();
-  expect(told().slice(2)).toEqual([["TaskEnded short"], ["TaskStarted long"]]);
-  expect(sent.at(-1)?.atMs).toBeGreaterThanOrEqual(beganMs + 50);
-});
+it("Under load a patient start is told with its end, or after 50 ms; else at once", () =>
+  steadily(async () => {
+    sender.tell(started("calm"), undefined, true);
+    await sender.emptied();
+    expect(told()).toEqual([["TaskStarted calm"]]);
+    const beganMs = performance.now();
+    for (let i = 0; i < 60; i += 1) sender.tell(ended(`${i}`));
+    sender.tell(started("long"), undefined, true);
+    sender.tell(started("short"), undefined, true);
+    sender.tell(started("hasty"));
+    while (sent.length < 2) await turn();
+    sender.tell(ended("short"));
+    if (performance.now() - beganMs > 45) return false;
+    expect(told()[1]?.slice(60)).toEqual(["TaskStarted hasty"]);
+    await sender.emptied();
+    expect(told().slice(2)).toEqual([["TaskEnded short"], ["TaskStarted long"]]);
+    expect(sent.at(-1)?.atMs).toBeGreaterThanOrEqual(beganMs + 50);
+    return true;
+  }));
 
 it("What is told of one send keeps its order, also where its start is patient", async () => {
   const of = (event: TaskEvent, sendId: string) => ({ ...event, sendId }) as TaskEvent;
