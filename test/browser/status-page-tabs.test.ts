@@ -141,6 +141,40 @@ describe("many tabs of one browser", () => {
     240_000,
   );
 
+  test("share one again when a worker that was late has answered", async () => {
+    const { page } = await openPage(browser, "about:blank");
+    await page.context().addInitScript(`{
+      const { start } = MessagePort.prototype;
+      MessagePort.prototype.start = function () {
+        window.letAnswer = () => { MessagePort.prototype.start = start; start.call(this); };
+      };
+    }`);
+    const tabs = await openTabs(page.context(), ["/observers", "/observers"]);
+    for (const tab of tabs) await untilLive(tab);
+    await untilStreams(3); // that of the worker, which they cannot hear, and one for each
+    for (const tab of tabs) await tab.evaluate("letAnswer()");
+    await untilStreams(1);
+    await system.create("for-both", {});
+    for (const tab of tabs) {
+      await expect.poll(() => row(tab, "for-both").textContent(), POLL).toContain("Processing");
+      await untilLive(tab);
+    }
+    await system.remove("for-both");
+  }, 240_000);
+
+  test("keep to one stream when a tab comes back after the time in which it would have said that it is looked at", async () => {
+    const { page: first } = await openPage(browser, `${system.url}/observers`);
+    const tabs = [first, ...(await openTabs(first.context(), ["/observers"]))];
+    for (const tab of tabs) await untilLive(tab);
+    await first.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
+    await first.waitForTimeout(11_000);
+    await first.evaluate("history.back()");
+    await untilLive(first);
+    await first.waitForTimeout(11_000); // it waits so long for a worker's answer before it has a stream of its own
+    await untilLive(first);
+    expect(await streams()).toBe(1);
+  }, 240_000);
+
   test("say that they are not live when the manager stands still, without a word on the wire", async () => {
     const { page } = await openPage(browser, `${system.url}/observers`);
     await untilLive(page);

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { Pool } from "pg";
 import type { DataSource } from "typeorm";
+import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { createDataSource } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import type { Actor } from "../../../services/observer-manager/src/domain/access/identity.ts";
 import { errorGroupOf } from "../../../services/observer-manager/src/domain/errors/error-group.ts";
 import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
+import { eventually } from "../eventually.ts";
 import { freshBooks } from "./servers.ts";
 
 /** A database of the file's own with the real schema, and rows put there by hand: for what only reads. */
@@ -62,13 +65,17 @@ export function useBooks(emptied?: string): TestBooks {
   };
 }
 
-/** PostgreSQL's clock, as all connections see it that there will be. */
+/** PostgreSQL's clock, as all connections see it that there will be: those that there are, are ended. For when nothing else is asked. */
 export async function shiftClock({ dataSource }: Pick<TestBooks, "dataSource">, seconds: number): Promise<void> {
+  const { master: pool } = dataSource.driver as PostgresDriver & { master: Pool };
   const [{ name }] = (await dataSource.query("SELECT current_database() AS name")) as [{ name: string }];
+  // One may still be made for somebody who was served by another.
+  await eventually(() => pool.idleCount === pool.totalCount, { what: "a pool that makes no connection" });
   await dataSource.query(`ALTER DATABASE "${name}" SET unacked.clock_shift = '${seconds} seconds'`);
   await dataSource.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
+  await eventually(() => pool.totalCount === 1, { what: "a pool that has heard of the connections' ends" });
   await dataSource.query(`SELECT set_config('unacked.clock_shift', '${seconds} seconds', false)`);
 }
 

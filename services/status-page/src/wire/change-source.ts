@@ -16,39 +16,45 @@ export interface ChangeSink {
 
 /** So often a tab says that it is looked at; a hub forgets it after a minute. */
 const SAY_EVERY_MS = 10_000;
-/** A worker that does not answer for so long is as good as none. */
+/** A worker that does not answer for so long is as good as none, until it does. */
 const ANSWER_WITHIN_MS = 10_000;
 
 /**
  * Follows all changes by the one stream that the tabs of a browser share. It rests when the page is left or put into the
  * browser's cache, and when it was hidden for a minute. A browser without SharedWorker, or whose worker does not answer, gets a
- * stream of this tab's own, with the same rests.
+ * stream of this tab's own, with the same rests; a worker that answers late takes its place.
  * @param identity whom the manager takes the page for: nobody gets changes by the stream of somebody else
  */
 export function followChanges(identity: string, sink: ChangeSink): () => void {
   const ending = new AbortController();
   const hear = (said: HubSays): void => tell(sink, said);
-  let line = lineToHub(identity, hear);
+  let line: Line | undefined;
 
-  const sayHereIfSeen = (): void => void (document.visibilityState === "visible" && line.say("here"));
+  // A page that comes out of the browser's cache may have this timer run before it is told so: there is no line yet.
+  const sayHereIfSeen = (): void => void (document.visibilityState === "visible" && line?.say("here"));
   const begin = (): void => {
-    line = lineToHub(identity, hear);
+    line = lineToHub(identity, hear, beginAgain);
     line.say("here");
   };
   const end = (): void => {
-    line.close();
+    line?.close();
+    line = undefined;
     sink.resting();
+  };
+  const beginAgain = (): void => {
+    end();
+    begin();
   };
   const { signal } = ending;
   document.addEventListener("visibilitychange", sayHereIfSeen, { signal });
   window.addEventListener("pagehide", end, { signal });
   window.addEventListener("pageshow", ({ persisted }) => void (persisted && begin()), { signal });
   const clock = setInterval(sayHereIfSeen, SAY_EVERY_MS);
-  line.say("here");
+  begin();
   return () => {
     ending.abort();
     clearInterval(clock);
-    line.close();
+    line?.close();
   };
 }
 
@@ -60,10 +66,11 @@ interface Line {
 
 let hasNoWorker = typeof SharedWorker !== "function";
 
-function lineToHub(identity: string, hear: (said: HubSays) => void): Line {
+/** @param answeredLate the line is to be closed, and a new one made: it leads to the worker then */
+function lineToHub(identity: string, hear: (said: HubSays) => void, answeredLate: () => void): Line {
   if (hasNoWorker) return ownLine(hear);
   try {
-    return sharedLine(identity, hear);
+    return sharedLine(identity, hear, answeredLate);
   } catch {
     hasNoWorker = true; // this browser has it, and does not allow it here
     return ownLine(hear);
@@ -75,7 +82,7 @@ function ownLine(hear: (said: HubSays) => void): Line {
   return { say, close: () => say("gone") };
 }
 
-function sharedLine(identity: string, hear: (said: HubSays) => void): Line {
+function sharedLine(identity: string, hear: (said: HubSays) => void, answeredLate: () => void): Line {
   const options = { name: `unacked ${identity}` };
   const worker = new SharedWorker(new URL("./change-worker.ts", import.meta.url), /* @vite-ignore */ options);
   const { port } = worker;
@@ -86,18 +93,11 @@ function sharedLine(identity: string, hear: (said: HubSays) => void): Line {
     clearTimeout(answerIsDue);
     answerIsDue = undefined;
   };
-  const close = (): void => {
-    noAnswerIsDue();
-    ending.abort();
-    port.postMessage("gone" satisfies TabSays);
-    port.close();
-    own?.close();
-  };
   const fallBack = (): void => {
     hasNoWorker = true;
-    close();
+    noAnswerIsDue();
     hear({ kind: "resting" });
-    own = ownLine(hear);
+    own ??= ownLine(hear);
     own.say("here");
   };
   const { signal } = ending;
@@ -106,7 +106,9 @@ function sharedLine(identity: string, hear: (said: HubSays) => void): Line {
     "message",
     ({ data }: MessageEvent<HubSays>) => {
       noAnswerIsDue();
-      hear(data);
+      if (own === undefined) return hear(data);
+      hasNoWorker = false;
+      answeredLate();
     },
     { signal },
   );
@@ -117,7 +119,13 @@ function sharedLine(identity: string, hear: (said: HubSays) => void): Line {
       port.postMessage(said);
       answerIsDue ??= setTimeout(fallBack, ANSWER_WITHIN_MS);
     },
-    close,
+    close() {
+      noAnswerIsDue();
+      ending.abort();
+      port.postMessage("gone" satisfies TabSays);
+      port.close();
+      own?.close();
+    },
   };
 }
 

@@ -16,11 +16,14 @@ import { isoOf, LOCK_ONE, type StateRow, standingsOf, toState } from "./schedule
 import { findOccurrence, listOccurrences, listSchedules, scheduleOf } from "./schedule-view.ts";
 
 const NOW = "SELECT floor(extract(epoch FROM unacked_now()) * 1000)::float8 AS ms";
-/** Index: schedules_pkey. Two at once: the second waits, and finds it. */
+/**
+ * Index: schedules_pkey. One that is there already is locked, and nobody deletes it from then on: DO UPDATE locks the row also where its
+ * WHERE does not hold (https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT).
+ */
 const CREATE = `
   WITH fresh AS (
     INSERT INTO schedules (id, kind, type, definition, next_at, due_at) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (id) DO NOTHING RETURNING id)
+    ON CONFLICT (id) DO UPDATE SET id = schedules.id WHERE false RETURNING id)
   SELECT id FROM fresh`;
 const IS_SAME = "SELECT definition = $2::jsonb AS same FROM schedules WHERE id = $1";
 /** What it wanted of observers was that of another version. */
@@ -40,8 +43,6 @@ const RESUME = `
 /** Index: occurrences_pkey. */
 const EXISTING = "SELECT at, status FROM occurrences WHERE schedule_id = $1 AND at >= $2 AND at < $3";
 const READ = "SELECT definition, version FROM schedules WHERE id = $1";
-
-const MAX_ROUNDS = 20;
 
 /** What REST does to schedules. */
 export class PostgresScheduleStore implements ScheduleStore {
@@ -65,14 +66,8 @@ export class PostgresScheduleStore implements ScheduleStore {
     return write.catch(rethrowRefused);
   }
 
-  /** Somebody may delete it in between, and again. */
   async #createOrReplace(tx: EntityManager, id: string, definition: Definition, plan: Parameters<ScheduleStore["put"]>[2]) {
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (await this.#create(tx, id, definition, plan)) return "created";
-      const replaced = await this.#replace(tx, id, definition, plan);
-      if (replaced !== undefined) return replaced;
-    }
-    throw new Error(`the schedule ${id} is deleted each time it is looked at`);
+    return (await this.#create(tx, id, definition, plan)) ? "created" : this.#replace(tx, id, definition, plan);
   }
 
   async #create(tx: EntityManager, id: string, definition: Definition, plan: Parameters<ScheduleStore["put"]>[2]) {
@@ -83,7 +78,7 @@ export class PostgresScheduleStore implements ScheduleStore {
 
   async #replace(tx: EntityManager, id: string, definition: Definition, plan: Parameters<ScheduleStore["put"]>[2]) {
     const [row] = await tx.query<StateRow[]>(LOCK_ONE, [id]);
-    if (row === undefined) return undefined;
+    if (row === undefined) throw new Error(`the schedule ${id} is locked, and is not there`);
     const [{ same } = { same: false }] = await tx.query<{ same: boolean }[]>(IS_SAME, [id, JSON.stringify(definition)]);
     if (same) return "exists";
     const { nextMs, dueMs, decision } = plan(toState(row), row.nowMs);
