@@ -58,6 +58,7 @@ export class RandomWalk {
   /** Everything is healed and started; what was not answered is asked again; then the model and the invariants must hold. */
   async settle(limits: { maxOverlapMs: number; maxLateActs: number }): Promise<void> {
     await this.#faults.healAll();
+    await this.#users.untilNoWork(SETTLE_MS);
     await this.#users.askAgain(SETTLE_MS);
     await this.#users.resumeAll(SETTLE_MS);
     await eventually(() => this.#holdsModel(), { timeoutMs: SETTLE_MS, what: "what the model says of every observer" });
@@ -102,6 +103,8 @@ export class RandomWalk {
         return this.#users.resume(this.model.pick(step.pick));
       case "change":
         return this.#users.change(this.model.pick(step.pick), step.mark);
+      case "work":
+        return this.#users.work(step.act, this.model.pick(step.pick));
       case "kill-service":
         return this.#faults.replaceService(step.pick, "SIGKILL");
       case "drain-service":

@@ -1,3 +1,4 @@
+import type { WorkAct } from "@unacked/contracts";
 import fc from "fast-check";
 
 /**
@@ -17,6 +18,8 @@ export type WalkAction =
   | { kind: "resume"; pick: number }
   /** Its params, to others that do the same; or, each fourth time, its labels alone. */
   | { kind: "change"; pick: number; mark: number }
+  /** By one call that is carried out in the background: to all of a manner; a stop to one alone, and whoever's name begins so. */
+  | { kind: "work"; act: WorkAct; pick: number }
   /** kill -9, and its successor under the same name at once. */
   | { kind: "kill-service"; pick: number }
   /** SIGTERM, and its successor when it is gone. */
@@ -52,6 +55,7 @@ const EVERYDAY = [
   { weight: 3, arbitrary: action("pause", { pick }) },
   { weight: 2, arbitrary: action("resume", { pick }) },
   { weight: 4, arbitrary: action("change", { pick, mark: ms(0, 9_999) }) },
+  { weight: 2, arbitrary: action("work", { act: fc.constantFrom("pause", "resume", "restart", "stop"), pick }) },
 ];
 
 const FAULTS = [

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { WorkAct, WorkPage } from "@unacked/contracts";
 import { expect } from "vitest";
 import { eventually } from "../eventually.ts";
 import { change, marked } from "../system/changes.ts";
@@ -12,6 +13,8 @@ export class WalkUsers {
   readonly #model: WalkModel;
   /** No more wanted at once than this. */
   readonly #most: number;
+  /** What stops by work were about: of those that it met, or may have met, each is asked about by itself when it is over. */
+  readonly #stoppedBy: string[] = [];
 
   constructor(system: System, model: WalkModel, most: number) {
     this.#system = system;
@@ -59,6 +62,34 @@ export class WalkUsers {
       mark % 4 === 0 ? { labels: { mark: String(mark) } } : { params: marked(this.#system, String(mark), params) };
     const answer = await ask(() => change(this.#system, one.id, body));
     if (answer !== undefined) expect([200, 202, 409], JSON.stringify(answer.body)).toContain(answer.status);
+  }
+
+  async work(act: WorkAct, one: WalkObserver | undefined): Promise<void> {
+    if (one === undefined) return;
+    const q = act === "stop" ? one.name : one.manner;
+    if (act === "stop") this.#stoppedBy.push(q);
+    this.#doubtStopped();
+    const body = { id: randomUUID(), act, filter: { q }, whenFull: "queue" };
+    const answer = await ask(() => this.#system.call("POST", "/api/v1/work", body));
+    if (answer !== undefined) expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status);
+  }
+
+  /** All that was begun has ended. Since then nothing is stopped, paused or restarted by it. */
+  async untilNoWork(timeoutMs: number): Promise<void> {
+    await eventually(
+      async () => {
+        const answer = await ask(() => this.#system.call<WorkPage>("GET", "/api/v1/work?status=Running"));
+        expect(answer?.body.items.map(({ act, filter, remaining }) => ({ act, filter, remaining }))).toEqual([]);
+      },
+      { timeoutMs, what: "that all work is over" },
+    );
+    this.#doubtStopped();
+    this.#stoppedBy.length = 0;
+  }
+
+  #doubtStopped(): void {
+    for (const one of this.#model.observers)
+      if (one.stopped === "no" && this.#stoppedBy.some((q) => one.name.includes(q))) one.stopped = "asked";
   }
 
   /** Whatever is paused, or is being paused, goes on: then each stands where it would without. */
