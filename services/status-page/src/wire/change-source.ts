@@ -96,8 +96,9 @@ function sharedLine(identity: string, hear: (said: HubSays) => void, answeredLat
   const fallBack = (): void => {
     hasNoWorker = true;
     noAnswerIsDue();
+    if (own !== undefined) return;
     hear({ kind: "resting" });
-    own ??= ownLine(hear);
+    own = ownLine(hear);
     own.say("here");
   };
   const { signal } = ending;
