@@ -90,6 +90,7 @@ describe("work on very many", () => {
     const store = new PostgresWorkStore(books.dataSource);
     const doer = new WorkDoer({
       store: {
+        isAnyRunning: () => store.isAnyRunning(),
         advance: async (...asked: Parameters<PostgresWorkStore["advance"]>) => {
           const hasMoved = await store.advance(...asked);
           await cancel(id);

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Loop } from "../../../services/observer-manager/src/operations/loop.ts";
+import { Loop, untilNext } from "../../../services/observer-manager/src/operations/loop.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -107,4 +107,11 @@ describe("a loop", () => {
     await loop.over;
     expect(rounds).toHaveLength(0);
   });
+});
+
+test("loops that look each few seconds meet, also where a timer comes too early", () => {
+  expect(10_000.4 + untilNext(1_000, 10_000.4)).toBeCloseTo(11_000);
+  expect(10_700 + untilNext(1_000, 10_700)).toBeCloseTo(11_000);
+  expect(10_700 + untilNext(2_000, 10_700)).toBeCloseTo(12_000);
+  expect(10_999.2 + untilNext(1_000, 10_999.2)).toBeCloseTo(12_000);
 });

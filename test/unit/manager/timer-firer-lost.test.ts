@@ -9,17 +9,21 @@ const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
 test("A claim that was lost is let go of also where the broker is away for longer than one can come to light; and then no more", async () => {
   const done: string[] = [];
   let isLost = true;
+  let isDue = true;
   const store = {
     async claim() {
       done.push("claim");
-      if (!isLost) return { due: [], expired: 0 };
+      if (!isLost) {
+        isDue = false;
+        return { due: [], expired: 0 };
+      }
       isLost = false;
       throw new Error("Connection terminated unexpectedly");
     },
     async disown() {
       done.push("disown");
     },
-    nextDueInMs: async () => null,
+    nextDueInMs: async () => (isDue ? 0 : null),
   };
   let away: Promise<void> = Promise.resolve();
   const sender = { ready: () => away };

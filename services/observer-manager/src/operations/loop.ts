@@ -4,6 +4,16 @@ export interface LoopParts {
   failed(error: unknown): number;
 }
 
+/** Timers may come so much too early. */
+const EARLY_MS = 5;
+
+/**
+ * Ms until a moment that all loops of this process share which look so often, or each few of them: what they ask to find nothing goes together
+ * (adapters/postgres/connection/looks.ts).
+ */
+export const untilNext = (everyMs: number, nowMs = performance.now()): number =>
+  everyMs - ((nowMs + EARLY_MS) % everyMs) + EARLY_MS;
+
 /**
  * Does one thing again and again, one round after the other and never two at a time. `Infinity`: not before it is woken. One that
  * is woken in the middle of a round makes the next one at once. Stopped, it begins no round any more; `over` resolves when the

@@ -52,6 +52,8 @@ export interface BalanceStore {
   begin(asked: { pool: string; by: string; why: string; planned: number }, action?: Action): Promise<RebalanceRow>;
   /** Ends the one under way, if there is one. */
   cancel(pool: string, action: Action): Promise<void>;
+  /** Of a rebalance the next step is due: whether anybody takes it just now is not asked. */
+  isAnyDue(): Promise<boolean>;
   /**
    * In one transaction: takes a rebalance whose next step is due, which nobody else takes meanwhile, and writes what `decide` makes of
    * it, with a command for each observer that moves.

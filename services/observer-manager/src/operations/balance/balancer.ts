@@ -1,7 +1,7 @@
 import { CALM_MS, Calm } from "../../domain/balance/calm.ts";
 import { unevenText } from "../../domain/balance/uneven.ts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import type { BalanceStore, PoolStanding } from "./balance-store.ts";
 import { decideStep, planFor } from "./next-step.ts";
 
@@ -52,14 +52,14 @@ export class Balancer {
     const { store, mayMove, committed, log } = this.#parts;
     this.#loop.takeWake();
     if (!mayMove()) return IDLE_LOOK_MS;
-    const made = await store.step(decideStep);
+    const made = (await store.isAnyDue()) ? await store.step(decideStep) : undefined;
     if (made !== undefined && made.moved > 0) {
       committed();
       log.info({ event: "rebalanced", ...made }, "observers were told to move");
     }
     if (made !== undefined) return 0;
     if (performance.now() >= this.#nextLookMs) await this.#beginWhereUneven();
-    return STEP_LOOK_MS;
+    return untilNext(STEP_LOOK_MS);
   }
 
   async #beginWhereUneven(): Promise<void> {

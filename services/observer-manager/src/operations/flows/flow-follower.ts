@@ -1,6 +1,6 @@
 import type { FlowId, TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import type { FlowFollowStore } from "./flow-store.ts";
 
@@ -53,13 +53,13 @@ export class FlowFollower {
   }
 
   async #round(): Promise<number> {
-    this.#loop.takeWake();
+    const isWoken = this.#loop.takeWake();
     await this.#noteLost();
-    if (!(await this.#parts.store.hasWork())) return BACKSTOP_MS;
+    if (!isWoken && !(await this.#parts.store.hasWork())) return untilNext(BACKSTOP_MS);
     const isCancelling = await this.#cancel();
     const ends = await this.#follow();
     // None, although there are some: somebody else is at them.
-    return isCancelling || ends > 0 ? 0 : BACKSTOP_MS;
+    return isCancelling || ends > 0 ? 0 : untilNext(BACKSTOP_MS);
   }
 
   async #follow(): Promise<number> {

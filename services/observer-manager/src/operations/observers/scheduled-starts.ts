@@ -2,7 +2,7 @@ import type { ObserverId, WhenFull } from "@unacked/contracts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
 import type { BooksStore, BooksTransaction } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import { ROOM_FOR_ALL, roomFor } from "./room.ts";
 
 const AT_ONCE = 200;
@@ -18,7 +18,7 @@ export interface DueStart {
 export interface ScheduledStartStore {
   /** Observers that are Scheduled and whose time has come, the first first. Not locked: whoever starts one looks again. */
   due(limit: number): Promise<DueStart[]>;
-  /** Until the next one is; null: there is none. */
+  /** Until the next one is, not above 0 where one is; null: there is none. */
   nextDueInMs(): Promise<number | null>;
   /** There was no worker for them: they are due again after some seconds, and say why. */
   putOff(ids: readonly ObserverId[]): Promise<void>;
@@ -59,6 +59,8 @@ export class ScheduledStarts {
   async #round(): Promise<number> {
     const { store, books, isReady, committed, log } = this.#parts;
     if (!isReady()) return BACKSTOP_MS;
+    const nextInMs = await store.nextDueInMs();
+    if (nextInMs === null || nextInMs > 0) return Math.min(untilNext(BACKSTOP_MS), Math.max(1, nextInMs ?? BACKSTOP_MS));
     const due = await store.due(AT_ONCE);
     if (due.length > 0) {
       const { started, full } = await books.inTransaction((tx) => startDue(tx, due));
@@ -69,8 +71,7 @@ export class ScheduledStarts {
       }
       if (full.length > 0) await store.putOff(full);
     }
-    if (due.length === AT_ONCE) return 0;
-    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
+    return due.length === AT_ONCE ? 0 : 1; // another manager may be at what is left
   }
 
   #failed(error: unknown): number {

@@ -1,6 +1,6 @@
 import type { TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import type { ScheduleTally } from "../tally.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import { decideDue, taskOf } from "./firing.ts";
@@ -36,6 +36,8 @@ export class ScheduleFirer {
   readonly #parts: ScheduleFirerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   #queuedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the next one is due, by `performance.now()`, as far as was seen; infinity: it is to be looked again. */
+  #dueAtMs = Number.POSITIVE_INFINITY;
 
   constructor(parts: ScheduleFirerParts) {
     this.#parts = parts;
@@ -58,8 +60,10 @@ export class ScheduleFirer {
   async #round(): Promise<number> {
     const { store } = this.#parts;
     this.#loop.takeWake();
-    const { dueInMs, isAnyQueued } = await store.ahead();
+    const wasSeen = performance.now() >= this.#dueAtMs;
+    const { dueInMs, isAnyQueued } = wasSeen ? DUE : await store.ahead();
     const isDue = dueInMs !== null && dueInMs <= 0;
+    this.#dueAtMs = isDue || dueInMs === null ? Number.POSITIVE_INFINITY : performance.now() + dueInMs;
     let claimed = 0;
     if (isDue) {
       const fired = await store.fire(AT_ONCE, decideAll);
@@ -71,7 +75,7 @@ export class ScheduleFirer {
       this.#told(queued);
       if (queued.claimed < AT_ONCE) this.#queuedAtMs = performance.now() + QUEUED_EVERY_MS;
     }
-    if (!isDue) return Math.min(BACKSTOP_MS, Math.max(1, dueInMs ?? BACKSTOP_MS));
+    if (!isDue) return Math.min(untilNext(BACKSTOP_MS), Math.ceil(dueInMs ?? BACKSTOP_MS) + 1);
     // What is due and was not to be had is another manager's at this moment.
     return claimed > 0 ? 0 : LOCKED_PAUSE_MS;
   }
@@ -91,6 +95,8 @@ export class ScheduleFirer {
     return FAILED_PAUSE_MS;
   }
 }
+
+const DUE = { dueInMs: 0, isAnyQueued: false };
 
 /** The first of them, as many as there is time for. */
 function decideAll(states: TaskScheduleState[], nowMs: number): ScheduleDecision[] {

@@ -15,7 +15,7 @@ import { isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/windo
 import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
 import { Backlogs } from "./backlogs.ts";
-import type { AtOnce, TaskQueueStore } from "./task-store.ts";
+import type { AtOnce, Outlook, TaskQueueStore } from "./task-store.ts";
 
 const PACES_EVERY_MS = 250;
 /** What was seen before that is not gone by where nobody claims. */
@@ -103,8 +103,12 @@ export class TaskClaimer {
   /** To be called before claims: how long tasks take, and which types take batches. What services tell every few seconds needs no closer look. */
   async lookAtPaces(): Promise<void> {
     if (performance.now() - this.#pacesAtMs < PACES_EVERY_MS) return;
+    this.sawPaces(...(await allInOrder([this.#parts.store.paces(), this.#parts.store.servedPools()])));
+  }
+
+  /** What else has asked for it has come to know. */
+  sawPaces(paces: Outlook["paces"], served: Outlook["servedPools"]): void {
     this.#pacesAtMs = performance.now();
-    const [paces, served] = await allInOrder([this.#parts.store.paces(), this.#parts.store.servedPools()]);
     this.#served = new Map(served.map((pool) => [pool.pool, pool]));
     this.#paces = new Map(paces.map((pace) => [paceKey(pace.pool, pace.type), pace]));
     this.#batches.clear();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StartTask } from "@unacked/contracts";
 import type { Bundle } from "../../domain/tasks/bundles.ts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import type { SenderAtOnce } from "./insert-at-once.ts";
 import { TaskClaimer } from "./task-claimer.ts";
 import type { AtOnce, TaskQueueStore, TaskSender } from "./task-store.ts";
@@ -46,6 +46,8 @@ export class TaskDispatcher implements SenderAtOnce {
   /** Of what is Ready, the last round may have left some for want of room; and whether there has been room since it began. */
   #maySomeWait = true;
   #isThereRoom = false;
+  /** When the next one is due, by `performance.now()`, as far as was seen. */
+  #dueAtMs = Number.NEGATIVE_INFINITY;
   /** Pools in which the last look has left some. */
   #leftIn: ReadonlySet<string> = new Set();
   #looksAgain: NodeJS.Timeout | undefined;
@@ -111,13 +113,15 @@ export class TaskDispatcher implements SenderAtOnce {
   async #round(): Promise<number> {
     const { store, sender } = this.#parts;
     await sender.ready(this.#loop.signal);
-    this.#loop.takeWake();
+    const isWoken = this.#loop.takeWake();
     clearTimeout(this.#looksAgain);
     this.#looksAgain = undefined;
+    const mayBeQuiet = !isWoken && !this.#maySomeWait && performance.now() < this.#dueAtMs;
+    if (mayBeQuiet && (await this.#isQuiet())) return this.#untilDue();
     this.#isThereRoom = false;
     this.#maySomeWait = false; // what is told meanwhile is asked for below
     const { promoted, nextDueInMs } = await store.promoteDue(PROMOTE_LIMIT);
-    const nextDueAtMs = performance.now() + (nextDueInMs ?? Number.POSITIVE_INFINITY);
+    this.#dueAtMs = performance.now() + (promoted === PROMOTE_LIMIT ? 0 : (nextDueInMs ?? Number.POSITIVE_INFINITY));
     if (promoted > 0) this.#parts.promoted();
     await this.#claimer.lookAtPaces();
     const { claimed, isAll, nextRoomAtMs } = await this.#claimAll();
@@ -125,7 +129,19 @@ export class TaskDispatcher implements SenderAtOnce {
     if (claimed >= BUSY || this.#claimer.isBusy) await sleep(BUSY_PAUSE_MS, undefined, { signal: this.#loop.signal });
     this.#maySomeWait ||= !isAll;
     if (promoted === PROMOTE_LIMIT || (this.#maySomeWait && this.#isThereRoom)) return 0;
-    return Math.min(BACKSTOP_MS, Math.max(1, Math.min(nextDueAtMs, nextRoomAtMs) - performance.now()));
+    return Math.min(this.#untilDue(), Math.max(1, nextRoomAtMs - performance.now()));
+  }
+
+  /** One look, together with those of others, in the place of a round that would find nothing. */
+  async #isQuiet(): Promise<boolean> {
+    const { isAnyReady, isCancelDue, nextDueInMs, paces, servedPools } = await this.#parts.store.outlook();
+    this.#claimer.sawPaces(paces, servedPools);
+    this.#dueAtMs = performance.now() + (nextDueInMs ?? Number.POSITIVE_INFINITY);
+    return !isAnyReady && !isCancelDue && (nextDueInMs ?? 1) > 0;
+  }
+
+  #untilDue(): number {
+    return Math.min(untilNext(BACKSTOP_MS), Math.max(1, Math.ceil(this.#dueAtMs - performance.now()) + 1));
   }
 
   #failed(error: unknown): number {

@@ -1,7 +1,7 @@
 import { newMessageId, type ServiceId, type TaskId } from "@unacked/contracts";
 import type { Source } from "../../domain/observers/current-run.ts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 
 /** What is known of a proof (docs/decisions/0011-tasks.md, absence). */
 export interface TaskProof {
@@ -37,6 +37,8 @@ export interface PoolInDoubt {
 
 export interface TaskProofStore {
   poolsInDoubt(): Promise<PoolInDoubt[]>;
+  /** With a proof under way. */
+  provenPools(): Promise<string[]>;
   /** Proofs of pools where nobody is in doubt are worth nothing. */
   forgetOthers(pools: string[]): Promise<void>;
   find(pool: string): Promise<TaskProof | undefined>;
@@ -121,17 +123,18 @@ export class TaskProver {
 
   async #look(): Promise<number> {
     const { store, markers, isCaughtUp } = this.#parts;
-    if (markers.writableForMs < SETTLED_MS || !isCaughtUp()) return EVERY_MS;
+    if (markers.writableForMs < SETTLED_MS || !isCaughtUp()) return untilNext(EVERY_MS);
     const nowMs = performance.now();
-    const inDoubt = await store.poolsInDoubt();
+    const [inDoubt, proven] = await Promise.all([store.poolsInDoubt(), store.provenPools()]);
     for (const { pool } of inDoubt) if (!this.#concludedMs.has(pool)) this.#concludedMs.set(pool, nowMs);
     const isDue = (pool: string): boolean => nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS;
     const pools = inDoubt.filter(({ pool, isUrgent }) => isUrgent || isDue(pool)).map(({ pool }) => pool);
     // What is not due here may be another manager's.
-    await store.forgetOthers(inDoubt.map(({ pool }) => pool));
+    const all = inDoubt.map(({ pool }) => pool);
+    if (proven.some((pool) => !all.includes(pool))) await store.forgetOthers(all);
     const steps = await Promise.allSettled(pools.map((pool) => this.#prove(pool)));
     for (const step of steps) if (step.status === "rejected") throw step.reason;
-    return steps.some((step) => step.status === "fulfilled" && step.value) ? STEP_MS : EVERY_MS;
+    return steps.some((step) => step.status === "fulfilled" && step.value) ? STEP_MS : untilNext(EVERY_MS);
   }
 
   #failed(error: unknown): number {

@@ -66,7 +66,19 @@ export interface TaskLedgerStore {
 
 export type ClaimedTask = Claimed;
 
+export interface Outlook {
+  /** And somebody is there to take it. */
+  isAnyReady: boolean;
+  isCancelDue: boolean;
+  /** Not above 0 where it is due; null when there is none. */
+  nextDueInMs: number | null;
+  paces: Awaited<ReturnType<TaskQueueStore["paces"]>>;
+  servedPools: Awaited<ReturnType<TaskQueueStore["servedPools"]>>;
+}
+
 export interface TaskQueueStore {
+  /** Whether there is anything to do, with what `waitingPools`, `takeCancelsDue` and `promoteDue` would find, and what else is to be known meanwhile. */
+  outlook(): Promise<Outlook>;
   /** Makes Ready what is due. @returns how many, and in how many ms the next one is due: null when there is none */
   promoteDue(limit: number): Promise<{ promoted: number; nextDueInMs: number | null }>;
   /** Workers of services that live and do not drain, by pool, and the types that they have; only of pools in which something is Ready. */

@@ -1,6 +1,6 @@
 import { newUuid } from "@unacked/contracts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import type { TimerTally } from "../tally.ts";
 import { ClaimInFlight } from "./claim-in-flight.ts";
 import { TimerSettler } from "./timer-settler.ts";
@@ -48,6 +48,8 @@ export class TimerFirer {
   #inFlight = 0;
   /** The last claims were full. */
   #isBehind = false;
+  /** When the next one is due, by `performance.now()`, as far as was seen; infinity: it is to be looked again. */
+  #dueAtMs = Number.POSITIVE_INFINITY;
   /** Claims of which this manager never heard, as their connection was lost, and when to look whether they were committed. */
   #looks: { claimId: string; atMs: number }[] = [];
 
@@ -82,15 +84,20 @@ export class TimerFirer {
   async #round(): Promise<number> {
     const { store, sender } = this.#parts;
     await sender.ready(this.#loop.signal);
-    this.#loop.takeWake();
+    const isWoken = this.#loop.takeWake();
     if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
-    const room = MAX_IN_FLIGHT - this.#inFlight;
     await this.#disownLost();
+    if (!isWoken && !this.#isBehind && performance.now() < this.#dueAtMs) {
+      const dueInMs = (await store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
+      this.#dueAtMs = performance.now() + dueInMs;
+      if (dueInMs > 0) return Math.min(untilNext(BACKSTOP_MS), Math.ceil(dueInMs) + 1);
+    }
+    this.#dueAtMs = Number.POSITIVE_INFINITY;
+    const room = MAX_IN_FLIGHT - this.#inFlight;
     const sets = this.#isBehind && room >= 2 * AT_ONCE ? 2 : 1;
     const limit = Math.min(AT_ONCE, room);
     this.#isBehind = await this.#claimSets(sets, limit);
-    if (this.#isBehind) return 0;
-    return Math.min(BACKSTOP_MS, Math.max(1, (await store.nextDueInMs()) ?? BACKSTOP_MS));
+    return 0;
   }
 
   /** Beside each other: while one is committed, the other is executed. @returns whether there may be more */

@@ -1,6 +1,6 @@
 import { DeadOwners } from "../../domain/time/dead-owners.ts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import type { TimerFiringStore } from "./timer-store.ts";
 
 const EVERY_MS = 2_000;
@@ -50,7 +50,7 @@ export class TimerLeases {
         wake();
       }
     }
-    return lapsed.length > 0 ? CLOSER_MS : EVERY_MS;
+    return lapsed.length > 0 ? CLOSER_MS : untilNext(EVERY_MS);
   }
 
   #failed(error: unknown): number {

@@ -1,7 +1,7 @@
 import { type BeginWork, MAX_WORK_NAMES, type ObserverId, WORK_ACTS } from "@unacked/contracts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import { Loop, untilNext } from "../loop.ts";
 import { actionOf, changeSome } from "../observers/bulk.ts";
 import { matchOf, type NewWork, type WorkStep, type WorkStore } from "./work-store.ts";
 
@@ -46,11 +46,11 @@ export class WorkDoer {
 
   async #round(): Promise<number> {
     const { store, mayDo, committed } = this.#parts;
-    this.#loop.takeWake();
+    const isWoken = this.#loop.takeWake();
     const acts = WORK_ACTS.filter(mayDo);
-    if (acts.length === 0) return BACKSTOP_MS;
+    if (acts.length === 0 || (!isWoken && !(await store.isAnyRunning()))) return untilNext(BACKSTOP_MS);
     const hasMoved = await store.advance({ acts, atOnce: AT_ONCE }, takeStep);
-    if (!hasMoved) return BACKSTOP_MS;
+    if (!hasMoved) return untilNext(BACKSTOP_MS);
     committed();
     return 0;
   }

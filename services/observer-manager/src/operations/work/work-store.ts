@@ -55,6 +55,8 @@ export interface WorkStore {
   list(query: WorkQuery): Promise<Omit<WorkPage, "nextCursor"> & { last?: WorkPosition }>;
   /** A step that is under way comes first, and counts. */
   cancel(id: WorkId, by: Actor): Promise<CancelOutcome>;
+  /** Some is not over: whether anybody is at it just now is not asked. */
+  isAnyRunning(): Promise<boolean>;
   /**
    * The next step of the work that has waited longest, of those that nobody is at: `step` is given those who are next by id, and what it
    * writes commits with the work's new place.

@@ -6,6 +6,7 @@ import type { BalanceStore, PoolStanding, RebalanceRow, Step } from "../../../op
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import { recordActions } from "../access/audit-rows.ts";
+import { Looks } from "../connection/looks.ts";
 import { findObserver } from "../observers/observer-reads.ts";
 import { letStepAside, moveOne, moveSome } from "./move-writes.ts";
 import { readStandings } from "./pool-standings.ts";
@@ -41,6 +42,9 @@ const CANCEL =
 /** Index: rebalances_one_under_way. A handful of rows. */
 const DUE = `
   SELECT ${COLUMNS} FROM rebalances WHERE ended_at IS NULL AND step_at <= now() ORDER BY step_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+/** Index: rebalances_one_under_way. */
+const IS_ANY_DUE = "SELECT EXISTS (SELECT FROM rebalances WHERE ended_at IS NULL AND step_at <= now())";
 
 const MOVED = `
   UPDATE rebalances SET moved = moved + $2, planned = moved + $3, waits = NULL, waits_since = NULL,
@@ -94,6 +98,10 @@ export class PostgresBalanceStore implements BalanceStore {
       const [, ended] = await tx.query<[unknown[], number]>(CANCEL, [pool]);
       if (ended > 0) await recordActions(tx, [doneToPool(action, pool)]);
     });
+  }
+
+  isAnyDue(): Promise<boolean> {
+    return Looks.of(this.#dataSource).ask(IS_ANY_DUE);
   }
 
   step(

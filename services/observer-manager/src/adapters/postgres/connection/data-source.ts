@@ -72,6 +72,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SLOW_STATEMENT_MS = 1_000;
 /** How much longer than PostgreSQL's own limit we wait before the network is taken for cut. */
 const ANSWER_GRACE_MS = 2_000;
+/** What looks together each few seconds needs as many each time: a new one costs PostgreSQL a process, and its first statements a plan each. */
+const IDLE_CONNECTION_MS = 60_000;
 /** A frozen manager (SIGSTOP) must not hold its locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
@@ -153,6 +155,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       primary,
       tableSizes,
       keepAlive: true,
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
       // What a transaction asks without waiting goes out at once, and is done in that order.
       pipeline: true,
       statement_timeout: statementTimeoutMs,

@@ -5,7 +5,7 @@ import { counted, ENDED, noted } from "../tasks/task-ledger-statements.ts";
 /** Indexes: flow_ends_pkey, flows_to_cancel. */
 export const HAS_WORK = `
   SELECT EXISTS (SELECT FROM flow_ends ORDER BY id LIMIT 1)
-    OR EXISTS (SELECT FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered) AS has`;
+    OR EXISTS (SELECT FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered)`;
 
 /** The flows of the first ends; others are at the rest. Indexes: flow_ends_pkey, flows_pkey. */
 export const LOCK_FLOWS = `

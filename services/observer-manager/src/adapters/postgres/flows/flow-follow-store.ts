@@ -10,6 +10,7 @@ import {
 } from "../../../domain/flows/flow-progress.ts";
 import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
 import type { UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { Looks } from "../connection/looks.ts";
 import { REQUEST_CANCEL, TAKERS, type Taker } from "../tasks/postgres-task-store.ts";
 import { CANCELLED } from "../tasks/task-ledger-statements.ts";
 import * as sql from "./flow-follow-statements.ts";
@@ -40,9 +41,8 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
     this.#dataSource = dataSource;
   }
 
-  async hasWork(): Promise<boolean> {
-    const [row] = await this.#dataSource.query<{ has: boolean }[]>(sql.HAS_WORK);
-    return row?.has ?? false;
+  hasWork(): Promise<boolean> {
+    return Looks.of(this.#dataSource).ask(sql.HAS_WORK);
   }
 
   follow(): Promise<Followed> {

@@ -1,6 +1,7 @@
 import type { ObserverId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { DueStart, ScheduledStartStore } from "../../../operations/observers/scheduled-starts.ts";
+import { Looks } from "../connection/looks.ts";
 
 /** Index: observers_to_start. */
 const DUE = `
@@ -9,7 +10,7 @@ const DUE = `
 
 /** Index: observers_to_start. */
 const NEXT_DUE = `
-  SELECT extract(epoch FROM min(start_next_at) - unacked_now())::float8 * 1000 AS ms FROM observers WHERE status = 'Scheduled'`;
+  SELECT extract(epoch FROM min(start_next_at) - unacked_now())::float8 * 1000 FROM observers WHERE status = 'Scheduled'`;
 
 /** Shown as a change once, and not at each try. Indexes: observers_pkey. In one order, so that no two managers wait for each other. */
 const PUT_OFF = `
@@ -30,9 +31,8 @@ export class PostgresScheduledStartStore implements ScheduledStartStore {
     return this.#dataSource.query(DUE, [limit]);
   }
 
-  async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_DUE);
-    return row?.ms ?? null;
+  nextDueInMs(): Promise<number | null> {
+    return Looks.of(this.#dataSource).ask(NEXT_DUE);
   }
 
   async putOff(ids: readonly ObserverId[]): Promise<void> {

@@ -3,6 +3,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { LevelStore, LevelTransaction } from "../../../operations/schedules/level-store.ts";
 import type { ScheduleState } from "../../../operations/schedules/schedule-store.ts";
 import { PostgresBooksTransaction, rethrowRefused } from "../books/postgres-books-store.ts";
+import { Looks } from "../connection/looks.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
@@ -16,7 +17,7 @@ const DUE = `
   ORDER BY s.due_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 /** Index: schedules_due. */
 const NEXT_LOOK = `
-  SELECT CASE WHEN bool_or(${LOOK_IS_DUE}) THEN 0 ELSE (extract(epoch FROM min(due_at) - unacked_now()) * 1000)::float8 END AS ms
+  SELECT CASE WHEN bool_or(${LOOK_IS_DUE}) THEN 0 ELSE (extract(epoch FROM min(due_at) - unacked_now()) * 1000)::float8 END
   FROM schedules s WHERE kind = 'observers' AND due_at IS NOT NULL`;
 const WANTS = "UPDATE schedules SET wanted = $2, change_at = $3 WHERE id = $1";
 /** Index: schedule_observers_pkey. */
@@ -51,9 +52,8 @@ export class PostgresLevelStore implements LevelStore {
     });
   }
 
-  async nextLookInMs(): Promise<number | null> {
-    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_LOOK);
-    return row?.ms ?? null;
+  nextLookInMs(): Promise<number | null> {
+    return Looks.of(this.#dataSource).ask(NEXT_LOOK);
   }
 }
 

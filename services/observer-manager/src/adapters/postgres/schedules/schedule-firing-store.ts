@@ -8,6 +8,7 @@ import type {
 } from "../../../operations/schedules/schedule-store.ts";
 import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
+import { Looks } from "../connection/looks.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { putOff } from "./put-off.ts";
 import { STATE_COLUMNS, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
@@ -163,7 +164,7 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
   }
 
   async ahead(): ReturnType<ScheduleFiringStore["ahead"]> {
-    const [row] = await this.#dataSource.query<Awaited<ReturnType<ScheduleFiringStore["ahead"]>>[]>(AHEAD);
+    const [row] = await Looks.of(this.#dataSource).askRows<Awaited<ReturnType<ScheduleFiringStore["ahead"]>>>(AHEAD);
     return row ?? { dueInMs: null, isAnyQueued: false };
   }
 

@@ -3,14 +3,13 @@ import type { ManagerSighting } from "../../../domain/services/fleet.ts";
 import type { FleetStore, ManagerWord } from "../../../operations/services/fleet.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
+/** And who is gone is removed: a handful of rows. SKIP LOCKED: managers do this side by side. */
 const ANNOUNCE = `
+  WITH gone AS (
+    DELETE FROM managers WHERE id IN (
+      SELECT id FROM managers WHERE id <> $1 AND seen_at < now() - $5 * interval '1 millisecond' FOR UPDATE SKIP LOCKED))
   INSERT INTO managers (id, version, features, is_consuming) VALUES ($1, $2, $3::jsonb, $4)
   ON CONFLICT (id) DO UPDATE SET features = excluded.features, is_consuming = excluded.is_consuming, seen_at = now()`;
-
-/** A handful of rows. SKIP LOCKED: managers do this side by side. */
-const REMOVE_GONE = `
-  DELETE FROM managers WHERE id IN (
-    SELECT id FROM managers WHERE seen_at < now() - $1 * interval '1 millisecond' FOR UPDATE SKIP LOCKED)`;
 
 const ALL_LEFT = `
   SELECT features, is_consuming AS "isConsuming", seen_at < now() - $1 * interval '1 millisecond' AS "isSilent" FROM managers`;
@@ -36,8 +35,7 @@ export class PostgresFleetStore implements FleetStore {
     silentMs: number,
     goneMs: number,
   ): Promise<ManagerSighting[]> {
-    await this.#dataSource.query(ANNOUNCE, [id, version, JSON.stringify(features), isConsuming]);
-    await this.#dataSource.query(REMOVE_GONE, [goneMs]);
+    await this.#dataSource.query(ANNOUNCE, [id, version, JSON.stringify(features), isConsuming, goneMs]);
     return this.#dataSource.query<ManagerSighting[]>(ALL_LEFT, [silentMs]);
   }
 

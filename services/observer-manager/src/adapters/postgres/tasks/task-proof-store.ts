@@ -1,6 +1,7 @@
 import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { PoolInDoubt, TaskProof, TaskProofStore, TaskSession } from "../../../operations/tasks/task-prover.ts";
+import { Looks } from "../connection/looks.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { CANCELLED, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
 
@@ -14,6 +15,7 @@ const IN_DOUBT = `
   LEFT JOIN services s ON s.id = t.service_id AND s.generation = t.service_generation AND s.state IN ('Alive', 'Suspect')
   WHERE t.status IN ('Sent', 'Running') AND t.sent_at < now() - interval '15 seconds' AND t.lease_until IS NULL GROUP BY t.pool`;
 
+const PROVEN = "SELECT pool FROM task_proofs";
 const FORGET = "DELETE FROM task_proofs WHERE NOT pool = ANY($1)";
 
 const FIND = `
@@ -73,7 +75,12 @@ export class PostgresTaskProofStore implements TaskProofStore {
   }
 
   poolsInDoubt(): Promise<PoolInDoubt[]> {
-    return this.#dataSource.query(IN_DOUBT);
+    return Looks.of(this.#dataSource).askRows(IN_DOUBT);
+  }
+
+  async provenPools(): Promise<string[]> {
+    const rows = await Looks.of(this.#dataSource).askRows<{ pool: string }>(PROVEN);
+    return rows.map(({ pool }) => pool);
   }
 
   async forgetOthers(pools: string[]): Promise<void> {

@@ -3,6 +3,7 @@ import type { DataSource } from "typeorm";
 import type { Floors } from "../../../domain/tasks/claim-floors.ts";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { intSum } from "../connection/int-sum.ts";
+import { Looks } from "../connection/looks.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { MAX_CLAIM_BYTES, readInputs } from "../flows/flow-inputs.ts";
@@ -30,6 +31,10 @@ const PROMOTE = prepared(`
   SELECT (SELECT count(*)::int FROM due) AS promoted, (
     SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 FROM tasks
     WHERE status = 'Scheduled' AND due_at > unacked_now()) AS "nextDueInMs"`);
+
+/** Index: tasks_scheduled. */
+const NEXT_SCHEDULED =
+  "SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 FROM tasks WHERE status = 'Scheduled'";
 
 /** A handful of rows. */
 const SERVED_POOLS = prepared(`
@@ -59,12 +64,15 @@ const GIVE_BACK = `
   WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.status = 'Sent'`;
 
 /** Index: tasks_cancelling. */
+const TO_CANCEL = `
+  FROM tasks WHERE cancel_requested_at IS NOT NULL AND status = 'Running' AND lease_until IS NULL
+    AND (cancel_ordered_at IS NULL OR cancel_ordered_at < now() - interval '5 seconds')
+  ORDER BY cancel_ordered_at NULLS FIRST`;
+const IS_CANCEL_DUE = `SELECT EXISTS (SELECT ${TO_CANCEL} LIMIT 1)`;
 const CANCELS_DUE = `
   WITH due AS (
     UPDATE tasks SET cancel_ordered_at = now() WHERE id = ANY(ARRAY(
-      SELECT id FROM tasks WHERE cancel_requested_at IS NOT NULL AND status = 'Running' AND lease_until IS NULL
-        AND (cancel_ordered_at IS NULL OR cancel_ordered_at < now() - interval '5 seconds')
-      ORDER BY cancel_ordered_at NULLS FIRST LIMIT $1 FOR UPDATE SKIP LOCKED))
+      SELECT id ${TO_CANCEL} LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING id, send_id, service_id, service_generation)
   SELECT id AS "taskId", send_id AS "sendId", service_id AS "serviceId", service_generation AS generation FROM due`;
 
@@ -92,6 +100,7 @@ const PLAIN_AGAIN_MS = 5_000;
 
 export class PostgresTaskQueueStore implements TaskQueueStore {
   readonly #dataSource: DataSource;
+  readonly #looks: Looks;
   readonly #floors: PoolFloors;
   readonly #vacuum: Vacuum;
   /** By pool, in ms of `performance.now()`. */
@@ -99,8 +108,20 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#looks = Looks.of(dataSource);
     this.#vacuum = new Vacuum(dataSource, "tasks");
     this.#floors = new PoolFloors(dataSource);
+  }
+
+  async outlook(): ReturnType<TaskQueueStore["outlook"]> {
+    const [nextDueInMs, waiting, isCancelDue, paces, served] = await Promise.all([
+      this.#looks.ask<number | null>(NEXT_SCHEDULED),
+      this.#looks.askRows(WAITING_POOLS, this.#floors.readyFrom()),
+      this.#looks.ask<boolean>(IS_CANCEL_DUE),
+      this.#looks.askRows<PaceRow>(PACES),
+      this.#looks.askRows<ServedRow>(SERVED_POOLS),
+    ]);
+    return { isAnyReady: waiting.length > 0, isCancelDue, nextDueInMs, paces, servedPools: poolsOf(served) };
   }
 
   async promoteDue(limit: number): ReturnType<TaskQueueStore["promoteDue"]> {
@@ -113,7 +134,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async servedPools(): ReturnType<TaskQueueStore["servedPools"]> {
-    return poolsOf(await this.#query<PoolRow & { isLimited: boolean }>(SERVED_POOLS));
+    return poolsOf(await this.#query<ServedRow>(SERVED_POOLS));
   }
 
   paces(): ReturnType<TaskQueueStore["paces"]> {
@@ -205,6 +226,10 @@ interface PoolRow {
   workers: number;
   types: string[][];
 }
+
+type ServedRow = PoolRow & { isLimited: boolean };
+
+type PaceRow = Awaited<ReturnType<TaskQueueStore["paces"]>>[number];
 
 const poolsOf = <Row extends PoolRow>(rows: Row[]) => rows.map((row) => ({ ...row, types: [...new Set(row.types.flat())] }));
 

@@ -5,6 +5,7 @@ import type { OverTask } from "../../../operations/tasks/task-store.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../operations/tasks/task-take-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { Looks } from "../connection/looks.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { MAX_TAKE_BYTES, readInputs } from "../flows/flow-inputs.ts";
 import { viewOf } from "./postgres-task-store.ts";
@@ -51,7 +52,7 @@ const LEASES_OVER = `
 
 /** Index: tasks_leases. */
 const NEXT_LEASE =
-  "SELECT extract(epoch FROM min(lease_until) - unacked_now())::float8 * 1000 AS ms FROM tasks WHERE lease_until IS NOT NULL";
+  "SELECT extract(epoch FROM min(lease_until) - unacked_now())::float8 * 1000 FROM tasks WHERE lease_until IS NOT NULL";
 
 const TOO_MANY_LEASES = {
   name: "LeasesOverError",
@@ -156,9 +157,8 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     });
   }
 
-  async nextLeaseInMs(): Promise<number | null> {
-    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_LEASE);
-    return row?.ms ?? null;
+  nextLeaseInMs(): Promise<number | null> {
+    return Looks.of(this.#dataSource).ask(NEXT_LEASE);
   }
 
   async #whyNot(id: TaskId, sendId: SendId): Promise<NotHeld | { kind: "cancelling" }> {

@@ -1,6 +1,7 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/time/timer-store.ts";
+import { Looks } from "../connection/looks.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { FIRING, isOver, keepEnded } from "./timer-view.ts";
@@ -85,7 +86,7 @@ const FINISH = prepared(`
 
 /** Index: timers_due. */
 const NEXT_DUE = `
-  SELECT extract(epoch FROM min(next_at) - unacked_now())::float8 * 1000 AS ms FROM timers WHERE owner IS NULL`;
+  SELECT extract(epoch FROM min(next_at) - unacked_now())::float8 * 1000 FROM timers WHERE owner IS NULL`;
 
 /** Each claim renews its owner's lease in the same statement: whoever has timers in flight has one. */
 const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE lease_until < now()`;
@@ -151,9 +152,8 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     if (late.length > 0) await this.fired(late);
   }
 
-  async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.#dataSource.query<{ ms: number | null }[]>(NEXT_DUE);
-    return row?.ms ?? null;
+  nextDueInMs(): Promise<number | null> {
+    return Looks.of(this.#dataSource).ask(NEXT_DUE);
   }
 
   async renew(owner: string): Promise<void> {
@@ -161,7 +161,7 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
   }
 
   lapsed(): ReturnType<TimerFiringStore["lapsed"]> {
-    return this.#dataSource.query(LAPSED);
+    return Looks.of(this.#dataSource).askRows(LAPSED);
   }
 
   /** One after the other: each has either claims, or, from before there were claims, timers, and locks the ones or the others. */

@@ -21,6 +21,7 @@ import {
 import { recordActions } from "../access/audit-rows.ts";
 import { PostgresBooksTransaction, rethrowRefused } from "../books/postgres-books-store.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
+import { Looks } from "../connection/looks.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
@@ -46,6 +47,9 @@ const BEGIN = `
 const NEXT = `
   SELECT ${COLUMNS} FROM works WHERE status = 'Running' AND wish->>'act' = ANY($1)
   ORDER BY turn_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+/** Index: works_running. */
+const IS_ANY_RUNNING = "SELECT EXISTS (SELECT FROM works WHERE status = 'Running')";
 
 /** Index: works_pkey; the row is locked. */
 const MOVE = `
@@ -107,6 +111,10 @@ export class PostgresWorkStore implements WorkStore {
       const after = await find(tx, FIND, id);
       return { kind: "cancelled", work: toWorkView(after ?? before) };
     });
+  }
+
+  isAnyRunning(): Promise<boolean> {
+    return Looks.of(this.#dataSource).ask(IS_ANY_RUNNING);
   }
 
   advance(...[{ acts, atOnce }, step]: Parameters<WorkStore["advance"]>): Promise<boolean> {
