@@ -240,6 +240,11 @@ async function dispatching({
       looked.at += 1;
       return pools;
     }
+    override async outlook() {
+      const outlook = await super.outlook();
+      looked.at += 1;
+      return outlook;
+    }
   }
   const broker = {
     ready: () => Promise.resolve(),
