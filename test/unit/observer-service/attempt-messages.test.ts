@@ -1,3 +1,4 @@
+import type { TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
 import type { Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
@@ -38,4 +39,26 @@ test("One that its slot has told to end is moved, but not where its keeper has t
   placed.cause = { kind: "uncaught", error: { name: "Error", message: "its own" } };
   messages.take({} as Slot, { kind: "fenced", attempt: 1 });
   expect(moved).toHaveLength(1);
+});
+
+test("Of what a slot tells of the tasks of a call only those are kept that were given to it, and of what is no call none", () => {
+  const message = (...taskIds: string[]) => ({
+    kind: "results" as const,
+    attempt: 1,
+    results: taskIds.map((taskId) => ({ taskId: taskId as TaskId, output: "1" })),
+  });
+  const told = (run: object): string[] => {
+    const placed = { id: 1, host: {}, run: { log: createLog("silent"), ...run }, cause: undefined } as unknown as Placed;
+    const messages = new AttemptMessages({
+      log: createLog("silent"),
+      placement: { find: () => placed },
+      over: () => expect.fail("it has not settled"),
+      noteReason: () => expect.fail("nothing ends its slot"),
+    });
+    messages.take({} as Slot, message("a", "of-others", "b"));
+    messages.take({} as Slot, message("c", "b"));
+    return [...(placed.results?.keys() ?? [])];
+  };
+  expect(told({ isMember: (taskId: string) => ["a", "b", "c"].includes(taskId) })).toEqual(["a", "b", "c"]);
+  expect(told({})).toEqual([]);
 });

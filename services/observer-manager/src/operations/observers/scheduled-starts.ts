@@ -60,7 +60,7 @@ export class ScheduledStarts {
     const { store, books, isReady, committed, log } = this.#parts;
     if (!isReady()) return BACKSTOP_MS;
     const nextInMs = await store.nextDueInMs();
-    if (nextInMs === null || nextInMs > 0) return Math.min(untilNext(BACKSTOP_MS), Math.max(1, nextInMs ?? BACKSTOP_MS));
+    if (nextInMs === null || nextInMs > 0) return Math.min(untilNext(BACKSTOP_MS), Math.ceil(nextInMs ?? BACKSTOP_MS) + 1);
     const due = await store.due(AT_ONCE);
     if (due.length > 0) {
       const { started, full } = await books.inTransaction((tx) => startDue(tx, due));

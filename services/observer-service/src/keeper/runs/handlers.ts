@@ -13,6 +13,8 @@ export interface HandledRun extends AttemptedRun {
   readonly inputs?: readonly TaskInput[] | undefined;
   /** Only of a batch of tasks. */
   readonly members?: readonly BatchMember[];
+  /** Only of a batch: whether this task is one of those that were given to its call. */
+  isMember?(taskId: string): boolean;
 }
 
 /** What a run learns of its handler, beyond what its attempt does. */

@@ -1,4 +1,3 @@
-import { MAX_BUNDLE } from "@unacked/contracts";
 import { SdkError } from "@unacked/sdk";
 import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
@@ -67,9 +66,9 @@ export class AttemptMessages {
           { members: placed.results, ...message }, // a slot's own `members` does not pass the schema
         );
       case "results":
+        // A slot may say anything: what is told of others is not kept.
         placed.results ??= new Map();
-        for (const result of message.results)
-          if (placed.results.size < MAX_BUNDLE) placed.results.set(result.taskId, result);
+        for (const result of message.results) if (run.isMember?.(result.taskId)) placed.results.set(result.taskId, result);
         return;
       case "uncaught":
         return host.onUncaught(run, asError(message.error));

@@ -14,6 +14,7 @@ export class TaskBatch implements HandledRun {
   readonly start: HandledRun["start"];
   readonly log: Log;
   readonly taskAttempt = 1;
+  readonly #taskIds: ReadonlySet<string>;
   /** Those that have not ended. */
   readonly left: Set<TaskRun>;
   attempt: Attempt | undefined;
@@ -24,6 +25,7 @@ export class TaskBatch implements HandledRun {
   /** @param runs of one type */
   constructor(type: string, runs: readonly TaskRun[], log: Log) {
     this.left = new Set(runs);
+    this.#taskIds = new Set(runs.map(({ task }) => task.taskId));
     this.log = log.child({ type, runId: this.runId, tasks: runs.length });
     const id = this.runId as string as ObserverId;
     this.start = {
@@ -49,6 +51,10 @@ export class TaskBatch implements HandledRun {
       attempt,
       ...(inputs !== undefined && { inputs }),
     }));
+  }
+
+  isMember(taskId: string): boolean {
+    return this.#taskIds.has(taskId);
   }
 
   /** One of them is to end: with it the call, if it was the last that somebody wants. */
