@@ -4,6 +4,7 @@ import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -13,7 +14,7 @@ let page: Page;
 beforeAll(async () => {
   [system, browser] = await Promise.all([freshSystem(), launchBrowser()]);
   await system.startManager();
-  await system.startService("alpha", { env: { OBSERVERS_DIR: "test/fixtures/admitted" } });
+  await system.startService("alpha", { env: { OBSERVERS_DIR: compiled("admitted") } });
   // A manager believes that all know admission once it has watched them for some seconds.
   await eventually(
     async () => expect((await system.create("saves", { everyMs: 600_000 }, { type: "counter" })).status).toBe(201),

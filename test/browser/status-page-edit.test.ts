@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { change, marked, marksOf, untilAsWanted, untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -16,7 +17,7 @@ const letGo = join(temporaryFolder("let-go"), "now");
 beforeAll(async () => {
   [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
   await system.startManager();
-  await system.startService("alpha", { env: { OBSERVERS_DIR: "test/fixtures/admitted", STOP_TIMEOUT_MS: "120000" } });
+  await system.startService("alpha", { env: { OBSERVERS_DIR: compiled("admitted"), STOP_TIMEOUT_MS: "120000" } });
   await untilItMayChange(system);
   await system.createMany("edited", 1, { mark: "a", stopWhenFile: letGo }, { labels: { team: "web" } });
   ({ page } = await openPage(browser, `${system.url}/observers/edited-0`));

@@ -114,7 +114,7 @@ test("a failed task shows its error with its stack, and runs again when it is to
   await page.goto(`${system.url}/tasks/${id}`);
   await page.getByText("NonRetryableError: it will never do").waitFor();
   await page.getByText("Stack").click();
-  await page.getByRole("group", { name: "Stack" }).getByText("work.ts").waitFor();
+  await page.getByRole("group", { name: "Stack" }).getByText("work.js").waitFor();
   await page.getByRole("group", { name: "Params as JSON" }).getByText('"isFinal": true').waitFor();
   const { sends } = await tasks.get(id);
   await page.getByRole("button", { name: "Run it again" }).click();

@@ -2,6 +2,7 @@ import type { BatchResults } from "@unacked/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshDatabase, freshVhost, queryRows } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
 
@@ -34,7 +35,7 @@ describe(`${COUNT} observers whose service is killed`, () => {
   const serve = (pool: string, name: string) =>
     system.startService(`${pool}-${name}`, {
       workers: COUNT,
-      env: { POOL: pool, OBSERVERS_DIR: "test/fixtures/admitted" },
+      env: { POOL: pool, OBSERVERS_DIR: compiled("admitted") },
     });
   const untilBooksHave = (pool: string, runNumber: number) =>
     eventually(

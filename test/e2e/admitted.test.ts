@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { tapOutput } from "../support/acts/output-tap.ts";
 import { eventually } from "../support/eventually.ts";
 import { shortOrFull } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshDatabase, freshVhost, queryRows, runStatement } from "../support/servers/servers.ts";
 import { type ObserverOrProblem, System } from "../support/system/system.ts";
 
 const LONG_MS = 90_000;
 const KILLS = shortOrFull(6, 30);
-const OBSERVERS_DIR = "test/fixtures/admitted";
+const OBSERVERS_DIR = compiled("admitted");
 
 describe("observers that ask before they start", () => {
   let system: System;

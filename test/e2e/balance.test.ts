@@ -3,6 +3,7 @@ import type { AuditPage, BalanceView, ObserverView, ProblemDetails, ServiceView,
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -104,7 +105,7 @@ describe("a pool that is not even", () => {
 
   test("is spread although an observer waits whose type none of its services has any more; that pool is told of as uneven, too", async () => {
     await system.startManager();
-    const admitted = join(ROOT, "test/fixtures/admitted");
+    const admitted = join(ROOT, compiled("admitted"));
     await system.startService("service-0", { env: { OBSERVERS_DIR: admitted } });
     const body = { name: "orphan", type: "counter", params: { file: system.actsFile } };
     expect((await system.call("POST", "/api/v1/observers", body)).status).toBe(201);

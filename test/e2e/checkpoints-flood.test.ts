@@ -5,6 +5,7 @@ import type { Postgres } from "../../scripts/servers/postgres.mjs";
 import { eventually } from "../support/eventually.ts";
 import { slotsOf } from "../support/processes/process-tree.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { SaveLog } from "../support/runs/saves.ts";
 import { type PrivateBroker, privateBroker, privatePostgres, queryRows } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
@@ -31,7 +32,7 @@ describe(`${RUNS} runs that save 64 KiB as fast as they can`, () => {
     for (let i = 1; i <= SERVICES; i += 1)
       await system.startService(`service-${i}`, {
         workers: RUNS / SERVICES,
-        env: { OBSERVERS_DIR: "test/fixtures/admitted" },
+        env: { OBSERVERS_DIR: compiled("admitted") },
       });
     return () => system.close();
   }, 240_000);

@@ -5,6 +5,7 @@ import { type TcpProxy, tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive, slotsOf } from "../support/processes/process-tree.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { SaveLog } from "../support/runs/saves.ts";
 import { type PrivateBroker, privateBroker, privatePostgres, queryRows, runStatement } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
@@ -65,7 +66,7 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
   const serve = (name: string) =>
     system.startService(`${pool}-${name}`, {
       workers: COUNTERS,
-      env: { POOL: pool, OBSERVERS_DIR: "test/fixtures/admitted" },
+      env: { POOL: pool, OBSERVERS_DIR: compiled("admitted") },
     });
 
   async function createAll(): Promise<string[]> {

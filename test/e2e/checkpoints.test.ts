@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { CheckpointView, ObserverView } from "@unacked/contracts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshDatabase, freshVhost, queryRows, runStatement } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
 
@@ -37,7 +38,7 @@ describe("observers that save where they have got to", () => {
   const serve = (pool: string, name: string, workers = 10, env = {}) =>
     system.startService(`${pool}-${name}`, {
       workers,
-      env: { POOL: pool, OBSERVERS_DIR: "test/fixtures/admitted", ...env },
+      env: { POOL: pool, OBSERVERS_DIR: compiled("admitted"), ...env },
     });
   /** The readers of the state queue are looked at a moment after a manager is ready. */
   const create = (name: string, pool: string, params: object = {}) =>

@@ -3,6 +3,7 @@ import type { ObserverView, TimelinePage } from "@unacked/contracts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import {
   change,
@@ -16,7 +17,7 @@ import {
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const LONG_MS = 90_000;
-const OBSERVERS_DIR = "test/fixtures/admitted";
+const OBSERVERS_DIR = compiled("admitted");
 const KILLED = { code: null, signal: "SIGKILL" };
 
 let system: System;

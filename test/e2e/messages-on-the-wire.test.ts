@@ -10,6 +10,7 @@ import {
   kindsIn,
   presentSchemas,
 } from "../support/messages/golden-messages.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { change } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -101,7 +102,7 @@ describe("every kind of message that the programs send", () => {
       { what: "a LogReply", timeoutMs: 30_000 },
     );
     // One that asks before it starts, where everybody has shown that they know it.
-    const asking = { POOL: "asking", OBSERVERS_DIR: "test/fixtures/admitted" };
+    const asking = { POOL: "asking", OBSERVERS_DIR: compiled("admitted") };
     await system.startService("asking", { env: asking });
     await eventually(
       async () => expect((await system.create("asks", {}, { type: "admitted", pool: "asking" })).status).toBe(201),

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { builtRelease, isHere, RELEASES, type Release } from "../support/messages/releases.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { SaveLog } from "../support/runs/saves.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -27,7 +28,7 @@ describe.skipIf(!isHere(release))(`a pool with services of ${release.version} be
   }, 600_000);
 
   const startNew = (name: string) =>
-    system.startService(name, { workers: WORKERS, env: { OBSERVERS_DIR: "test/fixtures/admitted" } });
+    system.startService(name, { workers: WORKERS, env: { OBSERVERS_DIR: compiled("admitted") } });
   const startOld = (name: string) => system.startService(name, { root, workers: WORKERS });
 
   it("loses no observer, runs none twice, and starts none below its checkpoint", async () => {

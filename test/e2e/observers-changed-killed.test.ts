@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { startBystander } from "../support/processes/bystander.ts";
 import { type CrashPoint, diesAt } from "../support/processes/crash-point.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { inTurn } from "../support/runs/turns.ts";
 import {
   change,
@@ -53,7 +54,7 @@ describe("observers that are changed while services are killed", () => {
       system.startService(name, {
         workers: Math.ceil(COUNT * 0.6),
         untilKnown,
-        env: { OBSERVERS_DIR: "test/fixtures/admitted" },
+        env: { OBSERVERS_DIR: compiled("admitted") },
       });
     for (const name of names) await serve(name);
     await untilItMayChange(system);

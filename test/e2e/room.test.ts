@@ -4,6 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import { type MemoryGroup, memoryGroup } from "../support/processes/memory-group.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const MIB = 2 ** 20;
@@ -11,7 +12,7 @@ const LIMIT = 512 * MIB;
 const EACH_MIB = 5;
 const OBSERVERS = 60;
 
-const HUNGRY = { OBSERVERS_DIR: "test/fixtures/hungry" };
+const HUNGRY = { OBSERVERS_DIR: compiled("hungry") };
 
 const probe = memoryGroup(LIMIT);
 afterAll(() => probe?.close());

@@ -1,12 +1,14 @@
+import { join } from "node:path";
 import type { ErrorPage, ServiceView, SlotDeathView } from "@unacked/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/blocking-tasks`, TASK_WORKERS: "2", SLOTS: "1", STUCK_MS: "1000" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("blocking-tasks")), TASK_WORKERS: "2", SLOTS: "1", STUCK_MS: "1000" };
 /** A service's sign of life comes every 5 s. */
 const SEEN = { timeoutMs: 20_000 };
 

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { join } from "node:path";
 import {
   type AuditPage,
   CreateTask,
@@ -12,12 +13,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { readSpans } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
 /* An application creates tasks in its own transactions, as a role that may do nothing else in the books. */
 
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 const ROLE = "the_shop";
 
 let system: System;

@@ -1,13 +1,15 @@
+import { join } from "node:path";
 import { type CallError, Client, contractDecoder, Wire } from "@unacked/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type span from "../fixtures/limited-tasks/span.ts";
 import { ROOT } from "../support/processes/processes.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
 /* `client.tasks` against a real manager and service. */
 
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 
 let system: System;
 let client: Client;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskBatchResults, TaskTypeView } from "@unacked/contracts";
 import pg from "pg";
@@ -10,6 +11,7 @@ import { eventually } from "../support/eventually.ts";
 import { diesAt } from "../support/processes/crash-point.ts";
 import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { queryRows, runStatement } from "../support/servers/servers.ts";
 import type { System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
@@ -42,7 +44,7 @@ const { COUNT, LIMITED, CANCELLED, MS, SERVICES, BEFORE_S, ALARM_S, SNAPSHOT_S, 
       SNAPSHOT_S: 25,
       MIDNIGHT_IN_S: 50, // a slow machine needs half of that to start all of it
     };
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/edge-tasks`, TASK_WORKERS: FULL ? "25" : "10", SLOTS: "1" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("edge-tasks")), TASK_WORKERS: FULL ? "25" : "10", SLOTS: "1" };
 const AT_ONCE = 5_000;
 const TASK_QUEUE = "unacked.tasks.default";
 /** What a machine that does much else adds to a claim of some ms. */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { BodyOf, CreatedTask, ProblemDetails, TaskBatchResults } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
@@ -5,11 +6,12 @@ import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 const NEVER = "2999-01-01T00:00:00Z";
 
 let system: System;

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { AuditPage, TaskTypeList, TaskTypeView } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { mostInASecond } from "../support/acts/rates.ts";
@@ -6,12 +7,13 @@ import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
 const FULL = proves("tasks");
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 
 let system: System;
 let tasks: Tasks;

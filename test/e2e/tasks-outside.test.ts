@@ -13,12 +13,13 @@ import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
 import { Takers } from "../support/rest/takers.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
 /* Managers and services as processes, killed for real; the crash table of docs/decisions/0011-tasks.md, workers outside. */
 
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 const DIES = `--import=${pathToFileURL(`${ROOT}/test/fixtures/die-before-answer.mjs`).href}`;
 
 let system: System;

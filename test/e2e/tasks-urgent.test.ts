@@ -1,14 +1,16 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readSpans, type Span } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { proves } from "../support/runs/counts.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
 const FULL = proves("tasks");
-const ENV = { OBSERVERS_DIR: `${ROOT}/test/fixtures/limited-tasks`, TASK_WORKERS: "10" };
+const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 const WORKERS = 20;
 /** So many are in flight at most: one a worker, and ten times as many ahead (domain/tasks/window.ts). */
 const WINDOW = 11 * WORKERS;

@@ -66,7 +66,7 @@ test("With its attempts used up a task is Failed, with the error of the last one
     failures: 3,
     lastError: { name: "TypeError", message: "attempt 3 fails" },
   });
-  expect(failed.lastError?.stack).toContain("work.ts");
+  expect(failed.lastError?.stack).toContain("work.js");
 });
 
 test("Its creator may say how often it is tried", async () => {

@@ -9,7 +9,7 @@ import { buildIfStale } from "../../../scripts/setup/build.mjs";
 import { ROOT } from "../processes/processes.ts";
 import { makeBooksTemplate } from "../servers/books-template.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "../servers/test-servers.ts";
-import { OBSERVERS_DIR } from "./observers-dir.ts";
+import { COMPILED } from "./observers-dir.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -57,11 +57,15 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   return teardown;
 }
 
-/** The tests' own observers as JavaScript: hundreds of services are started, and each would load what translates them. */
+/** The tests' own observers and tasks as JavaScript: thousands of slots are started, and each would load what translates them. */
 async function compileObservers(): Promise<void> {
   await build({
-    entryPoints: [join(ROOT, "test/fixtures/observers/*.ts")],
-    outdir: join(ROOT, OBSERVERS_DIR),
+    entryPoints: COMPILED.map((folder) => join(ROOT, `test/fixtures/${folder}/*.ts`)),
+    outbase: join(ROOT, "test/fixtures"),
+    outdir: join(ROOT, "test/fixtures/dist"),
+    bundle: true,
+    packages: "external",
+    platform: "node",
     format: "esm",
     logLevel: "warning",
   });

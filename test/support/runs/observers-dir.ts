@@ -1,2 +1,17 @@
-/** Where global-setup.ts puts what it makes of test/fixtures/observers; from the repository's root. */
-export const OBSERVERS_DIR = "test/fixtures/dist/observers";
+/** Folders of test/fixtures of which global-setup.ts makes JavaScript. */
+export const COMPILED = [
+  "admitted",
+  "blocking-tasks",
+  "edge-tasks",
+  "flow-tasks",
+  "handler-tasks",
+  "hungry",
+  "limited-tasks",
+  "observers",
+  "tasks",
+] as const;
+
+/** Where that is; from the repository's root. */
+export const compiled = (folder: (typeof COMPILED)[number]): string => `test/fixtures/dist/${folder}`;
+
+export const OBSERVERS_DIR = compiled("observers");

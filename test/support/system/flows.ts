@@ -2,12 +2,13 @@ import { join } from "node:path";
 import type { CreatedFlow, FlowTaskPage, FlowTaskView, FlowView } from "@unacked/contracts";
 import { expect } from "vitest";
 import { ROOT } from "../processes/processes.ts";
+import { compiled } from "../runs/observers-dir.ts";
 import { temporaryFolder } from "../servers/servers.ts";
 import { attemptsIn } from "./attempts.ts";
 import type { System } from "./system.ts";
 
 /** Task types for tests of flows: `piece` and `typed`. */
-export const FLOW_TASKS_DIR = join(ROOT, "test/fixtures/flow-tasks");
+export const FLOW_TASKS_DIR = join(ROOT, compiled("flow-tasks"));
 
 export interface Piece {
   ref: string;

@@ -3,14 +3,15 @@ import type { TaskBatchResults, TaskPage, TaskView } from "@unacked/contracts";
 import { expect } from "vitest";
 import { eventually } from "../eventually.ts";
 import { ROOT } from "../processes/processes.ts";
+import { compiled } from "../runs/observers-dir.ts";
 import { temporaryFolder } from "../servers/servers.ts";
 import { attemptsIn } from "./attempts.ts";
 import type { System } from "./system.ts";
 
 /** Task types for tests: `work` and `slow`. */
-export const TASKS_DIR = join(ROOT, "test/fixtures/tasks");
+export const TASKS_DIR = join(ROOT, compiled("tasks"));
 /** Those that ask for more than to run: `later`, `second-way`, `gather`, `parent` and `child`. */
-export const HANDLER_TASKS_DIR = join(ROOT, "test/fixtures/handler-tasks");
+export const HANDLER_TASKS_DIR = join(ROOT, compiled("handler-tasks"));
 
 /** Tasks of one system, as their users see them, and what they did. */
 export class Tasks {

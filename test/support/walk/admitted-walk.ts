@@ -9,6 +9,7 @@ import { eventually } from "../eventually.ts";
 import type { Bystander } from "../processes/bystander.ts";
 import type { RunningProcess } from "../processes/processes.ts";
 import { proves } from "../runs/counts.ts";
+import { compiled } from "../runs/observers-dir.ts";
 import { runStatement } from "../servers/servers.ts";
 import { change, lastMarks, marked, untilItMayChange } from "../system/changes.ts";
 import type { System } from "../system/system.ts";
@@ -336,7 +337,7 @@ export class AdmittedWalk {
 
   async #startService(name: string): Promise<void> {
     const wire = this.#wires.get(name) as TcpProxy;
-    const env = { OBSERVERS_DIR: "test/fixtures/admitted", CHECKPOINT_EVERY_MS: "100", SLOTS: "2" };
+    const env = { OBSERVERS_DIR: compiled("admitted"), CHECKPOINT_EVERY_MS: "100", SLOTS: "2" };
     await this.#system.startService(name, { workers: WORKERS, wire, env, untilKnown: false });
   }
 
