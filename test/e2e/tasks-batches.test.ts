@@ -83,7 +83,7 @@ test("Each has its own end: completed, failed, tried again, left out, given up, 
     failures: 2,
     lastError: { name: "RangeError", message: "this one fails" },
   });
-  expect(fail?.lastError?.stack).toContain("gather.ts");
+  expect(fail?.lastError?.stack).toContain("gather.js");
   expect(once).toMatchObject({ status: "Completed", failures: 1, sends: 2 });
   expect(given).toMatchObject({ status: "Failed", failures: 1, lastError: { name: "NonRetryableError" } });
   expect(left).toMatchObject({

@@ -63,7 +63,7 @@ test.each([
   const failed = await tasks.get(id, "20s");
   expect(failed).toMatchObject({ status: "Failed", failures: 1, lastError: { name: "SdkError" } });
   expect(failed.lastError?.message).toContain(message);
-  expect(failed.lastError?.stack).toContain("later.ts");
+  expect(failed.lastError?.stack).toContain("later.js");
 });
 
 test("What is put off can be cancelled, and run at once", async () => {
