@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Loop, untilNext } from "../../../services/observer-manager/src/operations/loop.ts";
+import { Loop, untilDue, untilNext } from "../../../services/observer-manager/src/operations/loop.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -114,4 +114,11 @@ test("loops that look each few seconds meet, also where a timer comes too early"
   expect(10_700 + untilNext(1_000, 10_700)).toBeCloseTo(11_000);
   expect(10_700 + untilNext(2_000, 10_700)).toBeCloseTo(12_000);
   expect(10_999.2 + untilNext(1_000, 10_999.2)).toBeCloseTo(12_000);
+});
+
+test("a look is no later than what is due, and not just before it", () => {
+  expect(untilDue(0.2, 1_000_000)).toBe(2);
+  expect(untilDue(-5, 1_000_000)).toBe(1);
+  expect(untilDue(null, 1_000)).toBeLessThanOrEqual(1_005);
+  expect(untilDue(60_000, 1_000)).toBeLessThanOrEqual(1_005);
 });

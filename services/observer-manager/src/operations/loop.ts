@@ -14,6 +14,10 @@ const EARLY_MS = 5;
 export const untilNext = (everyMs: number, nowMs = performance.now()): number =>
   everyMs - ((nowMs + EARLY_MS) % everyMs) + EARLY_MS;
 
+/** The same, or ms until something is due where that is sooner, and never just before it. @param dueInMs null: nothing will be */
+export const untilDue = (dueInMs: number | null, everyMs: number): number =>
+  Math.min(untilNext(everyMs), Math.max(1, Math.ceil(dueInMs ?? Number.POSITIVE_INFINITY) + 1));
+
 /**
  * Does one thing again and again, one round after the other and never two at a time. `Infinity`: not before it is woken. One that
  * is woken in the middle of a round makes the next one at once. Stopped, it begins no round any more; `over` resolves when the

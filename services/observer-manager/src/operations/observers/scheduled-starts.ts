@@ -2,7 +2,7 @@ import type { ObserverId, WhenFull } from "@unacked/contracts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
 import type { BooksStore, BooksTransaction } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
-import { Loop, untilNext } from "../loop.ts";
+import { Loop, untilDue } from "../loop.ts";
 import { ROOM_FOR_ALL, roomFor } from "./room.ts";
 
 const AT_ONCE = 200;
@@ -60,7 +60,7 @@ export class ScheduledStarts {
     const { store, books, isReady, committed, log } = this.#parts;
     if (!isReady()) return BACKSTOP_MS;
     const nextInMs = await store.nextDueInMs();
-    if (nextInMs === null || nextInMs > 0) return Math.min(untilNext(BACKSTOP_MS), Math.ceil(nextInMs ?? BACKSTOP_MS) + 1);
+    if (nextInMs === null || nextInMs > 0) return untilDue(nextInMs, BACKSTOP_MS);
     const due = await store.due(AT_ONCE);
     if (due.length > 0) {
       const { started, full } = await books.inTransaction((tx) => startDue(tx, due));

@@ -2,7 +2,7 @@ import type { ObserverId, Wanted } from "@unacked/contracts";
 import { type Level, levelNow } from "../../domain/schedules/level.ts";
 import { newAction } from "../access/audit.ts";
 import type { Log } from "../log.ts";
-import { Loop, untilNext } from "../loop.ts";
+import { Loop, untilDue } from "../loop.ts";
 import { changeObservers } from "../observers/observer-change.ts";
 import type { ScheduleTally } from "../tally.ts";
 import type { LevelStore, LevelTransaction } from "./level-store.ts";
@@ -57,8 +57,8 @@ export class LevelKeeper {
   async #round(): Promise<number> {
     const { store } = this.#parts;
     this.#loop.takeWake();
-    const lookInMs = (await store.nextLookInMs()) ?? BACKSTOP_MS;
-    if (lookInMs > 0) return Math.min(untilNext(BACKSTOP_MS), lookInMs);
+    const lookInMs = await store.nextLookInMs();
+    if (lookInMs === null || lookInMs > 0) return untilDue(lookInMs, BACKSTOP_MS);
     let changed = 0;
     const wasDue = await store.look(async (state, nowMs, tx) => {
       changed = await this.#bring(state, nowMs, tx);

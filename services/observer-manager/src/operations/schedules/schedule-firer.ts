@@ -1,6 +1,6 @@
 import type { TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
-import { Loop, untilNext } from "../loop.ts";
+import { Loop, untilDue } from "../loop.ts";
 import type { ScheduleTally } from "../tally.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import { decideDue, taskOf } from "./firing.ts";
@@ -75,7 +75,7 @@ export class ScheduleFirer {
       this.#told(queued);
       if (queued.claimed < AT_ONCE) this.#queuedAtMs = performance.now() + QUEUED_EVERY_MS;
     }
-    if (!isDue) return Math.min(untilNext(BACKSTOP_MS), Math.ceil(dueInMs ?? BACKSTOP_MS) + 1);
+    if (!isDue) return untilDue(dueInMs, BACKSTOP_MS);
     // What is due and was not to be had is another manager's at this moment.
     return claimed > 0 ? 0 : LOCKED_PAUSE_MS;
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StartTask } from "@unacked/contracts";
 import type { Bundle } from "../../domain/tasks/bundles.ts";
 import type { Log } from "../log.ts";
-import { Loop, untilNext } from "../loop.ts";
+import { Loop, untilDue } from "../loop.ts";
 import type { SenderAtOnce } from "./insert-at-once.ts";
 import { TaskClaimer } from "./task-claimer.ts";
 import type { AtOnce, TaskQueueStore, TaskSender } from "./task-store.ts";
@@ -141,7 +141,7 @@ export class TaskDispatcher implements SenderAtOnce {
   }
 
   #untilDue(): number {
-    return Math.min(untilNext(BACKSTOP_MS), Math.max(1, Math.ceil(this.#dueAtMs - performance.now()) + 1));
+    return untilDue(this.#dueAtMs - performance.now(), BACKSTOP_MS);
   }
 
   #failed(error: unknown): number {

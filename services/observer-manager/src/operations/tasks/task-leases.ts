@@ -1,6 +1,6 @@
 import type { TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
-import { Loop, untilNext } from "../loop.ts";
+import { Loop, untilDue } from "../loop.ts";
 import type { TaskTally } from "../tally.ts";
 import type { OverTask } from "./task-store.ts";
 import type { TaskTakeStore } from "./task-take-store.ts";
@@ -43,8 +43,8 @@ export class TaskLeases {
   /** No lease is shorter than the pause between two looks, so that a new one need not wake it. */
   async #round(): Promise<number> {
     const { store, wake, log } = this.#parts;
-    const nextInMs = (await store.nextLeaseInMs()) ?? BACKSTOP_MS;
-    if (nextInMs > 0) return Math.min(untilNext(BACKSTOP_MS), Math.ceil(nextInMs));
+    const nextInMs = await store.nextLeaseInMs();
+    if (nextInMs === null || nextInMs > 0) return untilDue(nextInMs, BACKSTOP_MS);
     const { again, over } = await store.endLeases(LIMIT);
     if (again + over.length === 0) return BUSY_PAUSE_MS; // another manager has them just now
     log.info(

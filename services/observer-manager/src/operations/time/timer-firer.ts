@@ -1,6 +1,6 @@
 import { newUuid } from "@unacked/contracts";
 import type { Log } from "../log.ts";
-import { Loop, untilNext } from "../loop.ts";
+import { Loop, untilDue } from "../loop.ts";
 import type { TimerTally } from "../tally.ts";
 import { ClaimInFlight } from "./claim-in-flight.ts";
 import { TimerSettler } from "./timer-settler.ts";
@@ -90,7 +90,7 @@ export class TimerFirer {
     if (!isWoken && !this.#isBehind && performance.now() < this.#dueAtMs) {
       const dueInMs = (await store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
       this.#dueAtMs = performance.now() + dueInMs;
-      if (dueInMs > 0) return Math.min(untilNext(BACKSTOP_MS), Math.ceil(dueInMs) + 1);
+      if (dueInMs > 0) return untilDue(dueInMs, BACKSTOP_MS);
     }
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const room = MAX_IN_FLIGHT - this.#inFlight;
