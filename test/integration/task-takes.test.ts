@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { TakenTask, TaskId } from "@unacked/contracts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
+import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim-plain.ts";
 import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-proof-store.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
@@ -86,6 +88,53 @@ test("Takers of two managers never get the same, and together get all, the most 
   expect(all).toHaveLength(300);
   expect(new Set(all.map(({ id }) => id)).size).toBe(300);
   expect(new Set(all.map(({ sendId }) => sendId)).size).toBe(300);
+});
+
+test("Of takers who come at once each is given one while there are enough, limited or not, beside what is none of theirs", async () => {
+  await putReady(books.dataSource, 1, { type: "sketch", priority: 9 });
+  await putReady(books.dataSource, 400, { type: "paint" });
+  const other = takersOf(await startHttpManager(books.databaseUrl, undefined, access()));
+  for (let round = 0; round < 40; round += 1) {
+    if (round === 20) await limit({ maxRunning: 1_000 });
+    const given = await Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? takers : other).take()));
+    expect(given.map((some) => some.length)).toEqual(given.map(() => 1));
+  }
+  expect(await takers.take()).toEqual([]);
+  expect(await takers.take({ types: ["sketch"] })).toHaveLength(1);
+});
+
+test("While somebody has locked what is next, nobody gets one of a type that he did not ask for", async () => {
+  await putReady(books.dataSource, 1, { type: "paint", priority: 9 });
+  await putReady(books.dataSource, 1, { type: "sketch" });
+  const holder = books.dataSource.createQueryRunner();
+  await holder.startTransaction();
+  try {
+    await holder.query("SELECT FROM tasks WHERE type = 'paint' FOR UPDATE");
+    expect(await takers.take()).toEqual([]);
+    expect(await claim(1)).toEqual([]);
+  } finally {
+    await holder.rollbackTransaction();
+    await holder.release();
+  }
+  expect((await takers.takeOne()).type).toBe("paint");
+  expect((await takers.takeOne({ types: ["sketch"] })).type).toBe("sketch");
+});
+
+test("A claim for services that finds another's task next hides it from no taker", async () => {
+  await putReady(books.dataSource, 1, { type: "paint" });
+  const claimant = books.dataSource.createQueryRunner();
+  await claimant.startTransaction();
+  try {
+    for (const text of [CLAIM_PLAIN, CLAIM]) {
+      const more = text === CLAIM ? [100, ["sketch"]] : [["sketch"], []];
+      const rows = await claimant.query(text, ["default", 100, ...more]);
+      expect(rows).toMatchObject([{ taskId: null }]);
+    }
+    expect(await takers.take()).toHaveLength(1);
+  } finally {
+    await claimant.rollbackTransaction();
+    await claimant.release();
+  }
 });
 
 test("A lease that is over gives the task to another, and what the first says then is refused", async () => {

@@ -9,6 +9,7 @@ import { IS_LIMITED, ORDER, POOL_IS_MINE, SENT } from "./task-claim.ts";
  *
  * - One manager a pool at a time, as CLAIM; what is in flight is counted when the lock is held, by a function with a snapshot of its own.
  * - `limited` locks the table as CLAIM does, so that a change of limits is answered when this claim, too, is over.
+ * - What is next is looked at before it is locked: one of others is hidden from nobody who would take it.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
 export const CLAIM_PLAIN = prepared(`
@@ -26,12 +27,13 @@ export const CLAIM_PLAIN = prepared(`
   ), room AS MATERIALIZED (
     SELECT CASE WHEN is_mine AND is_plain THEN greatest(0, $2::int - (SELECT coalesce(sum(sent), 0) FROM flight)) ELSE 0 END AS room FROM locked, plain
   ), next AS MATERIALIZED (
-    SELECT id, type FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER} LIMIT (SELECT room FROM room) FOR UPDATE SKIP LOCKED
+    SELECT id, type FROM tasks WHERE pool = $1 AND status = 'Ready' ORDER BY ${ORDER} LIMIT (SELECT room FROM room)
   ), served AS MATERIALIZED (
     SELECT NOT EXISTS (SELECT FROM next WHERE type <> ALL($3::text[])) AS is_served, (SELECT count(*) FROM next) < room AS is_all FROM room
   ), claimed AS (
     UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, sent_at = (SELECT at FROM locked), taken_by = NULL, lane = NULL
-    WHERE id = ANY(ARRAY(SELECT id FROM next WHERE (SELECT is_served FROM served)))
+    WHERE id = ANY(ARRAY(
+      SELECT id FROM tasks WHERE status = 'Ready' AND id = ANY(ARRAY(SELECT id FROM next WHERE (SELECT is_served FROM served))) FOR UPDATE SKIP LOCKED))
     RETURNING ${SENT.columns}
   )
   SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", NULL::int AS "maxRunning", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused", is_all AS "isAll"

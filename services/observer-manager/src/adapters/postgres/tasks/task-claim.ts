@@ -62,6 +62,11 @@ interface Claimant {
   asks?: string;
   /** How many in all; `in_flight`, `kept` and `used` are those of the pool's services. */
   room: string;
+  /**
+   * What somebody else has locked, or has claimed while this claim waited for him, is passed for what comes after it: for whoever does not come again.
+   * Costs a lock a row that is looked at, and those are as many of each type as there is room in all.
+   */
+  passesLocked?: boolean;
   /** What becomes of a task. */
   set: string;
   /** Further steps of the statement. */
@@ -95,13 +100,15 @@ const callsOf = (sentFrom = ""): string => `
  * - Where no limit can be reached by this claim, and all that is next is of these types, it reads the rows in order (tasks_ready);
  *   else type by type, as many as the type has room for (tasks_ready_of_type), so that those of a type without room, or which
  *   nobody here has, are not looked at.
+ * - Those are named before any is locked: what is locked by somebody else is left to a later claim, and nothing of others is locked, or claimed in
+ *   its place.
  * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
  * - What is claimed of a type with `max_running` begins a lane each, which others may join (FOLLOWERS); but not what was sent before, as
  *   those who joined it then may still be in flight, and it would not be counted beside them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
 const claimFor = (claimant: Claimant): string => {
-  const { isMine, kept, sent, calls, room, set, steps, returning, floors, asks = "" } = claimant;
+  const { isMine, kept, sent, calls, room, set, steps, returning, floors, asks = "", passesLocked = false } = claimant;
   const isReady = floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${floors.ready}::timestamptz`;
   const isReadyOf = (from: string) => (floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${from}`);
   const withFloor =
@@ -148,11 +155,13 @@ const claimFor = (claimant: Claimant): string => {
       (SELECT coalesce(sum(sent), 0) FROM flight WHERE pool = $1) AS in_flight,
       (SELECT coalesce(sum(kept), 0) FROM types) AS kept,
       (SELECT coalesce(sum(least(here, kept)), 0) FROM types) AS used) sums
+  ), open AS MATERIALIZED (
+    SELECT room, ${!passesLocked} AND kept = 0 AND NOT EXISTS (SELECT FROM types WHERE types.room < pool.room) AS may_be_plain FROM pool
+  ), first AS MATERIALIZED (
+    SELECT id, type FROM tasks WHERE pool = $1 AND ${isReady} ORDER BY ${ORDER}
+    LIMIT (SELECT CASE WHEN may_be_plain THEN room ELSE 0 END FROM open)
   ), plain AS MATERIALIZED (
-    SELECT pool.kept = 0 AND NOT EXISTS (SELECT FROM types WHERE types.room < pool.room) AND NOT EXISTS (
-      SELECT FROM (SELECT type FROM tasks WHERE pool = $1 AND ${isReady} ORDER BY ${ORDER} LIMIT (SELECT room FROM pool)) next
-      WHERE type <> ALL(${TYPES})) AS is_plain
-    FROM pool
+    SELECT may_be_plain AND NOT EXISTS (SELECT FROM first WHERE type <> ALL(${TYPES})) AS is_plain FROM open
   ), rooms AS MATERIALIZED (
     SELECT w.type, greatest(0, coalesce(t.kept - t.here, 0)) AS kept,
            least(coalesce(t.room, 1000000), pool.room + greatest(0, coalesce(t.kept - t.here, 0))) AS room${readyFrom}
@@ -160,18 +169,17 @@ const claimFor = (claimant: Claimant): string => {
   ), candidates AS MATERIALIZED (
     SELECT c.id, c.priority, c.due_at, c.place <= r.kept AS is_kept
     FROM rooms r, LATERAL (
-      SELECT id, priority, due_at, row_number() OVER (ORDER BY ${ORDER}) AS place FROM tasks
-      WHERE pool = $1 AND type = r.type AND ${isReadyOf("r.ready_from")} ORDER BY ${ORDER} LIMIT r.room) c
+      SELECT id, priority, due_at, row_number() OVER (ORDER BY ${ORDER}) AS place FROM (
+        SELECT id, priority, due_at FROM tasks
+        WHERE pool = $1 AND type = r.type AND ${isReadyOf("r.ready_from")} ORDER BY ${ORDER} LIMIT r.room ${passesLocked ? "FOR UPDATE SKIP LOCKED" : ""}) o) c
     WHERE r.room > 0
   ), claimed AS (
     UPDATE tasks SET send_id = gen_random_uuid(), sends = sends + 1, sent_at = ${AT}, ${set},
       lane = CASE WHEN sends = 0 AND EXISTS (SELECT FROM limits l WHERE l.type = tasks.type AND l.max_running IS NOT NULL) THEN id END
     WHERE id = ANY(ARRAY(
-        SELECT id FROM tasks WHERE pool = $1 AND ${isReady} ORDER BY ${ORDER}
-        LIMIT (SELECT CASE WHEN is_plain THEN room ELSE 0 END FROM plain, pool) FOR UPDATE SKIP LOCKED)
-      || ARRAY(
         SELECT id FROM tasks WHERE status = 'Ready' AND id = ANY(ARRAY(
-          SELECT id FROM candidates WHERE is_kept
+          SELECT id FROM first WHERE (SELECT is_plain FROM plain)
+          UNION ALL SELECT id FROM candidates WHERE is_kept
           UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
         FOR UPDATE SKIP LOCKED))
     RETURNING ${SENT.columns}, lease_until
@@ -315,6 +323,7 @@ export const TAKE = claimFor({
   sent: "0",
   calls: "",
   room: "$2::int",
+  passesLocked: true,
   set: `status = 'Running', run_id = gen_random_uuid(), started_at = ${AT}, taken_by = $5,
       lease_until = ${AT} + ${SHIFT} + $3::float8 * interval '1 millisecond',
       service_id = NULL, service_generation = NULL, service_name = NULL`,
