@@ -62,3 +62,8 @@ it.each(programs)("%s says at once that a Node is too old, and which would do", 
   ]);
   expect(start("20.19.0").status).toBe(0);
 });
+
+it("A slot makes none of the schemas of messages: it would take longer than all else until it loads its folder", () => {
+  const slot = readFileSync(join(ROOT, "services/observer-service/bundle/slot/main.js"), "utf8");
+  expect(slot.match(/(?<=^\/\/ )libs\/contracts\S+/gm)).toEqual(["libs/contracts/dist/text-lengths.js"]);
+});

@@ -8,8 +8,8 @@ import { SpecVersion } from "./observer-spec.ts";
 import { InventoryProof, StateMarker } from "./queue-marker.ts";
 import { ToldSilence } from "./silence.ts";
 import { MAX_SLOT_REPORTS, SlotDeaths, SlotReport } from "./slot-report.ts";
-import { MAX_STACK } from "./stack-length.ts";
 import { RUN_STOPPED_REASONS } from "./states.ts";
+import { MAX_STACK, MAX_UPDATE_REASON } from "./text-lengths.ts";
 import { TraceContext } from "./trace-context.ts";
 
 /** Wall clock of the service in ms since the epoch. For display only: what is due, late or dead is PostgreSQL's clock. */
@@ -81,9 +81,6 @@ export type RunStarted = z.infer<typeof RunStarted>;
 /** How a run takes what is wanted of it by now: see UpdateRuns. */
 export const UPDATE_OUTCOMES = ["applied", "restart", "rejected"] as const;
 export type UpdateOutcome = (typeof UPDATE_OUTCOMES)[number];
-
-/** How long the reason of an update's outcome may be, in characters. */
-export const MAX_UPDATE_REASON = 1_000;
 
 /**
  * It runs by this version of the spec · it begins again with it, which follows · it runs on with the params that it had, while all else

@@ -1,0 +1,10 @@
+/*
+ * In a file without schemas: slots load nothing else of this package, as to make the others takes longer than all else that a slot does
+ * until it loads its folder (test/unit/bundles.test.ts).
+ */
+
+/** How much of a stack is kept, in characters. */
+export const MAX_STACK = 8_192;
+
+/** How long the reason of an update's outcome may be, in characters. */
+export const MAX_UPDATE_REASON = 1_000;
