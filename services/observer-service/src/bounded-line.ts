@@ -24,6 +24,18 @@ export const cutParts = (parts: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, cutPart(value)]));
 
 export function cutPart<Value>(value: Value): Value | string {
-  const text = typeof value === "string" ? value : JSON.stringify(value, redacted);
-  return text !== undefined && text.length > MAX_PART ? `${text.slice(0, MAX_PART - 1)}…` : value;
+  const text = typeof value === "string" ? value : jsonOf(value);
+  if (text === undefined) return TOO_DEEP;
+  return text.length > MAX_PART ? `${text.slice(0, MAX_PART - 1)}…` : value;
+}
+
+const TOO_DEEP = "(nested too deeply to be shown in part)";
+
+/** Undefined: what can be written as it is may be nested too deeply for a look at each of its parts. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, redacted) ?? "";
+  } catch {
+    return undefined;
+  }
 }

@@ -151,6 +151,6 @@ function startBatch(host: HandlerHost, run: HandledRun, definition: TaskDefiniti
   const attempt = startAttempt({ ...host, onSettled }, run, batch.definition, null);
   return {
     abort: (cause, error) => attempt.abort(cause, error),
-    abortMember: (taskId, cause) => batch.abort(taskId, stopReason(cause, undefined)),
+    abortMember: (taskId, cause) => attempt.enter(() => batch.abort(taskId, stopReason(cause, undefined))),
   };
 }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
 import type { Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
 import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/slot-messages.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { ToSlot } from "../../../services/observer-service/src/wire/messages.ts";
 
@@ -61,4 +62,18 @@ test("Of what a slot tells of the tasks of a call only those are kept that were 
   };
   expect(told({ isMember: (taskId: string) => ["a", "b", "c"].includes(taskId) })).toEqual(["a", "b", "c"]);
   expect(told({})).toEqual([]);
+});
+
+test("One that its slot says has failed, and not of what, has failed all the same", () => {
+  const outcomes: unknown[] = [];
+  const host = { onSettled: (_run: unknown, outcome: unknown) => outcomes.push(outcome) };
+  const placed = { id: 1, host, run: { log: createLog("silent") }, cause: undefined } as unknown as Placed;
+  const messages = new AttemptMessages({
+    log: createLog("silent"),
+    placement: { find: () => placed },
+    over: () => undefined,
+    noteReason: () => expect.fail("nothing ends its slot"),
+  });
+  messages.take({} as Slot, FromSlotSchema.parse({ kind: "settled", attempt: 1, outcome: "failed" }) as never);
+  expect(outcomes).toMatchObject([{ outcome: "failed", error: { message: expect.stringContaining("has not told") } }]);
 });

@@ -29,6 +29,13 @@ describe("a line of the log", () => {
     });
   });
 
+  it("is cut, too, where it is nested more deeply than can be looked at part by part", () => {
+    const depth = 4_000; // of what JSON.stringify writes, but not with a replacer
+    const deep: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+    const written = boundedLine(line({ fields: { deep }, pad: "x".repeat(65_536) }));
+    expect(JSON.parse(written)).toMatchObject({ observer: "one", fields: expect.stringContaining("too deeply") });
+  });
+
   it("is bounded for everything that logs, on standard output", () => {
     const log = JSON.stringify(join(ROOT, "services/observer-service/src/log.ts"));
     const script = `import { createLog } from ${log}; createLog("info").info({ fields: { text: "y".repeat(2e6) } }, "x");`;

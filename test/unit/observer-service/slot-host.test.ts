@@ -1,4 +1,4 @@
-import { defineObserver } from "@unacked/sdk";
+import { defineObserver, defineTask } from "@unacked/sdk";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { currentOwner } from "../../../services/observer-service/src/isolation.ts";
@@ -33,4 +33,50 @@ it("what a handler has thrown is looked at as its run: code of the author's that
   host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
   await eventually(() => expect(written).toContain('"settled"'));
   expect(new Set(lookers)).toEqual(new Set(["run-1"]));
+});
+
+it("what listens for the abort of one task of a batch is its call's code, as what listens for that of the whole is", async () => {
+  const owners: [string, string | undefined][] = [];
+  const heard = (who: string) => () => void owners.push([who, currentOwner()?.runId]);
+  let isUnderWay = false;
+  const many = defineTask({
+    type: "many",
+    params: z.object({}),
+    batch: { size: 2 },
+    runBatch: async (tasks, { signal }) => {
+      isUnderWay = true;
+      signal.addEventListener("abort", heard("whole"));
+      for (const { taskId, signal: own } of tasks) own.addEventListener("abort", heard(taskId));
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return [];
+    },
+  });
+  const host = new SlotHost({
+    ...{ types: new Map(), tasks: new Map([["many", many]]), watch: new SilenceWatch(), tracing: undefined },
+    wire: new FrameWriter<FromSlot>({ writable: true, write: () => true } as never),
+    ...{ logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: "many", labels: {}, params: null, taskAttempt: 1 };
+  const members = ["a", "b"].map((taskId) => ({ taskId, params: {}, attempt: 1 }));
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who, members } as never);
+  await eventually(() => expect(isUnderWay).toBe(true));
+  host.take({ kind: "abort-member", attempt: 1, taskId: "a", cause: { kind: "stopped" } });
+  host.take({ kind: "abort", attempt: 1, cause: { kind: "stopped" } });
+  expect(new Map(owners)).toEqual(new Map(["a", "whole", "b"].map((each) => [each, "run-1"])));
+});
+
+it("a call for many of a type whose code here takes no batches fails, but not for good", async () => {
+  const one = defineTask({ type: "many", params: z.object({}), run: async () => undefined });
+  let written = "";
+  const host = new SlotHost({
+    ...{ types: new Map(), tasks: new Map([["many", one]]), watch: new SilenceWatch(), tracing: undefined },
+    wire: new FrameWriter<FromSlot>({ writable: true, write: (text: string) => (written += text) !== "" } as never),
+    ...{ logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: "many", labels: {}, params: null, taskAttempt: 1 };
+  const members = [{ taskId: "a", params: {}, attempt: 1 }];
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who, members } as never);
+  await eventually(() => expect(written).toContain('"settled"'));
+  expect(written).toContain("takes no batches");
+  expect(written).not.toContain('"isFinal":true');
 });

@@ -64,6 +64,20 @@ describe("a consumer of tasks that comes after another", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("has credit for workers that there are only later, and none while there are none", () => {
+    let workers = 0;
+    const credits: number[] = [];
+    const credit = new TaskCredit({ workers: () => workers, held: () => new Set() });
+    const take = async (prefetch = 0) => void credits.push(prefetch);
+    credit.begin({ pause: take, resume: take });
+    for (workers of [5, 0, 3]) credit.look();
+    expect(credits).toEqual([5, 0, 3]);
+    credit.end();
+    workers = 7;
+    credit.look();
+    expect(credits).toHaveLength(3);
+  });
+
   test("is left alone once it is to take nothing more", () => {
     const { held, credits, credit, consumer } = consumed(5, 1);
     credit.begin(consumer);

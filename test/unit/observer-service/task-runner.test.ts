@@ -7,33 +7,41 @@ import type { TaskTypeEntry } from "../../../services/observer-service/src/wire/
 
 afterEach(() => void vi.useRealTimers());
 
-test("tasks of a batch that waits for a worker end as unknown when their type is gone by then", () => {
-  const types = new Map(["one", "many"].map((type) => [type, { type, batch: 2 } as unknown as TaskTypeEntry]));
+const task = (id: string, type: string) => ({ taskId: id, sendId: id, type, params: {}, failures: 0 }) as StartTask;
+const messageOf = (generation = 1) => ({ generation, deliveryCount: 0, isShared: true, settle: () => true });
+const nothing = { noRoomFor: () => undefined, checkParams: () => undefined, forget: () => undefined };
+
+/** @param start as that of handlers @param more what is otherwise */
+function runnerOf(types: ReadonlyMap<string, TaskTypeEntry>, start: Handlers["start"], more: object = {}) {
   const told: TaskEvent[] = [];
-  const begun: string[] = [];
-  const start = (host: HandlerHost, run: Parameters<Handlers["start"]>[1]) => {
-    begun.push(run.start.type);
-    return { abort: () => host.onSettled(run, { outcome: "stopped" }), update: () => undefined };
-  };
-  const nothing = { noRoomFor: () => undefined, checkParams: () => undefined, forget: () => undefined };
   const tasks = new TaskRunner({
     ...{ types, workers: 1, stopTimeoutMs: 1_000, log: createLog("silent"), holds: () => true },
     handlers: { ...nothing, start } as unknown as Handlers,
     takenBack: () => undefined,
     paces: { note: () => undefined },
     events: { tell: (event) => void told.push(event) },
+    ...more,
   });
-  const message = { generation: 1, deliveryCount: 0, isShared: true, settle: () => true };
-  const task = (id: string, type: string) => ({ taskId: id, sendId: id, type, params: {}, failures: 0 }) as StartTask;
+  const ends = () => told.flatMap((event) => (event.kind === "TaskEnded" ? [[event.taskId, event.outcome]] : []));
+  return { tasks, told, ends };
+}
+
+test("tasks of a batch that waits for a worker end as unknown when their type is gone by then", () => {
+  const types = new Map(["one", "many"].map((type) => [type, { type, batch: 2 } as unknown as TaskTypeEntry]));
+  const begun: string[] = [];
+  const start = (host: HandlerHost, run: Parameters<Handlers["start"]>[1]) => {
+    begun.push(run.start.type);
+    return { abort: () => host.onSettled(run, { outcome: "stopped" }), update: () => undefined };
+  };
+  const { tasks, ends } = runnerOf(types, start);
   const first = task("a", "one");
-  tasks.accept(first, message);
-  tasks.acceptBundle([task("b", "many"), task("c", "many")], message);
+  tasks.accept(first, messageOf());
+  tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
   types.delete("many");
   tasks.cancel(first.taskId, first.sendId);
   expect(begun).toEqual(["one"]);
-  const ends = told.flatMap((event) => (event.kind === "TaskEnded" ? [[event.taskId, event.outcome]] : []));
-  expect(ends).toContainEqual(["b", "unknown-type"]);
-  expect(ends).toContainEqual(["c", "unknown-type"]);
+  expect(ends()).toContainEqual(["b", "unknown-type"]);
+  expect(ends()).toContainEqual(["c", "unknown-type"]);
   expect(tasks.size).toBe(0);
 });
 
@@ -52,18 +60,10 @@ test("the time of an attempt, or of a call for many, counts from when it has its
     const settled = () => host.onSettled(run, { outcome: "stopped" });
     return { abort: settled, abortMember: settled, update: () => undefined };
   };
-  const nothing = { noRoomFor: () => undefined, checkParams: () => undefined, forget: () => undefined };
-  const tasks = new TaskRunner({
-    ...{ types, workers: 2, stopTimeoutMs: 1_000, log: createLog("silent"), holds: () => true },
-    handlers: { ...nothing, start } as unknown as Handlers,
-    takenBack: () => undefined,
-    paces: { note: () => undefined },
-    events: { tell: (event) => void (event.kind === "TaskEnded" && ended.push(`${event.taskId} ${event.error?.name}`)) },
-  });
-  const message = { generation: 1, deliveryCount: 0, isShared: true, settle: () => true };
-  const task = (id: string, type: string) => ({ taskId: id, sendId: id, type, params: {}, failures: 0 }) as StartTask;
-  tasks.accept(task("a", "one"), message);
-  tasks.acceptBundle([task("b", "many"), task("c", "many")], message);
+  const tell = (event: TaskEvent) => void (event.kind === "TaskEnded" && ended.push(`${event.taskId} ${event.error?.name}`));
+  const { tasks } = runnerOf(types, start, { workers: 2, events: { tell } });
+  tasks.accept(task("a", "one"), messageOf());
+  tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
   vi.advanceTimersByTime(60_000);
   expect(ended).toEqual([]);
   for (const each of place) each();
@@ -71,4 +71,51 @@ test("the time of an attempt, or of a call for many, counts from when it has its
   expect(ended).toEqual([]);
   vi.advanceTimersByTime(1);
   expect(ended).toEqual(["a TaskTimeoutError", "b TaskTimeoutError", "c TaskTimeoutError"]);
+});
+
+test("tasks of a batch that waits for a worker are sent again one by one when their type takes no batches by then", () => {
+  const types = new Map([{ type: "one" }, { type: "many", batch: 2 }].map((entry) => [entry.type, entry as TaskTypeEntry]));
+  const start: Handlers["start"] = (host, run) => ({ abort: () => host.onSettled(run, { outcome: "stopped" }) });
+  const { tasks, told } = runnerOf(types, start);
+  tasks.accept(task("a", "one"), messageOf());
+  tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
+  types.set("many", { type: "many" } as TaskTypeEntry); // the folder was loaded again
+  tasks.cancel(task("a", "one").taskId, task("a", "one").sendId);
+  const returned = told.flatMap((event) => (event.kind === "TaskReturned" ? [event.taskId] : []));
+  expect(returned).toEqual(["b", "c"]);
+  expect(tasks.size).toBe(0);
+});
+
+test("thousands that wait for a worker end one after the other when their type is gone by then", () => {
+  const types = new Map(["one", "gone"].map((type) => [type, { type } as TaskTypeEntry]));
+  const start: Handlers["start"] = (host, run) => ({ abort: () => host.onSettled(run, { outcome: "stopped" }) });
+  const { tasks, ends } = runnerOf(types, start);
+  tasks.accept(task("a", "one"), messageOf());
+  for (let i = 0; i < 4_000; i += 1) tasks.accept(task(`t${i}`, "gone"), messageOf());
+  types.delete("gone");
+  tasks.cancel(task("a", "one").taskId, task("a", "one").sendId);
+  expect(ends()).toHaveLength(4_001);
+  expect(tasks.size).toBe(0);
+});
+
+test("a cancel reaches the run that waits for the one which lost the lease, too", () => {
+  const types = new Map([["one", { type: "one" } as TaskTypeEntry]]);
+  const settles: (() => void)[] = [];
+  let held = 1;
+  const start: Handlers["start"] = (host, run) => {
+    settles.push(() => host.onSettled(run, { outcome: "stopped" }));
+    return { abort: () => undefined }; // it takes its time
+  };
+  const { tasks, ends } = runnerOf(types, start, { workers: 2, holds: (generation: number) => generation === held });
+  const one = task("a", "one");
+  tasks.accept(one, messageOf(1));
+  held = 0;
+  tasks.fence();
+  held = 2;
+  tasks.accept(one, messageOf(2));
+  tasks.cancel(one.taskId, one.sendId);
+  settles[0]?.();
+  expect(settles).toHaveLength(1);
+  expect(ends()).toEqual([["a", "cancelled"]]);
+  expect(tasks.size).toBe(0);
 });

@@ -128,3 +128,32 @@ it("Closed while it pauses, it ends at once", async () => {
   sender.close();
   await running;
 });
+
+it("What its workers are is told as it is by then, once, however long what tells it has had to wait", async () => {
+  const workers = (count: number) => ({ kind: "TaskWorkers", workers: count }) as unknown as TaskEvent;
+  let unblock = (): void => undefined;
+  const blocked = new Promise<void>((resolve) => {
+    unblock = resolve;
+  });
+  const batches: TaskEvent[][] = [];
+  const publish = async ({ body }: { body: Buffer }) => void batches.push(JSON.parse(String(body)).events);
+  const publisher = { publish, writable: () => blocked, declareAgain: () => Promise.resolve() };
+  const waiting = new TaskSender({ serviceId: "s" } as never, { publisher, log: console } as never);
+  const sending = waiting.run();
+  const confirmed: number[] = [];
+  const tell = (count: number) => waiting.tell(workers(count), () => confirmed.push(count));
+  tell(1);
+  await turn();
+  await turn(); // it is being sent
+  for (const count of [2, 3, 4]) tell(count);
+  waiting.tell(ended("a"));
+  expect(waiting.waiting).toBe(3);
+  waiting.enterGeneration(2);
+  tell(5);
+  unblock();
+  await waiting.emptied();
+  waiting.close();
+  await sending;
+  expect(batches).toEqual([[workers(1)], [workers(4), ended("a")], [workers(5)]]);
+  expect(confirmed).toEqual([1, 2, 3, 4, 5]);
+});

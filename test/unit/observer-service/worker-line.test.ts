@@ -64,3 +64,22 @@ test("what begins again in another slot keeps its worker", () => {
   line.leave(again);
   expect(began).toEqual(["a", "b", "c"]);
 });
+
+test("thousands that leave as soon as they begin do so one after the other", () => {
+  const left: string[] = [];
+  const busy = run("busy");
+  const quick = new WorkerLine<TaskRun>({
+    workers: 1,
+    begin: (one) => {
+      if (one === busy) return;
+      left.push(nameOf(one));
+      quick.leave(one);
+    },
+    giveUp: () => undefined,
+  });
+  quick.enter(busy);
+  const names = Array.from({ length: 20_000 }, (_, i) => String(i));
+  for (const name of names) quick.enter(run(name));
+  quick.leave(busy);
+  expect(left).toEqual(names);
+});

@@ -27,6 +27,12 @@ import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, trac
 import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
 import { type StopCause, stopCodeOf } from "../wire/stop-cause.ts";
 
+/** A handler that runs in this process. */
+export interface StartedAttempt extends Attempt {
+  /** What is called within is its code: what that throws, starts, or blocks is its own. */
+  enter<Result>(act: () => Result): Result;
+}
+
 /** @param params parsed @param watch looks whether it is heard, where that is asked for */
 export function startAttempt<Run extends AttemptedRun>(
   host: AttemptHost<Run>,
@@ -34,7 +40,7 @@ export function startAttempt<Run extends AttemptedRun>(
   definition: ObserverDefinition,
   params: unknown,
   watch?: SilenceWatch,
-): Attempt {
+): StartedAttempt {
   const attempt = new RunningAttempt(host, run, definition, params);
   attempt.begin();
   if (watch !== undefined) attempt.watchBy(watch, run.start.silence ?? definition.silence);
@@ -54,7 +60,7 @@ export function checkpointFlaw({ checkpoint: schema }: ObserverDefinition, json:
 
 const LONGEST_COMPLAINT_PAUSE_MS = 600_000;
 
-class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunContextParts<unknown>, Watched {
+class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner, RunContextParts<unknown>, Watched {
   readonly params: unknown;
   readonly observer: ObserverIdentity;
   readonly saves: RunSaves | undefined;
@@ -110,7 +116,7 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
       this.#settle(outcome);
     };
     // settleRun turns every end into data; the second handler is for a thrown value that cannot even be looked at.
-    void this.#enter(() => settleRun(definition, context)).then(settle, (thrown: unknown) =>
+    void this.enter(() => settleRun(definition, context)).then(settle, (thrown: unknown) =>
       settle({ outcome: "failed", error: new Error(errorText(thrown).message) }),
     );
   }
@@ -141,7 +147,7 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     const parsed = parseParams(definition, value);
     const { context } = this.#running;
     const outcome: UpdateOutcome = parsed.ok
-      ? await this.#enter(() => settleUpdate(definition, parsed.params, context))
+      ? await this.enter(() => settleUpdate(definition, parsed.params, context))
       : { outcome: "rejected", reason: `its type does not take the params: ${paramsIssuesText(parsed.issues)}` };
     if (this.#settled) return;
     if (parsed.ok && outcome.outcome === "applied") this.#running.update(parsed.params);
@@ -181,11 +187,11 @@ class RunningAttempt<Run extends AttemptedRun> implements Attempt, Owner, RunCon
     if (!this.#running.context.signal.aborted) this.#complain(stopTimeoutMs, stopTimeoutMs);
     const reason = stopReason(cause, error);
     // Abort listeners are the observer's code: what they throw is the observer's too.
-    this.#enter(() => this.#running.stop(reason));
+    this.enter(() => this.#running.stop(reason));
   }
 
   /** The observer's own code runs as this attempt and, where runs are traced, below the start of it. */
-  #enter<Result>(act: () => Result): Result {
+  enter<Result>(act: () => Result): Result {
     const { tracing } = this.#host;
     return runAs(this, tracing === undefined ? act : () => tracing.within(this.#run, act));
   }

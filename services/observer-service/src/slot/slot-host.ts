@@ -4,11 +4,11 @@ import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type 
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
 import { runAs } from "../isolation.ts";
-import type { Attempt, AttemptedRun, AttemptHost, MemberResult, TaskWord, UpdateWord } from "../wire/attempt.ts";
+import type { AttemptedRun, AttemptHost, MemberResult, TaskWord, UpdateWord } from "../wire/attempt.ts";
 import type { FrameWriter } from "../wire/frames.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import type { SilenceWatch } from "../wire/silence-watch.ts";
-import { checkpointFlaw, startAttempt, stopReason } from "./attempt.ts";
+import { checkpointFlaw, type StartedAttempt, startAttempt, stopReason } from "./attempt.ts";
 import { BatchHandler } from "./batch-handler.ts";
 import { Lines } from "./lines.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
@@ -47,7 +47,7 @@ export class SlotHost {
   readonly #saves: WireSaves;
   readonly #host: AttemptHost<SlotRun>;
   readonly #watch: SilenceWatch;
-  readonly #running = new Map<number, { run: SlotRun; attempt: Attempt }>();
+  readonly #running = new Map<number, { run: SlotRun; attempt: StartedAttempt }>();
   readonly #lines = new Lines();
   /** Whose turn it is in their lines. */
   #due: Begin[] = [];
@@ -94,8 +94,10 @@ export class SlotHost {
       }
       case "update":
         return this.#running.get(message.attempt)?.attempt.update?.(message);
-      case "abort-member":
-        return this.#running.get(message.attempt)?.run.batch?.abort(message.taskId, stopReason(message.cause, undefined));
+      case "abort-member": {
+        const { run, attempt } = this.#running.get(message.attempt) ?? {};
+        return attempt?.enter(() => run?.batch?.abort(message.taskId, stopReason(message.cause, undefined)));
+      }
       case "emitted":
         return this.#output.answered(message.emit, message.error);
       case "saved":

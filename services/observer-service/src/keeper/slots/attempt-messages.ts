@@ -1,4 +1,5 @@
-import { SdkError } from "@unacked/sdk";
+import type { ErrorText } from "@unacked/contracts";
+import { type RunOutcome, SdkError } from "@unacked/sdk";
 import { asError } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import { FENCED_BY_SLOT } from "../../wire/stop-cause.ts";
@@ -57,14 +58,8 @@ export class AttemptMessages {
         return host.onMoved(run, { detail: FENCED_BY_SLOT });
       case "settled":
         over(slot, placed);
-        return host.onSettled(
-          run,
-          {
-            outcome: message.outcome,
-            ...(message.error && { error: asError(message.error) }),
-          } as never,
-          { members: placed.results, ...message }, // a slot's own `members` does not pass the schema
-        );
+        // A slot's own `members` does not pass the schema.
+        return host.onSettled(run, outcomeOf(message), { members: placed.results, ...message });
       case "results":
         // A slot may say anything: what is told of others is not kept.
         placed.results ??= new Map();
@@ -96,6 +91,14 @@ export class AttemptMessages {
     }
   }
 }
+
+/** A slot may say that one has failed, and not of what. */
+function outcomeOf({ outcome, error }: Extract<LoadedMessage, { kind: "settled" }>): RunOutcome {
+  if (outcome === "failed") return { outcome, error: asError(error ?? NOT_TOLD) };
+  return { outcome, ...(error && { error: asError(error) }) };
+}
+
+const NOT_TOLD: ErrorText = { name: "Error", message: "its slot has not told of what it failed" };
 
 /** An emit takes one of the places that all of its slot share, until it is answered. */
 function answerLate({ process }: Slot, message: Exclude<LoadedMessage, { kind: "unattributed" }>): void {

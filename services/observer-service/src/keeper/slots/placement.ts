@@ -3,7 +3,7 @@ import type { HandledRun } from "../runs/handlers.ts";
 import type { Blame } from "./blame.ts";
 import { isInLine, type Placed } from "./placed.ts";
 import type { Recycler } from "./recycler.ts";
-import { isShared, type OwnPurpose, type Slot } from "./slot.ts";
+import { isOfUse, isShared, type OwnPurpose, type Slot } from "./slot.ts";
 import type { SlotPool } from "./slot-pool.ts";
 
 /** The slowest culprit blocks its slot, is looked at for STUCK_MS, and does not answer. */
@@ -55,6 +55,14 @@ export class Placement {
 
   loadOf(slot: Slot): number {
     return this.#placedIn.get(slot)?.size ?? 0;
+  }
+
+  /** Slots of some type's own which nobody is in, or waits for. */
+  idleOwn(): Slot[] {
+    const isAwaited = (slot: Slot) => this.#waiting.some(({ awaits }) => awaits === slot);
+    return [...this.#parts.pool.roster.slots].filter(
+      (slot) => slot.purpose.kind === "own" && slot.isLoaded && isOfUse(slot) && this.loadOf(slot) === 0 && !isAwaited(slot),
+    );
   }
 
   /** Slots in which one of these runs. */

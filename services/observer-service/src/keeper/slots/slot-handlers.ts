@@ -191,7 +191,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   #place(placed: Placed): void {
-    if (this.#placement.place(placed) === undefined) return;
+    if (placed.isOver || this.#placement.place(placed) === undefined) return;
     this.#begin(placed);
     placed.host.onPlaced?.(placed.run);
   }
@@ -232,6 +232,7 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   #placeWaiting(): void {
     for (const placed of this.#placement.takeWaiting()) this.#place(placed);
+    for (const slot of this.#placement.idleOwn()) this.#pool.takeBack(slot);
     this.#placement.makeRoomOfOld();
   }
 
@@ -239,6 +240,8 @@ export class SlotHandlers implements Handlers, SlotsView {
     placed.cause = cause;
     const { slot, host, run } = placed;
     if (slot === undefined) {
+      if (placed.isOver) return;
+      placed.isOver = true;
       this.#placement.waitNoMore(placed);
       // A turn later: the runner is in the middle of telling us.
       return void setImmediate(() => host.onSettled(run, { outcome: "stopped" }));

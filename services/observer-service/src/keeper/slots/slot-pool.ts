@@ -5,7 +5,7 @@ import { within } from "../../within.ts";
 import { endText, isOfUse, type OwnPurpose, type Purpose, reportOf, type Slot } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
-import type { SlotEnd } from "./slot-process.ts";
+import { type SlotEnd, SlotNotStartedError } from "./slot-process.ts";
 import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
 import { ownFrames } from "./told-stack.ts";
@@ -59,6 +59,8 @@ export class SlotPool {
   #pauseMs = FIRST_PAUSE_MS;
   #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
   #isClosed = false;
+  /** The last one could not be started, and it is not yet time for the next. */
+  #isShort = false;
   #look: { slot: Slot; answer(look: Look): void } | undefined;
   /** By type: the print of the newest code. */
   #prints: ReadonlyMap<string, string> = new Map();
@@ -92,6 +94,7 @@ export class SlotPool {
   look(): Promise<Look> {
     return new Promise((resolve) => {
       const slot = this.#spawn({ kind: "spare" });
+      if (slot === undefined) return resolve({ problem: "no slot could be started to load it: the service's log says why" });
       slot.isOnTrial = true;
       const answer = (look: Look): void => {
         clearTimeout(limit);
@@ -152,6 +155,12 @@ export class SlotPool {
     if (isEmpty && sharedNow >= this.#settings.count) slot.process.kill();
   }
 
+  /** One of some type's own in which nobody is to begin: whoever was has been stopped before it had loaded. It is the spare, or goes. */
+  takeBack(slot: Slot): void {
+    if (this.roster.spare === undefined) slot.purpose = { kind: "spare" };
+    else slot.process.kill();
+  }
+
   /** It takes nobody any more, and another takes its place. */
   retire(slot: Slot): void {
     slot.isRetired = true;
@@ -210,10 +219,37 @@ export class SlotPool {
     if (this.roster.spare === undefined && !isWaitedFor && this.roster.slots.size < max) this.#spawn({ kind: "spare" });
   }
 
-  #spawn(purpose: Purpose): Slot {
-    const slot = this.#launcher.launch(purpose);
-    this.roster.slots.add(slot);
-    return slot;
+  /** Undefined: the system lets it start none. Who needs it waits until it does. */
+  #spawn(purpose: Purpose): Slot | undefined {
+    try {
+      const slot = this.#launcher.launch(purpose);
+      this.roster.slots.add(slot);
+      return slot;
+    } catch (error) {
+      if (!(error instanceof SlotNotStartedError)) throw error;
+      this.#notStarted(error.message);
+      return undefined;
+    }
+  }
+
+  #notStarted(why: string): void {
+    if (this.#opening !== undefined) return this.#giveUp(`a slot could not be started: ${why}`);
+    if (this.#isShort) return;
+    this.#isShort = true;
+    this.#log.error(
+      { event: "slot-not-started", why, nextInMs: this.#pauseMs },
+      "a slot could not be started, as this machine has no more for it: it is tried again after a pause that doubles each time",
+    );
+    this.#later(() => {
+      this.#isShort = false;
+      this.#fill();
+      this.#hooks.onRoom();
+    });
+  }
+
+  #later(act: () => void): void {
+    setTimeout(act, this.#pauseMs);
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
   }
 
   #take(slot: Slot, message: FromSlot): void {
@@ -293,8 +329,7 @@ export class SlotPool {
       { ...fields, nextInMs: this.#pauseMs },
       "a slot ended before it had loaded anything: the next one is started after a pause that doubles each time",
     );
-    setTimeout(() => this.#fill(), this.#pauseMs);
-    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
+    this.#later(() => this.#fill());
   }
 }
 

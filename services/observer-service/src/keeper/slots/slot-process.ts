@@ -49,15 +49,9 @@ export class SlotProcess {
   #isKilled = false;
   #isOver = false;
 
+  /** @throws SlotNotStartedError: there is no process, and nothing of it comes */
   constructor(parts: SlotProcessParts) {
-    const [leash, ...leashArgs] = parts.leash;
-    const [file, args] =
-      leash === undefined ? [process.execPath, parts.args] : [leash, [...leashArgs, process.execPath, ...parts.args]];
-    const child = spawn(file, args, {
-      env: parts.env,
-      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
-      detached: true, // a group of its own: what its handlers start is ended with it
-    });
+    const child = start(parts);
     this.#child = child;
     this.pid = child.pid ?? 0;
     const wire = child.stdio[WIRE_FD] as Socket;
@@ -144,6 +138,29 @@ export class SlotProcess {
     lifeline.destroy();
     onGone(end);
   }
+}
+
+/** The system has no more of something: memory, processes, file descriptors. */
+export class SlotNotStartedError extends Error {
+  override readonly name = "SlotNotStartedError";
+}
+
+function start({ leash: [leash, ...leashArgs], args: own, env }: SlotProcessParts): ChildProcess {
+  const [file, args] = leash === undefined ? [process.execPath, own] : [leash, [...leashArgs, process.execPath, ...own]];
+  let child: ChildProcess | undefined;
+  try {
+    child = spawn(file, args, {
+      env,
+      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+      detached: true, // a group of its own: what its handlers start is ended with it
+    });
+  } catch (error) {
+    throw new SlotNotStartedError((error as Error).message, { cause: error });
+  }
+  // Node tells of some by an event, in a later turn, and has made no pipes.
+  if ((child.stdio as unknown) !== undefined) return child;
+  child.once("error", () => undefined);
+  throw new SlotNotStartedError("there are no more file descriptors (EMFILE, or ENFILE)");
 }
 
 /** Its process is gone: it ends with what is in it, or is closed when it has been read. */

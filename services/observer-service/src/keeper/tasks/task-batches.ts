@@ -77,6 +77,8 @@ export class TaskBatches {
     for (const run of [...batch.left]) {
       if (!holds(run.message.generation)) end(run, { kind: "release", isOurs: false });
       else if (type === undefined) end(run, { kind: "end", fact: { outcome: "unknown-type" } });
+      // Its folder was loaded again while these waited: they are sent one by one.
+      else if (type.batch === undefined) end(run, { kind: "return", isRedelivered: false });
       else begun(run);
     }
     if (batch.left.size === 0) return;

@@ -21,6 +21,7 @@ const LONGEST_LOOK_MS = 60_000;
 export class TaskCredit {
   readonly #parts: TaskCreditParts;
   #timer: NodeJS.Timeout | undefined;
+  #consumer: Pick<Consumer, "pause" | "resume"> | undefined;
   /** What consumers before the present one were given. */
   #before: ReadonlySet<TaskMessage> = new Set();
   #given = 0;
@@ -36,12 +37,20 @@ export class TaskCredit {
     this.#before = this.#parts.held();
     this.#given = 0;
     this.#lookMs = FIRST_LOOK_MS;
+    this.#consumer = consumer;
     this.#look(consumer);
+  }
+
+  /** There may be other workers. */
+  look(): void {
+    clearTimeout(this.#timer);
+    if (this.#consumer !== undefined) this.#look(this.#consumer);
   }
 
   /** It is to take nothing more, or is gone. */
   end(): void {
     clearTimeout(this.#timer);
+    this.#consumer = undefined;
   }
 
   #look(consumer: Pick<Consumer, "pause" | "resume">): void {

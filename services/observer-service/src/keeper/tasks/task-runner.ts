@@ -164,9 +164,9 @@ export class TaskRunner {
 
   /** Ends that attempt for good; where there is none, its message is refused when it comes. */
   cancel(taskId: TaskId, sendId: SendId): void {
-    const run = this.#runs.find(taskId, sendId);
-    if (run !== undefined) return this.#stop(run, { kind: "stopped" });
-    this.#admission.refuse(sendId);
+    const runs = this.#runs.ofSend(taskId, sendId);
+    for (const run of runs) this.#stop(run, { kind: "stopped" });
+    if (runs.length === 0) this.#admission.refuse(sendId);
   }
 
   stopAll(cause: StopCause): void {

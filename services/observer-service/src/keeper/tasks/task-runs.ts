@@ -16,8 +16,9 @@ export class TaskRuns {
     return this.#runs.get(taskId) ?? [];
   }
 
-  find(taskId: TaskId, sendId: SendId): TaskRun | undefined {
-    return this.of(taskId).find(({ task }) => task.sendId === sendId);
+  /** More than one where its message came again while the handler that lost the lease still stops. */
+  ofSend(taskId: TaskId, sendId: SendId): TaskRun[] {
+    return this.of(taskId).filter(({ task }) => task.sendId === sendId);
   }
 
   /** A copy. */

@@ -13,7 +13,7 @@ const HEAVY_PAUSE_MS = 10;
 const PATIENCE_MS = 50;
 
 interface Waiting {
-  readonly event: TaskEvent;
+  event: TaskEvent;
   /** Written when it is sent: most starts never are. */
   json: string;
   readonly generation: number;
@@ -21,7 +21,7 @@ interface Waiting {
   isDropped: boolean;
   /** Under load it is not sent before, in ms of `performance.now()`. */
   fromMs: number;
-  readonly onConfirmed: (() => void) | undefined;
+  onConfirmed: (() => void) | undefined;
 }
 
 /**
@@ -38,6 +38,8 @@ export class TaskSender {
   readonly #starts = new Map<string, Waiting>();
   /** Those that are patient, by send. */
   readonly #patient = new Map<string, Waiting>();
+  /** What its workers are, where that waits. */
+  #workers: Waiting | undefined;
   #waiting: Waiting[] = [];
   #inFlight: Waiting[] = [];
   #generation = 0;
@@ -65,6 +67,7 @@ export class TaskSender {
 
   /** @param isPatient of a start: for what it guards against it is early enough a little later */
   tell(event: TaskEvent, onConfirmed?: () => void, isPatient = false): void {
+    if (event.kind === "TaskWorkers" && this.#tellInPlace(event, onConfirmed)) return;
     const fromMs = isPatient ? performance.now() + PATIENCE_MS : 0;
     const waiting: Waiting = { event, json: "", generation: this.#generation, isDropped: false, fromMs, onConfirmed };
     if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
@@ -74,8 +77,22 @@ export class TaskSender {
       this.#starts.set(event.runId, waiting);
       if (isPatient) this.#patient.set(event.sendId, waiting);
     }
+    if (event.kind === "TaskWorkers") this.#workers = waiting;
     this.#waiting.push(waiting);
     this.#wake?.();
+  }
+
+  /** It is told every few seconds, for as long as an alarm lasts: in the place of the one before it, should that wait still. */
+  #tellInPlace(event: TaskEvent, onConfirmed: (() => void) | undefined): boolean {
+    const before = this.#workers;
+    if (before?.generation !== this.#generation) return false;
+    const confirmed = before.onConfirmed;
+    before.event = event;
+    before.onConfirmed = () => {
+      confirmed?.();
+      onConfirmed?.();
+    };
+    return true;
   }
 
   /** Sends until `close`; resolves then. */
@@ -135,14 +152,15 @@ export class TaskSender {
       const [first] = batch;
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || one.generation !== first.generation)) break;
       batch.push(one);
-      this.#forgetStart(one);
+      this.#forget(one);
     }
     this.#waiting = [...later, ...this.#waiting.slice(next)];
     return batch;
   }
 
-  /** It is sent: neither dropped nor hastened any more. */
-  #forgetStart(one: Waiting): void {
+  /** It is sent: neither dropped, hastened nor replaced any more. */
+  #forget(one: Waiting): void {
+    if (one === this.#workers) this.#workers = undefined;
     if (one.event.kind !== "TaskStarted") return;
     const { runId, sendId } = one.event;
     if (this.#starts.get(runId) === one) this.#starts.delete(runId);

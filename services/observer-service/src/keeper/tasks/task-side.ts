@@ -61,6 +61,7 @@ export class TaskSide {
   /** The folder was loaded again. @param session to consume on, where these are the first types of tasks */
   learnTypes(session: Session | undefined): void {
     this.#readTypes();
+    this.#credit.look(); // there may be types again where there were none
     if (session === undefined || session === this.#beganIn) return this.tellAlive();
     this.begin(session).catch((error: unknown) =>
       this.#parts.log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),

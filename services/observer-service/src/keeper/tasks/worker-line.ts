@@ -13,6 +13,7 @@ export class WorkerLine<Run extends object> {
   /** In the order in which they came; since when, in ms of `performance.now()`. */
   readonly #waiting = new Map<Run, number>();
   #isLooking = false;
+  #isFilling = false;
 
   constructor(parts: { workers: number; begin: (run: Run) => void; giveUp: (run: Run) => void }) {
     this.#workers = parts.workers;
@@ -35,11 +36,23 @@ export class WorkerLine<Run extends object> {
   /** Whether it waits or has a worker: it needs none any more. */
   leave(run: Run): void {
     this.#waiting.delete(run);
-    if (!this.#busy.delete(run)) return;
-    const [next] = this.#waiting.keys();
-    if (next === undefined) return;
-    this.#waiting.delete(next);
-    this.enter(next);
+    if (!this.#busy.delete(run) || this.#isFilling) return;
+    this.#isFilling = true; // who begins may leave at once, and thousands may
+    try {
+      this.#fill();
+    } finally {
+      this.#isFilling = false;
+    }
+  }
+
+  #fill(): void {
+    while (this.#busy.size < this.#workers) {
+      const [next] = this.#waiting.keys();
+      if (next === undefined) return;
+      this.#waiting.delete(next);
+      this.#busy.add(next);
+      this.#begin(next);
+    }
   }
 
   /** Its worker goes on with this one. */

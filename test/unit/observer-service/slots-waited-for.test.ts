@@ -1,0 +1,91 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ROOT } from "../../support/processes/processes.ts";
+
+/* Who waits for a slot, and is stopped before it has one. */
+
+const log = createLog("silent");
+const OWN = Array.from({ length: 8 }, (_, i) => `own-${i}`);
+
+let dir: string;
+let handlers: SlotHandlers;
+let settled: string[];
+let placed: string[];
+
+beforeEach(() => {
+  [settled, placed] = [[], []];
+  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
+  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
+  const isolation = OWN.map((type) => ({ type, runsPerSlot: 1 }));
+  const code = [...OWN, "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
+  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
+  handlers = new SlotHandlers(
+    {
+      ...{ count: 1, max: 6, memoryBytes: 2 ** 40, dir, stuckMs: 0, stopTimeoutMs: 60_000, saveEveryMs: 1_000 },
+      ...{ args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
+      permissions: {} as never,
+      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
+    },
+    log,
+  );
+});
+afterEach(async () => {
+  await handlers.close(0);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const host = {
+  onPlaced: (run: { start: { type: string } }) => void placed.push(run.start.type),
+  onSettled: (run: { start: { type: string } }) => void settled.push(run.start.type),
+};
+function start(type: string) {
+  const about = { observerId: newObserverId(), name: type, type, labels: {}, params: {}, retry: DEFAULT_RETRY };
+  return handlers.start(host as never, { start: about, runId: newRunId(), log, taskAttempt: 1 } as never);
+}
+
+test("A slot of one type's own, whose run is stopped before it has loaded, is the spare again, or goes", async () => {
+  await handlers.open();
+  const slots = () => handlers.slots().map(({ purpose }) => purpose);
+  for (const type of OWN.slice(1)) {
+    await eventually(() => expect(slots()).toContain("spare"));
+    start(type).abort({ kind: "stopped" });
+    await eventually(() => expect(settled).toContain(type));
+  }
+  await eventually(() => expect(slots().toSorted()).toEqual(["shared", "spare"]));
+  start(OWN[0] as string);
+  await eventually(() => expect(placed).toEqual([OWN[0]]));
+});
+
+test("Who is told to end twice in one turn ends once, and does not begin any more", async () => {
+  const opened = handlers.open(); // nothing has loaded yet: all wait
+  const attempt = start("any");
+  attempt.abort({ kind: "draining" });
+  attempt.abort({ kind: "stopped" });
+  await turn();
+  await turn();
+  expect(settled).toEqual(["any"]);
+  await opened;
+  start("any");
+  await eventually(() => expect(placed).toEqual(["any"]));
+});
+
+test("Where no slot can be started, as file descriptors have run out, the service lives, and one is when it can be", () => {
+  const file = join(ROOT, "test/support/slots/without-descriptors.mts");
+  const { status, stdout, stderr } = spawnSync("bash", ["-c", `ulimit -n 128; exec node --import tsx ${file}`], {
+    encoding: "utf8",
+    cwd: ROOT,
+    timeout: 60_000,
+  });
+  expect(stderr).toBe("");
+  expect(stdout).toContain('"event":"slot-not-started"');
+  expect(stdout.match(/"event":"slot-not-started"/g)).toHaveLength(1);
+  expect([status, stdout.trim().split("\n").at(-1)]).toEqual([0, "shared spare"]);
+});
