@@ -83,7 +83,7 @@ export class SlotPool {
   open(): Promise<LoadedFolder> {
     return new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
-      for (let i = 0; i < this.#settings.count; i += 1) this.#spawn({ kind: "shared" });
+      for (let i = 0; i < this.#settings.count && !this.#isClosed; i += 1) this.#spawn({ kind: "shared" });
       this.#watch.start();
     });
   }
