@@ -21,14 +21,13 @@ async function consumed(refusal: Error, ...batches: object[]) {
   for (const batch of batches) queue.publish(batch);
   const applied: { seq: number; markers: string[] }[] = [];
   const errors: NewError[] = [];
+  const apply = async (read: TaskEventBatch[]): Promise<void> => {
+    if (JSON.stringify(read).includes(bad)) throw refusal;
+    for (const { seq, events } of read)
+      applied.push({ seq, markers: events.map((event) => ("markerId" in event ? event.markerId : "")) });
+  };
   const consumer = new TaskStateConsumer({
-    ledger: {
-      async apply(read: TaskEventBatch[]) {
-        if (JSON.stringify(read).includes(bad)) throw refusal;
-        for (const { seq, events } of read)
-          applied.push({ seq, markers: events.map((event) => ("markerId" in event ? event.markerId : "")) });
-      },
-    } as never,
+    ledger: { apply, applyPart: (part: TaskEventBatch) => apply([{ ...part, seq: part.seq - 1 }]) } as never,
     errors: { record: async (more) => void errors.push(...more) },
     days: { makeAhead: async () => undefined } as never,
     reporter: "a manager",

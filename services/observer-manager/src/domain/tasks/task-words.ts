@@ -45,8 +45,8 @@ export interface TaskNews {
   workers: (Teller & TaskWorkers & { pool: string })[];
   seen: string[];
   inventories: (Teller & TaskInventory)[];
-  /** Who told something, with the highest number of each. */
-  seqs: Map<ServiceId, Teller & { pool: string; seq: number }>;
+  /** Who told something, with the lowest and the highest number of each. */
+  seqs: Map<ServiceId, Teller & { pool: string; firstSeq: number; seq: number }>;
 }
 
 /** Pure. Batches in the order in which they were read. */
@@ -56,7 +56,8 @@ export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
   const news: TaskNews = { words: [], workers: [], seen: [], inventories: [], seqs: new Map() };
   for (const { serviceId, serviceName, pool, generation, seq, events } of batches) {
     const by = { serviceId, serviceName, generation };
-    news.seqs.set(serviceId, { ...by, pool, seq: Math.max(seq, news.seqs.get(serviceId)?.seq ?? 0) });
+    const { firstSeq = seq, seq: lastSeq = seq } = news.seqs.get(serviceId) ?? {};
+    news.seqs.set(serviceId, { ...by, pool, firstSeq: Math.min(seq, firstSeq), seq: Math.max(seq, lastSeq) });
     for (const event of events) {
       switch (event.kind) {
         case "TaskWorkers":

@@ -1,8 +1,8 @@
-import { TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } from "@unacked/contracts";
+import { type ServiceId, TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } from "@unacked/contracts";
 import { newsOf, type TaskNews, type TaskWord } from "../../domain/tasks/task-words.ts";
 import type { TaskTally } from "../tally.ts";
 import type { TaskCreations } from "./task-creations.ts";
-import type { TaskLedgerStore, UnwantedAttempt } from "./task-store.ts";
+import { AppliedBefore, type TaskLedgerStore, type UnwantedAttempt } from "./task-store.ts";
 
 export interface TaskLedgerParts {
   store: TaskLedgerStore;
@@ -16,8 +16,8 @@ export interface TaskLedgerParts {
 
 /**
  * Comes in: batches of the tasks' state queue, in order. Guarantees: what they say is written in one transaction, or not at all; a
- * batch that was applied before changes nothing; of a send that is not the current one nothing is written. A crash before the
- * commit leaves the messages in the queue; after it, their redelivery is known by its number.
+ * batch that was applied before changes nothing, whoever has applied it and whether he knows; of a send that is not the current one
+ * nothing is written. A crash before the commit leaves the messages in the queue; after it, they are known by their numbers.
  */
 export class TaskLedger {
   readonly #parts: TaskLedgerParts;
@@ -28,10 +28,31 @@ export class TaskLedger {
 
   /** Rejects when the database cannot be reached; all can be given again. @param isPerhapsOld one of them was delivered before */
   async apply(batches: TaskEventBatch[], isPerhapsOld: boolean): Promise<void> {
+    for (let fresh = newer(batches), isOld = isPerhapsOld; ; isOld = true) {
+      if (isOld) fresh = newer(fresh, await this.#lastSeqs(fresh));
+      if (fresh.length === 0) return;
+      try {
+        await this.#write(newsOf(fresh));
+        return;
+      } catch (error) {
+        if (!(error instanceof AppliedBefore)) throw error;
+      }
+    }
+  }
+
+  /** Of a message, the rest of which comes after it: its number is not known yet when this is written. */
+  async applyPart(part: TaskEventBatch): Promise<void> {
+    const news = newsOf([part]);
+    for (const told of news.seqs.values()) told.seq -= 1;
+    try {
+      await this.#write(news);
+    } catch (error) {
+      if (!(error instanceof AppliedBefore)) throw error;
+    }
+  }
+
+  async #write(news: TaskNews): Promise<void> {
     const { store, creations, tally, unwanted, committed } = this.#parts;
-    const fresh = isPerhapsOld ? await this.#fresh(batches) : batches;
-    if (fresh.length === 0) return;
-    const news = newsOf(fresh);
     const created = await creations.of(news.words);
     const result = await store.apply(news, created);
     if (result.unwanted.length > 0) unwanted(result.unwanted);
@@ -43,14 +64,18 @@ export class TaskLedger {
     committed(over, { hasFlowEnds: result.hasFlowEnds, made: created.size > 0 ? "more" : madeBy(news, new Set(over)) });
   }
 
-  async #fresh(batches: TaskEventBatch[]): Promise<TaskEventBatch[]> {
-    const last = await this.#parts.store.lastSeqs([...new Set(batches.map(({ serviceId }) => serviceId))]);
-    return batches.filter(({ serviceId, seq }) => {
-      const isFresh = seq > (last.get(serviceId) ?? 0);
-      if (isFresh) last.set(serviceId, seq);
-      return isFresh;
-    });
+  #lastSeqs(batches: TaskEventBatch[]): Promise<Map<ServiceId, number>> {
+    return this.#parts.store.lastSeqs([...new Set(batches.map(({ serviceId }) => serviceId))]);
   }
+}
+
+/** Those of these that come after the last of their service, each once. */
+function newer(batches: TaskEventBatch[], last = new Map<ServiceId, number>()): TaskEventBatch[] {
+  return batches.filter(({ serviceId, seq }) => {
+    const isNewer = seq > (last.get(serviceId) ?? 0);
+    if (isNewer) last.set(serviceId, seq);
+    return isNewer;
+  });
 }
 
 function madeBy({ words, workers }: TaskNews, over: ReadonlySet<TaskId>): "nothing" | "room" | "more" {

@@ -48,13 +48,18 @@ export interface SendCreations {
 /** As it is shown with its creator. */
 export type RefusedCreation = NonNullable<TaskView["refused"]>[number];
 
+/** Some of what was to be written has been: nothing of it was written now. */
+export class AppliedBefore extends Error {
+  readonly code = "applied-before";
+}
+
 export interface TaskLedgerStore {
   /** Of services: the number of the last batch that was applied. */
   lastSeqs(services: ServiceId[]): Promise<Map<ServiceId, number>>;
   /**
    * Writes all of it in one transaction, and nothing twice; with it what ended sends want to be created, each for itself: where one is
-   * refused, its creator says so. @returns what is over now, what is to be stopped, and whether something that is over may be
-   * of a flow
+   * refused, its creator says so. Rejects with AppliedBefore where somebody has applied a batch of these numbers. @returns what is over
+   * now, what is to be stopped, and whether something that is over may be of a flow
    */
   apply(
     news: TaskNews,

@@ -105,7 +105,7 @@ export class TaskStateConsumer {
     for (const event of batch.events) {
       const part = { ...batch, events: [event] };
       try {
-        await ledger.apply([{ ...part, seq: batch.seq - 1 }], false);
+        await ledger.applyPart(part);
       } catch (error) {
         if (!isForGood(error)) throw error;
         await errors.record([this.#refused(part, error.message)]);

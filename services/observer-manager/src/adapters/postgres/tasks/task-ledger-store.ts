@@ -2,7 +2,13 @@ import type { SendId, ServiceId, TaskId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, TaskWord, Teller } from "../../../domain/tasks/task-words.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import type { OverTask, SendCreations, TaskLedgerStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import {
+  AppliedBefore,
+  type OverTask,
+  type SendCreations,
+  type TaskLedgerStore,
+  type UnwantedAttempt,
+} from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { prepared } from "../connection/prepared.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
@@ -28,12 +34,19 @@ const WORKERS = `
   ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, workers = excluded.workers, draining = excluded.draining,
     types = excluded.types, seen_at = now()`;
 
-/** Of a service whose row is gone, too: what it told before that may be read late, and then come again. It is given nothing until it says its types. */
+/**
+ * Asked first, so that two ledgers (a take-over; a commit whose answer was lost) write of a service one after the other, and locked in id order, so that
+ * they cannot wait for each other. @returns those of whom nothing was applied before of what is told from $6 on: each numbers all that it tells.
+ *
+ * Of a service whose row is gone, too: what it told before that may be read late, and then come again. It is given nothing until it says its types.
+ */
 const SEQS = prepared(`
   INSERT INTO task_services (id, generation, name, pool, workers, draining, types, last_seq)
   SELECT id, generation, name, pool, 0, false, '[]', seq
-  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bigint[]) AS u (id, generation, name, pool, seq)
-  ON CONFLICT (id) DO UPDATE SET last_seq = excluded.last_seq, seen_at = now()`);
+  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bigint[]) AS u (id, generation, name, pool, seq) ORDER BY id
+  ON CONFLICT (id) DO UPDATE SET last_seq = excluded.last_seq, seen_at = now()
+    WHERE task_services.last_seq < ($6::bigint[])[array_position($1::uuid[], excluded.id)]
+  RETURNING id`);
 
 /**
  * Who ended an hour ago, and was last heard of an hour before who was heard of last. An hour of the queue, and not of the clock: while nothing
@@ -86,6 +99,10 @@ async function write(
   creations: Creations,
 ): ReturnType<TaskLedgerStore["apply"]> {
   const { words, workers, seen, inventories, seqs } = news;
+  const numbered = tx.query<unknown[]>(SEQS, parametersOfSeqs([...seqs.values()])).then(({ length }) => {
+    if (length < seqs.size) throw new AppliedBefore("some of this stands in the books");
+  });
+  unawaited.add(numbered); // what it says comes before what else is refused
   if (workers.length > 0) unawaited.add(tx.query(WORKERS, parametersOfWorkers(workers)));
   const ends = words.filter(({ end }) => end !== undefined);
   const { plain, others } = partedEnds(ends);
@@ -94,6 +111,7 @@ async function write(
   const starts = held.filter(({ runId }) => runId !== undefined);
   const releases = held.filter(({ runId }) => runId === undefined);
   const asked = allInOrder([
+    numbered,
     starts.length === 0 ? [] : tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts)),
     returns.length === 0 ? [] : tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns)),
     releases.length > 0 && tx.query(RELEASES, parametersOfReleases(releases)),
@@ -103,8 +121,7 @@ async function write(
   if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
     unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
-  unawaited.add(tx.query(SEQS, parametersOfSeqs([...seqs.values()])));
-  const [started, back, , completed, changed] = await asked;
+  const [, started, back, , completed, changed] = await asked;
   const ended = [...completed, ...changed, ...(await endRest(tx, plain, completed))];
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
   const returned = await endReturned(tx, back);
@@ -213,12 +230,13 @@ const parametersOfWorkers = (workers: TaskNews["workers"]): unknown[] => [
   workers.map((w) => JSON.stringify(w.types)),
 ];
 
-const parametersOfSeqs = (tellers: (Teller & { pool: string; seq: number })[]): unknown[] => [
+const parametersOfSeqs = (tellers: (Teller & { pool: string; firstSeq: number; seq: number })[]): unknown[] => [
   tellers.map((t) => t.serviceId),
   tellers.map((t) => t.generation),
   tellers.map((t) => t.serviceName),
   tellers.map((t) => t.pool),
   tellers.map((t) => t.seq),
+  tellers.map((t) => t.firstSeq),
 ];
 
 const identityOf = (words: TaskWord[]): unknown[] => [words.map((w) => w.taskId), words.map((w) => w.sendId)];
