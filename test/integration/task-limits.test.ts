@@ -6,6 +6,7 @@ import { createDataSource } from "../../services/observer-manager/src/adapters/p
 import { CLAIM, TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { mostInASecond } from "../support/acts/rates.ts";
+import { eventually } from "../support/eventually.ts";
 import { proves } from "../support/runs/counts.ts";
 import { keptLog, openBooks, type TestBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";
@@ -38,6 +39,11 @@ const claim = async (size: number, pool = "default") =>
 
 const inFlight = async (type: string): Promise<number> => {
   const [row] = await db.query("SELECT count(*)::int AS count FROM tasks WHERE type = $1 AND status = 'Sent'", [type]);
+  return row.count;
+};
+
+const lanesOf = async (type: string): Promise<number> => {
+  const [row] = await db.query("SELECT sum(count)::int AS count FROM unacked_tasks_held('', ARRAY[$1])", [type]);
   return row.count;
 };
 
@@ -83,6 +89,46 @@ test("The first of a lane that is sent again is one more beside those who follow
   expect(await claim(4)).toEqual(["work"]);
   expect(await claim(4)).toEqual([]);
 });
+
+const LEFT: [what: string, sql: string][] = [
+  ["cancelled", "DELETE FROM tasks WHERE id = $1"],
+  ["given back", "UPDATE tasks SET status = 'Ready', send_id = NULL WHERE id = $1"],
+];
+
+test.each(LEFT)("Nobody joins a lane whose first was %s, beside another that has taken its place", async (_, left) => {
+  for (const pool of ["default", "other"]) await putReady(db, 6, { pool });
+  await limit("work", { maxRunning: 2 });
+  const { tasks } = await queue.claim("default", { window: 2, workers: 2, types: TYPES });
+  const lanes = tasks.map(({ task }) => task.taskId);
+  await db.query(left, [lanes[0]]);
+  expect(await claim(9, "other")).toEqual(["work"]);
+  const followers = await queue.claimFollowers("default", "work", lanes, [0, 1, 0, 1]);
+  expect(followers.map(({ lane }) => lane)).toEqual([lanes[1], lanes[1]]);
+  expect(await lanesOf("work")).toBe(2);
+});
+
+test.each(LEFT)(
+  "Nobody joins a lane whose first is %s while a claim that takes its place has its type locked",
+  async (_, left) => {
+    for (const pool of ["default", "other"]) await putReady(db, 3, { pool });
+    await limit("work", { maxRunning: 1 });
+    const { tasks } = await queue.claim("default", { window: 9, workers: 9, types: TYPES });
+    const lanes = tasks.map(({ task }) => task.taskId);
+    expect(lanes).toHaveLength(1);
+    const other = db.createQueryRunner();
+    await other.startTransaction();
+    await other.query("SELECT FROM task_types FOR UPDATE");
+    const joined = queue.claimFollowers("default", "work", lanes, [0, 0]);
+    await eventually(async () => expect(await db.query("SELECT FROM pg_locks WHERE NOT granted")).toHaveLength(1));
+    // Behind the beginning of the other statement, which saw the first of its lane in flight.
+    await db.query(left, lanes);
+    await other.query(CLAIM, ["other", 9, 9, TYPES]);
+    await other.commitTransaction();
+    await other.release();
+    expect(await joined).toEqual([]);
+    expect(await lanesOf("work")).toBe(1);
+  },
+);
 
 test("What a pool has in flight is exact too when several managers claim for it at once", async () => {
   await putReady(db, 500);

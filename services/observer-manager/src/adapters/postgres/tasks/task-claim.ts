@@ -255,13 +255,16 @@ interface Joining {
   which: string;
   sentAt: string;
   lane: string;
+  /** Further steps, once the row of the type is locked; and how many may join by these, with a limit or without. */
+  steps?: string;
+  most?: string;
 }
 
 /**
  * Of pool $1 and type $2, $3 at most. Index: tasks_ready_of_type. Which lane one joins goes by its place, looked up in an object: joined to
  * their places, thousands were compared with thousands.
  */
-const joiningFor = ({ room, which, sentAt, lane }: Joining): string =>
+const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }: Joining): string =>
   prepared(`
   WITH mine AS MATERIALIZED (
     SELECT ${POOL_IS_MINE} AS is_mine
@@ -269,8 +272,8 @@ const joiningFor = ({ room, which, sentAt, lane }: Joining): string =>
     SELECT l.* FROM task_types l WHERE (SELECT is_mine FROM mine) AND l.type = $2 FOR UPDATE OF l
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, (SELECT is_mine FROM mine) AS is_mine, (SELECT count(*) FROM limits) AS limited
-  ), room AS MATERIALIZED (
-    SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0, least($3::int, (
+  )${steps}, room AS MATERIALIZED (
+    SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0, least(${most}, (
       SELECT CASE WHEN l.paused THEN 0 ELSE least(${room}, l.rate_per_second - ${claimsLately("l", "locked.at")}) END FROM limits l))) END AS room
     FROM locked
   ), next AS MATERIALIZED (
@@ -301,12 +304,25 @@ export const COMPANIONS = joiningFor({
   lane: "NULL",
 });
 
-/** They join the lanes $4, by their places $5 of which $3 are: each is done after the one before, so that the limit counts none of them. */
+/**
+ * They join the lanes $4, by their places $5 of which $3 are: each is done after the one before, so that the limit counts none of them. But no lane whose
+ * first is not in flight any more (cancelled, say): another may have been claimed in its place, in any pool. A lock reads a row as it is now, not as
+ * it was before the type's was locked; whoever has one of them just now may be about to end it.
+ */
 export const FOLLOWERS = joiningFor({
+  steps: `, firsts AS MATERIALIZED (
+    SELECT id FROM tasks WHERE (SELECT is_mine FROM locked) AND id = ANY($4::uuid[]) AND lane = id AND status IN ('Sent', 'Running')
+    FOR SHARE SKIP LOCKED
+  ), lanes AS MATERIALIZED (
+    SELECT array_agg(lane ORDER BY place) AS of_places, count(*)::int AS count
+    FROM (SELECT ($4::uuid[])[1 + turn] AS lane, place FROM unnest($5::int[]) WITH ORDINALITY AS turns (turn, place)) t
+    WHERE (lane IN (SELECT id FROM firsts)) IS TRUE
+  )`,
+  most: "(SELECT count FROM lanes)",
   room: "$3",
   which: "sends = 0 AND interruptions = 0 AND crashes = 0",
   sentAt: "(SELECT at FROM locked)",
-  lane: "($4::uuid[])[1 + ($5::int[])[1 + ((SELECT of_ids FROM places) ->> t.id::text)::int]]",
+  lane: "(SELECT of_places FROM lanes)[1 + ((SELECT of_ids FROM places) ->> t.id::text)::int]",
 });
 
 /** Of the time of a statement, by which leases end: shifted in tests, as all that is due. */
