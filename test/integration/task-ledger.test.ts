@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type TaskEnded, TaskEventBatch } from "@unacked/contracts";
+import { newTaskId, type SendId, type TaskEnded, TaskEventBatch, type TaskId } from "@unacked/contracts";
 import { beforeAll, expect, test } from "vitest";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
 import { newsOf } from "../../services/observer-manager/src/domain/tasks/task-words.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
+import type { SendCreations } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { useBooks } from "../support/servers/books.ts";
 
@@ -134,6 +135,22 @@ test("Of a task that ended in two sends the current one counts, whichever is tol
   expect(await query("SELECT FROM tasks")).toEqual([]);
 });
 
+test("Of two ends of two sends that are told together only what the current one has created is created", async () => {
+  const [one, other] = (await running(2)) as [Sent, Sent];
+  const sent = [one, other].flatMap((current) => [{ ...current, send: randomUUID(), run: randomUUID() }, current]);
+  const told = [...sent.slice(0, 2), ...sent.slice(2).toReversed()]; // whichever is told first
+  const child = { params: {}, pool: "default", priority: 0, onConflict: "reject" as const };
+  const creations = new Map<SendId, SendCreations>();
+  for (const { id, send } of sent) {
+    const type = send === one.send || send === other.send ? "of-the-current" : "of-the-older";
+    const wanted = [{ ...child, id: newTaskId(), type, parentId: id as TaskId }];
+    creations.set(send as SendId, { wanted, refused: [] });
+  }
+  const news = newsOf([batchOf(...told.map((task): [Sent, Partial<TaskEnded>] => [task, {}]))]);
+  await new PostgresTaskLedgerStore(books.dataSource).apply(news, creations);
+  expect(await query("SELECT type FROM tasks")).toEqual([{ type: "of-the-current" }, { type: "of-the-current" }]);
+});
+
 test("Newer params that are committed while the completion waits for its row are run", async () => {
   const [one, other] = (await running(2)) as [Sent, Sent];
   const writer = books.dataSource.createQueryRunner();
@@ -146,7 +163,7 @@ test("Newer params that are committed while the completion waits for its row are
   });
   await writer.commitTransaction();
   await writer.release();
-  expect((await applied).over).toEqual([{ id: other.id, status: "Completed", isOfFlow: false }]);
+  expect((await applied).over).toEqual([{ id: other.id, sendId: other.send, status: "Completed", isOfFlow: false }]);
   expect(await query("SELECT id, status, params, next_params FROM tasks")).toEqual([
     { id: one.id, status: "Ready", params: { v: 2 }, next_params: null },
   ]);

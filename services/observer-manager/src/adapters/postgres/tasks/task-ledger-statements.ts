@@ -153,7 +153,7 @@ export const COMPLETIONS = prepared(`
            ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
            now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, unacked_now() AS ended_at, t.key,
            CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'postponedFor' - 'until', '{}') END AS story, t.taken_by,
-           ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.took_ms, ${TOLD}
+           ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.send_id, e.took_ms, ${TOLD}
     FROM t ${NO_LOOP}
   ), kept AS (
     INSERT INTO ended_tasks (${ENDED}) SELECT ${ENDED} FROM done WHERE told
@@ -162,7 +162,7 @@ export const COMPLETIONS = prepared(`
     INSERT INTO task_figure_deltas (type, pool, completed, ran_ms, buckets)
     SELECT type, pool, count(*), sum(took_ms), array_agg(${bucketInSql("took_ms")}) FROM done WHERE told GROUP BY type, pool
   )
-  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM done WHERE told`);
+  SELECT id, send_id AS "sendId", status, flow_id IS NOT NULL AS "isOfFlow" FROM done WHERE told`);
 
 /**
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
@@ -182,7 +182,7 @@ export const ENDS = prepared(`
            ${INTERRUPTED} + (e.outcome = 'crashed')::int AS interruptions,
            ${WITH_CRASHES} + (e.outcome = 'crashed')::int AS crashes,
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
-           e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
+           e.send_id, e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
            now() - e.took_ms * interval '1 millisecond' AS started_at, ${TOLD}
     FROM t ${NO_LOOP}
   ), fate AS (
@@ -219,7 +219,7 @@ export const ENDS = prepared(`
            coalesce(sum(took_ms) FILTER (WHERE ${RAN}), 0), coalesce(array_agg(${bucketInSql("took_ms")}) FILTER (WHERE ${RAN}), '{}')
     FROM fate GROUP BY type, pool
   )
-  SELECT id, status, flow_id IS NOT NULL AS "isOfFlow" FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`);
+  SELECT id, send_id AS "sendId", status, flow_id IS NOT NULL AS "isOfFlow" FROM fate WHERE status IN ${OVER} OR outcome = 'completed'`);
 
 /** What became of what its handler wanted to create; over or not. Indexes: tasks_pkey, ended_tasks_by_id. */
 export const CHILDREN_TOLD = `

@@ -160,16 +160,18 @@ const NONE: Creations = new Map();
 const NO_ENDS: EndedRow[] = [];
 
 /** Over; or `Ready`: it has completed, and goes on with newer params. */
-type EndedRow = { id: TaskId; status: OverTask["status"] | "Ready"; isOfFlow: boolean };
+type EndedRow = { id: TaskId; sendId: SendId; status: OverTask["status"] | "Ready"; isOfFlow: boolean };
 
 const isOver = (row: EndedRow): row is EndedRow & OverTask => row.status !== "Ready";
 
-/** Of those that these ends have completed: not of an older send, nor of what was cancelled. */
+/** Of those that these ends have completed: not of an older send, whose end may be told beside the current one's, nor of what was cancelled. */
 function completedOf(ends: TaskWord[], ended: EndedRow[], creations: Creations): CreatingTask[] {
-  const completed = new Set(ended.filter(({ status }) => status === "Completed" || status === "Ready").map(({ id }) => id));
+  const completed = new Set(
+    ended.filter(({ status }) => status === "Completed" || status === "Ready").map(({ sendId }) => sendId),
+  );
   return ends.flatMap(({ taskId, sendId }) => {
     const found = creations.get(sendId);
-    return found === undefined || !completed.has(taskId) ? [] : [{ taskId, ...found }];
+    return found === undefined || !completed.has(sendId) ? [] : [{ taskId, ...found }];
   });
 }
 
