@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type CompleteTask,
   type ExtendTask,
@@ -13,12 +14,18 @@ import {
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import { failedAttempt } from "../../domain/tasks/taken-attempt.ts";
-import { newAction } from "../access/audit.ts";
+import { type Action, newAction } from "../access/audit.ts";
 import type { Refusal } from "../refusal.ts";
 import type { TaskTally } from "../tally.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "./task-take-store.ts";
 import type { TaskTakeTools } from "./task-tools.ts";
 import type { WaitingTakers } from "./waiting-takers.ts";
+
+/** So often it is looked for one who does not wait, where others who claim just then are in his way. */
+const MAX_LOOKS = 10;
+const MAX_PAUSE_MS = 16;
+/** Claims of a type with a rate are so far apart; where it has no room, the next comes later. */
+const SOON_MS = 5;
 
 export interface TaskTakeDeskParts {
   store: TaskTakeStore;
@@ -42,13 +49,24 @@ export class TaskTakeDesk implements TaskTakeTools {
   }
 
   async takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTask[]> {
-    const { store, takers } = this.#parts;
+    const { takers } = this.#parts;
     const action = newAction("task.take", by);
-    const { tasks } = await store.take(asked, action);
+    const tasks = await this.#take(asked, action, signal);
     const taken = tasks.length > 0 || asked.wait === 0 ? tasks : await takers.wait(asked, action, signal);
     if (taken.length === 0) return [];
     if (signal.aborted) takers.giveBack(taken);
     return taken.map(toTaken);
+  }
+
+  /** Who waits is looked for again in any case. */
+  async #take(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
+    for (let look = 1; ; look += 1) {
+      const { tasks, nextRoomInMs, hasPassed } = await this.#parts.store.take(asked, action);
+      const isSoon = nextRoomInMs !== null && nextRoomInMs <= SOON_MS;
+      const mayBeMore = tasks.length === 0 && (hasPassed || isSoon);
+      if (!mayBeMore || asked.wait > 0 || look === MAX_LOOKS || signal.aborted) return tasks;
+      await delay(isSoon ? Math.max(1, nextRoomInMs) : Math.min(MAX_PAUSE_MS, 2 ** (look - 1)));
+    }
   }
 
   async completeTask(id: TaskId, { sendId, output }: CompleteTask, by: Actor): Promise<TaskView | Refusal> {

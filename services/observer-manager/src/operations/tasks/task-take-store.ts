@@ -27,12 +27,12 @@ export type NotHeld =
 export interface TaskTakeStore {
   /**
    * Claims them as the dispatcher does, and for nobody else until the lease is over. @returns also when a type that its rate holds back
-   * may go on (null: none is)
+   * may go on (null: none is); and whether it has passed what somebody else was looking at, and claimed none: by now that may be free
    */
   take(
     asked: Pick<TakeTasks, "types" | "pool" | "count" | "leaseMs">,
     action: Action,
-  ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null }>;
+  ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null; hasPassed: boolean }>;
   /** Ready again, with all that was before: who asked for them has never had them. */
   giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[]): Promise<void>;
   /** Those of these types that have a task which is Ready. */

@@ -351,5 +351,7 @@ export const TAKE = claimFor({
          AS targets FROM claimed) done
     WHERE done.count > 0
   )`,
-  returning: 'lease_until AS "leaseUntil"',
+  returning: `lease_until AS "leaseUntil", (SELECT true FROM rooms r WHERE r.room > 0 AND NOT EXISTS (SELECT FROM claimed)
+      AND (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = r.type AND t.status = 'Ready' ORDER BY ${ORDER} LIMIT 1)
+      LIMIT 1) IS TRUE AS "hasPassed"`,
 });

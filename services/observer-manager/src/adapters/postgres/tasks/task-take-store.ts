@@ -65,6 +65,7 @@ interface TakeRow extends Omit<HeldTask, "id"> {
   flowId: string | null;
   flowRef: string | null;
   nextRoomInMs: number | null;
+  hasPassed: boolean;
 }
 
 interface LockedRow {
@@ -107,7 +108,7 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
       const own = inputs.get(id);
       return { id, sendId, type, params, failures, leaseUntil, ...(own !== undefined && { inputs: own }) };
     });
-    return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null };
+    return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, hasPassed: rows[0]?.hasPassed ?? false };
   }
 
   async giveBack(held: Parameters<TaskTakeStore["giveBack"]>[0]): Promise<void> {

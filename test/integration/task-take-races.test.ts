@@ -1,0 +1,92 @@
+import { beforeEach, expect, test } from "vitest";
+import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
+import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
+import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
+import { TaskTakeDesk } from "../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
+import { useHttpManager } from "../support/rest/http-manager.ts";
+import { Takers } from "../support/rest/takers.ts";
+import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
+import { keptLog, SOMEBODY } from "../support/servers/books.ts";
+import { putReady } from "../support/system/waiting-tasks.ts";
+
+/* What one who takes does while another is at it. */
+
+const tokens = roleTokens();
+const access = () => ({ callers: callersOf(tokens.list, keptLog()) });
+const { books, manager } = useHttpManager({ emptied: "tasks, ended_tasks, task_types, task_services, audit", access });
+
+let takers: Takers;
+
+const sql = <Row extends object>(text: string, parameters: unknown[] = []): Promise<Row[]> =>
+  books.dataSource.query(text, parameters);
+const limit = async (change: object) => {
+  const options = { json: change, headers: bearer(tokens.of.admin) };
+  expect((await manager.call("PATCH", "/api/v1/task-types/paint", options)).status).toBe(200);
+};
+
+beforeEach(() => {
+  takers = new Takers((method, path, options) =>
+    manager.call(method, path, { ...options, headers: bearer(tokens.of.operator) }),
+  );
+});
+
+/** How many of two who ask at once are told that there is none, in so many rounds; each begins with what `put` makes. */
+async function toldNone(rounds: number, put: () => Promise<unknown>, types: string[]): Promise<number> {
+  let none = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    await sql("DELETE FROM tasks");
+    await put();
+    const given = await Promise.all([takers.take({ types }), takers.take({ types })]);
+    none += given.filter((tasks) => tasks.length === 0).length;
+  }
+  return none;
+}
+
+test("What a taker of several types has looked at and left is another's, who has come meanwhile", async () => {
+  const types = ["paint", "sketch"];
+  for (const type of types) await putReady(books.dataSource, 5, { type });
+  const first = books.dataSource.createQueryRunner();
+  await first.startTransaction();
+  const { by, ...action } = newAction("task.take", SOMEBODY);
+  const recorded = { id: action.id, actor: by.name, role: by.role, authentication: by.authentication };
+  const entry = JSON.stringify({ ...recorded, address: by.address, request_id: by.requestId, deed: action.kind });
+  expect(await first.query(TAKE, ["default", 5, 60_000, types, by.name, entry])).toHaveLength(5);
+  const looks: number[] = [];
+  class Store extends PostgresTaskTakeStore {
+    override async take(...asked: Parameters<PostgresTaskTakeStore["take"]>) {
+      const taken = await super.take(...asked);
+      looks.push(taken.tasks.length);
+      if (looks.length === 2) await first.commitTransaction();
+      return taken;
+    }
+  }
+  const unused = () => expect.unreachable();
+  const desk = new TaskTakeDesk({
+    store: new Store(books.dataSource),
+    takers: undefined as never,
+    tally: undefined as never,
+    wake: unused,
+    over: unused,
+  });
+  const asked = { types, pool: "default", count: 5, leaseMs: 60_000, wait: 0 };
+  try {
+    expect(await desk.takeTasks(asked, SOMEBODY, new AbortController().signal)).toHaveLength(5);
+    expect(looks).toEqual([0, 0, 5]);
+    expect(await desk.takeTasks(asked, SOMEBODY, new AbortController().signal)).toEqual([]);
+    expect(looks).toEqual([0, 0, 5, 0]);
+  } finally {
+    if (first.isTransactionActive) await first.rollbackTransaction();
+    await first.release();
+  }
+});
+
+test("Of two takers who come at once for two tasks of two types each gets one", async () => {
+  const types = ["paint", "sketch"];
+  const put = () => Promise.all(types.map((type) => putReady(books.dataSource, 1, { type })));
+  expect(await toldNone(200, put, types)).toBe(0);
+});
+
+test("Of two takers who come at once for a type whose rate has room for both each gets one", async () => {
+  await limit({ ratePerSecond: 1_000, outside: true });
+  expect(await toldNone(50, () => putReady(books.dataSource, 10, { type: "paint" }), ["paint"])).toBe(0);
+});
