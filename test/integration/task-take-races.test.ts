@@ -1,3 +1,4 @@
+import type { SendId, TaskId } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
 import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
@@ -7,6 +8,7 @@ import { useHttpManager } from "../support/rest/http-manager.ts";
 import { Takers } from "../support/rest/takers.ts";
 import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
 import { keptLog, SOMEBODY } from "../support/servers/books.ts";
+import { interrupted } from "../support/servers/interrupted.ts";
 import { putReady } from "../support/system/waiting-tasks.ts";
 
 /* What one who takes does while another is at it. */
@@ -89,4 +91,23 @@ test("Of two takers who come at once for two tasks of two types each gets one", 
 test("Of two takers who come at once for a type whose rate has room for both each gets one", async () => {
   await limit({ ratePerSecond: 1_000, outside: true });
   expect(await toldNone(50, () => putReady(books.dataSource, 10, { type: "paint" }), ["paint"])).toBe(0);
+});
+
+test("A late end of a task that is retried just then is refused, and not told that there is no such task", async () => {
+  await limit({ outside: true });
+  const { id } = await takers.create();
+  const { sendId } = await takers.takeOne();
+  const lateEnd = () => {
+    const retry = () => manager.call("POST", `/api/v1/tasks/${id}/retry`, { headers: bearer(tokens.of.operator) });
+    const store = new PostgresTaskTakeStore(
+      interrupted(books.dataSource, (text) => text.includes("FROM ended_tasks WHERE id = $1"), retry),
+    );
+    const held = { id: id as TaskId, sendId: sendId as SendId };
+    return store.end(held, () => ({ outcome: "completed", output: "1" }), newAction("task.complete", SOMEBODY));
+  };
+  await sql("UPDATE tasks SET crashes = 2, lease_until = now() - interval '1 ms' WHERE id = $1", [id]);
+  await new PostgresTaskTakeStore(books.dataSource).endLeases(10);
+  expect((await takers.get(id)).status).toBe("Failed");
+  expect(await lateEnd()).toEqual({ kind: "not-held", status: "Ready" });
+  expect((await takers.get(id)).status).toBe("Ready");
 });

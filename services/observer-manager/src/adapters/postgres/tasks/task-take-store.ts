@@ -31,8 +31,13 @@ const LOCK = `
          extract(epoch FROM clock_timestamp() - started_at)::float8 * 1000 AS "tookMs"
   FROM tasks WHERE id = $1 FOR UPDATE`;
 
-/** Index: ended_tasks_by_id. */
-const ENDED = 'SELECT status, told_send = $2 AS "isTold" FROM ended_tasks WHERE id = $1';
+/**
+ * Of one that was not among the tasks; in one statement, as a retry may bring it back there just then. Indexes: ended_tasks_by_id,
+ * tasks_pkey.
+ */
+const WHAT_NOW = ["ended_tasks", "tasks"]
+  .map((table) => `SELECT status, told_send = $2 AS "isTold" FROM ${table} WHERE id = $1`)
+  .join(" UNION ALL ");
 
 const EXTEND = `
   WITH held AS (
@@ -131,7 +136,7 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
         await recordActions(tx, [doneToTasks(action, [id])]);
         return { kind: "ended", task: (await viewOf(tx, id)) as TaskView };
       }
-      const now = row ?? (await tx.query<Pick<LockedRow, "status" | "isTold">[]>(ENDED, [id, sendId]))[0];
+      const now = row ?? (await tx.query<Pick<LockedRow, "status" | "isTold">[]>(WHAT_NOW, [id, sendId]))[0];
       if (now?.isTold) return { kind: "repeated", task: (await viewOf(tx, id)) as TaskView };
       return now === undefined ? { kind: "not-found" } : { kind: "not-held", status: now.status };
     };
@@ -165,7 +170,7 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
   async #whyNot(id: TaskId, sendId: SendId): Promise<NotHeld | { kind: "cancelling" }> {
     const [row] = await this.#dataSource.query<LockedRow[]>(LOCK.replace("FOR UPDATE", ""), [id, sendId]);
     if (row?.isHeld) return { kind: "cancelling" };
-    const now = row ?? (await this.#dataSource.query<Pick<LockedRow, "status">[]>(ENDED, [id, sendId]))[0];
+    const now = row ?? (await this.#dataSource.query<Pick<LockedRow, "status">[]>(WHAT_NOW, [id, sendId]))[0];
     return now === undefined ? { kind: "not-found" } : { kind: "not-held", status: now.status };
   }
 }
