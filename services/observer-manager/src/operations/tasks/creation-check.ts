@@ -94,10 +94,10 @@ export const ofOtherPool = (key = ""): string =>
   `The key "${key}" is that of a task of this type in another pool, in which you may not create`;
 
 /** Whether there will be a task of that key is not known before that transaction ends. */
-const heldUp = (key = ""): Refusal => ({
+export const heldUp = (key: string | null = ""): Refusal => ({
   kind: "problem",
   code: "database-unavailable",
-  detail: `A transaction that has not ended has the key "${key}" (unacked_create_task). Nothing was created; try again when it has`,
+  detail: `A transaction that has not ended has the key "${key}" (unacked_create_task). Nothing was changed; try again when it has`,
 });
 
 /** What comes after it is over already. */

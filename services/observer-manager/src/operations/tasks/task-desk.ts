@@ -14,7 +14,7 @@ import { encodeTaskCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
 import { Together } from "../together.ts";
 import type { Waits } from "../waits.ts";
-import { type CreationTypes, checkCreations, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
+import { type CreationTypes, checkCreations, heldUp, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
 import { insertAtOnce, type SenderAtOnce } from "./insert-at-once.ts";
 import { changeMany } from "./task-bulk.ts";
 import type {
@@ -137,6 +137,7 @@ export class TaskDesk implements TaskTools {
       return { kind: "accepted", task: outcome.task };
     }
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
+    if (outcome.kind === "held-up") return heldUp(outcome.key);
     if (outcome.kind === "of-flow") return ofFlow(outcome.flowId);
     return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
   }

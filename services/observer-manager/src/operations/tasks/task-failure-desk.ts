@@ -10,7 +10,7 @@ import {
 import type { Actor } from "../../domain/access/identity.ts";
 import { errorGroupOf } from "../../domain/errors/error-group.ts";
 import { newAction } from "../access/audit.ts";
-import { keyTaken, ofFlow, refusalOf } from "./creation-check.ts";
+import { heldUp, keyTaken, ofFlow, refusalOf } from "./creation-check.ts";
 import type { AlikeFailures, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
 import type { TaskTypeStore } from "./task-store.ts";
 import type { TaskFailureTools, TaskOutcome, TaskTools } from "./task-tools.ts";
@@ -63,6 +63,7 @@ export class TaskFailureDesk implements TaskFailureTools {
     if (refusal !== undefined) return refusal;
     const outcome = await store.retryWith(id, params, newAction("task.retry", by, { editedParams: true }));
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
+    if (outcome.kind === "held-up") return heldUp(outcome.key);
     if (outcome.kind === "of-flow") return ofFlow(outcome.flowId);
     if (outcome.kind !== "retried")
       return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };

@@ -202,6 +202,8 @@ export interface TaskStore {
     | { kind: "retried"; task: TaskView }
     | { kind: "not-retryable" | "not-found" }
     | { kind: "key-taken"; winner: TaskId }
+    /** Somebody's transaction has its key, and has not ended. */
+    | { kind: "held-up"; key: string | null }
     /** It is over, and of a flow: that is run again as a whole. */
     | { kind: "of-flow"; flowId: string }
   >;
@@ -225,7 +227,7 @@ export interface TaskBulkStore {
     target: TaskTarget,
     action: Action,
   ): Promise<{ accepted: number; over: TaskId[]; refuse: UnwantedAttempt[] }>;
-  /** @returns how many run again */
+  /** Those of these that still match; but not one whose key another has. @returns how many run again */
   retryMany(ids: TaskId[], target: TaskTarget, action: Action): Promise<number>;
 }
 

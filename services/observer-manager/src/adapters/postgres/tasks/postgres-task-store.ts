@@ -30,7 +30,8 @@ import { livePools } from "../types/type-reads.ts";
 import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
-import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
+import { CANCELLED } from "./task-ledger-statements.ts";
+import { reviveOne } from "./task-revival.ts";
 import { viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, IN_FLIGHT, LIVE_COLUMNS, type TaskRow, WAITING } from "./task-view.ts";
 
@@ -42,9 +43,6 @@ export const REQUEST_CANCEL =
 export const TAKERS = `
   SELECT id AS "serviceId", generation FROM task_services WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES}`;
 export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_at, unacked_now()) WHERE id = ANY($1)";
-
-/** Index: tasks_key. */
-const WHO_HAS_KEY = "SELECT id FROM tasks WHERE type = $1 AND key = $2";
 
 /** A handful of rows. */
 const LIVE_TYPES = prepared(`
@@ -131,13 +129,12 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
       const mayBe = live === undefined ? before?.status !== "Completed" : live.status === "Scheduled";
       if (!mayBe) return { kind: "not-retryable" } as const;
       if (before?.flow) return { kind: "of-flow", flowId: before.flow.id } as const;
-      const changed = await tx.query<unknown[]>(live === undefined ? REVIVED : MAKE_DUE, [[id]]);
-      const winner = changed.length > 0 || before?.key == null ? undefined : await whoHasKey(tx, before);
-      if (winner !== undefined && winner !== id) return { kind: "key-taken", winner } as const;
+      if (before === undefined) await tx.query(MAKE_DUE, [[id]]);
+      const revival = before && (await reviveOne(tx, before));
+      if (revival?.kind === "key-taken" || revival?.kind === "held-up") return revival;
       await recordActions(tx, [doneToTasks(action, [id])]);
-      const task = (await viewOf(tx, id)) as TaskView;
       // Two at once: the other one has revived it, and it may be Sent by now.
-      return { kind: "retried", task } as const;
+      return { kind: "retried", task: (await viewOf(tx, id)) as TaskView } as const;
     });
   }
 
@@ -180,11 +177,6 @@ export function conditionsOf({
     conditions.and("id BETWEEN ?::uuid AND ?::uuid", digits.padEnd(32, "0"), digits.padEnd(32, "f"));
   }
   return conditions;
-}
-
-export async function whoHasKey(tx: EntityManager, { type, key }: TaskView): Promise<TaskId | undefined> {
-  const [row] = await tx.query<{ id: TaskId }[]>(WHO_HAS_KEY, [type, key]);
-  return row?.id;
 }
 
 export async function viewOf(db: DataSource | EntityManager, id: TaskId): Promise<TaskView | undefined> {

@@ -1,4 +1,4 @@
-import type { SendId, TaskId } from "@unacked/contracts";
+import type { SendId, TaskId, TaskStatus } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type { TaskBulkStore, TaskTarget, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
@@ -6,7 +6,8 @@ import { recordActions } from "../access/audit-rows.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { literals, SqlConditions } from "../connection/sql-conditions.ts";
 import { conditionsOf, MAKE_DUE, REQUEST_CANCEL, TAKERS, type Taker } from "./postgres-task-store.ts";
-import { CANCELLED, REVIVED } from "./task-ledger-statements.ts";
+import { CANCELLED } from "./task-ledger-statements.ts";
+import { REVIVABLE, reviveMany } from "./task-revival.ts";
 import { WAITING } from "./task-view.ts";
 
 interface Locked {
@@ -34,11 +35,13 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
     // What would begin next is cancelled first, and what runs last: else a worker that becomes free would begin it.
     const ofCancel = [["Sent"], WAITING, ["Running"]].map((statuses) => part("tasks", `status IN (${literals(statuses)})`));
     // Those of flows stay where they are, and would fill each call.
+    const over = revivable(target);
     const ofRetry = [
-      part("ended_tasks", `status IN ${retryable(target)} AND flow_id IS NULL`),
-      part("tasks", "status = 'Scheduled'"),
+      ...(over.length > 0 ? [part("ended_tasks", `status IN (${literals(over)}) AND flow_id IS NULL`)] : []),
+      ...(wantsScheduled(target) ? [part("tasks", "status = 'Scheduled'")] : []),
     ];
-    const parts = kind === "cancel" ? ofCancel : wantsScheduled(target) ? ofRetry : ofRetry.slice(0, 1);
+    const parts = kind === "cancel" ? ofCancel : ofRetry;
+    if (parts.length === 0) return [];
     const sql = `SELECT id FROM (${parts.join(" UNION ALL ")}) found LIMIT ${mark}`;
     const rows = await this.#dataSource.query<{ id: TaskId }[]>(sql, conditions.parameters);
     return rows.map(({ id }) => id);
@@ -50,7 +53,7 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
 
   retryMany(ids: TaskId[], target: TaskTarget, action: Action): Promise<number> {
     return this.#write(async (tx) => {
-      const revived = (await tx.query<{ id: TaskId }[]>(REVIVED, [ids])).map(({ id }) => id);
+      const revived = await reviveMany(tx, ids, revivable(target));
       const was = new Set(revived);
       const locked = wantsScheduled(target) ? await lock(tx, ids, target) : [];
       const due = locked.filter(({ id, status }) => status === "Scheduled" && !was.has(id)).map(({ id }) => id);
@@ -112,5 +115,5 @@ function matching(target: TaskTarget): SqlConditions {
 const wantsScheduled = (target: TaskTarget): boolean => "ids" in target || target.statuses?.includes("Scheduled") === true;
 
 /** Of what is over; without a word what is Failed. */
-const retryable = (target: TaskTarget): string =>
-  "ids" in target || target.statuses !== undefined ? "('Failed', 'Cancelled')" : "('Failed')";
+const revivable = (target: TaskTarget): readonly TaskStatus[] =>
+  "ids" in target ? REVIVABLE : REVIVABLE.filter((status) => (target.statuses ?? ["Failed"]).includes(status));

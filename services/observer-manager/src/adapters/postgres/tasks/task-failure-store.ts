@@ -5,8 +5,8 @@ import type { AlikeFailures, FailureFilter, TaskFailureStore } from "../../../op
 import type { TaskStore } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
-import { conditionsOf, viewOf, whoHasKey } from "./postgres-task-store.ts";
-import { REVIVED } from "./task-ledger-statements.ts";
+import { conditionsOf, viewOf } from "./postgres-task-store.ts";
+import { reviveOne } from "./task-revival.ts";
 
 /** More of an error's text tells nothing about its kind (domain/errors/error-group.ts). */
 const MAX_READ = 2_000;
@@ -62,11 +62,10 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
       const mayBe = live === undefined ? before.status !== "Completed" : live.status === "Scheduled";
       if (!mayBe) return { kind: "not-retryable" };
       if (live === undefined && before.flow !== null) return { kind: "of-flow", flowId: before.flow.id };
-      const revived = live === undefined ? (await tx.query<unknown[]>(REVIVED, [[id]])).length > 0 : true;
-      const winner = revived || before.key === null ? undefined : await whoHasKey(tx, before);
-      if (winner !== undefined && winner !== id) return { kind: "key-taken", winner };
+      const revival = live === undefined ? await reviveOne(tx, before) : undefined;
+      if (revival?.kind === "key-taken" || revival?.kind === "held-up") return revival;
       // Two at once: the other one has revived it, and these params would be of a task that somebody is at.
-      if (!revived) return { kind: "not-retryable" };
+      if (revival?.kind === "gone") return { kind: "not-retryable" };
       const older = JSON.stringify((before.edits ?? []).slice(-OLDER));
       await tx.query(EDIT, [id, JSON.stringify(params), action.by.name, older]);
       await recordActions(tx, [doneToTasks(action, [id])]);

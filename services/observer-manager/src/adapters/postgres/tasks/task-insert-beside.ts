@@ -1,16 +1,8 @@
 import type { EntityManager } from "typeorm";
-import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { AtOnce, InsertOutcome } from "../../../operations/tasks/task-store.ts";
-import { sqlStateOf } from "../connection/database-error.ts";
+import { LOOK_MS, WAIT_MS, within } from "../connection/lock-waits.ts";
 import type { Unawaited } from "../connection/transaction.ts";
 import { type Asked, insertTasks } from "./task-insert.ts";
-
-/** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
-const WAIT_MS = 2_000;
-/** Once it is known that somebody holds one of their keys. */
-const LOOK_MS = 100;
-
-const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * As insertTasks, and nobody waits for long for a key: an application's transaction (`unacked_create_task`) keeps its own for as long as it is
@@ -36,17 +28,3 @@ export async function insertBeside(
 }
 
 const hasKey = ({ task }: Asked): boolean => task.key !== undefined;
-
-/** @returns undefined: somebody holds what it needs, and nothing of it is done */
-async function within<T>(tx: EntityManager, waitMs: number, work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    const begun = [tx.query("SAVEPOINT beside"), tx.query(`SET LOCAL lock_timeout = ${waitMs}`)] as const;
-    const [, , result] = await allInOrder([...begun, work()]);
-    await allInOrder([tx.query("SET LOCAL lock_timeout TO DEFAULT"), tx.query("RELEASE SAVEPOINT beside")]);
-    return result;
-  } catch (error) {
-    if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
-    await tx.query("ROLLBACK TO SAVEPOINT beside");
-    return undefined;
-  }
-}

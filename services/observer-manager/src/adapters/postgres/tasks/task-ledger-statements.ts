@@ -95,20 +95,6 @@ export const CANCELLED = `
   SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
          service_id, service_name, started_at, NULL, last_error, created_at, unacked_now(), key, story, taken_by, told_send, parent_id, flow_id, flow_ref FROM gone`;
 
-/**
- * And back; but not one whose key another has, nor one of a flow, which is run again as a whole. Index: ended_tasks_by_id. @returns
- * those that are
- */
-export const REVIVED = `
-  WITH found AS (
-    SELECT * FROM ended_tasks WHERE id = ANY($1) AND status IN ('Failed', 'Cancelled') AND flow_id IS NULL ORDER BY id FOR UPDATE
-  ), back AS (
-    INSERT INTO tasks (id, type, params, pool, priority, status, due_at, max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id)
-    SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id
-    FROM found ON CONFLICT DO NOTHING RETURNING id, type, pool
-  ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id), ${counted("retried", "back")}
-  SELECT id FROM back`;
-
 const OVER = "('Completed', 'Failed', 'Cancelled')";
 const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
 

@@ -1,0 +1,24 @@
+import type { EntityManager } from "typeorm";
+import { allInOrder } from "../../../operations/all-in-order.ts";
+import { sqlStateOf } from "./database-error.ts";
+
+/** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
+export const WAIT_MS = 2_000;
+/** Once it is known that somebody holds one of what is needed. */
+export const LOOK_MS = 100;
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** @returns undefined: somebody holds what it needs, and nothing of it is done */
+export async function within<T>(tx: EntityManager, waitMs: number, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    const begun = [tx.query("SAVEPOINT beside"), tx.query(`SET LOCAL lock_timeout = ${waitMs}`)] as const;
+    const [, , result] = await allInOrder([...begun, work()]);
+    await allInOrder([tx.query("SET LOCAL lock_timeout TO DEFAULT"), tx.query("RELEASE SAVEPOINT beside")]);
+    return result;
+  } catch (error) {
+    if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+    await tx.query("ROLLBACK TO SAVEPOINT beside");
+    return undefined;
+  }
+}
