@@ -4,30 +4,34 @@ import { TO_A_GENERATION } from "../commands/command-writes.ts";
 /** So long nobody is moved again by a rebalance. */
 const STAYS = "interval '10 minutes'";
 
-const NOTED_AND_ORDERED = `
-  noted AS (
+/** Of an observer `o`, as SQL. */
+const MOVABLE = "o.status IN ('Processing', 'Retrying') AND o.pending IS NULL";
+
+/**
+ * What is moved is locked by a statement before: one alone, which waits for the lock, would have the observer as its ledger has left it, and the run
+ * as it was before that. Indexes: observers_pkey, runs_pkey.
+ */
+const MOVE = `
+  WITH chosen AS MATERIALIZED (
+    SELECT o.id, r.id AS run_id, r.message_id, r.revision, r.service_id, r.generation
+    FROM observers o JOIN runs r ON r.id = o.current_run_id
+    WHERE ${MOVABLE} AND o.id = ANY($3)
+  ), noted AS (
     INSERT INTO moves (run_id, observer_id, why) SELECT run_id, id, $1 FROM chosen ON CONFLICT (run_id) DO UPDATE SET asked_at = now()
   )
   INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, trace_context)
   SELECT 'move-run', id, revision, service_id, generation, run_id, message_id, $2::text FROM chosen
   ON CONFLICT (run_id) WHERE kind = 'move-run' DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL RETURNING run_id`;
 
-const MOVABLE = `
-  SELECT o.id, r.id AS run_id, r.message_id, r.revision, r.service_id, r.generation
-  FROM observers o JOIN runs r ON r.id = o.current_run_id
-  WHERE o.status IN ('Processing', 'Retrying') AND o.pending IS NULL`;
-
 /** Those that came last: what has run for long in its place stays. Indexes: observers_on_service, runs_pkey, moves_of_observer. */
-const MOVE_SOME = `
-  WITH chosen AS MATERIALIZED (
-    ${MOVABLE} AND o.current_service_id = $3 AND o.type = $4
-      AND NOT EXISTS (SELECT FROM moves m WHERE m.observer_id = o.id AND m.asked_at > now() - ${STAYS})
-    ORDER BY r.started_at DESC, o.id LIMIT $5 FOR UPDATE OF o SKIP LOCKED
-  ), ${NOTED_AND_ORDERED}`;
+const LOCK_SOME = `
+  SELECT o.id FROM observers o JOIN runs r ON r.id = o.current_run_id
+  WHERE ${MOVABLE} AND o.current_service_id = $1 AND o.type = $2
+    AND NOT EXISTS (SELECT FROM moves m WHERE m.observer_id = o.id AND m.asked_at > now() - ${STAYS})
+  ORDER BY r.started_at DESC, o.id LIMIT $3 FOR UPDATE OF o SKIP LOCKED`;
 
-/** Indexes: observers_pkey, runs_pkey. */
-const MOVE_ONE = `
-  WITH chosen AS MATERIALIZED (${MOVABLE} AND o.id = $3 FOR UPDATE OF o), ${NOTED_AND_ORDERED}`;
+/** Index: observers_pkey. */
+const LOCK_ONE = "SELECT FROM observers WHERE id = $1 FOR UPDATE";
 
 /** Index: commands_one_per_generation. */
 const STEP_ASIDE = `
@@ -41,17 +45,24 @@ export async function moveSome(
   { serviceId, type, count }: { serviceId: string; type: string; count: number },
   why: string,
 ): Promise<number> {
-  return (await tx.query<unknown[]>(MOVE_SOME, [why, null, serviceId, type, count])).length;
+  const locked = await tx.query<{ id: string }[]>(LOCK_SOME, [serviceId, type, count]);
+  if (locked.length === 0) return 0;
+  return (await tx.query<unknown[]>(MOVE, [why, null, locked.map(({ id }) => id)])).length;
 }
 
-/** @returns whether it was there to be moved */
+/** Who asks then where it runs is told what nobody changes meanwhile. */
+export async function lockOne(tx: EntityManager, observerId: string): Promise<void> {
+  await tx.query(LOCK_ONE, [observerId]);
+}
+
+/** Of one that is locked. @returns whether it was there to be moved */
 export async function moveOne(
   tx: EntityManager,
   observerId: string,
   why: string,
   traceContext: string | undefined,
 ): Promise<boolean> {
-  return (await tx.query<unknown[]>(MOVE_ONE, [why, traceContext ?? null, observerId])).length > 0;
+  return (await tx.query<unknown[]>(MOVE, [why, traceContext ?? null, [observerId]])).length > 0;
 }
 
 export async function letStepAside(tx: EntityManager, serviceIds: readonly string[]): Promise<void> {

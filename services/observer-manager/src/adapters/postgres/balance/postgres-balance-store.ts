@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ObserverView } from "@unacked/contracts";
+import type { ObserverId, ObserverView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { Action } from "../../../operations/access/audit.ts";
 import type { BalanceStore, PoolStanding, RebalanceRow, Step } from "../../../operations/balance/balance-store.ts";
@@ -8,7 +8,7 @@ import type { Refusal } from "../../../operations/refusal.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { Looks } from "../connection/looks.ts";
 import { findObserver } from "../observers/observer-reads.ts";
-import { letStepAside, moveOne, moveSome } from "./move-writes.ts";
+import { letStepAside, lockOne, moveOne, moveSome } from "./move-writes.ts";
 import { readStandings } from "./pool-standings.ts";
 
 /** What is shed needs a moment to arrive elsewhere; by then the next few may go. */
@@ -124,7 +124,9 @@ export class PostgresBalanceStore implements BalanceStore {
     choose: (observer: ObserverView, standing: PoolStanding | undefined) => Refusal | undefined,
   ): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal> {
     return this.#dataSource.transaction(async (tx) => {
-      const observer = await findObserver(tx, ref);
+      const found = await findObserver(tx, ref);
+      if (found !== undefined) await lockOne(tx, found.id);
+      const observer = found && (await findObserver(tx, { kind: "id", id: found.id as ObserverId }));
       if (observer === undefined) return { kind: "problem", code: "observer-not-found" };
       const standings = await readStandings(tx, observer.pool);
       const refusal = choose(observer, standings.get(observer.pool));

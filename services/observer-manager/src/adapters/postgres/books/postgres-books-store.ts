@@ -47,6 +47,8 @@ const BY_NAMES = `
 /** Index: observers_name_of_living. */
 const NAMES_TAKEN = "SELECT name FROM observers WHERE name = ANY($1) AND status <> 'Deleted'";
 
+/** Index: observers_pkey. */
+const LOCK_BY_IDS = "SELECT FROM observers WHERE id = ANY($1) ORDER BY id FOR UPDATE";
 const UNCHANGED = "JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id) WHERE o.changed_xid = u.mark::xid8";
 
 /** Index: errors_pkey. */
@@ -121,7 +123,9 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return new Map(rows.map(({ name, id }) => [name, id]));
   }
 
-  loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books> {
+  /** Locked by a statement before: one alone would have an observer as its ledger has left it, and the names of services only for where it was. */
+  async loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books> {
+    await this.#tx.query(LOCK_BY_IDS, [ids]);
     const { where, parameters } = conditionsOf(filter).and("o.id = ANY(?)", ids);
     return loadObserverBooksLike(this.#tx, where, parameters);
   }
