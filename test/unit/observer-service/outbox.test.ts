@@ -122,4 +122,12 @@ describe("what waits is coalesced", () => {
     expect(outbox.size).toBe(3);
     expect(sent(outbox)).toEqual(["RunStarted 1", "RunRetrying 50000", "RunStarted 50001"]);
   });
+  test("and tells all who await what was replaced, however many they are", () => {
+    const outbox = new Outbox();
+    const confirmed: number[] = [];
+    for (let i = 0; i < 20_000; i += 1) outbox.add({ event: alive(i), generation: 1, onConfirmed: () => confirmed.push(i) });
+    expect(outbox.next()?.events).toHaveLength(1);
+    outbox.confirmed();
+    expect(confirmed).toEqual(Array.from({ length: 20_000 }, (_, i) => i));
+  });
 });

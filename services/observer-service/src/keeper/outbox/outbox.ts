@@ -22,7 +22,8 @@ export interface Batch {
 type Place = "requested" | "checkpoint" | "start" | "again" | "retry" | "held" | "updated" | "latest";
 
 type Waiting = Omit<Outgoing, "onConfirmed"> & {
-  onConfirmed: Outgoing["onConfirmed"];
+  /** Its own, behind those of what it has replaced. */
+  onConfirmed: (() => void)[] | undefined;
   place: Place | undefined;
   dropped: boolean;
 };
@@ -49,7 +50,13 @@ export class Outbox {
   }
 
   add({ event, generation, onConfirmed }: Outgoing): void {
-    const entry: Waiting = { event, generation, onConfirmed, place: undefined, dropped: false };
+    const entry: Waiting = {
+      event,
+      generation,
+      onConfirmed: onConfirmed && [onConfirmed],
+      place: undefined,
+      dropped: false,
+    };
     this.#coalesce(entry);
     this.#waiting.push(entry);
     this.#size += 1;
@@ -74,7 +81,7 @@ export class Outbox {
     const entries = this.#inFlight?.entries ?? [];
     this.#inFlight = undefined;
     this.#size -= entries.length;
-    for (const { onConfirmed } of entries) onConfirmed?.();
+    for (const { onConfirmed } of entries) for (const call of onConfirmed ?? []) call();
   }
 
   #coalesce(entry: Waiting): void {
@@ -94,8 +101,8 @@ export class Outbox {
     const entry = places[place];
     if (entry === undefined) return;
     entry.dropped = true;
-    const { onConfirmed } = successor;
-    if (entry.onConfirmed !== undefined) successor.onConfirmed = both(entry.onConfirmed, onConfirmed);
+    entry.onConfirmed?.push(...(successor.onConfirmed ?? []));
+    successor.onConfirmed = entry.onConfirmed ?? successor.onConfirmed;
     places[place] = undefined;
     this.#size -= 1;
   }
@@ -143,11 +150,6 @@ export class Outbox {
     return { entries, texts };
   }
 }
-
-const both = (first: () => void, second: (() => void) | undefined) => () => {
-  first();
-  second?.();
-};
 
 /** In which place an event waits, and which waiting ones it makes superfluous. */
 const COALESCING: Record<ServiceEvent["kind"], { place?: Place; replaces: readonly Place[] }> = {

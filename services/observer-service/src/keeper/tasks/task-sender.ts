@@ -21,7 +21,7 @@ interface Waiting {
   isDropped: boolean;
   /** Under load it is not sent before, in ms of `performance.now()`. */
   fromMs: number;
-  onConfirmed: (() => void) | undefined;
+  onConfirmed: (() => void)[] | undefined;
 }
 
 /**
@@ -69,7 +69,8 @@ export class TaskSender {
   tell(event: TaskEvent, onConfirmed?: () => void, isPatient = false): void {
     if (event.kind === "TaskWorkers" && this.#tellInPlace(event, onConfirmed)) return;
     const fromMs = isPatient ? performance.now() + PATIENCE_MS : 0;
-    const waiting: Waiting = { event, json: "", generation: this.#generation, isDropped: false, fromMs, onConfirmed };
+    const told = { event, json: "", generation: this.#generation, onConfirmed: onConfirmed && [onConfirmed] };
+    const waiting: Waiting = { ...told, isDropped: false, fromMs };
     if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
     if ("sendId" in event) this.#hasten(event.sendId);
     if (event.kind !== "TaskStarted") this.#load.note();
@@ -86,12 +87,8 @@ export class TaskSender {
   #tellInPlace(event: TaskEvent, onConfirmed: (() => void) | undefined): boolean {
     const before = this.#workers;
     if (before?.generation !== this.#generation) return false;
-    const confirmed = before.onConfirmed;
     before.event = event;
-    before.onConfirmed = () => {
-      confirmed?.();
-      onConfirmed?.();
-    };
+    if (onConfirmed !== undefined) before.onConfirmed = [...(before.onConfirmed ?? []), onConfirmed];
     return true;
   }
 
@@ -187,7 +184,7 @@ export class TaskSender {
       throw error;
     }
     this.#inFlight = [];
-    for (const { onConfirmed } of batch) onConfirmed?.();
+    for (const { onConfirmed } of batch) for (const call of onConfirmed ?? []) call();
     if (this.waiting === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
 
