@@ -44,6 +44,7 @@ import { TaskWishes0051 } from "../migrations/0051-task-wishes.ts";
 import { ServicesGone0052 } from "../migrations/0052-services-gone.ts";
 import { TasksByAge0053 } from "../migrations/0053-tasks-by-age.ts";
 import { TaskIds0054 } from "../migrations/0054-task-ids.ts";
+import { WishesOnce0055 } from "../migrations/0055-wishes-once.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -145,6 +146,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       ServicesGone0052,
       TasksByAge0053,
       TaskIds0054,
+      WishesOnce0055,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),
