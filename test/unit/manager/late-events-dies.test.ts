@@ -102,18 +102,21 @@ describe("events that an older manager kept", () => {
     expect(unapplied.books.seen()).toEqual(undisturbed.books.seen());
   });
 
-  it("are given up where the database refuses them: their error stays", async () => {
-    const unapplied = new Unapplied();
-    const inTransaction = unapplied.books.inTransaction.bind(unapplied.books);
-    let isFirst = true;
-    unapplied.books.inTransaction = async (...given) => {
-      if (!isFirst) return inTransaction(...given);
-      isFirst = false;
-      throw new RefusedByDatabase("a value too deep");
-    };
-    await look(unapplied);
-    const { errors, kept: left } = unapplied.books.tables;
-    expect(errors.map(({ messageId: id }) => id)).toEqual([messageId(10), messageId(13)]);
-    expect(left.map(({ error: { messageId: id } }) => id)).toEqual([messageId(13)]);
-  });
+  it.each([new RefusedByDatabase("a value too deep"), new TypeError("none of ours can read it")])(
+    "are given up where they fail each time, and their error stays: %s",
+    async (error) => {
+      const unapplied = new Unapplied();
+      const inTransaction = unapplied.books.inTransaction.bind(unapplied.books);
+      let isFirst = true;
+      unapplied.books.inTransaction = async (...given) => {
+        if (!isFirst) return inTransaction(...given);
+        isFirst = false;
+        throw error;
+      };
+      await look(unapplied);
+      const { errors, kept: left } = unapplied.books.tables;
+      expect(errors.map(({ messageId: id }) => id)).toEqual([messageId(10), messageId(13)]);
+      expect(left.map(({ error: { messageId: id } }) => id)).toEqual([messageId(13)]);
+    },
+  );
 });

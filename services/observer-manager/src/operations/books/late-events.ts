@@ -3,7 +3,7 @@ import { InventoryParts } from "../../domain/books/books.ts";
 import { applySingleEvent } from "../../domain/books/state-message.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
-import { type BooksStore, RefusedByDatabase } from "./books-store.ts";
+import { type BooksStore, isForGood } from "./books-store.ts";
 
 export interface UnappliedEvent {
   /** The messageId of its error. */
@@ -85,7 +85,7 @@ export class LateEvents {
         return true;
       });
     } catch (error) {
-      if (!(error instanceof RefusedByDatabase)) throw error;
+      if (!isForGood(error)) throw error;
       await store.giveUp(id);
       return false;
     }
