@@ -61,6 +61,25 @@ describe("a manager that starts", () => {
     await eventually(() => expect(goesOn(third.fleet)).toBe(true), { timeoutMs: 5_000 });
   }, 240_000);
 
+  it("takes the reader of the state queue to know markers where it is that itself, and where a silent one knew them", async () => {
+    await query("DELETE FROM known_features");
+    const { fleet, seen, untilLooks } = await start(2);
+    const knows = () => fleet.nextReaderKnows("queue-marker");
+    await untilLooks(2);
+    expect(knows()).toBe(false);
+    seen.consumers = 1;
+    expect(knows()).toBe(true);
+    await query(
+      `INSERT INTO managers (id, version, features, is_consuming, seen_at) VALUES ($1, 'now', '["queue-marker"]', true, now() - interval '15 seconds')`,
+      [randomUUID()],
+    );
+    await query("INSERT INTO known_features SELECT 'queue-marker' ON CONFLICT DO NOTHING");
+    await eventually(() => expect(fleet.mayGoOnWith("queue-marker")).toBe(true), { timeoutMs: 20_000 });
+    seen.consumers = 2;
+    await untilLooks(3);
+    expect([fleet.readersKnow("queue-marker"), knows()]).toEqual([false, true]);
+  });
+
   it("does not where a manager lives that does not announce it", async () => {
     await query("INSERT INTO known_features SELECT 'admission' ON CONFLICT DO NOTHING");
     await query(`INSERT INTO managers (id, version, features, is_consuming) VALUES ($1, 'older', '["pause"]', true)`, [

@@ -135,6 +135,7 @@ export class ObserverManager {
       queues: this.#broker,
       prover,
       mayProve: (pool) => this.#fleet.mayUse("queue-marker", pool),
+      mayMark: () => this.#fleet.nextReaderKnows("queue-marker"),
       isCaughtUp,
       committed: wake,
       log,

@@ -7,10 +7,16 @@ const first: Sighting = {
   queue: { ready: 0, consumers: 1 },
   stateQueueDepth: 0,
   services: [service],
+  readUntilMs: null,
   atMs: 1_000,
 };
-/** Two seconds later; the service has given its inventory since. */
-const second: Sighting = { ...first, services: [{ ...service, inventoryAtMs: 1_500 }], atMs: 3_000 };
+/** Two seconds later; the service has given its inventory since, and a marker that was sent after the first look has been read. */
+const second: Sighting = {
+  ...first,
+  services: [{ ...service, inventoryAtMs: 1_500 }],
+  readUntilMs: 1_001,
+  atMs: 3_000,
+};
 
 /** As it was at the first look. */
 const draining = { ...service, isDraining: true };
@@ -22,7 +28,7 @@ describe("absence", () => {
 
   it("needs nobody's inventory where there is no service", () => {
     const empty = { ...first, services: [], queue: { ready: 0, consumers: 0 } };
-    expect(provenAbsent(empty, { ...empty, atMs: 3_000 })).toEqual(["o1"]);
+    expect(provenAbsent(empty, { ...empty, readUntilMs: 1_001, atMs: 3_000 })).toEqual(["o1"]);
   });
 
   it("needs no consumer of a service that drains, but its inventory", () => {
@@ -37,6 +43,8 @@ describe("absence", () => {
     ["a message is ready", {}, { queue: { ready: 1, consumers: 1 } }],
     ["a message was ready before", { queue: { ready: 1, consumers: 1 } }, {}],
     ["events are still to be read", {}, { stateQueueDepth: 1 }],
+    ["no marker has been read", {}, { readUntilMs: null }],
+    ["the marker that has been read was sent before the first look", {}, { readUntilMs: 1_000 }],
     ["a consumer is not among the services", {}, { queue: { ready: 0, consumers: 2 } }],
     ["a service has no consumer", {}, { queue: { ready: 0, consumers: 0 } }],
     ["one that drains still has its consumer", { services: [{ ...service, isDraining: true }] }, {}],

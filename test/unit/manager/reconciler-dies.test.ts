@@ -10,7 +10,6 @@ import { Dying, deathsIn } from "../../support/ports/dying.ts";
 import { MemoryBooks } from "../../support/ports/memory-books.ts";
 
 const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
-const prover = { advance: async () => false, clear: async () => undefined };
 const CLOCKS = {
   toFake: ["setTimeout", "clearTimeout", "performance"] as ("setTimeout" | "clearTimeout" | "performance")[],
 };
@@ -34,6 +33,10 @@ class World implements ReconcilerStore {
   /** Messages that wait in the work queue. */
   ready = 0;
   isAsked = false;
+  readUntilMs: number | null = null;
+  #markedAtMs: number | null = null;
+  /** The active manager stands still with what it was given. */
+  isHeld = false;
   /** What the service counts besides what the books say. */
   miscounted = 0;
 
@@ -56,9 +59,18 @@ class World implements ReconcilerStore {
     return this.#suspects().size > 0 ? ["default"] : [];
   }
 
-  async sight(): Promise<Pick<Sighting, "suspects" | "services" | "atMs">> {
+  async sight(): Promise<Pick<Sighting, "suspects" | "services" | "readUntilMs" | "atMs">> {
     this.#atMs += 10;
-    return { suspects: this.#suspects(), services: [{ ...this.service }], atMs: this.#atMs };
+    const { readUntilMs } = this;
+    return { suspects: this.#suspects(), services: [{ ...this.service }], readUntilMs, atMs: this.#atMs };
+  }
+
+  advance = async (): Promise<boolean> => false;
+  clear = async (): Promise<void> => undefined;
+
+  async mark(): Promise<void> {
+    this.#atMs += 10;
+    this.#markedAtMs = this.#atMs;
   }
 
   async askInventories(): Promise<void> {
@@ -77,8 +89,9 @@ class World implements ReconcilerStore {
     return { queue: { ready: this.ready, consumers: 1 }, stateQueueDepth: 0 };
   }
 
-  /** The others do their part: a start is sent, and an inventory given. */
+  /** The others do their part: a start is sent, a marker read, and an inventory given. */
   othersWork(): void {
+    if (!this.isHeld) this.readUntilMs = this.#markedAtMs;
     const { commands } = this.books.tables;
     for (const [key, { kind }] of commands)
       if (kind === "start") {
@@ -101,8 +114,9 @@ const partsOf = (world: World, process?: Dying): ReconcilerParts => {
     store: process?.port<ReconcilerStore>(world) ?? world,
     books: process === undefined ? world.books : world.books.of(process),
     queues: process?.port({ look: () => world.look() }) ?? world,
-    prover: process?.port(prover) ?? prover,
+    prover: process?.port(world) ?? world,
     mayProve: async () => false,
+    mayMark: () => true,
     isCaughtUp: () => true,
     committed: process?.port({ committed }).committed ?? committed,
     log,
@@ -110,8 +124,8 @@ const partsOf = (world: World, process?: Dying): ReconcilerParts => {
 };
 
 /** Half a minute of one manager. */
-async function reconcile(world: World, process?: Dying): Promise<Reconciler> {
-  const reconciler = new Reconciler(partsOf(world, process));
+async function reconcile(world: World, process?: Dying, parts: Partial<ReconcilerParts> = {}): Promise<Reconciler> {
+  const reconciler = new Reconciler({ ...partsOf(world, process), ...parts });
   reconciler.start();
   for (let second = 0; second < 30; second += 1) {
     await vi.advanceTimersByTimeAsync(1_000);
@@ -139,9 +153,24 @@ describe("a reconciler", () => {
 
   it("reaches its repair among the deaths that are tried", () => {
     expect(deaths.map(({ step }) => step)).toEqual(
-      expect.arrayContaining(["look", "askInventories", "loadUnchanged", "commit"]),
+      expect.arrayContaining(["look", "mark", "askInventories", "loadUnchanged", "commit"]),
     );
     expect(deathsOfCounts.map(({ step }) => step)).toContain("askInventory");
+  });
+
+  it("concludes nothing while the manager that reads holds what it was given, and does so when that is in the books", async () => {
+    const world = Object.assign(new World(), { isHeld: true });
+    const { counts } = await reconcile(world);
+    expect([counts.sentAgain, world.ready, world.statusOf(leaving)]).toEqual([0, 0, "OnDeleting"]);
+    world.isHeld = false;
+    await reconcile(world);
+    expect([world.ready, world.statusOf(leaving)]).toEqual([1, "Deleted"]);
+  });
+
+  it("concludes nothing by counts while somebody may read who knows no markers", async () => {
+    const world = new World();
+    const { counts } = await reconcile(world, undefined, { mayMark: () => false });
+    expect([counts.sentAgain, world.ready, world.statusOf(leaving)]).toEqual([0, 0, "OnDeleting"]);
   });
 
   it.each(deaths)("that dies $when $step ($at) leaves a successor that does so once", async ({ at, when }) => {

@@ -21,6 +21,7 @@ test("Pools that nobody serves hold up no proof in another, and each of them is 
     prover: { advance: async () => proofsAtMs.push(performance.now()) > 0, clear: async () => undefined },
     queues: { look: lookAt },
     mayProve: async (pool: string) => pool === "wanted",
+    mayMark: () => true,
     isCaughtUp: () => true,
     committed: () => undefined,
     log: keptLog(),

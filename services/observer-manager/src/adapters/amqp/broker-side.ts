@@ -46,6 +46,8 @@ export interface BrokerSideParts {
   committed(): void;
 }
 
+type Marker = Parameters<MarkerSender["sendMarkers"]>[0];
+
 /** A publish that is not confirmed by then is sent again; so long its command stays claimed. Not counted under an alarm. */
 const CONFIRM_TIMEOUT_MS = 10_000;
 
@@ -201,16 +203,21 @@ export class BrokerSide implements QueueLook, MarkerSender {
     return work?.ready ?? null;
   }
 
-  async sendMarkers({ pool, markerId, livesMs }: Parameters<MarkerSender["sendMarkers"]>[0]): Promise<void> {
+  async sendMarkers(marker: Marker): Promise<void> {
+    const { pool, markerId } = marker;
+    const body: QueueMarker = { kind: "QueueMarker", markerId, pool };
+    await Promise.all([this.#sendMarker(marker, EXCHANGES.start.name, pool, body), this.sendStateMarker(marker)]);
+  }
+
+  sendStateMarker(marker: Marker): Promise<void> {
+    const { pool, markerId } = marker;
+    const body: StateMarker = { kind: "StateMarker", markerId, pool };
+    return this.#sendMarker(marker, EXCHANGES.events.name, STATE_KEY, body);
+  }
+
+  #sendMarker({ livesMs }: Marker, exchange: string, routingKey: string, body: QueueMarker | StateMarker): Promise<void> {
     const common = { appId: this.#managerId, persistent: false, expirationMs: livesMs };
-    const queueMarker: QueueMarker = { kind: "QueueMarker", markerId, pool };
-    const stateMarker: StateMarker = { kind: "StateMarker", markerId, pool };
-    await Promise.all(
-      [
-        { body: queueMarker, exchange: EXCHANGES.start.name, routingKey: pool },
-        { body: stateMarker, exchange: EXCHANGES.events.name, routingKey: STATE_KEY },
-      ].map((each) => this.#publisher.publish({ ...common, ...each, type: each.body.kind, messageId: newMessageId() })),
-    );
+    return this.#publisher.publish({ ...common, exchange, routingKey, body, type: body.kind, messageId: newMessageId() });
   }
 
   /** For the reconciler. */

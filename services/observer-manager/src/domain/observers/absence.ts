@@ -13,22 +13,26 @@ export interface Sighting {
   suspects: ReadonlyMap<string, string>;
   /** The work queue: messages that nobody holds, and consumers. */
   queue: { ready: number; consumers: number };
-  /** Events that services have sent and the books have not read. */
+  /** Events that services have sent and no manager has been given. */
   stateQueueDepth: number;
   /** The pool's services that are not known to be gone. */
   services: readonly SightedService[];
-  /** PostgreSQL's clock. */
+  /** The books have read all that was said until then, as a marker tells that has come through the state queue; null: no marker has. */
+  readUntilMs: number | null;
+  /** PostgreSQL's clock, as is the above. */
   atMs: number;
 }
 
 /**
  * The ids of observers that are proven absent: neither the broker nor a service has them. Seen twice with nothing changed
  * between: no message is ready, the queue has as many consumers as services reported that do not drain, every service has
- * given its whole inventory since the first look, and the books have read everything that was said.
+ * given its whole inventory since the first look, and the books have read everything that was said before it: what an active
+ * manager that stands still has been given is in no queue's count.
  * A message in a frozen service's socket is in none of these, but then that service has not reported.
  */
 export function provenAbsent(first: Sighting, second: Sighting): string[] {
   if (!isQuiet(first) || !isQuiet(second)) return [];
+  if (second.readUntilMs === null || second.readUntilMs <= first.atMs) return [];
   if (first.services.length !== second.services.length) return [];
   const before = new Set(first.services.map((service) => `${service.id} ${service.generation}`));
   for (const service of second.services) {

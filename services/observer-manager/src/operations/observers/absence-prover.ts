@@ -13,6 +13,8 @@ export interface ProofStore {
   sight(pool: string, forMs: number): Promise<Omit<ProofSighting, "ready">>;
   /** @returns false where another manager was faster, or too many starts are on their way */
   begin(pool: string, markerId: string, services: string, insteadOf: string | null): Promise<boolean>;
+  /** For a pool that is looked at by counts, in the place of whatever there is. */
+  beginCounted(pool: string, markerId: string): Promise<void>;
   /**
    * Asks every living service of the pool for its inventory, in this round.
    * @param pairServices of the services, where this is the first of a pair. @returns false where another manager was faster
@@ -38,6 +40,8 @@ export interface MarkerSender {
   ready(pool: string): Promise<number | null>;
   /** Through the pool's work queue and the state queue. Rejects if either is not confirmed. */
   sendMarkers(marker: { pool: string; markerId: string; livesMs: number }): Promise<void>;
+  /** Through the state queue alone. Rejects if it is not confirmed. */
+  sendStateMarker(marker: { pool: string; markerId: string; livesMs: number }): Promise<void>;
 }
 
 export interface AbsenceProverParts {
@@ -51,6 +55,8 @@ export interface AbsenceProverParts {
 }
 
 const MAX_AT_ONCE = 2_000;
+/** As long as a look by counts stands (reconciler.ts). */
+const COUNTED_LIVES_MS = 60_000;
 
 /**
  * Takes a pool's proof of absence one step further (docs/decisions/0008-proof-of-absence.md, domain/absence-proof.ts). All of
@@ -90,6 +96,14 @@ export class AbsenceProver {
       const marks = new Map<string, string>(absent.map(({ id, mark }) => [id, mark]));
       if (absent.length > 0) await repair(pool, [...marks.keys()] as ObserverId[], marks);
     }
+  }
+
+  /** When it has been read, the books have read all that was said before a look by counts that was taken before this. */
+  async mark(pool: string): Promise<void> {
+    const { store, markers } = this.#parts;
+    const markerId = newMessageId();
+    await store.beginCounted(pool, markerId);
+    await markers.sendStateMarker({ pool, markerId, livesMs: COUNTED_LIVES_MS });
   }
 
   /** @param poolsInDoubt in which there still is something to be proven */

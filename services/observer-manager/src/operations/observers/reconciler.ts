@@ -11,7 +11,7 @@ export interface ReconcilerStore {
   /** Pools in which an observer has been without a run, and without a start to be sent, for `forMs`. */
   poolsInDoubt(forMs: number): Promise<string[]>;
   /** All of a sighting that the books know. */
-  sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "atMs">>;
+  sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "readUntilMs" | "atMs">>;
   /** Asks every living service of the pool for its inventory. */
   askInventories(pool: string): Promise<void>;
   /** Living services whose own count of runs differs, at this moment, from the books'. */
@@ -28,9 +28,11 @@ export interface ReconcilerParts {
   store: ReconcilerStore;
   books: BooksStore;
   queues: QueueLook;
-  prover: Pick<AbsenceProver, "advance" | "clear">;
+  prover: Pick<AbsenceProver, "advance" | "mark" | "clear">;
   /** Whether all services of the pool, and all managers, know markers. */
   mayProve(pool: string): Promise<boolean>;
+  /** Whether whoever reads the state queue knows markers. */
+  mayMark(): boolean;
   isCaughtUp(): boolean;
   /** Told after a commit that wrote commands. */
   committed(): void;
@@ -130,9 +132,10 @@ export class Reconciler {
     return EVERY_MS;
   }
 
-  /** By counts: in a pool without a service, or with one that does not know markers. */
+  /** By counts: in a pool without a service, or with one that does not know markers, or while a manager is silent. */
   async #lookAt(pool: string): Promise<void> {
-    const { store, queues } = this.#parts;
+    const { store, queues, prover, mayMark } = this.#parts;
+    if (!mayMark()) return void this.#firstLooks.delete(pool);
     const broker = await queues.look(pool);
     // Observers that wait for a free worker are no reason to ask anybody anything.
     if (!broker || broker.queue.ready > 0) return void this.#firstLooks.delete(pool);
@@ -141,7 +144,8 @@ export class Reconciler {
     const absent = first ? provenAbsent(first, now) : [];
     if (absent.length > 0) await this.repair(pool, absent as ObserverId[], now.suspects);
     const isStillOpen = first !== undefined && absent.length === 0 && isComparable(first, now);
-    if (isStillOpen) return; // the services have yet to answer
+    if (isStillOpen) return; // the services have yet to answer, or the marker is still to be read
+    await prover.mark(pool);
     this.#firstLooks.set(pool, now);
     await store.askInventories(pool);
     this.#parts.committed();

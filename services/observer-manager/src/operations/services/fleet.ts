@@ -89,6 +89,14 @@ export class Fleet {
   }
 
   /**
+   * Whether whoever reads the state queue now, or next, understands it: this manager alone, or those that all knew it. One that stands still, and is
+   * silent, counts as it did before.
+   */
+  nextReaderKnows(feature: Feature): boolean {
+    return this.#parts.stateConsumers() === 1 || this.readersKnow(feature) || this.mayGoOnWith(feature);
+  }
+
+  /**
    * Whether every manager that lives announces it, or all readers did while the books can be asked of none, and every living service of these
    * pools; without a service the first to come is trusted.
    */

@@ -5,8 +5,8 @@ const EVERY_MS = 500;
 
 /**
  * Watches whether the books have caught up with what the services said. A manager is ready once it has seen the state
- * queue read empty; silence of services counts only while it stays so. Read by a standby manager, an empty queue
- * means that the active one has caught up.
+ * queue read empty; silence of services counts only while it stays so. To a standby manager this proves nothing: what
+ * the active one was given and has not applied is not counted. Whoever concludes something sends a marker.
  */
 export class CatchUp {
   readonly #isIdle: () => boolean;

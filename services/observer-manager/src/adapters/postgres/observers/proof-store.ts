@@ -40,18 +40,25 @@ const ABSENT = (which: string): string => `
 /** So many starts are on their way that this is not the moment. */
 const MAX_TO_BE_SENT = 1_000;
 
+const INSTEAD = `
+  ON CONFLICT (pool) DO UPDATE SET
+    marker_id = excluded.marker_id, services = excluded.services, not_judged = excluded.not_judged,
+    begun_at = excluded.begun_at, snapshot = excluded.snapshot, queue_seen_at = excluded.queue_seen_at, state_seen_at = NULL,
+    round = 0, asked_at = excluded.asked_at, rounds_before = NULL, pair_from = NULL, pair_services = NULL, pair_snapshot = NULL`;
+
 /** The rows that it judges and the starts on their way are of one snapshot: that of this statement. */
 const BEGIN = `
   INSERT INTO absence_proofs AS p (pool, marker_id, services, not_judged)
   SELECT $1, $2::uuid, $3, coalesce(array_agg(c.observer_id), '{}')
   FROM commands c JOIN observers o ON o.id = c.observer_id WHERE c.kind = 'start' AND ${MESSAGE_POOL} = $1
   HAVING count(*) <= ${MAX_TO_BE_SENT}
-  ON CONFLICT (pool) DO UPDATE SET
-    marker_id = excluded.marker_id, services = excluded.services, not_judged = excluded.not_judged,
-    begun_at = excluded.begun_at, snapshot = excluded.snapshot, queue_seen_at = NULL, state_seen_at = NULL, round = 0,
-    asked_at = excluded.asked_at, rounds_before = NULL, pair_from = NULL, pair_services = NULL, pair_snapshot = NULL
-    WHERE p.marker_id = $4::uuid
+  ${INSTEAD} WHERE p.marker_id = $4::uuid
   RETURNING marker_id`;
+
+/** No marker of it is in the work queue, and it stands for no services: one that is begun for them takes its place at once. */
+const BEGIN_COUNTED = `
+  INSERT INTO absence_proofs (pool, marker_id, services, not_judged, queue_seen_at) VALUES ($1, $2, '', '{}', now())
+  ${INSTEAD}`;
 
 /** Under its marker and the round that was seen: of two managers one asks. */
 const NEXT_ROUND = `
@@ -113,6 +120,10 @@ export class PostgresProofStore implements ProofStore {
   async begin(pool: string, markerId: string, services: string, insteadOf: string | null): Promise<boolean> {
     const rows = await this.#dataSource.query<unknown[]>(BEGIN, [pool, markerId, services, insteadOf]);
     return rows.length > 0;
+  }
+
+  async beginCounted(pool: string, markerId: string): Promise<void> {
+    await this.#dataSource.query(BEGIN_COUNTED, [pool, markerId]);
   }
 
   ask(...[pool, { markerId, round: seen }, { round, pairServices }]: Parameters<ProofStore["ask"]>): Promise<boolean> {

@@ -27,6 +27,10 @@ const SERVICES = `
          extract(epoch FROM inventory_at) * 1000 AS "inventoryAtMs"
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
 
+/** All that was said before the marker of then, which has been read, stands in this snapshot. */
+const READ_UNTIL = `
+  SELECT extract(epoch FROM begun_at) * 1000 AS ms FROM absence_proofs WHERE pool = $1 AND state_seen_at IS NOT NULL`;
+
 const NOW = "SELECT extract(epoch FROM now()) * 1000 AS ms";
 
 const ASK = `
@@ -55,13 +59,15 @@ export class PostgresReconcilerStore implements ReconcilerStore {
   }
 
   /** One snapshot, so that nothing moves between the look at the observers and that at the services. */
-  sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "atMs">> {
+  sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "readUntilMs" | "atMs">> {
     return this.#dataSource.transaction("REPEATABLE READ", async (tx) => {
       const [clock] = await tx.query<{ ms: string }[]>(NOW);
       const suspects = await tx.query<{ id: string; mark: string }[]>(SUSPECTS, [forMs, pool]);
       const services = await tx.query<(Sighting["services"][number] & { inventoryAtMs: string | null })[]>(SERVICES, [pool]);
+      const [read] = await tx.query<{ ms: string }[]>(READ_UNTIL, [pool]);
       return {
         atMs: Number(clock?.ms),
+        readUntilMs: read === undefined ? null : Number(read.ms),
         suspects: new Map(suspects.map(({ id, mark }) => [id, mark])),
         services: services.map((one) => ({
           ...one,
