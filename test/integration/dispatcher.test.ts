@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { Publisher, SupervisedConnection } from "@unacked/broker";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { AmqpCommandSender } from "../../services/observer-manager/src/adapters/amqp/commands/command-sender.ts";
 import { WorkQueues } from "../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
 import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
+import type { CommandSender } from "../../services/observer-manager/src/operations/commands/command-store.ts";
 import { Dispatcher } from "../../services/observer-manager/src/operations/commands/dispatcher.ts";
 import { brokerSettings } from "../support/broker/broker-client.ts";
 import type { Management } from "../support/broker/management.ts";
@@ -68,6 +70,31 @@ test("a death that cannot be certified is tried again, and what went out beside 
   const kinds = await books.dataSource.query("SELECT kind FROM commands");
   const { total } = await management.queue("unacked.work.default");
   expect({ kinds, starts: total }).toEqual({ kinds: [{ kind: "probe" }], starts: 1 });
+});
+
+test("a command that somebody keeps locked is not asked for hundreds of times a second, and is sent when it is free", async () => {
+  await books.dataSource.query("DELETE FROM commands");
+  const id = await putObserver(books.dataSource);
+  await command({ kind: "start", observer_id: id, revision: 1 });
+  const store = new PostgresCommandStore(books.dataSource);
+  const claims = vi.spyOn(store, "claimDue");
+  const sent: string[] = [];
+  const sender: CommandSender = {
+    isReady: true,
+    ready: async () => undefined,
+    send: async (due) => due.map(({ kind }) => (sent.push(kind), "sent")),
+  };
+  const dispatcher = new Dispatcher(store, sender, keptLog(), { applied() {}, putAside() {}, sent() {} });
+  const holder = books.dataSource.createQueryRunner();
+  onTestFinished(() => holder.release());
+  await holder.startTransaction();
+  await holder.query("DELETE FROM commands"); // as the ledger does it in a batch, or a person
+  dispatcher.start();
+  onTestFinished(() => dispatcher.stop());
+  await delay(2_000);
+  expect(claims.mock.calls.length).toBeLessThan(50);
+  await holder.rollbackTransaction();
+  await eventually(() => expect(sent).toEqual(["start"]));
 });
 
 test("what is confirmed while its claim is being renewed is settled all the same, and not sent again", async () => {

@@ -53,7 +53,7 @@ export interface CommandStore {
    * Claims up to `limit` due commands, for `holdMs`: then they are due again, for any manager, unless renewed or settled. A stop is
    * not claimed, but taken for sent: it is due again after its pause, until it is answered.
    */
-  claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses): Promise<Claim>;
+  claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses, which?: "all" | "no-starts"): Promise<Claim>;
   /** The claim holds for `holdMs` from now on. */
   renew(claim: Claim, holdMs: number): Promise<void>;
   /** Removes, or puts off, each as told; what was forgotten meanwhile, or claimed by another, is left as it is. */

@@ -10,11 +10,17 @@ import { OWN_CLAIM_HOLDS_MS, type OwnStart, type OwnStarts } from "./own-starts.
 
 const CLAIM_LIMIT = 2_000;
 const CLAIMS_AT_ONCE = 2;
+/** While so many starts wait for their confirms, no more are claimed, only other commands. */
+const MAX_STARTS_UNDER_WAY = CLAIM_LIMIT * CLAIMS_AT_ONCE;
+/** A claim that the broker does not confirm by then holds up the next one no longer: the queue of a pool may have lost its majority. */
+const PATIENCE_MS = 250;
 /** So long the commands of a manager that died wait for another. */
 const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
 /** Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it. */
 const MAX_OWN = MAX_BULK + CLAIM_LIMIT;
 const BACKSTOP_MS = 5_000;
+/** What is due and could not be claimed is locked by somebody. */
+const LOCKED_PAUSE_MS = 100;
 const FAILED_PAUSE_MS = 1_000;
 /** Of an admission while its observer is being stopped: by then it has been, or goes on. */
 const PUT_OFF_MS = 1_000;
@@ -37,6 +43,8 @@ export class Dispatcher implements OwnStarts {
   #isDue = true;
   /** Each until its outcome is written. They never reject. */
   readonly #underWay = new Set<Promise<void>>();
+  /** Of these claims; own starts are not among them. */
+  #startsUnderWay = 0;
   /** The same of own starts. */
   readonly #ownUnderWay = new Set<Promise<void>>();
   /** Nobody claims under it again: one for all own starts. */
@@ -108,11 +116,12 @@ export class Dispatcher implements OwnStarts {
   async #round(): Promise<number> {
     await this.#sender.ready(this.#loop.signal);
     const mayBeDue = this.#loop.takeWake() || this.#isDue;
-    this.#isDue = mayBeDue && (await this.#claim()) === CLAIM_LIMIT;
-    if (this.#isDue) return 0; // more than that may be
+    const claimed = mayBeDue ? await this.#claim() : undefined;
+    this.#isDue = claimed === "more";
+    if (this.#isDue) return 0;
     const nextDueInMs = (await this.#store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
     this.#isDue = nextDueInMs <= BACKSTOP_MS;
-    return Math.min(BACKSTOP_MS, Math.max(1, nextDueInMs));
+    return Math.min(BACKSTOP_MS, Math.max(claimed === "nothing" ? LOCKED_PAUSE_MS : 1, nextDueInMs));
   }
 
   #failed(error: unknown): number {
@@ -122,14 +131,28 @@ export class Dispatcher implements OwnStarts {
     return FAILED_PAUSE_MS;
   }
 
-  /** Where there are more than one claim takes, the next are claimed while the broker confirms these. */
-  async #claim(): Promise<number> {
-    const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS, RESENDS);
-    if (claim.due.length === 0) return 0;
-    const sending = this.#dispatch(claim).finally(() => this.#underWay.delete(sending));
+  /**
+   * Where there are more than one claim takes, the next are claimed while the broker confirms these.
+   * @returns more: than this may be due
+   */
+  async #claim(): Promise<"nothing" | "all" | "more"> {
+    const mayStart = this.#startsUnderWay < MAX_STARTS_UNDER_WAY;
+    const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS, RESENDS, mayStart ? "all" : "no-starts");
+    const { length } = claim.due;
+    if (length === 0 && mayStart) return "nothing";
+    if (length > 0) this.#beginToSend(claim);
+    if (length < CLAIM_LIMIT || this.#underWay.size >= CLAIMS_AT_ONCE) await firstOf(this.#underWay, PATIENCE_MS);
+    return length === CLAIM_LIMIT || !mayStart ? "more" : "all";
+  }
+
+  #beginToSend(claim: Claim): void {
+    const starts = claim.due.filter(({ kind }) => kind === "start").length;
+    this.#startsUnderWay += starts;
+    const sending = this.#dispatch(claim).finally(() => {
+      this.#startsUnderWay -= starts;
+      this.#underWay.delete(sending);
+    });
     this.#underWay.add(sending);
-    if (claim.due.length < CLAIM_LIMIT || this.#underWay.size === CLAIMS_AT_ONCE) await Promise.race(this.#underWay);
-    return claim.due.length;
   }
 
   async #dispatch(claim: Claim): Promise<void> {
@@ -172,6 +195,14 @@ export class Dispatcher implements OwnStarts {
       }
     }
   }
+}
+
+/** Until one of them is over, for `ms` at most. */
+async function firstOf(several: Iterable<Promise<void>>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([...several, over]);
+  clearTimeout(timer);
 }
 
 /** What nobody wants any more is not sent. */

@@ -37,7 +37,7 @@ const CLAIM = prepared(`
         CASE WHEN kind = 'stop' THEN least($5::float8, $4::float8 * 2 ^ least(sent_count, 16)) ELSE $3::float8 END,
       sent_count = sent_count + CASE WHEN kind = 'stop' THEN 1 ELSE 0 END
     FROM ${WITHOUT_THE_DISK} WHERE c.id = ANY(ARRAY(
-      SELECT id FROM commands WHERE due_at <= now() ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
+      SELECT id FROM commands WHERE due_at <= now() AND ($6::boolean OR kind <> 'start') ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING c.id, c.kind, c.sent_count AS "sentCount", c.observer_id AS "observerId", c.revision,
               c.service_id AS "serviceId", c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason,
               c.trace_context AS "traceContext"
@@ -134,7 +134,7 @@ export class PostgresCommandStore implements CommandStore {
     this.#dataSource = dataSource;
   }
 
-  async claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses): Promise<Claim> {
+  async claimDue(...[limit, holdMs, stopPauses, which = "all"]: Parameters<CommandStore["claimDue"]>): Promise<Claim> {
     const id = newClaimId();
     const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [
       limit,
@@ -142,6 +142,7 @@ export class PostgresCommandStore implements CommandStore {
       holdMs,
       stopPauses.firstMs,
       stopPauses.maxMs,
+      which === "all",
     ]);
     try {
       return { id, due: await this.#withUpdates(await this.#withAdmissions(await this.#withStarts(rows))) };

@@ -1,0 +1,41 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type OwnBroker, systemOnOwnBroker } from "../support/broker/own-broker.ts";
+import { rabbitmqctl } from "../support/broker/rabbitmqctl.ts";
+
+const env = { WORK_QUEUE_TYPE: "quorum" };
+/** As with two of its three members gone: nobody answers for it, while the broker's other queues go on. */
+const WITHOUT_A_LEADER = `
+  {ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"unacked.work.a">>)), ra:stop_server(quorum_queues, amqqueue:get_pid(Q)).`;
+
+let own: OwnBroker;
+beforeEach(async () => {
+  own = await systemOnOwnBroker();
+}, 240_000);
+afterEach(() => own.close());
+
+test("A pool whose quorum queue has lost its majority holds up no stop of another pool's observer", async () => {
+  const { system, dir } = own;
+  await system.startManager({ env });
+  await system.startService("service-1", { env });
+  const running = await system.createMany("runs", 4, {});
+  await delay(12_000); // until it is known that all managers can start at a time
+  expect((await system.create("stuck-0", {}, { pool: "a", whenFull: "queue" })).status).toBe(201);
+  await delay(1_500);
+  await rabbitmqctl(dir, "eval", WITHOUT_A_LEADER.trim());
+  // It is sent by the dispatcher, as restarts, repairs and resumptions are.
+  const startAt = new Date(Date.now() + 2_000).toISOString();
+  const { status, body } = await system.create("stuck-1", {}, { pool: "a", whenFull: "queue", startAt });
+  expect(status, JSON.stringify(body)).toBe(201);
+  await system.untilStatus(["stuck-1"], "Created");
+  const tookMs: number[] = [];
+  for (const { id } of running) {
+    await delay(500);
+    const sinceMs = performance.now();
+    expect((await system.call("DELETE", `/api/v1/observers/${id}`)).status).toBe(202);
+    await system.untilStatus([id], "Deleted", 60_000);
+    tookMs.push(Math.round(performance.now() - sinceMs));
+  }
+  console.info(`observers of another pool were Deleted after ${tookMs.join(", ")} ms`);
+  expect(tookMs.filter((ms) => ms > 2_500)).toEqual([]);
+}, 240_000);
