@@ -73,7 +73,7 @@ describe("a dispatcher", () => {
     for (let stops = 1; stops <= 3; stops += 1) {
       world.put(1, "stop");
       dispatcher.wake();
-      await vi.waitFor(() => expect(world.stopsSent).toBe(stops), { timeout: 1_000 });
+      await vi.waitFor(() => expect(world.stopsSent).toBe(stops), { timeout: 10_000 });
     }
     expect(world.confirms.length).toBe(1);
   });
@@ -85,12 +85,12 @@ describe("a dispatcher", () => {
     await vi.waitFor(() => expect(world.sent.length).toBe(2 * LIMIT));
     world.put(1, "stop");
     dispatcher.wake();
-    await vi.waitFor(() => expect(world.stopsSent).toBe(1), { timeout: 1_000 });
+    await vi.waitFor(() => expect(world.stopsSent).toBe(1), { timeout: 10_000 });
     await delay(1_000);
     expect([world.sent.length, world.due.length]).toEqual([2 * LIMIT + 1, LIMIT]);
     expect(world.claims.length).toBeLessThan(12);
     world.confirms[0]?.();
-    await vi.waitFor(() => expect(world.sent.length).toBe(3 * LIMIT + 1), { timeout: 1_000 });
+    await vi.waitFor(() => expect(world.sent.length).toBe(3 * LIMIT + 1), { timeout: 10_000 });
   });
 
   it("takes what comes while the broker confirms by one claim, and claims nothing while nothing is due", async () => {
@@ -101,7 +101,7 @@ describe("a dispatcher", () => {
     for (let i = 0; i < 10; i += 1) {
       world.put(10, "start");
       dispatcher.wake();
-      await delay(1);
+      await Promise.resolve();
     }
     world.confirms[0]?.();
     await vi.waitFor(() => expect(world.claims.slice(0, 2)).toEqual([1, 100]));
@@ -113,9 +113,9 @@ describe("a dispatcher", () => {
   it("looks no more often than now and then at a command that is due and that somebody else has locked", async () => {
     world = new World();
     world.nextInMs = -5_000;
+    const beganMs = performance.now();
     begin();
-    await delay(1_000);
-    expect(world.claims.length).toBeGreaterThan(3);
-    expect(world.claims.length).toBeLessThan(30);
+    await vi.waitFor(() => expect(world.claims.length).toBeGreaterThan(5), { timeout: 10_000 });
+    expect(performance.now() - beganMs).toBeGreaterThan(4 * 100);
   });
 });

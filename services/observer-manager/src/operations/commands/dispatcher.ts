@@ -121,7 +121,8 @@ export class Dispatcher implements OwnStarts {
     if (this.#isDue) return 0;
     const nextDueInMs = (await this.#store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
     this.#isDue = nextDueInMs <= BACKSTOP_MS;
-    return Math.min(BACKSTOP_MS, Math.max(claimed === "nothing" ? LOCKED_PAUSE_MS : 1, nextDueInMs));
+    const isLocked = claimed === "nothing" && nextDueInMs <= 0;
+    return Math.min(BACKSTOP_MS, isLocked ? LOCKED_PAUSE_MS : Math.max(1, nextDueInMs));
   }
 
   #failed(error: unknown): number {
