@@ -37,5 +37,5 @@ test("A pool whose quorum queue has lost its majority holds up no stop of anothe
     tookMs.push(Math.round(performance.now() - sinceMs));
   }
   console.info(`observers of another pool were Deleted after ${tookMs.join(", ")} ms`);
-  expect(tookMs.filter((ms) => ms > 2_500)).toEqual([]);
+  expect(tookMs.filter((ms) => ms > 5_000)).toEqual([]); // 10 s is what the broker has for a confirm
 }, 240_000);
