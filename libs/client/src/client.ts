@@ -15,6 +15,7 @@ import { CallError } from "./call-error.ts";
 import type { Decoder, StreamName } from "./decoder.ts";
 import { followStream, type Lost, pause } from "./event-stream.ts";
 import { Flows } from "./flows/flows.ts";
+import { isRepeatable } from "./repeatable.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import type { RawAnswer, Wire } from "./wire.ts";
 
@@ -165,17 +166,6 @@ export function toSearch(query: object = {}): URLSearchParams {
     for (const each of Array.isArray(value) ? value : [value]) search.append(key, String(each));
   }
   return search;
-}
-
-/** Only a create without an id of one's own is another one when it is made again; and what is taken again are other tasks. */
-function isRepeatable(name: CallName, body: unknown): boolean {
-  const hasId = (created: unknown) => (created as { id?: unknown }).id !== undefined;
-  if (name === "takeTasks") return false;
-  if (name === "createObserver" || name === "createTask" || name === "createFlow") return hasId(body);
-  // Run again from the same place once it is over, it would run a third time.
-  if (name === "rerunFlow") return false;
-  if (name === "createObservers") return (body as { observers: unknown[] }).observers.every(hasId);
-  return name !== "createTasks" || (body as { tasks: unknown[] }).tasks.every(hasId);
 }
 
 /** When to try again, in ms; undefined: that would be answered the same. */

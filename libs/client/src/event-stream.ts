@@ -25,12 +25,12 @@ export async function* openStream(
   { path, lastEventId }: { path: string; lastEventId?: string | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<EventBlock[]> {
-  const silence = new AbortController();
-  const beSilent = () => setTimeout(() => silence.abort(new Error("it fell silent")), MAX_SILENCE_MS);
+  const ending = new AbortController();
+  const beSilent = () => setTimeout(() => ending.abort(new Error("it fell silent")), MAX_SILENCE_MS);
   let timer = beSilent();
   try {
     const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
-    const response = await wire.open(path, headers, AbortSignal.any([signal, silence.signal]));
+    const response = await wire.open(path, headers, AbortSignal.any([signal, ending.signal]));
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!response.ok || !isStream || response.body === null)
       throw refusalOf(await rawOf(response, `GET ${wire.url}${path}`), decoder);
@@ -45,6 +45,7 @@ export async function* openStream(
     }
   } finally {
     clearTimeout(timer);
+    ending.abort(); // whoever reads no more would keep the connection, and its process
   }
 }
 
@@ -71,6 +72,7 @@ export async function* followStream(
           if (block.event === last) return;
         }
       }
+      hasBegun = true; // it was opened: a manager that stops may end it before its first event
       if (!signal.aborted) yield { name: "lost", why: "the manager ended it" };
     } catch (error) {
       if (signal.aborted) return;

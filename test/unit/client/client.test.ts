@@ -91,6 +91,49 @@ describe("a call", () => {
     expect(asked).toBe(times);
   });
 
+  test.each([
+    ["runSchedule", { path: { scheduleId: "nightly" }, body: {} }],
+    ["beginWork", { body: { act: "restart", all: true } }],
+    ["moveObserver", { path: { ref: "x" } }],
+    ["reloadService", { path: { service: "x" } }],
+    ["restartObserver", { path: { ref: "x" } }],
+    ["restartObservers", { body: { names: ["x"] } }],
+    ["retryTask", { path: { taskId: "x" } }],
+    ["retryTaskFailures", { body: { type: "x" } }],
+    ["cancelTask", { path: { taskId: "x" } }],
+    ["deleteObserver", { path: { ref: "x" } }],
+    ["deleteSchedule", { path: { scheduleId: "x" } }],
+    ["resumeObserver", { path: { ref: "x" } }],
+  ] as const)("that would be done twice, or be refused as done already, is not made again: %s", async (name, input) => {
+    let asked = 0;
+    const client = await clientOf((request) => {
+      asked += 1;
+      request.socket.destroy();
+    });
+    await expect(client.call(name, input as never)).rejects.toMatchObject({ kind: "unreachable" });
+    expect(asked).toBe(1);
+  });
+
+  test.each([
+    ["getTask", { path: { taskId: "x" } }],
+    ["putSchedule", { path: { scheduleId: "nightly" }, body: {} }],
+    ["beginWork", { body: { act: "restart", all: true, id: "0190b7c8-0000-7000-8000-000000000001" } }],
+    ["createTimers", { body: { timers: [{ id: "x" }] } }],
+    ["completeTask", { path: { taskId: "x" }, body: {} }],
+    ["pauseSchedule", { path: { scheduleId: "nightly" } }],
+  ] as const)("that is answered the same again is made again: %s", async (name, input) => {
+    let asked = 0;
+    const client = await clientOf(
+      (request) => {
+        asked += 1;
+        request.socket.destroy();
+      },
+      { retries: 1 },
+    );
+    await expect(client.call(name, input as never)).rejects.toMatchObject({ kind: "unreachable" });
+    expect(asked).toBe(2);
+  });
+
   test("ends with its signal, by the signal's reason", async () => {
     const client = await clientOf(() => undefined);
     const leaving = new AbortController();
@@ -148,6 +191,39 @@ test("what an observer says is followed to its end, over a break, and nothing tw
   for await (const { name } of client.logs("x", { limit: 3 }, AbortSignal.timeout(10_000))) names.push(name);
   expect(names).toEqual(["entry", "lost", "entry", "end"]);
   expect(from).toEqual([undefined, "e1"]);
+});
+
+const READY_EVENT = 'event: ready\nid: 1\ndata: {"cursor":"1"}\n\n';
+
+test("a stream whose reader breaks off is closed", async () => {
+  let closed: (() => void) | undefined;
+  const isClosed = new Promise<void>((resolve) => (closed = resolve));
+  const client = await clientOf((_request, response) => {
+    response.on("close", () => closed?.());
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(READY_EVENT);
+  });
+  for await (const { name } of client.changes(new AbortController().signal)) {
+    expect(name).toBe("ready");
+    break;
+  }
+  await isClosed;
+});
+
+test("a stream that a stopping manager ended before it said anything is opened again until it works", async () => {
+  let asked = 0;
+  const client = await clientOf((request, response) => {
+    asked += 1;
+    if (asked === 2) return void request.socket.destroy(); // nobody listens for a moment
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (asked === 1) response.end("retry: 1000\n\n");
+    else response.write(READY_EVENT);
+  });
+  const told: string[] = [];
+  for await (const { name } of client.changes(AbortSignal.timeout(10_000))) {
+    told.push(name);
+    if (name === "ready") break;
+  }
+  expect(told).toEqual(["lost", "lost", "ready"]);
 });
 
 test("a page of its manager's own version takes answers as they are, and problems by their code", async () => {

@@ -1,0 +1,44 @@
+import { type CallName, placeOf } from "@unacked/contracts";
+
+/**
+ * What a manager answers the same when it is asked again, beside reads, PUTs, and creates with an id of one's own. All else would be
+ * done twice, or be refused as what is so already, and whoever called would not hear that it was done.
+ */
+const SAFE: ReadonlySet<CallName> = new Set<CallName>([
+  "changeObserver",
+  "pauseObserver",
+  "resetCheckpoint",
+  "changeTask",
+  "changeTaskType",
+  "completeTask",
+  "failTask",
+  "extendTask",
+  "cancelTimer",
+  "pauseSchedule",
+  "resumeSchedule",
+  "backfillSchedule",
+  "previewSchedule",
+  "drainService",
+  "cordonService",
+  "uncordonService",
+  "cancelRebalance",
+]);
+
+/** By the name of the call: what it creates. */
+const CREATED: Partial<Record<CallName, (body: unknown) => unknown[]>> = {
+  createObserver: (body) => [body],
+  createObservers: (body) => (body as { observers: unknown[] }).observers,
+  createTask: (body) => [body],
+  createTasks: (body) => (body as { tasks: unknown[] }).tasks,
+  createFlow: (body) => [body],
+  createTimers: (body) => (body as { timers: unknown[] }).timers,
+  beginWork: (body) => [body],
+};
+
+/** Whether a call may be made again of which nobody knows whether it was done. */
+export function isRepeatable(name: CallName, body: unknown): boolean {
+  const { method } = placeOf(name);
+  const created = CREATED[name]?.(body);
+  if (created !== undefined) return created.every((one) => (one as { id?: unknown }).id !== undefined);
+  return method === "GET" || method === "PUT" || SAFE.has(name);
+}
