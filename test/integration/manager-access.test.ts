@@ -311,6 +311,23 @@ describe("a foreign page", () => {
     }
   });
 
+  test("whose origin is named may send, and read, each header that calls have", async () => {
+    const naming = await startClosed({ corsOrigins: [ORIGIN] });
+    const { headers: allowed } = await naming.call("OPTIONS", "/api/v1/observers/x", {
+      headers: { origin: ORIGIN, "access-control-request-method": "PATCH" },
+    });
+    const { headers: answered } = await naming.call("GET", "/api/v1/stats", {
+      headers: { origin: ORIGIN, ...bearer(operator) },
+    });
+    const named = (list: string | null) => list?.split(",").map((name) => name.trim());
+    expect(named(allowed.get("access-control-allow-headers"))).toEqual(
+      expect.arrayContaining(["Authorization", "Content-Type", "If-Match", "Last-Event-ID", "Prefer"]),
+    );
+    expect(named(answered.get("access-control-expose-headers"))).toEqual(
+      expect.arrayContaining(["ETag", "Location", "Preference-Applied", "Retry-After", "Unacked-Left-Out"]),
+    );
+  });
+
   test("that gave its own host name our address gets nothing where nobody is asked who they are", async () => {
     const open = await startOpen({ allowedHosts: ["unacked.example"] });
     const { port } = new URL(open.url);

@@ -141,10 +141,10 @@ test("A task that is Failed, or Cancelled, rejects with an error of that name, a
 test("Waiting ends with its time, with the signal's reason, and where it is no use", async () => {
   const { client, asked } = await managerOf(json(READY), json(READY), json(READY), problem("task-not-found"));
   const task = client.tasks.handle(TASK_ID);
-  const late = await failureOf(task.result({ timeoutMs: 300 }));
+  const late = await failureOf(task.result({ timeoutMs: 900 }));
   expect(late).toBeInstanceOf(TaskNotOver);
   expect(late).toMatchObject({ name: "TaskNotOver", task: { status: "Ready" } });
-  expect(asked).toHaveLength(1); // answered at once, and not asked again and again
+  expect(asked).toHaveLength(2); // looked at, then waited for: answered at once, and not asked again and again
   const leaving = new AbortController();
   setTimeout(() => leaving.abort(new Error("leaving")), 100);
   expect(await failureOf(task.result({ signal: leaving.signal }))).toMatchObject({ message: "leaving" });
@@ -156,6 +156,15 @@ test("Waiting ends with its time, with the signal's reason, and where it is no u
   server?.close();
   const away = await failureOf(task.result({ timeoutMs: 400 }));
   expect(away).toMatchObject({ name: "TaskNotOver", task: undefined, cause: { kind: "unreachable" } });
+});
+
+test("Who waits for less than a second is told how the task stands, or gets its result if it ends in that time", async () => {
+  const { client, asked } = await managerOf(json(READY), () => undefined, json(READY), json({ ...COMPLETED, output: 1 }));
+  const task = client.tasks.handle(TASK_ID);
+  const late = await failureOf(task.result({ timeoutMs: 900 }));
+  expect((late as Error).message).toBe(`task ${TASK_ID} is still Ready after 900 ms`);
+  expect(asked.map(({ path }) => path.split("?")[1])).toEqual(["wait=0s", "wait=1s"]);
+  expect(await task.result({ timeoutMs: 900 })).toBe(1);
 });
 
 test("Many are created in calls that are small enough, each answered for itself", async () => {

@@ -39,13 +39,15 @@ export async function untilOver<View>(
     const leftMs = Math.floor(endMs - beganMs);
     if (leftMs < 1) throw notOver(seen, timeoutMs, failure);
     const inTime = Number.isFinite(leftMs) ? AbortSignal.timeout(Math.min(leftMs, LONGEST_TIMER_MS)) : undefined;
-    const waitS = Math.min(MAX_WAIT_S, Math.max(1, Math.floor(Math.min(leftMs, longestWaitMs(calls)) / 1_000)));
+    const longestS = Math.max(1, Math.floor(Math.min(leftMs, longestWaitMs(calls)) / 1_000));
+    // A wait is a second at least, and would be broken off without a word of how it stands.
+    const waitS = leftMs < 1_000 && seen === undefined ? 0 : Math.min(MAX_WAIT_S, longestS);
     try {
       seen = await look(`${waitS}s`, AbortSignal.any([signal, inTime].filter((one) => one !== undefined)));
       if (isOver(seen)) return seen;
       failure = undefined;
       failures = 0;
-      await pauseUntil(beganMs + LEAST_ROUND_MS, endMs, signal);
+      if (waitS > 0) await pauseUntil(beganMs + LEAST_ROUND_MS, endMs, signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (inTime?.aborted) continue;

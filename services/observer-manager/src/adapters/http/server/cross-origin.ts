@@ -40,8 +40,8 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
   const answer = cors({
     origin: [...origins],
     methods: ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"],
-    allowedHeaders: ["Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id"],
-    exposedHeaders: ["Location", "Retry-After", "X-Request-Id"],
+    allowedHeaders: ["Authorization", "Content-Type", "If-Match", "Last-Event-ID", "Prefer", "X-Request-Id"],
+    exposedHeaders: ["ETag", "Location", "Preference-Applied", "Retry-After", "Unacked-Left-Out", "X-Request-Id"],
     maxAge: 600,
     preflightContinue: true, // the path itself answers OPTIONS, with what it allows
   });
