@@ -48,6 +48,39 @@ describe("a task in memory", () => {
     await expect(runTask(double, { params: { of: 1 }, signal })).rejects.toThrow("enough");
   });
 
+  it("rejects when its time is over, or its signal aborts, also where its handler ignores that", async () => {
+    const deaf = (timeoutMs: number) =>
+      defineTask({ type: "deaf", params: z.object({}), timeoutMs, run: () => new Promise(() => undefined) });
+    await expect(runTask(deaf(10))).rejects.toThrow("it took longer than 10 ms");
+    const leaving = new AbortController();
+    const run = runTask(deaf(60_000), { signal: leaving.signal });
+    leaving.abort(new Error("enough"));
+    await expect(run).rejects.toThrow("enough");
+  });
+
+  it("is waited for as it cleans up", async () => {
+    let isClean = false;
+    const task = defineTask({
+      type: "x",
+      params: z.object({}),
+      timeoutMs: 10,
+      run: async ({ signal }) => {
+        await sleep(60_000, signal).catch(() => undefined);
+        await sleep(50, new AbortController().signal);
+        isClean = true;
+      },
+    });
+    await expect(runTask(task)).rejects.toThrow("it took longer than 10 ms");
+    expect(isClean).toBe(true);
+  });
+
+  it("does not run where its signal has aborted before", async () => {
+    let ran = false;
+    const task = defineTask({ type: "x", params: z.object({}), run: async () => void (ran = true) });
+    await expect(runTask(task, { signal: AbortSignal.abort(new Error("gone")) })).rejects.toThrow("gone");
+    expect(ran).toBe(false);
+  });
+
   it("remembers which fields of its draft mean nothing", () => {
     const draft = { type: "x", params: z.object({}), run: async () => null, timeoutMS: 1, retries: 3 };
     expect(unknownFieldsOf(defineTask(draft))).toEqual(["timeoutMS", "retries"]);

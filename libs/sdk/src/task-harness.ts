@@ -32,11 +32,15 @@ export type TaskRunOptions = {
   readonly onCreate?: (task: TaskCreation) => void;
 };
 
+/** How long a handler whose signal has aborted is waited for. */
+const SETTLE_MS = 500;
+
 /**
  * One attempt of a task in memory, with no broker and no service: for tests of a handler. Resolves with the result as it would be kept
  * (after its schema and JSON); rejects as the attempt fails: with what the handler threw, with `invalid-params` or `invalid-output`,
- * or with the signal's reason when `timeoutMs` is over or the signal aborts. A handler that postpones its task rejects with
- * `TaskPostponed`, whatever it does after that. From `emergency.fromAttempt` on the emergency handler runs.
+ * or with the signal's reason when `timeoutMs` is over or the signal aborts: when the handler has settled, and half a second later if it
+ * does not. A handler that postpones its task rejects with `TaskPostponed`, whatever it does after that. From `emergency.fromAttempt`
+ * on the emergency handler runs.
  *
  * @example
  * ```ts
@@ -69,7 +73,8 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
   const postponing = new Postponing();
   const creations = new Creations();
   try {
-    const value = await handlerOf(definition, attempt).run({
+    ending.signal.throwIfAborted();
+    const settled = handlerOf(definition, attempt).run({
       params: parsed.params,
       ...inputsOf(definition, givenOf(options)),
       signal: ending.signal,
@@ -82,6 +87,7 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
       postpone: postponing.postpone,
       tasks: creations,
     });
+    const value = await settledOf(settled, ending.signal);
     ending.signal.throwIfAborted();
     if (postponing.asked === undefined) {
       const output = JSON.parse(outputJson(definition, value)) as R;
@@ -100,6 +106,19 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
   }
   ending.signal.throwIfAborted();
   throw new TaskPostponed(postponing.asked);
+}
+
+/** Time to clean up, and to say what became of it; a handler that ignores its signal is not waited for. */
+function settledOf<R>(settled: Promise<R>, signal: AbortSignal): Promise<R> {
+  let timer: NodeJS.Timeout | undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    const wait = () => {
+      timer = setTimeout(() => reject(signal.reason), SETTLE_MS);
+    };
+    if (signal.aborted) wait();
+    else signal.addEventListener("abort", wait, { once: true });
+  });
+  return Promise.race([settled, givenUp]).finally(() => clearTimeout(timer));
 }
 
 /** As they would come over the wire. */
