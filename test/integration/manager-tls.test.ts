@@ -10,7 +10,7 @@ import { startProcess } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
 import { watchAnswer } from "../support/rest/watched-answers.ts";
-import { useBooks } from "../support/servers/books.ts";
+import { putService, useBooks } from "../support/servers/books.ts";
 import { authority, type Certificate } from "../support/servers/certificates.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 
@@ -117,6 +117,20 @@ describe("REST over TLS", () => {
       expect((await unacked("get", "observers", ...url, ...authorityOf(ca), ...certificate)).err).toContain(
         "--client-certificate FILE",
       );
+  });
+
+  test("is spoken by the completion of the command line, too, with the certificates of the context, or of the line so far", async () => {
+    const name = "completed-1";
+    await putService(books.dataSource, { name });
+    const manager = await start({ ...server, clientCaFile: ca.certFile });
+    const cwd = temporaryFolder("completion");
+    const env = { UNACKED_URL: "", UNACKED_TOKEN: "", XDG_CONFIG_HOME: cwd };
+    const unacked = (...args: string[]) => runCli(args, { cwd, env });
+    const address = ["--url", `https://localhost:${portOf(manager)}`, "--certificate-authority", ca.certFile];
+    const mine = ["--client-certificate", client.certFile, "--client-key", client.keyFile];
+    expect((await unacked("__complete", "--", ...address, ...mine, "drain", "")).out).toBe(`${name}\n`);
+    await unacked("config", "set-context", "there", ...address, ...mine);
+    expect((await unacked("__complete", "--", "drain", "")).out).toBe(`${name}\n`);
   });
 
   test("shows a renewed certificate to the next client, and the old one while the new one is no good", async () => {

@@ -374,8 +374,8 @@ export class UnackedApi {
     return (await this.#call("listTypes", {})).items;
   }
 
-  async listServices({ all }: { all: boolean }): Promise<ServiceView[]> {
-    return (await this.#call("listServices", { query: all ? { all } : {} })).items;
+  async listServices({ all }: { all: boolean }, signal?: AbortSignal): Promise<ServiceView[]> {
+    return (await this.#call("listServices", { query: all ? { all } : {} }, undefined, signal)).items;
   }
 
   drainService(service: string): Promise<ServiceView> {
@@ -431,8 +431,8 @@ export class UnackedApi {
     return this.#told(this.#client.logs(ref, { limit }, signal), `observer ${ref}`);
   }
 
-  stats(): Promise<Stats> {
-    return this.#call("getStats", {});
+  stats(signal?: AbortSignal): Promise<Stats> {
+    return this.#call("getStats", {}, undefined, signal);
   }
 
   changes(signal: AbortSignal): AsyncGenerator<ChangeEvent | Lost> {
@@ -440,8 +440,13 @@ export class UnackedApi {
   }
 
   /** @param about what it is about, for refusals */
-  async #call<Name extends CallName>(name: Name, input: CallInput<Name>, about?: string): Promise<AnswerOf<Name>> {
-    return this.#client.call(name, input).catch((error: unknown) => Promise.reject(this.#failure(error, about)));
+  async #call<Name extends CallName>(
+    name: Name,
+    input: CallInput<Name>,
+    about?: string,
+    signal?: AbortSignal,
+  ): Promise<AnswerOf<Name>> {
+    return this.#client.call(name, input, signal).catch((error: unknown) => Promise.reject(this.#failure(error, about)));
   }
 
   async *#pages<Name extends PagedCallName>(

@@ -1,7 +1,7 @@
 import { TASK_STATUSES, type TaskBulkCount } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { TaskBulkTarget } from "../client/api.ts";
-import { usageFailure } from "../failure.ts";
+import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseTaskFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
@@ -87,9 +87,13 @@ function add(program: Command, io: Io, { name, summary, done, change }: Change):
     .option("--dry-run", "say how many, and change nothing")
     .action(async (ids: string[], options: ChangeOptions, self: Command) => {
       const session = openSession(io, self);
-      const { matched, accepted, more } = await change(session, toTarget(ids, options), options.dryRun === true);
-      const how = options.dryRun === true ? `would be ${done}` : done;
+      const dryRun = options.dryRun === true;
+      const { matched, accepted, more } = await change(session, toTarget(ids, options), dryRun);
+      const how = dryRun ? `would be ${done}` : done;
       io.out(plainLine(`${accepted} of ${matched} tasks: ${how}${more ? "; more match: do it again" : ""}`));
+      const asked = Math.max(matched, new Set(ids).size);
+      if (!dryRun && accepted < asked)
+        throw new CliFailure("failed", `${asked - accepted} of ${asked}: not known, or not ${done}`);
     });
 }
 

@@ -5,7 +5,7 @@ import { type Candidates, findCandidates } from "../completion/candidates.ts";
 import { COMPLETION_RULES } from "../completion/rules.ts";
 import { COMPLETION_SCRIPTS, SHELLS, type Shell } from "../completion/scripts.ts";
 import { contextFilePath, readContextFile } from "../config/context-file.ts";
-import { chooseAddress } from "../config/contexts.ts";
+import { chooseAddress, tlsFilesOf } from "../config/contexts.ts";
 import type { Io } from "../io.ts";
 import { plainLines } from "../output/plain-text.ts";
 
@@ -44,8 +44,8 @@ async function findNames(io: Io, { names, given, operands }: Candidates, current
   const file = readContextFile(contextFilePath(io.env));
   if (names === "contexts") return Object.keys(file.contexts);
   if (names === undefined || names === "files") return [];
-  const { url, token } = chooseAddress(file, { url: given.url, token: given.token, context: given.context, env: io.env });
-  const api = new UnackedApi({ url, token }, { timeoutMs: TIMEOUT_MS });
+  const { url, token, tls } = chooseAddress(file, { ...given, tls: tlsFilesOf(given), env: io.env });
+  const api = new UnackedApi({ url, token, tls }, { timeoutMs: TIMEOUT_MS });
   if (names === "observers") return observerNames(api, current);
   if (names === "params") return paramsOf(await api.listTypes(), operands[0]);
   const services = await api.listServices({ all: false });

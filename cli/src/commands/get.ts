@@ -1,6 +1,7 @@
 import { LIVING_STATUSES, type ObserverView, type RunView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
+import { toCount } from "../input/count.ts";
 import {
   parseAuditFilters,
   parseErrorFilters,
@@ -274,9 +275,4 @@ function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: Ge
     ...(groups !== undefined && !isErrors ? ["--groups"] : []),
   ];
   if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${kind}`);
-}
-
-function toCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageFailure(`"${text}" is no count`);
-  return Number(text);
 }

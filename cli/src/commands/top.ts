@@ -29,25 +29,35 @@ async function top(session: Session, options: TopOptions): Promise<void> {
   const { io } = session;
   if (options.once === true || !io.outIsTerminal) return io.out(await overview(session));
   const interruption = io.interruption();
-  for (let text = await overview(session); ; text = await overviewOrWhyNot(session)) {
-    // Drawn over what was there, line by line, and cleared below: nothing flickers.
-    const time = new Date(io.nowMs()).toTimeString().slice(0, 8);
-    const lines = fitting([`${time}  ${session.api.url}`, "", ...text.trimEnd().split("\n")], io.outRows());
-    io.out(`\u001b[H${lines.join("\u001b[K\n")}\u001b[J`);
-    await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C: seen below
+  for (let look = overview; ; look = overviewOrWhyNot) {
+    const text = await look(session, interruption).catch(unlessLeaving(interruption));
+    if (text !== undefined) {
+      // Drawn over what was there, line by line, and cleared below: nothing flickers.
+      const time = new Date(io.nowMs()).toTimeString().slice(0, 8);
+      const lines = fitting([`${time}  ${session.api.url}`, "", ...text.trimEnd().split("\n")], io.outRows());
+      io.out(`\u001b[H${lines.join("\u001b[K\n")}\u001b[J`);
+      await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C: seen below
+    }
     if (interruption.aborted) return io.out("\n");
   }
 }
 
-async function overview({ api, io, paint }: Session): Promise<string> {
-  const [stats, services] = await Promise.all([api.stats(), api.listServices({ all: false })]);
+/** Whoever has pressed Ctrl-C waits for no answer. */
+const unlessLeaving =
+  (interruption: AbortSignal) =>
+  (error: unknown): undefined => {
+    if (!interruption.aborted) throw error;
+  };
+
+async function overview({ api, io, paint }: Session, signal?: AbortSignal): Promise<string> {
+  const [stats, services] = await Promise.all([api.stats(signal), api.listServices({ all: false }, signal)]);
   return overviewText(stats, services, { paint, nowMs: io.nowMs() });
 }
 
 /** A manager that is away for a while does not end what somebody watches. */
-async function overviewOrWhyNot(session: Session): Promise<string> {
+async function overviewOrWhyNot(session: Session, signal?: AbortSignal): Promise<string> {
   try {
-    return await overview(session);
+    return await overview(session, signal);
   } catch (error) {
     if (error instanceof CliFailure && error.exitKind === "unreachable") return failureText(error);
     throw error;

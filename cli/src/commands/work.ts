@@ -2,6 +2,7 @@ import type { WorkAct, WorkView } from "@unacked/contracts";
 import { newUuid, WORK_ACTS } from "@unacked/contracts";
 import { Argument, type Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
+import { toCount } from "../input/count.ts";
 import { parseFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -35,9 +36,9 @@ export function addWork(program: Command, io: Io): void {
   work
     .command("list")
     .summary("the newest first")
-    .option("--limit <count>", "so many at most", "20")
-    .action(async ({ limit }: { limit: string }, self: Command) => {
-      const { items } = await openSession(io, self).api.listWork(Number(limit));
+    .option("--limit <count>", "so many at most", toCount, 20)
+    .action(async ({ limit }: { limit: number }, self: Command) => {
+      const { items } = await openSession(io, self).api.listWork(limit);
       for (const each of items) io.out(plainLine(`${each.id}  ${each.begunAt}  ${each.begunBy.name}  ${lineOf(each)}`));
     });
   work

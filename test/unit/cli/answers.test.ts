@@ -141,6 +141,31 @@ it.each([
   expect(again.err).toContain(`--id ${id}`);
 });
 
+describe("of tasks, one that nothing came of is told by the exit code", () => {
+  const other = "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f42";
+  it.each([
+    ["cancel", "cancel", TASK_ID, 0, 0],
+    ["cancel", "cancel", `${TASK_ID} ${other}`, 1, 1],
+    ["rerun", "retry", TASK_ID, 1, 0],
+    ["rerun", "retry", "--filter type=resize", 3, 2],
+  ])("%s: (%s of) %s", async (command, call, which, matched, accepted) => {
+    const body = { matched, accepted, more: false };
+    const { code, err } = await unacked(`${command} ${which}`, { [`POST tasks/${call}`]: { body } });
+    expect(code).toBe(EXIT_CODES.failed);
+    expect(err).toContain("1 of ");
+  });
+
+  it.each([
+    ["an id that was said twice", `cancel ${TASK_ID} ${TASK_ID}`, 1],
+    ["a dry run", `cancel ${TASK_ID} --dry-run`, 0],
+    ["a filter that none matches", "cancel --filter type=resize", 0],
+  ])("but not %s", async (_what, line, count) => {
+    const body = { matched: count, accepted: count, more: false };
+    const { code } = await unacked(line, { "POST tasks/cancel": { body } });
+    expect(code).toBe(0);
+  });
+});
+
 it("an argument that is empty is named, and asks nothing of the manager", async () => {
   const { code, err } = await unacked("get tasks ", {});
   expect(err).toBe("error: get: argument 2 is empty. Was a variable of the shell not set? Nothing was sent.\n");

@@ -61,6 +61,8 @@ it.each([
   "get obs ",
   "describe task ",
   "work show ",
+  "work list --limit many",
+  "work list --limit 0",
   "delete schedules a ",
   "priority 01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41 ",
   "priority 01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41 0x5",

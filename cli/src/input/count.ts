@@ -1,0 +1,6 @@
+import { usageFailure } from "../failure.ts";
+
+export function toCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageFailure(`"${text}" is no count`);
+  return Number(text);
+}
