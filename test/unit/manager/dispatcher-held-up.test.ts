@@ -60,7 +60,9 @@ describe("a dispatcher", () => {
   }
 
   afterEach(async () => {
-    const confirming = setInterval(() => world.confirms.splice(0).forEach((confirm) => void confirm()), 10);
+    const confirming = setInterval(() => {
+      for (const confirm of world.confirms.splice(0)) confirm();
+    }, 10);
     await dispatcher.stop();
     clearInterval(confirming);
   });

@@ -1,4 +1,4 @@
-import { type DoublingPauses, type InventoryProof, newClaimId, type ObserverId, type RunId } from "@unacked/contracts";
+import { type InventoryProof, newClaimId, type ObserverId, type RunId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type {
   Admission,
