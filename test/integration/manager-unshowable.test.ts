@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { fitting } from "../../services/observer-manager/src/adapters/http/server/fitting-rows.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
-import { putObserver } from "../support/servers/books.ts";
+import { putObserver, putService } from "../support/servers/books.ts";
 
 /* Rows that somebody has changed by hand, so that no answer can show them: they cost nobody the others. */
 
-const { books, manager } = useHttpManager({ emptied: "observers" });
+const { books, manager } = useHttpManager({ emptied: "observers, services, tasks" });
 
 test("A row that cannot be shown is left out of its list, and both the answer and the log say so", async () => {
   const [good, bad] = [await putObserver(books.dataSource), await putObserver(books.dataSource)];
@@ -40,15 +40,35 @@ test("So it is from the columns that the page reads", async () => {
   expect(headers.get("unacked-left-out")).toBe("1");
 });
 
+test("What became of each of many stays in its place, and what cannot be shown is a problem there", async () => {
+  await putService(books.dataSource);
+  const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
+  const tasks = [a, b, c].map((id) => ({ id, type: "count" }));
+  expect((await manager.call("POST", "/api/v1/tasks", { json: tasks[0] })).status).toBe(201);
+  await books.dataSource.query(`UPDATE tasks SET last_error = '{"name": 5}' WHERE id = $1`, [a]);
+  const { status, body, headers } = await manager.call("POST", "/api/v1/tasks/batch", { json: { tasks } });
+  expect([status, headers.has("unacked-left-out")]).toEqual([200, false]);
+  expect(body.results).toMatchObject([
+    { status: 500, problem: { code: "internal-error", detail: "What became of it cannot be shown" } },
+    { status: 201, task: { id: b } },
+    { status: 201, task: { id: c } },
+  ]);
+  expect(manager.lines).toContainEqual(
+    expect.objectContaining({ level: "error", fields: expect.objectContaining({ operation: "createTasks" }) }),
+  );
+});
+
 test("What is wrong elsewhere than in a row is our error, as it was", () => {
+  const standIn = () => ({});
   const schema = z.object({ items: z.array(z.object({ id: z.string() })), total: z.int() });
-  expect(() => fitting(schema, { items: [{ id: 5 }], total: "many" })).toThrow("total");
-  expect(() => fitting(schema, { items: "none", total: 1 })).toThrow("items");
+  expect(() => fitting(schema, { items: [{ id: 5 }], total: "many" }, standIn)).toThrow("total");
+  expect(() => fitting(schema, { items: "none", total: 1 }, standIn)).toThrow("items");
   const deep = z.object({ of: z.object({ name: z.string(), ids: z.array(z.string()) }) });
-  expect(() => fitting(deep, { of: { name: "a", ids: [5] } })).toThrow("ids");
-  expect(fitting(schema, { items: [{ id: 5 }, { id: "a" }], total: 2 })).toEqual({
+  expect(() => fitting(deep, { of: { name: "a", ids: [5] } }, standIn)).toThrow("ids");
+  expect(fitting(schema, { items: [{ id: 5 }, { id: "a" }], total: 2 }, standIn)).toEqual({
     body: { items: [{ id: "a" }], total: 2 },
     leftOut: [{ row: 5, why: expect.stringContaining("id: ") }],
+    replaced: [],
   });
 });
 

@@ -7,28 +7,45 @@ export interface LeftOut {
   why: string;
 }
 
+interface Fitting<Body> {
+  body: Body;
+  leftOut: LeftOut[];
+  /** Those that something else stands for. */
+  replaced: LeftOut[];
+}
+
 type Fields = Record<string, unknown>;
+
+/** What became of each of many, in the order given: whoever has asked knows them by their places. */
+const BY_PLACE = "results";
 
 /**
  * The body of an answer as its schema has it. A row of a list in it that the schema does not know, as somebody has changed it in the
- * database by hand, is left out: else one row would cost all who ask for any list that it is in. Throws where anything else is wrong.
+ * database by hand, is left out, or `standIn` is in its place where places count: else one row would cost all who ask for any list that
+ * it is in. Throws where anything else is wrong.
  */
-export function fitting<Body>(schema: z.ZodType<Body>, body: unknown): { body: Body; leftOut: LeftOut[] } {
+export function fitting<Body>(schema: z.ZodType<Body>, body: unknown, standIn: () => object): Fitting<Body> {
   const { data, error } = schema.safeParse(body);
-  if (error === undefined) return { body: data as Body, leftOut: [] };
+  if (error === undefined) return { body: data as Body, leftOut: [], replaced: [] };
   const left: Fields = { ...(body as Fields) };
   const leftOut: LeftOut[] = [];
+  const replaced: LeftOut[] = [];
   for (const [list, wrong] of wrongRows(error)) {
     const rows = left[list] as Fields | Fields[];
     const isByColumns = !Array.isArray(rows);
     if (isByColumns && !Object.values(rows).every(Array.isArray)) throw error;
+    if (list === BY_PLACE && !isByColumns) {
+      for (const [index, why] of wrong) replaced.push({ row: nameOf(rows[index]) ?? index, why });
+      left[list] = rows.map((row, index) => (wrong.has(index) ? { ref: row["ref"], ...standIn() } : row));
+      continue;
+    }
     for (const [index, why] of wrong)
       leftOut.push({ row: isByColumns ? cell(rows, "id", index) : nameOf(rows[index]), why });
     left[list] = isByColumns
       ? Object.fromEntries(Object.entries(rows).map(([name, column]) => [name, without(column as unknown[], wrong)]))
       : without(rows, wrong);
   }
-  return { body: schema.parse(left), leftOut };
+  return { body: schema.parse(left), leftOut, replaced };
 }
 
 /** By list: which rows of it, and what is wrong with each. A list is an array of rows, or an object with an array of each column. */
@@ -49,4 +66,4 @@ const without = <Row>(rows: readonly Row[], wrong: ReadonlyMap<number, string>):
   rows.filter((_, index) => !wrong.has(index));
 
 const cell = (columns: Fields, name: string, index: number): unknown => (columns[name] as unknown[] | undefined)?.[index];
-const nameOf = (row: Fields | undefined): unknown => row?.id ?? row?.name;
+const nameOf = (row: Fields | undefined): unknown => row?.id ?? row?.name ?? row?.ref;

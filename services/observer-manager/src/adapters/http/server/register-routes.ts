@@ -2,11 +2,13 @@ import { type Access, MAX_REQUEST_BODY_BYTES, type Role } from "@unacked/contrac
 import type { IRouter, Request, RequestHandler, Response } from "express";
 import type { Actor } from "../../../domain/access/identity.ts";
 import type { Log } from "../../../operations/log.ts";
+import { refusedOne } from "../../../operations/problem-details.ts";
+import type { Refusal } from "../../../operations/refusal.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { readInput } from "../api/request-input.ts";
 import type { EventsAnswer, Route } from "../api/route.ts";
 import { callerOf } from "./caller.ts";
-import { fitting } from "./fitting-rows.ts";
+import { fitting, type LeftOut } from "./fitting-rows.ts";
 import type { Gate } from "./gate.ts";
 import { jsonBody, sendJson } from "./json-body.ts";
 import { sendProblem } from "./problem-of-error.ts";
@@ -17,6 +19,8 @@ import { sendEventStream } from "./server-sent-events.ts";
 /** How many rows cannot be shown, of a list that has such. */
 const LEFT_OUT_HEADER = "Unacked-Left-Out";
 const MAX_TOLD = 10;
+/** Of one of many; whether it was done is not said by it. */
+const UNSHOWABLE: Refusal = { kind: "problem", code: "internal-error", detail: "What became of it cannot be shown" };
 
 /** A path and what it answers by method. */
 export interface RegisteredPath {
@@ -73,7 +77,7 @@ function handlersOf(route: Route, log: Log): RequestHandler[] {
 
 /**
  * What goes out is shaped by the schema in the OpenAPI document, as the caller's role may see it: what is not in it stays
- * here, what is missing is our error; but a row that is wrong is left out of its list, and said so.
+ * here, what is missing is our error; but a row that is wrong is left out of its list, or a problem is in its place, and said so.
  */
 async function answerRoute(route: Route, log: Log, request: Request, response: Response): Promise<void> {
   const requestId = requestIdOf(response);
@@ -96,14 +100,15 @@ async function answerRoute(route: Route, log: Log, request: Request, response: R
   if (described === undefined)
     throw new Error(`${route.operationId} answers ${outcome.status}, which its description does not know`);
   const schema = input.prefersMinimal ? described.minimal : described.schema;
-  const { body, leftOut = [] } = schema ? fitting(seenBy(by.role, schema), outcome.body) : {};
+  const unshowable = () => refusedOne(UNSHOWABLE, requestId);
+  const { body, leftOut = [], replaced = [] } = schema ? fitting(seenBy(by.role, schema), outcome.body, unshowable) : {};
+  const tell = (rows: LeftOut[], text: string) =>
+    log.error({ requestId, operation: route.operationId, rows: rows.slice(0, MAX_TOLD) }, text);
   if (leftOut.length > 0) {
-    log.error(
-      { requestId, operation: route.operationId, rows: leftOut.slice(0, MAX_TOLD) },
-      "Rows cannot be shown, and are left out",
-    );
+    tell(leftOut, "Rows cannot be shown, and are left out");
     response.setHeader(LEFT_OUT_HEADER, String(leftOut.length));
   }
+  if (replaced.length > 0) tell(replaced, "Rows cannot be shown, and a problem is in their place");
   if (input.prefersMinimal) response.setHeader("Preference-Applied", "return=minimal");
   for (const [name, value] of Object.entries(outcome.headers ?? {}))
     response.setHeader(name, name === "Location" ? `${request.baseUrl}${value}` : value);
