@@ -136,7 +136,11 @@ it("What its workers are is told as it is by then, once, however long what tells
     unblock = resolve;
   });
   const batches: TaskEvent[][] = [];
-  const publish = async ({ body }: { body: Buffer }) => void batches.push(JSON.parse(String(body)).events);
+  let isLater = false;
+  const publish = async ({ body }: { body: Buffer }) => {
+    batches.push(JSON.parse(String(body)).events);
+    if (isLater && batches.length === 2) tell(6); // that of the next generation was looked at, and not taken
+  };
   const publisher = { publish, writable: () => blocked, declareAgain: () => Promise.resolve() };
   const waiting = new TaskSender({ serviceId: "s" } as never, { publisher, log: console } as never);
   const sending = waiting.run();
@@ -150,10 +154,11 @@ it("What its workers are is told as it is by then, once, however long what tells
   expect(waiting.waiting).toBe(3);
   waiting.enterGeneration(2);
   tell(5);
+  isLater = true;
   unblock();
   await waiting.emptied();
   waiting.close();
   await sending;
-  expect(batches).toEqual([[workers(1)], [workers(4), ended("a")], [workers(5)]]);
-  expect(confirmed).toEqual([1, 2, 3, 4, 5]);
+  expect(batches).toEqual([[workers(1)], [workers(4), ended("a")], [workers(6)]]);
+  expect(confirmed).toEqual([1, 2, 3, 4, 5, 6]);
 });

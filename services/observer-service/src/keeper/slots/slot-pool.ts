@@ -242,6 +242,7 @@ export class SlotPool {
     );
     this.#later(() => {
       this.#isShort = false;
+      if (this.#isClosed) return;
       this.#fill();
       this.#hooks.onRoom();
     });

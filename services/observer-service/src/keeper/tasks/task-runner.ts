@@ -165,7 +165,7 @@ export class TaskRunner {
   /** Ends that attempt for good; where there is none, its message is refused when it comes. */
   cancel(taskId: TaskId, sendId: SendId): void {
     const runs = this.#runs.ofSend(taskId, sendId);
-    for (const run of runs) this.#stop(run, { kind: "stopped" });
+    for (const run of runs.toReversed()) this.#stop(run, { kind: "stopped" }); // none begins as the one before it ends
     if (runs.length === 0) this.#admission.refuse(sendId);
   }
 

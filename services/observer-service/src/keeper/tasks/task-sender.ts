@@ -88,6 +88,7 @@ export class TaskSender {
     const before = this.#workers;
     if (before?.generation !== this.#generation) return false;
     before.event = event;
+    before.json = ""; // it may have been written for a batch that it was not taken into
     if (onConfirmed !== undefined) before.onConfirmed = [...(before.onConfirmed ?? []), onConfirmed];
     return true;
   }
