@@ -67,3 +67,30 @@ it("A slot makes none of the schemas of messages: it would take longer than all 
   const slot = readFileSync(join(ROOT, "services/observer-service/bundle/slot/main.js"), "utf8");
   expect(slot.match(/(?<=^\/\/ )libs\/contracts\S+/gm)).toEqual(["libs/contracts/dist/text-lengths.js"]);
 });
+
+it("A folder without packages gets each of those that are offered as one file, of which two ways to import it share what is in it", () => {
+  const service = join(ROOT, "services/observer-service/bundle/slot");
+  write({
+    "hooks.mjs": `import { register } from "node:module"; register(${JSON.stringify(`file://${service}/resolve-sdk.js`)});`,
+    "observer.mjs": `
+      import { defineObserver } from "@unacked/sdk";
+      import { z } from "zod";
+      import * as core from "zod/v4/core";
+      import * as mini from "zod/mini";
+      import de from "zod/v4/locales/de.js";
+      const isShared = z.string() instanceof core.$ZodType && z.core.$ZodType === core.$ZodType && mini.string() instanceof core.$ZodType;
+      const at = ["@unacked/sdk", "zod", "zod/v4/core", "zod/mini"].map((name) => import.meta.resolve(name));
+      console.log(JSON.stringify({ at, isShared, types: [typeof defineObserver, typeof de] }));`,
+  });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--import", join(bundle, "hooks.mjs"), join(bundle, "observer.mjs")],
+    { encoding: "utf8" },
+  );
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toEqual({
+    at: ["@unacked/sdk", "zod", "zod/v4/core", "zod/mini"].map((name) => `file://${service}/offered/${name}.js`),
+    isShared: true,
+    types: ["function", "function"],
+  });
+});

@@ -57,14 +57,18 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   return teardown;
 }
 
-/** The tests' own observers and tasks as JavaScript: thousands of slots are started, and each would load what translates them. */
+/**
+ * The tests' own observers and tasks as JavaScript, with zod in a file that they share: thousands of slots are started, and each
+ * would load what translates them, and zod's hundred files.
+ */
 async function compileObservers(): Promise<void> {
   await build({
     entryPoints: COMPILED.map((folder) => join(ROOT, `test/fixtures/${folder}/*.ts`)),
     outbase: join(ROOT, "test/fixtures"),
     outdir: join(ROOT, "test/fixtures/dist"),
     bundle: true,
-    packages: "external",
+    splitting: true,
+    external: ["@unacked/sdk", "pg"],
     platform: "node",
     format: "esm",
     logLevel: "warning",
