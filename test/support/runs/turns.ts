@@ -10,6 +10,9 @@ const turn = TESTS_TURN === undefined ? undefined : Number(TESTS_TURN);
 // Else no case at all would run, and nobody would know.
 if (turn !== undefined && ![0, 1, 2].includes(turn)) throw new Error(`TESTS_TURN is ${TESTS_TURN}: it must be 0, 1 or 2`);
 
+/** Whether several commits show it all together: what is done again and again may be done less often. */
+export const isInTurns = turn !== undefined;
+
 /** Those whose turn it is: at least one. For `test.each`. */
 export function inTurn<Case>(cases: readonly Case[]): Case[] {
   if (turn === undefined) return [...cases];
