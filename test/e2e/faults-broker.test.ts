@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Rabbitmq, startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { managementOf } from "../support/broker/management.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, temporaryFolder } from "../support/servers/servers.ts";
 import { BROKER_TEST_CONFIG } from "../support/servers/test-servers.ts";
 import { System } from "../support/system/system.ts";
@@ -13,7 +14,7 @@ const COUNT = 2_000;
 const EVERY_MS = 1_000;
 const CHECK = { freshMs: 3 * EVERY_MS, timeoutMs: 60_000 };
 
-describe("two thousand observers on two services, when the broker", () => {
+describe.runIf(isTurnOf(1))("two thousand observers on two services, when the broker", () => {
   const dir = temporaryFolder("rabbitmq");
   let broker: Rabbitmq;
   let endBroker = async (): Promise<void> => undefined;

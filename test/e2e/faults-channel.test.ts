@@ -4,6 +4,7 @@ import { passiveDeclare } from "../support/broker/amqp-frames.ts";
 import type { TcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 /** A service opens them in this order on the connection that consumes. */
@@ -12,7 +13,7 @@ const STOP_DELAY_MS = 300;
 /** The broker gives the messages of a closed channel away at once: the old handlers stop beside the new ones. */
 const MAX_OVERLAP_MS = 1_000;
 
-describe("a channel that goes alone, its connection still standing (fault 2)", () => {
+describe.runIf(isTurnOf(2))("a channel that goes alone, its connection still standing (fault 2)", () => {
   let system: System;
   let wire: TcpProxy;
   let first: RunningProcess;

@@ -5,6 +5,7 @@ import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { cutQueueType } from "../support/broker/cut-queue-type.ts";
 import { managementOf } from "../support/broker/management.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, temporaryFolder } from "../support/servers/servers.ts";
 import { BROKER_TEST_CONFIG } from "../support/servers/test-servers.ts";
 import { System } from "../support/system/system.ts";
@@ -12,7 +13,7 @@ import { System } from "../support/system/system.ts";
 const CONSUMER_TIMEOUT_MS = 5_000;
 const REMEDY = "consumer_timeout = 315360000000";
 
-describe("on a broker that nobody configured, so that it takes long unacked messages back", () => {
+describe.runIf(isTurnOf(0))("on a broker that nobody configured, so that it takes long unacked messages back", () => {
   const dir = temporaryFolder("rabbitmq");
   let endBroker = async (): Promise<void> => undefined;
   let system: System;

@@ -1,6 +1,7 @@
 import type { ObserverView } from "@unacked/contracts";
 import { afterAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const KILLS = 10;
@@ -10,7 +11,7 @@ describe.concurrent("an observer whose holder is killed -9 again and again (faul
   const systems: System[] = [];
   afterAll(async () => void (await Promise.all(systems.map((system) => system.close()))));
 
-  it.each(["classic", "quorum"])(
+  it.each(inTurn(["classic", "quorum"]))(
     `is still there after ${KILLS} times, on a %s queue`,
     async (queueType) => {
       const env = { WORK_QUEUE_TYPE: queueType };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const COUNT = 5_000;
@@ -12,7 +13,7 @@ interface Channel {
   messages_unacknowledged: number;
 }
 
-describe("a service with five thousand observers", () => {
+describe.runIf(isTurnOf(2))("a service with five thousand observers", () => {
   let system: System;
 
   beforeAll(async () => {

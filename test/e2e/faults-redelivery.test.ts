@@ -7,6 +7,7 @@ import { memoryAlarm } from "../support/broker/rabbitmqctl.ts";
 import type { TcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import type { ServiceOptions, System } from "../support/system/system.ts";
 
@@ -68,7 +69,7 @@ describe("a stale ack (fault 3)", () => {
     return observers.every((one) => acting.has(one.id) && fresh.has(one.id));
   };
 
-  it("of an observer that completed while its connection was down acks no other's message", async () => {
+  it.runIf(isTurnOf(0))("of an observer that completed while its connection was down acks no other's message", async () => {
     const pool = "stale-completed";
     const { one, others } = await endsWhileBlocked(pool, { returnWhenFile: "" }, async () => undefined);
     await system.untilStatus([one.id], "Completed");
@@ -77,17 +78,20 @@ describe("a stale ack (fault 3)", () => {
     system.reportOverlap("completed while down", others);
   });
 
-  it("of an observer that was stopped while its connection was down acks no other's message", async () => {
-    const pool = "stale-stopped";
-    const { one, others } = await endsWhileBlocked(pool, { stopWhenFile: "" }, async ({ id }) => {
-      expect((await system.call("DELETE", `/api/v1/observers/${id}`)).status).toBe(202);
-      await eventually(async () => expect((await system.get(id)).status).toBe("OnDeleting"));
-    });
-    await system.untilStatus([one.id], "Deleted");
-    await system.untilStatus(idsOf(others), "Processing");
-    await system.check({ pool });
-    system.reportOverlap("stopped while down", others);
-  });
+  it.runIf(isTurnOf(1))(
+    "of an observer that was stopped while its connection was down acks no other's message",
+    async () => {
+      const pool = "stale-stopped";
+      const { one, others } = await endsWhileBlocked(pool, { stopWhenFile: "" }, async ({ id }) => {
+        expect((await system.call("DELETE", `/api/v1/observers/${id}`)).status).toBe(202);
+        await eventually(async () => expect((await system.get(id)).status).toBe("OnDeleting"));
+      });
+      await system.untilStatus([one.id], "Deleted");
+      await system.untilStatus(idsOf(others), "Processing");
+      await system.check({ pool });
+      system.reportOverlap("stopped while down", others);
+    },
+  );
 });
 
 describe("a wire that is cut and healed, with a single service that gets its own messages again (fault 4)", () => {
@@ -109,30 +113,36 @@ describe("a wire that is cut and healed, with a single service that gets its own
     system.reportOverlap("cut and healed", before);
   });
 
-  it("a handler that takes 2 s to stop, within the 0.4 heartbeats of 6 s: the new run waits for the old one", async () => {
-    const pool = "cut-slow";
-    const { wire, service } = await serviceOnWire(pool, { env: { HEARTBEAT_S: "6" } });
-    const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
-    await cutAndHeal(wire, service);
-    await untilSecondRun(before);
-    expect(service.exit()).toBeNull();
-    await system.check({ pool, maxOverlapMs: 0 });
-    system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 6 s", before);
-  });
+  it.runIf(isTurnOf(0))(
+    "a handler that takes 2 s to stop, within the 0.4 heartbeats of 6 s: the new run waits for the old one",
+    async () => {
+      const pool = "cut-slow";
+      const { wire, service } = await serviceOnWire(pool, { env: { HEARTBEAT_S: "6" } });
+      const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
+      await cutAndHeal(wire, service);
+      await untilSecondRun(before);
+      expect(service.exit()).toBeNull();
+      await system.check({ pool, maxOverlapMs: 0 });
+      system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 6 s", before);
+    },
+  );
 
-  it("a handler that takes 2 s to stop, over the 0.4 heartbeats of 4 s: its slot ends, and another one runs all", async () => {
-    const pool = "cut-slow-slot";
-    const { wire, service } = await serviceOnWire(pool);
-    const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
-    await cutAndHeal(wire, service);
-    await untilSecondRun(before);
-    expect(service.lines.some((line) => line.includes("slot-gone"))).toBe(true);
-    expect(service.exit()).toBeNull();
-    await system.check({ pool, maxOverlapMs: 0 });
-    system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 4 s", before);
-  });
+  it.runIf(isTurnOf(1))(
+    "a handler that takes 2 s to stop, over the 0.4 heartbeats of 4 s: its slot ends, and another one runs all",
+    async () => {
+      const pool = "cut-slow-slot";
+      const { wire, service } = await serviceOnWire(pool);
+      const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });
+      await cutAndHeal(wire, service);
+      await untilSecondRun(before);
+      expect(service.lines.some((line) => line.includes("slot-gone"))).toBe(true);
+      expect(service.exit()).toBeNull();
+      await system.check({ pool, maxOverlapMs: 0 });
+      system.reportOverlap("cut and healed, handlers of 2 s, heartbeat 4 s", before);
+    },
+  );
 
-  it("the same without slots: its process ends, and the next one runs all", async () => {
+  it.runIf(isTurnOf(2))("the same without slots: its process ends, and the next one runs all", async () => {
     const pool = "cut-too-slow";
     const { wire, service } = await serviceOnWire(pool, { env: { SLOTS: "0" } });
     const before = await system.createMany(pool, 5, { stopDelayMs: 2_000 }, { pool });

@@ -1,9 +1,10 @@
 import type { ObserverView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
-describe("two services that were given the same name (fault 18)", () => {
+describe.runIf(isTurnOf(0))("two services that were given the same name (fault 18)", () => {
   let system: System;
   let observers: ObserverView[];
 

@@ -4,6 +4,7 @@ import type { EventBatch, ObserverView, RunView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -92,7 +93,7 @@ async function tapEvents(): Promise<() => Promise<EventBatch[]>> {
 }
 
 // Most of each is waiting for the broker's patience to end, so they wait side by side.
-describe.concurrent("a host that is silent for longer than the broker waits", () => {
+describe.runIf(isTurnOf(1)).concurrent("a host that is silent for longer than the broker waits", () => {
   it("by a partition (blackhole both ways, no reset): the old copy stops before the new one starts; its late events change nothing (fault 5)", async () => {
     const { wire, holder, heir, observers } = await holderAndHeir("partition", 5);
     const batches = await tapEvents();

@@ -3,6 +3,7 @@ import type { ErrorEntry, Readiness } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -51,7 +52,7 @@ describe("a poisoned message", () => {
 
   const deep = (text = "") => `${"[".repeat(50_000)}${text}${"]".repeat(50_000)}`;
 
-  it("in the state queue, with a number that no column holds, is put to the errors", async () => {
+  it.runIf(isTurnOf(1))("in the state queue, with a number that no column holds, is put to the errors", async () => {
     const alive = { kind: "ServiceAlive", at: 1, workerCount: 1, running: 0, memoryBytes: 0, eventLoopLagMs: 0 };
     const batch = {
       kind: "EventBatch",
@@ -73,7 +74,7 @@ describe("a poisoned message", () => {
     await allGoesOn();
   });
 
-  it("in the error queue is put to the errors, and the honest reports behind it too", async () => {
+  it.runIf(isTurnOf(2))("in the error queue is put to the errors, and the honest reports behind it too", async () => {
     const start = {
       observerId: randomUUID(),
       revision: 1,
@@ -96,21 +97,24 @@ describe("a poisoned message", () => {
     await allGoesOn();
   });
 
-  it("in the error queue that is far too long is cut, and as many of them as there are hold nobody up", async () => {
-    const body = "\u{1F600}".repeat(1_000_000);
-    for (let i = 0; i < 30; i += 1) await report({ reason: "bad-params", detail: "long", body, bodyBytes: 4_000_000 });
-    await report({ detail: "honest" });
-    await untilAmongErrors(/honest/);
-    const long = (await errors()).filter(({ detail }) => detail === "long");
-    expect(long).toHaveLength(30);
-    for (const one of long) {
-      expect(Buffer.byteLength(one.body)).toBeLessThanOrEqual(16_384 + 3);
-      expect(one.bodyBytes).toBe(4_000_000);
-    }
-    await allGoesOn();
-  });
+  it.runIf(isTurnOf(0))(
+    "in the error queue that is far too long is cut, and as many of them as there are hold nobody up",
+    async () => {
+      const body = "\u{1F600}".repeat(1_000_000);
+      for (let i = 0; i < 30; i += 1) await report({ reason: "bad-params", detail: "long", body, bodyBytes: 4_000_000 });
+      await report({ detail: "honest" });
+      await untilAmongErrors(/honest/);
+      const long = (await errors()).filter(({ detail }) => detail === "long");
+      expect(long).toHaveLength(30);
+      for (const one of long) {
+        expect(Buffer.byteLength(one.body)).toBeLessThanOrEqual(16_384 + 3);
+        expect(one.bodyBytes).toBe(4_000_000);
+      }
+      await allGoesOn();
+    },
+  );
 
-  it("in the tasks' state queue costs only itself", async () => {
+  it.runIf(isTurnOf(2))("in the tasks' state queue costs only itself", async () => {
     const at = Date.now();
     const ended = { kind: "TaskEnded", runId: randomUUID(), at, startedAt: at, outcome: "completed", output: "1" };
     const odd = ['{"id":{"toString":1,"valueOf":1}}', '{"type":{"toString":1}}', deep(), "null", "{"];
@@ -143,7 +147,7 @@ describe("a poisoned message", () => {
     await allGoesOn();
   });
 
-  it("that is nested deep ends no process, in whichever queue it stands", async () => {
+  it.runIf(isTurnOf(2))("that is nested deep ends no process, in whichever queue it stands", async () => {
     const start = JSON.stringify({
       observerId: randomUUID(),
       revision: 1,
@@ -175,7 +179,7 @@ describe("a poisoned message", () => {
     await allGoesOn();
   });
 
-  it("with a field of the wrong kind, or a name that is a trap for maps, costs only itself", async () => {
+  it.runIf(isTurnOf(1))("with a field of the wrong kind, or a name that is a trap for maps, costs only itself", async () => {
     for (const more of [
       { type: "__proto__" },
       { labels: JSON.parse('{"__proto__":"x"}') as object },
@@ -200,28 +204,31 @@ describe("a poisoned message", () => {
     await allGoesOn();
   });
 
-  it("or whatever else keeps events from being applied, is told by readiness and a metric within 10 s, and what waits is counted", async () => {
-    const database = system.env.DATABASE_URL as string;
-    await runStatement(database, "ALTER TABLE services RENAME TO services_away");
-    const beganMs = performance.now();
-    try {
-      const stateQueue = await eventually(
-        async () => {
-          const { status, body } = await system.call<Readiness>("GET", "/readyz");
-          expect([status, body.checks["stateQueue"]?.ok]).toEqual([503, false]);
-          expect(body.checks["stateQueue"]?.detail).toMatch(/could not be applied for \d+ s .*; [1-9]\d* batches wait/);
-          return body.checks["stateQueue"];
-        },
-        { timeoutMs: 15_000 },
-      );
-      expect(performance.now() - beganMs).toBeLessThan(10_000 + 50_000); // a service says something every 5 s
-      expect(stateQueue?.remedy).toContain("log");
-      const metrics = await (await fetch(`${system.url}/metrics`)).text();
-      expect(metrics).toMatch(/unacked_manager_failing_seconds\{queue="unacked.state"\} [1-9]/);
-    } finally {
-      await runStatement(database, "ALTER TABLE services_away RENAME TO services");
-    }
-    await eventually(async () => expect((await system.call("GET", "/readyz")).status).toBe(200), { timeoutMs: 15_000 });
-    await allGoesOn();
-  });
+  it.runIf(isTurnOf(1))(
+    "or whatever else keeps events from being applied, is told by readiness and a metric within 10 s, and what waits is counted",
+    async () => {
+      const database = system.env.DATABASE_URL as string;
+      await runStatement(database, "ALTER TABLE services RENAME TO services_away");
+      const beganMs = performance.now();
+      try {
+        const stateQueue = await eventually(
+          async () => {
+            const { status, body } = await system.call<Readiness>("GET", "/readyz");
+            expect([status, body.checks["stateQueue"]?.ok]).toEqual([503, false]);
+            expect(body.checks["stateQueue"]?.detail).toMatch(/could not be applied for \d+ s .*; [1-9]\d* batches wait/);
+            return body.checks["stateQueue"];
+          },
+          { timeoutMs: 15_000 },
+        );
+        expect(performance.now() - beganMs).toBeLessThan(10_000 + 50_000); // a service says something every 5 s
+        expect(stateQueue?.remedy).toContain("log");
+        const metrics = await (await fetch(`${system.url}/metrics`)).text();
+        expect(metrics).toMatch(/unacked_manager_failing_seconds\{queue="unacked.state"\} [1-9]/);
+      } finally {
+        await runStatement(database, "ALTER TABLE services_away RENAME TO services");
+      }
+      await eventually(async () => expect((await system.call("GET", "/readyz")).status).toBe(200), { timeoutMs: 15_000 });
+      await allGoesOn();
+    },
+  );
 });

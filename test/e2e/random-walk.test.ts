@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
+import { isInTurns } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { RandomWalk } from "../support/walk/random-walk.ts";
 import { MAX_OVERLAP_MS } from "../support/walk/walk-model.ts";
 import { walkSteps } from "../support/walk/walk-steps.ts";
 
-const WALKS = 3;
+const WALKS = isInTurns ? 1 : 3;
 const STEPS = 20;
 /** `WALK_SEED=1234 npm test -- test/e2e/random-walk` walks again where it went wrong. */
 const firstSeed = Number(process.env.WALK_SEED ?? Date.now() % 1_000_000);

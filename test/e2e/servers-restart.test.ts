@@ -2,7 +2,7 @@ import type { ObserverView } from "@unacked/contracts";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
 import { eventually } from "../support/eventually.ts";
-import { inTurn } from "../support/runs/turns.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, freshVhost, privateBroker, privatePostgres } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
 
@@ -27,49 +27,57 @@ describe("when a server is killed", () => {
     await Promise.all([system.startService("service-1"), system.startService("service-2")]);
   };
 
-  it("the broker: all observers run again, each once, and no process was restarted", async () => {
-    await startAll();
-    const before = await system.createMany("observer", 20);
-    await broker.kill();
-    await broker.start();
-    await eventually(
-      async () => {
-        const after = await system.observers(before.map((one) => one.id));
-        expect(after.map((one) => [one.status, one.epoch])).toEqual(before.map(() => ["Processing", 2]));
-      },
-      { timeoutMs: 30_000, what: "all Processing in a second run" },
-    );
-    for (const each of [...system.services.values(), ...system.managers]) expect(each.exit()).toBeNull();
-    await system.check({ maxOverlapMs: 0, timeoutMs: 30_000 });
-  }, 240_000);
+  it.runIf(isTurnOf(2))(
+    "the broker: all observers run again, each once, and no process was restarted",
+    async () => {
+      await startAll();
+      const before = await system.createMany("observer", 20);
+      await broker.kill();
+      await broker.start();
+      await eventually(
+        async () => {
+          const after = await system.observers(before.map((one) => one.id));
+          expect(after.map((one) => [one.status, one.epoch])).toEqual(before.map(() => ["Processing", 2]));
+        },
+        { timeoutMs: 30_000, what: "all Processing in a second run" },
+      );
+      for (const each of [...system.services.values(), ...system.managers]) expect(each.exit()).toBeNull();
+      await system.check({ maxOverlapMs: 0, timeoutMs: 30_000 });
+    },
+    240_000,
+  );
 
-  it("the database: REST answers 503 meanwhile, services go on, then all goes on and nothing is lost", async () => {
-    await startAll();
-    const [first] = (await system.createMany("observer", 10)) as [ObserverView];
-    await database.kill();
-    const unavailable = await system.create("meanwhile");
-    expect([unavailable.status, unavailable.body.code]).toEqual([503, "database-unavailable"]);
-    expect(unavailable.headers.get("retry-after")).toMatch(/^\d+$/);
-    expect((await system.call("GET", "/readyz")).status).toBe(503);
-    expect((await system.call("GET", "/healthz")).status).toBe(200);
-    // A service dies while nobody can write it down; the other takes its observers all the same.
-    await system.service("service-1").kill("SIGKILL");
-    const other = system.service("service-2");
-    await eventually(() => expect(system.actingByPid().get(other.pid)?.size).toBe(10));
-    await database.start();
-    await system.untilReady();
-    await eventually(
-      async () => {
-        const all = await system.listObservers();
-        expect(all.map((one) => [one.status, one.service?.name])).toEqual(all.map(() => ["Processing", "service-2"]));
-      },
-      { timeoutMs: 30_000 },
-    );
-    await system.remove(first.id);
-    expect((await system.create("afterwards")).status).toBe(201);
-    await system.untilStatus(["afterwards"], "Processing");
-    await system.check({ timeoutMs: 30_000 });
-  }, 240_000);
+  it.runIf(isTurnOf(0))(
+    "the database: REST answers 503 meanwhile, services go on, then all goes on and nothing is lost",
+    async () => {
+      await startAll();
+      const [first] = (await system.createMany("observer", 10)) as [ObserverView];
+      await database.kill();
+      const unavailable = await system.create("meanwhile");
+      expect([unavailable.status, unavailable.body.code]).toEqual([503, "database-unavailable"]);
+      expect(unavailable.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect((await system.call("GET", "/readyz")).status).toBe(503);
+      expect((await system.call("GET", "/healthz")).status).toBe(200);
+      // A service dies while nobody can write it down; the other takes its observers all the same.
+      await system.service("service-1").kill("SIGKILL");
+      const other = system.service("service-2");
+      await eventually(() => expect(system.actingByPid().get(other.pid)?.size).toBe(10));
+      await database.start();
+      await system.untilReady();
+      await eventually(
+        async () => {
+          const all = await system.listObservers();
+          expect(all.map((one) => [one.status, one.service?.name])).toEqual(all.map(() => ["Processing", "service-2"]));
+        },
+        { timeoutMs: 30_000 },
+      );
+      await system.remove(first.id);
+      expect((await system.create("afterwards")).status).toBe(201);
+      await system.untilStatus(["afterwards"], "Processing");
+      await system.check({ timeoutMs: 30_000 });
+    },
+    240_000,
+  );
 
   const orders: [string, string[]][] = [
     ["servers, manager, services", ["servers", "manager", "services"]],

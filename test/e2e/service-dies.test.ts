@@ -1,6 +1,7 @@
 import type { RunView, ServiceView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 describe("when a service goes", () => {
@@ -46,33 +47,41 @@ describe("when a service goes", () => {
     await system.check();
   });
 
-  it("by SIGTERM, its observers stop first and then run elsewhere; it exits 0 within the deadline", async () => {
-    const observers = await system.createMany("observer", 10, { stopDelayMs: 100 });
-    await system.startService("service-2");
-    const startedMs = performance.now();
-    expect(await system.service("service-1").kill("SIGTERM")).toEqual({ code: 0, signal: null });
-    expect(performance.now() - startedMs).toBeLessThan(60_000);
-    await eventually(async () => {
-      const after = await system.observers(observers.map((one) => one.id));
-      expect(after.map((one) => [one.status, one.service?.name])).toEqual(observers.map(() => ["Processing", "service-2"]));
-    });
-    expect((await system.listServices("?all=true")).find((one) => one.name === "service-1")).toMatchObject({
-      state: "Stopped",
-    });
-    await system.check({ maxOverlapMs: 0 });
-  });
+  it.runIf(isTurnOf(2))(
+    "by SIGTERM, its observers stop first and then run elsewhere; it exits 0 within the deadline",
+    async () => {
+      const observers = await system.createMany("observer", 10, { stopDelayMs: 100 });
+      await system.startService("service-2");
+      const startedMs = performance.now();
+      expect(await system.service("service-1").kill("SIGTERM")).toEqual({ code: 0, signal: null });
+      expect(performance.now() - startedMs).toBeLessThan(60_000);
+      await eventually(async () => {
+        const after = await system.observers(observers.map((one) => one.id));
+        expect(after.map((one) => [one.status, one.service?.name])).toEqual(
+          observers.map(() => ["Processing", "service-2"]),
+        );
+      });
+      expect((await system.listServices("?all=true")).find((one) => one.name === "service-1")).toMatchObject({
+        state: "Stopped",
+      });
+      await system.check({ maxOverlapMs: 0 });
+    },
+  );
 
-  it("with nobody to take over, its observers wait as Redistributing and run on its successor", async () => {
-    const observers = await system.createMany("observer", 10);
-    const ids = observers.map((one) => one.id);
-    await system.service("service-1").kill("SIGKILL");
-    await system.untilStatus(ids, "Redistributing", 15_000);
-    await system.startService("service-1");
-    await system.untilStatus(ids, "Processing");
-    await system.check();
-  });
+  it.runIf(isTurnOf(0))(
+    "with nobody to take over, its observers wait as Redistributing and run on its successor",
+    async () => {
+      const observers = await system.createMany("observer", 10);
+      const ids = observers.map((one) => one.id);
+      await system.service("service-1").kill("SIGKILL");
+      await system.untilStatus(ids, "Redistributing", 15_000);
+      await system.startService("service-1");
+      await system.untilStatus(ids, "Processing");
+      await system.check();
+    },
+  );
 
-  it("an observer can be stopped while it is redistributed: it never runs again", async () => {
+  it.runIf(isTurnOf(1))("an observer can be stopped while it is redistributed: it never runs again", async () => {
     const [observer] = await system.createMany("observer", 1);
     const { id } = observer as { id: string };
     await system.service("service-1").kill("SIGKILL");
