@@ -5,6 +5,7 @@ import { scrape } from "../support/monitoring/scrape.ts";
 import { type MemoryGroup, memoryGroup } from "../support/processes/memory-group.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const MIB = 2 ** 20;
@@ -20,7 +21,7 @@ afterAll(() => probe?.close());
 /** Signs of life come every 5 s. */
 const SEEN = { timeoutMs: 30_000 };
 
-describe.skipIf(probe === undefined)("WORKER_COUNT=auto in a control group of 512 MiB (root)", () => {
+describe.runIf(probe !== undefined && isTurnOf(0))("WORKER_COUNT=auto in a control group of 512 MiB (root)", () => {
   let system: System;
   let group: MemoryGroup;
   afterEach(async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { slotsOf } from "../support/processes/process-tree.ts";
 import { shortOrFull } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const ONCE = { maxAttempts: 1, delaysMs: [100], resetAfterMs: 600_000 };
@@ -10,7 +11,7 @@ const BOXED = shortOrFull(8, 50);
 /** Two that all share, the spare, two that are kept for suspects. */
 const OTHERS = 5;
 
-describe("a type that asks for a process for each of its observers", () => {
+describe.runIf(isTurnOf(2))("a type that asks for a process for each of its observers", () => {
   let system: System;
 
   beforeAll(async () => {

@@ -5,12 +5,13 @@ import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import { slotsOf } from "../support/processes/process-tree.ts";
 import { shortOrFull } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const OBSERVERS = shortOrFull(200, 1_000);
 const ROUNDS = shortOrFull(8, 60);
 
-describe(`kill -9 of a slot, each in turn, every second, ${ROUNDS} times`, { timeout: 480_000 }, () => {
+describe.runIf(isTurnOf(1))(`kill -9 of a slot, each in turn, every second, ${ROUNDS} times`, { timeout: 480_000 }, () => {
   let system: System;
   let output: OutputTap<unknown>;
   let ids: string[];

@@ -4,6 +4,7 @@ import { gapsMs } from "../support/acts/gaps.ts";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import { isAlive, slotsOf } from "../support/processes/process-tree.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const TWICE = { maxAttempts: 2, delaysMs: [100], resetAfterMs: 600_000 };
@@ -32,7 +33,7 @@ describe("slots with little memory", () => {
       timeoutMs: 10_000,
     });
 
-  it.each(["grow-heap", "grow-buffers"])(
+  it.each(inTurn(["grow-heap", "grow-buffers"]))(
     "%s: who makes a slot grow is found, and fails its attempts; others only move",
     async (how) => {
       const { body } = await system.call<{ id: string }>("POST", "/api/v1/observers", {

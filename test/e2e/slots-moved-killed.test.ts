@@ -6,13 +6,14 @@ import { eventually } from "../support/eventually.ts";
 import { type Bystander, startBystander } from "../support/processes/bystander.ts";
 import { isAlive, slotsOf } from "../support/processes/process-tree.ts";
 import { shortOrFull } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { giveOrder } from "../support/system/fenced-pair.ts";
 import { freshSystem, KILLED_KEEPER_OVERLAP_MS, type System } from "../support/system/system.ts";
 
 const OBSERVERS = shortOrFull(300, 600);
 
-describe("a service that is killed half way through emptying a slot that took too much memory", () => {
+describe.runIf(isTurnOf(2))("a service that is killed half way through emptying a slot that took too much memory", () => {
   let system: System;
   let bystander: Bystander;
 

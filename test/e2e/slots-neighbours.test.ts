@@ -4,6 +4,7 @@ import { longestOverlapMs } from "../support/acts/invariants.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Bystander, startBystander } from "../support/processes/bystander.ts";
 import { FULL, shortOrFull } from "../support/runs/counts.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { type BesidePoison, besidePoison } from "../support/slots/beside-poison.ts";
 import { POISON_ENV, POISONS, type Poison } from "../support/slots/poisons.ts";
 
@@ -18,7 +19,7 @@ const BACK_MS = 1_000;
 const SLACK_MS = FULL ? 1_000 : 10_000;
 
 const SHORT = ["a busy loop of 20 s", "a segmentation fault"];
-const poisons = POISONS.filter(({ what }) => FULL || SHORT.includes(what));
+const poisons = FULL ? POISONS : inTurn(POISONS.filter(({ what }) => SHORT.includes(what)));
 
 describe.each(poisons)("beside $what", { timeout: 600_000 }, (poison) => {
   let bystander: Bystander;

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type Bystander, startBystander } from "../support/processes/bystander.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const FLOODS = 10;
 /** Where a bare process stands still for so long, slots are taken for stuck (STUCK_MS), and rightly. */
 const STILL_MS = 1_000;
 
-describe("process observers that print to stderr without end", () => {
+describe.runIf(isTurnOf(0))("process observers that print to stderr without end", () => {
   let system: System;
   let bystander: Bystander;
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type Scrape, scrape } from "../support/monitoring/scrape.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const NEIGHBOURS = 6;
@@ -12,7 +13,7 @@ const LATER = { maxAttempts: 2, delaysMs: [600_000], resetAfterMs: 600_000 };
 /** A service's sign of life comes every 5 s. */
 const SEEN = { timeoutMs: 20_000 };
 
-describe("slots, as operators see them", () => {
+describe.runIf(isTurnOf(1))("slots, as operators see them", () => {
   let system: System;
   let healthUrl: string;
 
