@@ -6,7 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { diesAt } from "../support/processes/crash-point.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
-import { inTurn } from "../support/runs/turns.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -51,22 +51,25 @@ const surroundings = () => {
 const unacked = (...args: string[]) => runCli(args, surroundings());
 
 describe("a service that is drained", () => {
-  it("is found on the command line by what it runs: the one that the fewest have to leave, and never the last", async () => {
-    await system.startManager();
-    await system.startService("service-1");
-    await system.createMany("observer", 3);
-    await system.startService("service-2");
-    await system.createMany("later", 1);
-    const runs = new Map((await system.listServices()).map(({ name, running }) => [name, running]));
-    const least = (runs.get("service-1") ?? 0) <= (runs.get("service-2") ?? 0) ? "service-1" : "service-2";
-    expect((await unacked("drain", "--least-loaded", "default", "--wait")).out).toContain(`service ${least} is drained`);
-    const last = await unacked("drain", "--least-loaded");
-    expect([last.code, last.err]).toEqual([
-      1,
-      expect.stringContaining("pool default has one service alone that takes work"),
-    ]);
-    expect((await unacked("drain")).code).toBe(2);
-  });
+  it.runIf(isTurnOf(0))(
+    "is found on the command line by what it runs: the one that the fewest have to leave, and never the last",
+    async () => {
+      await system.startManager();
+      await system.startService("service-1");
+      await system.createMany("observer", 3);
+      await system.startService("service-2");
+      await system.createMany("later", 1);
+      const runs = new Map((await system.listServices()).map(({ name, running }) => [name, running]));
+      const least = (runs.get("service-1") ?? 0) <= (runs.get("service-2") ?? 0) ? "service-1" : "service-2";
+      expect((await unacked("drain", "--least-loaded", "default", "--wait")).out).toContain(`service ${least} is drained`);
+      const last = await unacked("drain", "--least-loaded");
+      expect([last.code, last.err]).toEqual([
+        1,
+        expect.stringContaining("pool default has one service alone that takes work"),
+      ]);
+      expect((await unacked("drain")).code).toBe(2);
+    },
+  );
 
   it("gives its observers to the others, each stopped first, and takes nothing although its workers are free", async () => {
     await system.startManager();
@@ -95,41 +98,47 @@ describe("a service that is drained", () => {
     await system.check();
   });
 
-  it("is drained when no task runs on it any more either, and each is given back without an interruption", async () => {
-    await system.startManager();
-    await system.startService("service-1", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" } });
-    const tasks = new Tasks(system);
-    const ids = await tasks.createMany(2, { ms: 30_000 });
-    await Promise.all(ids.map((id) => tasks.untilStatus(id, "Running")));
-    expect(await drain("service-1")).toMatchObject({ status: 202, body: { drained: false } });
-    // What is nearly over may end by itself: so long they run on.
-    await eventually(async () => expect(await serviceNow("service-1")).toMatchObject({ drained: false, tasksLeft: 2 }));
-    await untilDrained("service-1", { tasksLeft: 0 });
-    await system.service("service-1").kill("SIGKILL");
-    for (const id of ids) expect(await tasks.get(id)).toMatchObject({ status: "Sent", interruptions: 0 });
-  });
+  it.runIf(isTurnOf(2))(
+    "is drained when no task runs on it any more either, and each is given back without an interruption",
+    async () => {
+      await system.startManager();
+      await system.startService("service-1", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "2" } });
+      const tasks = new Tasks(system);
+      const ids = await tasks.createMany(2, { ms: 30_000 });
+      await Promise.all(ids.map((id) => tasks.untilStatus(id, "Running")));
+      expect(await drain("service-1")).toMatchObject({ status: 202, body: { drained: false } });
+      // What is nearly over may end by itself: so long they run on.
+      await eventually(async () => expect(await serviceNow("service-1")).toMatchObject({ drained: false, tasksLeft: 2 }));
+      await untilDrained("service-1", { tasksLeft: 0 });
+      await system.service("service-1").kill("SIGKILL");
+      for (const id of ids) expect(await tasks.get(id)).toMatchObject({ status: "Sent", interruptions: 0 });
+    },
+  );
 
-  it("with nobody to take over leaves them waiting, in a pool that says so, and its next boot runs them", async () => {
-    await system.startManager();
-    await system.startService("service-1");
-    const ids = (await system.createMany("observer", 3)).map(({ id }) => id);
-    const { id } = await serviceNow("service-1");
-    await drain("service-1");
-    await system.untilStatus(ids, "Redistributing");
-    await untilDrained("service-1");
-    const { warnings } = await system.stats();
-    expect(warnings).toMatchObject([
-      { code: "all-draining", subject: "default", message: expect.stringContaining("3 observers wait") },
-    ]);
-    expect((await system.create("one-more")).body).toMatchObject({ code: "no-free-worker" });
+  it.runIf(isTurnOf(2))(
+    "with nobody to take over leaves them waiting, in a pool that says so, and its next boot runs them",
+    async () => {
+      await system.startManager();
+      await system.startService("service-1");
+      const ids = (await system.createMany("observer", 3)).map(({ id }) => id);
+      const { id } = await serviceNow("service-1");
+      await drain("service-1");
+      await system.untilStatus(ids, "Redistributing");
+      await untilDrained("service-1");
+      const { warnings } = await system.stats();
+      expect(warnings).toMatchObject([
+        { code: "all-draining", subject: "default", message: expect.stringContaining("3 observers wait") },
+      ]);
+      expect((await system.create("one-more")).body).toMatchObject({ code: "no-free-worker" });
 
-    expect(await system.service("service-1").kill("SIGTERM")).toEqual({ code: 0, signal: null });
-    await eventually(async () => expect((await drain(id)).body).toMatchObject({ status: 409, code: "service-ended" }));
-    await system.startService("service-1");
-    await untilAllOn(ids, "service-1");
-    expect(await serviceNow("service-1")).toMatchObject({ draining: false, running: 3, free: 7 });
-    await system.check();
-  });
+      expect(await system.service("service-1").kill("SIGTERM")).toEqual({ code: 0, signal: null });
+      await eventually(async () => expect((await drain(id)).body).toMatchObject({ status: 409, code: "service-ended" }));
+      await system.startService("service-1");
+      await untilAllOn(ids, "service-1");
+      expect(await serviceNow("service-1")).toMatchObject({ draining: false, running: 3, free: 7 });
+      await system.check();
+    },
+  );
 
   it.each(inTurn(["publish", "confirm"] as const))(
     "is drained all the same when the manager dies before the %s of its order",
@@ -150,34 +159,37 @@ describe("a service that is drained", () => {
     },
   );
 
-  it("is told again when the order went to a connection that was gone, and stays drained over the next one", async () => {
-    await system.startManager();
-    const wire = await system.wire();
-    await system.startService("service-1", { wire });
-    const ids = (await system.createMany("observer", 3)).map(({ id }) => id);
-    await wire.refuse();
-    wire.reset();
-    await system.service("service-1").waitForEvent("lease-lost");
-    expect((await drain("service-1")).status).toBe(202);
-    // The order came back; what is left of it is what the books remember.
-    await eventually(async () => {
-      const all = await system.listServices("?all=true");
-      expect(all.find((one) => one.name === "service-1")).toMatchObject({ state: "Gone" });
-    });
-    await wire.heal();
-    await untilDrained("service-1", { generation: 2, state: "Alive" });
+  it.runIf(isTurnOf(1))(
+    "is told again when the order went to a connection that was gone, and stays drained over the next one",
+    async () => {
+      await system.startManager();
+      const wire = await system.wire();
+      await system.startService("service-1", { wire });
+      const ids = (await system.createMany("observer", 3)).map(({ id }) => id);
+      await wire.refuse();
+      wire.reset();
+      await system.service("service-1").waitForEvent("lease-lost");
+      expect((await drain("service-1")).status).toBe(202);
+      // The order came back; what is left of it is what the books remember.
+      await eventually(async () => {
+        const all = await system.listServices("?all=true");
+        expect(all.find((one) => one.name === "service-1")).toMatchObject({ state: "Gone" });
+      });
+      await wire.heal();
+      await untilDrained("service-1", { generation: 2, state: "Alive" });
 
-    wire.reset();
-    await untilDrained("service-1", { generation: 3 });
-    const other = await system.startService("service-2");
-    await untilAllOn(ids, "service-2");
-    const more = (await system.createMany("later", 5)).map((one) => one.id);
-    await untilAllOn(more, "service-2");
-    expect(system.actingByPid().get(other.pid)?.size).toBe(8);
-    await system.check();
-  });
+      wire.reset();
+      await untilDrained("service-1", { generation: 3 });
+      const other = await system.startService("service-2");
+      await untilAllOn(ids, "service-2");
+      const more = (await system.createMany("later", 5)).map((one) => one.id);
+      await untilAllOn(more, "service-2");
+      expect(system.actingByPid().get(other.pid)?.size).toBe(8);
+      await system.check();
+    },
+  );
 
-  it("stands in the way of no repair: what is lost of its pool is sent again", async () => {
+  it.runIf(isTurnOf(0))("stands in the way of no repair: what is lost of its pool is sent again", async () => {
     await system.startManager();
     await system.startService("service-1");
     const ids = (await system.createMany("observer", 2)).map(({ id }) => id);
@@ -197,7 +209,7 @@ describe("a service that is drained", () => {
 });
 
 describe("unacked drain", () => {
-  it("waits until nothing is left, or says what is; get services shows it", async () => {
+  it.runIf(isTurnOf(1))("waits until nothing is left, or says what is; get services shows it", async () => {
     await system.startManager();
     // Without slots, so that nothing ends a handler that does not stop.
     await system.startService("service-1", { env: { STOP_TIMEOUT_MS: "500", SLOTS: "0" } });

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { FLOW_TASKS_DIR, Flows, type Piece } from "../support/system/flows.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { keepLedgerTimes, ledgerTimes, ledgerTimesInWords } from "../support/tasks/ledger-times.ts";
 
 const TASKS = 10_000;
 
-describe("ten thousand tasks in one flow", { timeout: 600_000 }, () => {
+describe.runIf(isTurnOf(2))("ten thousand tasks in one flow", { timeout: 600_000 }, () => {
   let system: System;
   let flows: Flows;
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { proves } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { fannedFlow } from "../support/system/fanned-flow.ts";
 import { FLOW_TASKS_DIR, Flows } from "../support/system/flows.ts";
@@ -12,7 +13,7 @@ const SERVICES = ["worker-1", "worker-2", "worker-3"];
 const ENV = { OBSERVERS_DIR: FLOW_TASKS_DIR, TASK_WORKERS: "10" };
 const PAUSE_MS = 1_500;
 
-describe("flows while services and managers are killed", { timeout: 900_000 }, () => {
+describe.runIf(isTurnOf(1))("flows while services and managers are killed", { timeout: 900_000 }, () => {
   let system: System;
 
   beforeAll(async () => {

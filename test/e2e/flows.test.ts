@@ -7,6 +7,7 @@ import piece from "../fixtures/flow-tasks/piece.ts";
 import typed from "../fixtures/flow-tasks/typed.ts";
 import { eventually } from "../support/eventually.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { fannedFlow } from "../support/system/fanned-flow.ts";
 import { FLOW_TASKS_DIR, Flows, type Piece } from "../support/system/flows.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -97,7 +98,7 @@ describe("flows on one service", { timeout: 120_000 }, () => {
     expect(listed).toEqual([handle.id]);
   });
 
-  test("the command line creates it of a document, draws it, lists it and runs it again", async () => {
+  test.runIf(isTurnOf(0))("the command line creates it of a document, draws it, lists it and runs it again", async () => {
     const cli = (args: string[], input?: string) =>
       runCli(args, { env: { UNACKED_URL: system.url }, cwd: flows.dir, ...(input !== undefined && { input }) });
     const id = randomUUID();

@@ -61,10 +61,11 @@ const storyOf = async (id: string) =>
     text,
   }));
 
-describe.each([
+const PLACES = [
   ["slots", "2"],
   ["the service itself", "0"],
-])("observers whose type takes changes as they run, in %s", (_, slots) => {
+];
+describe.each(inTurn(PLACES))("observers whose type takes changes as they run, in %s", (_, slots) => {
   beforeAll(async () => {
     system = await freshSystem();
     await system.startManager();

@@ -8,6 +8,7 @@ import { TimerListener } from "../support/broker/timer-listener.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { followEvents } from "../support/rest/event-client.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -73,34 +74,37 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
     await system.check();
   });
 
-  it("what an observer says can be read, and followed to where it goes on when its service is drained", async () => {
-    await system.createMany("saying", 1, { sayEveryMs: 50 });
-    await eventually(async () => {
-      const { status, body } = await system.call<ObserverLogs>("GET", "/api/v1/observers/saying-0/logs");
-      expect([status, body.entries?.[0]]).toMatchObject([200, { message: "said" }]);
-    });
-    const from = (await system.get("saying-0")).service?.name ?? expect.fail("on no service");
-    const { events, close } = await followEvents(`${system.url}/api/v1/observers/saying-0/logs?follow=true`);
-    const entriesAfterRun = (isRun: (service: string) => boolean) => {
-      const begin = events.findIndex(({ event, data }) => event === "run" && isRun(data.service.name));
-      return begin < 0 ? 0 : events.slice(begin).filter(({ event }) => event === "entry").length;
-    };
-    await eventually(() => expect(entriesAfterRun((service) => service === from)).toBeGreaterThan(1));
+  it.runIf(isTurnOf(2))(
+    "what an observer says can be read, and followed to where it goes on when its service is drained",
+    async () => {
+      await system.createMany("saying", 1, { sayEveryMs: 50 });
+      await eventually(async () => {
+        const { status, body } = await system.call<ObserverLogs>("GET", "/api/v1/observers/saying-0/logs");
+        expect([status, body.entries?.[0]]).toMatchObject([200, { message: "said" }]);
+      });
+      const from = (await system.get("saying-0")).service?.name ?? expect.fail("on no service");
+      const { events, close } = await followEvents(`${system.url}/api/v1/observers/saying-0/logs?follow=true`);
+      const entriesAfterRun = (isRun: (service: string) => boolean) => {
+        const begin = events.findIndex(({ event, data }) => event === "run" && isRun(data.service.name));
+        return begin < 0 ? 0 : events.slice(begin).filter(({ event }) => event === "entry").length;
+      };
+      await eventually(() => expect(entriesAfterRun((service) => service === from)).toBeGreaterThan(1));
 
-    await startService("guest"); // there are more observers than the others have room for
-    expect((await system.call("POST", `/api/v1/services/${from}/drain`)).status).toBe(202);
-    const drained = async () => (await system.listServices()).find(({ name }) => name === from);
-    await eventually(async () => expect(await drained()).toMatchObject({ draining: true, drained: true, running: 0 }), {
-      timeoutMs: 20_000,
-    });
-    await eventually(() => expect(entriesAfterRun((service) => service !== from)).toBeGreaterThan(1));
-    close();
-    await system.check();
-    await system.service(from).kill("SIGTERM");
-    await startService(from);
-    await system.service("guest").kill("SIGTERM");
-    await system.check();
-  });
+      await startService("guest"); // there are more observers than the others have room for
+      expect((await system.call("POST", `/api/v1/services/${from}/drain`)).status).toBe(202);
+      const drained = async () => (await system.listServices()).find(({ name }) => name === from);
+      await eventually(async () => expect(await drained()).toMatchObject({ draining: true, drained: true, running: 0 }), {
+        timeoutMs: 20_000,
+      });
+      await eventually(() => expect(entriesAfterRun((service) => service !== from)).toBeGreaterThan(1));
+      close();
+      await system.check();
+      await system.service(from).kill("SIGTERM");
+      await startService(from);
+      await system.service("guest").kill("SIGTERM");
+      await system.check();
+    },
+  );
 
   it("failures and messages that cannot be read reach the errors", async () => {
     const { body } = await system.create("failing", { throwAfterMs: 10 }, { retry: { maxAttempts: 1, delaysMs: [10] } });
@@ -113,30 +117,33 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
     await system.check();
   });
 
-  it("what an operator deletes by mistake, the manager declares again, and services find it", async () => {
-    const before = (await system.listObservers("&status=Processing")).map(({ id }) => id);
-    for (const exchange of ["unacked.control", "unacked.service", "unacked.output"])
-      await system.management.call("DELETE", `/exchanges/{vhost}/${exchange}`);
-    await system.management.call("DELETE", "/bindings/{vhost}/e/unacked.events/q/unacked.state/state");
-    const [stopped] = before as [string];
-    expect((await system.call("DELETE", `/api/v1/observers/${stopped}`)).status).toBe(202);
-    await system.untilStatus([stopped], "Deleted", 30_000);
+  it.runIf(isTurnOf(1))(
+    "what an operator deletes by mistake, the manager declares again, and services find it",
+    async () => {
+      const before = (await system.listObservers("&status=Processing")).map(({ id }) => id);
+      for (const exchange of ["unacked.control", "unacked.service", "unacked.output"])
+        await system.management.call("DELETE", `/exchanges/{vhost}/${exchange}`);
+      await system.management.call("DELETE", "/bindings/{vhost}/e/unacked.events/q/unacked.state/state");
+      const [stopped] = before as [string];
+      expect((await system.call("DELETE", `/api/v1/observers/${stopped}`)).status).toBe(202);
+      await system.untilStatus([stopped], "Deleted", 30_000);
 
-    // Who asks how deep a queue is has it declared: those who consumed from it hear of its end all the same.
-    const asking = new AbortController();
-    const asked = Promise.all(
-      [1, 2, 3].map(async () => {
-        while (!asking.signal.aborted) await system.call("GET", "/api/v1/stats");
-      }),
-    );
-    await system.management.deleteQueue("unacked.work.default");
-    for (const name of ["service-1", "service-2"])
-      await system.service(name).waitForLine((line) => line.includes('"kind":"consumer-cancelled"'));
-    asking.abort();
-    await asked;
-    await system.untilStatus(before.slice(1), "Processing", 30_000);
-    await system.check({ timeoutMs: 40_000 });
-  });
+      // Who asks how deep a queue is has it declared: those who consumed from it hear of its end all the same.
+      const asking = new AbortController();
+      const asked = Promise.all(
+        [1, 2, 3].map(async () => {
+          while (!asking.signal.aborted) await system.call("GET", "/api/v1/stats");
+        }),
+      );
+      await system.management.deleteQueue("unacked.work.default");
+      for (const name of ["service-1", "service-2"])
+        await system.service(name).waitForLine((line) => line.includes('"kind":"consumer-cancelled"'));
+      asking.abort();
+      await asked;
+      await system.untilStatus(before.slice(1), "Processing", 30_000);
+      await system.check({ timeoutMs: 40_000 });
+    },
+  );
 
   it("a pool whose queue its user has no right to read is named, with what to do", async () => {
     const stranger: RunningProcess = await startService("service-3", { untilKnown: false, env: { POOL: "other" } });
@@ -147,32 +154,38 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
     await stranger.kill("SIGKILL");
   });
 
-  it("the queue of a pool that nobody wants any more is removed, with the message of an observer deleted by force", async () => {
-    const isThere = async () => (await system.management.queues()).some(({ name }) => name === "unacked.work.lonely");
-    expect((await system.create("left", {}, { pool: "lonely", whenFull: "queue" })).status).toBe(201);
-    await eventually(async () => expect(await isThere()).toBe(true));
-    expect((await system.call("DELETE", "/api/v1/observers/left?force=true")).status).toBe(202);
-    await eventually(async () => expect(await isThere()).toBe(false), { timeoutMs: 40_000 });
-  });
+  it.runIf(isTurnOf(2))(
+    "the queue of a pool that nobody wants any more is removed, with the message of an observer deleted by force",
+    async () => {
+      const isThere = async () => (await system.management.queues()).some(({ name }) => name === "unacked.work.lonely");
+      expect((await system.create("left", {}, { pool: "lonely", whenFull: "queue" })).status).toBe(201);
+      await eventually(async () => expect(await isThere()).toBe(true));
+      expect((await system.call("DELETE", "/api/v1/observers/left?force=true")).status).toBe(202);
+      await eventually(async () => expect(await isThere()).toBe(false), { timeoutMs: 40_000 });
+    },
+  );
 
   const publishTo = (exchange: string, key: string) => (channel: Channel) =>
     void channel.publish(exchange, key, Buffer.from("{}"));
   const consume = (queue: string) => (channel: Channel) => channel.consume(queue, () => undefined);
 
-  it("a task waits for a service that has its type, runs there, is lost, sent again, and ends", async () => {
-    const tasks = new Tasks(system);
-    const { id } = await tasks.create(); // no service has task workers yet: nothing can be checked
-    const tasker = await startService("tasker", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "1" } });
-    expect((await tasks.get(id, "20s")).status).toBe("Completed");
-    const running = await tasks.create({ ms: 600_000 });
-    await tasks.untilStatus(running.id, "Running");
-    const lost = await tasks.create();
-    await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).ready).toBe(1));
-    await system.management.purge("unacked.tasks.default");
-    expect((await system.call("DELETE", `/api/v1/tasks/${running.id}`)).status).toBe(202);
-    await tasks.untilStatus(lost.id, "Completed");
-    await tasker.kill("SIGTERM");
-  });
+  it.runIf(isTurnOf(0))(
+    "a task waits for a service that has its type, runs there, is lost, sent again, and ends",
+    async () => {
+      const tasks = new Tasks(system);
+      const { id } = await tasks.create(); // no service has task workers yet: nothing can be checked
+      const tasker = await startService("tasker", { env: { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "1" } });
+      expect((await tasks.get(id, "20s")).status).toBe("Completed");
+      const running = await tasks.create({ ms: 600_000 });
+      await tasks.untilStatus(running.id, "Running");
+      const lost = await tasks.create();
+      await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).ready).toBe(1));
+      await system.management.purge("unacked.tasks.default");
+      expect((await system.call("DELETE", `/api/v1/tasks/${running.id}`)).status).toBe(202);
+      await tasks.untilStatus(lost.id, "Completed");
+      await tasker.kill("SIGTERM");
+    },
+  );
 
   it("a timer fires, and whoever may read the exchange hears it", async () => {
     const listener = await TimerListener.listen(rights.broker.amqpUrl, "of.least");

@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
 import { type EventClient, followEvents, type SentEvent } from "../support/rest/event-client.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -41,7 +42,7 @@ function runsIn(client: EventClient): { service: string; seqs: number[] }[] {
 const fromOne = (seqs: number[]): number[] => seqs.map((_, index) => index + 1);
 
 describe("the logs of an observer", () => {
-  it("that runs are its last lines and emitted values", async () => {
+  it.runIf(isTurnOf(1))("that runs are its last lines and emitted values", async () => {
     await system.createMany("talker", 1, { sayEveryMs: 250 }); // a hundred, behind which some are omitted, are far off then
     const { body } = await until("six entries", async () => {
       const answer = await logs("talker-0");
@@ -66,30 +67,33 @@ describe("the logs of an observer", () => {
     expect((await logs("nobody")).body).toMatchObject({ status: 404, code: "observer-not-found" });
   });
 
-  it("are followed over a kill -9 of its service: nothing twice, and it is said where it runs", async () => {
-    await system.createMany("talker", 1, { sayEveryMs: 200 });
-    const client = await follow("talker-0");
-    expect(client.response.headers.get("content-type")).toContain("text/event-stream");
-    await until("entries of the first run", () => expect(entriesOf(client).length).toBeGreaterThan(5));
-    await system.startService("service-2");
-    await system.service("service-1").kill("SIGKILL");
-    await until("entries of the second run", () => expect(runsIn(client)[1]?.seqs.length).toBeGreaterThan(5));
-    const [first, second, ...others] = runsIn(client);
-    expect([first?.service, second?.service, others]).toEqual(["service-1", "service-2", []]);
-    expect(first?.seqs).toEqual(fromOne(first?.seqs ?? []));
-    expect(second?.seqs).toEqual(fromOne(second?.seqs ?? []));
-    client.close();
+  it.runIf(isTurnOf(2))(
+    "are followed over a kill -9 of its service: nothing twice, and it is said where it runs",
+    async () => {
+      await system.createMany("talker", 1, { sayEveryMs: 200 });
+      const client = await follow("talker-0");
+      expect(client.response.headers.get("content-type")).toContain("text/event-stream");
+      await until("entries of the first run", () => expect(entriesOf(client).length).toBeGreaterThan(5));
+      await system.startService("service-2");
+      await system.service("service-1").kill("SIGKILL");
+      await until("entries of the second run", () => expect(runsIn(client)[1]?.seqs.length).toBeGreaterThan(5));
+      const [first, second, ...others] = runsIn(client);
+      expect([first?.service, second?.service, others]).toEqual(["service-1", "service-2", []]);
+      expect(first?.seqs).toEqual(fromOne(first?.seqs ?? []));
+      expect(second?.seqs).toEqual(fromOne(second?.seqs ?? []));
+      client.close();
 
-    // Another client, or the same one after a break, goes on behind the last entry it has.
-    const place = entriesOf(client).at(-1)?.id ?? "";
-    const again = await follow("talker-0", "", { "last-event-id": place });
-    await until("entries after the place", () => expect(entriesOf(again).length).toBeGreaterThan(3));
-    expect(entriesOf(again)[0]?.data.seq).toBe(Number(place.split(".")[1]) + 1);
-    again.close();
-    await system.check();
-  });
+      // Another client, or the same one after a break, goes on behind the last entry it has.
+      const place = entriesOf(client).at(-1)?.id ?? "";
+      const again = await follow("talker-0", "", { "last-event-id": place });
+      await until("entries after the place", () => expect(entriesOf(again).length).toBeGreaterThan(3));
+      expect(entriesOf(again)[0]?.data.seq).toBe(Number(place.split(".")[1]) + 1);
+      again.close();
+      await system.check();
+    },
+  );
 
-  it("of one that nobody has are waited for, and the stream ends with the observer", async () => {
+  it.runIf(isTurnOf(2))("of one that nobody has are waited for, and the stream ends with the observer", async () => {
     await system.service("service-1").kill("SIGKILL");
     const { body } = await system.create("talker", { sayEveryMs: 50 }, { whenFull: "queue" });
     expect((await logs("talker")).body).toMatchObject({ status: "Created", run: null, entries: [], reason: "no-run" });
@@ -110,7 +114,7 @@ describe("the logs of an observer", () => {
     await system.check();
   });
 
-  it("that failed are had as long as its service lives", async () => {
+  it.runIf(isTurnOf(0))("that failed are had as long as its service lives", async () => {
     await system.create("fails", { throwAfterMs: 100, sayEveryMs: 60_000 }, { retry: { maxAttempts: 1 } });
     await system.untilStatus(["fails"], "Failed");
     expect((await logs("fails")).body).toMatchObject({
@@ -128,7 +132,7 @@ describe("the logs of an observer", () => {
     );
   });
 
-  it("on a frozen service are refused in time, with what to look at; a stream waits for it", async () => {
+  it.runIf(isTurnOf(1))("on a frozen service are refused in time, with what to look at; a stream waits for it", async () => {
     await system.createMany("talker", 1, { sayEveryMs: 50 });
     const client = await follow("talker-0");
     await until("entries", () => expect(entriesOf(client).length).toBeGreaterThan(2));
@@ -147,7 +151,7 @@ describe("the logs of an observer", () => {
     expect((await logs("talker-0")).status).toBe(200);
   });
 
-  it("end with the manager", async () => {
+  it.runIf(isTurnOf(2))("end with the manager", async () => {
     await system.createMany("talker", 1, { sayEveryMs: 50 });
     const client = await follow("talker-0");
     await until("entries", () => expect(entriesOf(client).length).toBeGreaterThan(2));
@@ -164,47 +168,50 @@ describe("unacked logs", () => {
     XDG_CONFIG_HOME: join(temporaryFolder("cli"), "config"),
   });
 
-  it("prints what was said, follows it over managers and services, and tells what one threw", async () => {
-    const { port } = new URL(system.url);
-    await system.createMany("talker", 1, { sayEveryMs: 100 });
-    const run = (...args: string[]) => runCli(["logs", ...args], { env: env(), cwd: temporaryFolder("cli") });
-    const shown = await until("four entries", async () => {
-      const answer = await run("talker-0", "--tail", "4");
-      expect(answer.out.split("\n")).toHaveLength(5);
-      return answer;
-    });
-    expect(shown.code).toBe(0);
-    expect(shown.out).toMatch(/^(?:\d{4}-\S+Z (?:info  said|emit ) \{"times":\d+\}\n){4}$/);
-    const [first] = (await run("talker-0", "-o", "json", "--tail", "1")).out.split("\n");
-    expect(JSON.parse(first ?? "")).toMatchObject({ kind: expect.any(String), service: "service-1", cut: false });
+  it.runIf(isTurnOf(0))(
+    "prints what was said, follows it over managers and services, and tells what one threw",
+    async () => {
+      const { port } = new URL(system.url);
+      await system.createMany("talker", 1, { sayEveryMs: 100 });
+      const run = (...args: string[]) => runCli(["logs", ...args], { env: env(), cwd: temporaryFolder("cli") });
+      const shown = await until("four entries", async () => {
+        const answer = await run("talker-0", "--tail", "4");
+        expect(answer.out.split("\n")).toHaveLength(5);
+        return answer;
+      });
+      expect(shown.code).toBe(0);
+      expect(shown.out).toMatch(/^(?:\d{4}-\S+Z (?:info  said|emit ) \{"times":\d+\}\n){4}$/);
+      const [first] = (await run("talker-0", "-o", "json", "--tail", "1")).out.split("\n");
+      expect(JSON.parse(first ?? "")).toMatchObject({ kind: expect.any(String), service: "service-1", cut: false });
 
-    const following = startProcess({ file: CLI_FILE, args: ["logs", "-f", "talker-0", "--tail", "0"], env: env() });
-    await following.waitForLine((line) => line === "observer talker-0 on service-1:");
-    await following.waitForLine((line) => / info {2}said /.test(line));
-    await system.managers[0]?.kill("SIGKILL");
-    await following.waitForLine((line) => line.startsWith("The connection was lost"));
-    await system.startManager({ port: Number(port) });
-    await system.startService("service-2");
-    await system.service("service-1").kill("SIGKILL");
-    await following.waitForLine((line) => line === "observer talker-0 on service-2:", { timeoutMs: 30_000 });
-    await system.remove("talker-0");
-    expect(await following.exited).toEqual({ code: 0, signal: null });
-    expect(following.lines.at(-1)).toBe("observer talker-0 is Deleted.");
-    const said = following.lines.flatMap((line) => / info {2}said (\{.*\})/.exec(line)?.[1] ?? []);
-    expect(said.length).toBeGreaterThan(3);
+      const following = startProcess({ file: CLI_FILE, args: ["logs", "-f", "talker-0", "--tail", "0"], env: env() });
+      await following.waitForLine((line) => line === "observer talker-0 on service-1:");
+      await following.waitForLine((line) => / info {2}said /.test(line));
+      await system.managers[0]?.kill("SIGKILL");
+      await following.waitForLine((line) => line.startsWith("The connection was lost"));
+      await system.startManager({ port: Number(port) });
+      await system.startService("service-2");
+      await system.service("service-1").kill("SIGKILL");
+      await following.waitForLine((line) => line === "observer talker-0 on service-2:", { timeoutMs: 30_000 });
+      await system.remove("talker-0");
+      expect(await following.exited).toEqual({ code: 0, signal: null });
+      expect(following.lines.at(-1)).toBe("observer talker-0 is Deleted.");
+      const said = following.lines.flatMap((line) => / info {2}said (\{.*\})/.exec(line)?.[1] ?? []);
+      expect(said.length).toBeGreaterThan(3);
 
-    await system.create("fails", { throwAfterMs: 50 }, { retry: { maxAttempts: 1 } });
-    await system.untilStatus(["fails"], "Failed");
-    expect(await run("fails")).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/ error the handler failed: Error: thrown on request\n {4}at nastyValue /),
-      err: "observer fails is Failed: this is of its last run.\n",
-    });
-    expect(await run("nobody")).toMatchObject({ code: 1, err: expect.stringContaining("No such observer") });
-    await system.service("service-2").kill("SIGSTOP");
-    const { id } = (await system.listObservers("&status=Failed"))[0] ?? { id: "" };
-    const frozen = await run(id);
-    await system.service("service-2").kill("SIGCONT");
-    expect(frozen).toMatchObject({ code: 3, err: expect.stringContaining("The service service-2 does not answer") });
-  });
+      await system.create("fails", { throwAfterMs: 50 }, { retry: { maxAttempts: 1 } });
+      await system.untilStatus(["fails"], "Failed");
+      expect(await run("fails")).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/ error the handler failed: Error: thrown on request\n {4}at nastyValue /),
+        err: "observer fails is Failed: this is of its last run.\n",
+      });
+      expect(await run("nobody")).toMatchObject({ code: 1, err: expect.stringContaining("No such observer") });
+      await system.service("service-2").kill("SIGSTOP");
+      const { id } = (await system.listObservers("&status=Failed"))[0] ?? { id: "" };
+      const frozen = await run(id);
+      await system.service("service-2").kill("SIGCONT");
+      expect(frozen).toMatchObject({ code: 3, err: expect.stringContaining("The service service-2 does not answer") });
+    },
+  );
 });

@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import {
   type ChangeOptions,
@@ -58,26 +59,29 @@ describe("observers that are changed", () => {
     return { params: { stopWhenFile: letGo }, letGo: () => writeFileSync(letGo, "") };
   };
 
-  it("are not what a file wants while they are being stopped: `unacked apply` says so, and fails, until they can be created", async () => {
-    await serve("going", "1");
-    const cling = clinging();
-    const definition = { name: "going", type: "stamp", params: cling.params, pool: "going" };
-    expect((await system.call("POST", "/api/v1/observers", definition)).status).toBe(201);
-    await until(["going"], "Processing");
-    const cwd = temporaryFolder("cli");
-    const env = { UNACKED_URL: system.url, UNACKED_TOKEN: "", XDG_CONFIG_HOME: join(cwd, "config") };
-    const apply = (...more: string[]) =>
-      runCli(["apply", "-f", "-", ...more], { cwd, env, input: JSON.stringify(definition) });
-    expect(await apply()).toMatchObject({ code: 0, out: "observer going unchanged (Processing)\n" });
-    expect((await system.call("DELETE", "/api/v1/observers/going")).status).toBe(202);
-    expect(await apply("--dry-run")).toMatchObject({
-      code: 6,
-      out: expect.stringContaining("observer going is being stopped"),
-    });
-    expect(await apply()).toMatchObject({ code: 1, out: "", err: expect.stringContaining("going") });
-    cling.letGo();
-    await eventually(async () => expect(await apply()).toMatchObject({ code: 0, out: "observer going created\n" }));
-  });
+  it.runIf(isTurnOf(2))(
+    "are not what a file wants while they are being stopped: `unacked apply` says so, and fails, until they can be created",
+    async () => {
+      await serve("going", "1");
+      const cling = clinging();
+      const definition = { name: "going", type: "stamp", params: cling.params, pool: "going" };
+      expect((await system.call("POST", "/api/v1/observers", definition)).status).toBe(201);
+      await until(["going"], "Processing");
+      const cwd = temporaryFolder("cli");
+      const env = { UNACKED_URL: system.url, UNACKED_TOKEN: "", XDG_CONFIG_HOME: join(cwd, "config") };
+      const apply = (...more: string[]) =>
+        runCli(["apply", "-f", "-", ...more], { cwd, env, input: JSON.stringify(definition) });
+      expect(await apply()).toMatchObject({ code: 0, out: "observer going unchanged (Processing)\n" });
+      expect((await system.call("DELETE", "/api/v1/observers/going")).status).toBe(202);
+      expect(await apply("--dry-run")).toMatchObject({
+        code: 6,
+        out: expect.stringContaining("observer going is being stopped"),
+      });
+      expect(await apply()).toMatchObject({ code: 1, out: "", err: expect.stringContaining("going") });
+      cling.letGo();
+      await eventually(async () => expect(await apply()).toMatchObject({ code: 0, out: "observer going created\n" }));
+    },
+  );
 
   it("keep their id, name and history, and their handlers are given what is wanted now", async () => {
     const pool = "plain";
@@ -122,7 +126,7 @@ describe("observers that are changed", () => {
     expect(system.reportOverlap("changed", [one])).toBe(0);
   });
 
-  it("by what is so already, or by labels alone, run on", async () => {
+  it.runIf(isTurnOf(0))("by what is so already, or by labels alone, run on", async () => {
     const pool = "at-once";
     await serve(pool, "one");
     const [one] = (await system.createMany("labelled", 1, { mark: "a" }, { pool })) as [ObserverView];
@@ -149,92 +153,104 @@ describe("observers that are changed", () => {
     expect([(await system.get(one.id)).runNumber, marksOf(system, one.id)]).toEqual([1, ["a"]]);
   });
 
-  it("only if they are as they were read, where that is asked for; else the answer says what differs", async () => {
-    const pool = "read";
-    await serve(pool, "one");
-    const [one] = (await system.createMany("read", 1, { mark: "a" }, { pool })) as [ObserverView];
-    const read = await system.call<ObserverView>("GET", `/api/v1/observers/${one.name}`);
-    const tag = read.headers.get("etag") ?? "";
-    expect(tag).toBe(specTag(one));
-    const first = await patch(one.id, mark("b"), { ifMatch: tag });
-    expect([first.status, first.headers.get("etag")]).toEqual([202, specTag({ id: one.id, specVersion: 2 })]);
-    const second = await patch(one.id, { ...mark("c"), labels: {} }, { ifMatch: tag });
-    expect([second.status, second.body.code, second.body.specVersion]).toEqual([412, "spec-changed", 2]);
-    expect(second.body.differs).toEqual([{ field: "params", now: marked(system, "b"), given: marked(system, "c") }]);
-    // What was asked for is so: nobody has to be told of a conflict.
-    expect((await patch(one.id, mark("b"), { ifMatch: tag })).body.outcome).toBe("unchanged");
-    expect((await patch(one.id, mark("d"), { ifMatch: "*" })).status).toBe(202);
-    expect((await patch(one.id, mark("e"), { ifMatch: `W/${specTag({ id: one.id, specVersion: 3 })}` })).status).toBe(412);
-    await untilAsWanted(system, [one.id]);
-    await system.check({ pool, timeoutMs: LONG_MS });
-    expect(marksOf(system, one.id).at(-1)).toBe("d");
-  });
+  it.runIf(isTurnOf(2))(
+    "only if they are as they were read, where that is asked for; else the answer says what differs",
+    async () => {
+      const pool = "read";
+      await serve(pool, "one");
+      const [one] = (await system.createMany("read", 1, { mark: "a" }, { pool })) as [ObserverView];
+      const read = await system.call<ObserverView>("GET", `/api/v1/observers/${one.name}`);
+      const tag = read.headers.get("etag") ?? "";
+      expect(tag).toBe(specTag(one));
+      const first = await patch(one.id, mark("b"), { ifMatch: tag });
+      expect([first.status, first.headers.get("etag")]).toEqual([202, specTag({ id: one.id, specVersion: 2 })]);
+      const second = await patch(one.id, { ...mark("c"), labels: {} }, { ifMatch: tag });
+      expect([second.status, second.body.code, second.body.specVersion]).toEqual([412, "spec-changed", 2]);
+      expect(second.body.differs).toEqual([{ field: "params", now: marked(system, "b"), given: marked(system, "c") }]);
+      // What was asked for is so: nobody has to be told of a conflict.
+      expect((await patch(one.id, mark("b"), { ifMatch: tag })).body.outcome).toBe("unchanged");
+      expect((await patch(one.id, mark("d"), { ifMatch: "*" })).status).toBe(202);
+      expect((await patch(one.id, mark("e"), { ifMatch: `W/${specTag({ id: one.id, specVersion: 3 })}` })).status).toBe(412);
+      await untilAsWanted(system, [one.id]);
+      await system.check({ pool, timeoutMs: LONG_MS });
+      expect(marksOf(system, one.id).at(-1)).toBe("d");
+    },
+  );
 
-  it("with params that their type does not take, or a pool that is not there, are not stopped", async () => {
-    const pool = "wrong";
-    await serve(pool, "one");
-    const [one] = (await system.createMany("wrong", 1, {}, { pool })) as [ObserverView];
-    const wrong = await patch(one.id, { params: { everyMs: "often" } });
-    expect([wrong.status, wrong.body.errors?.map(({ pointer }) => pointer)]).toEqual([422, ["/params/everyMs"]]);
-    expect((await patch(one.id, { pool: "nowhere" })).body.code).toBe("pool-not-served");
-    expect((await patch(one.id, { colour: "red" })).status).toBe(422);
-    expect((await patch(one.id, mark("b"), { query: "?dryRun=true" })).body.outcome).toBe("changed");
-    await system.check({ pool, timeoutMs: LONG_MS });
-    expect(standing(await system.get(one.id))).toEqual(["Processing", null, 1, 1]);
-  });
+  it.runIf(isTurnOf(0))(
+    "with params that their type does not take, or a pool that is not there, are not stopped",
+    async () => {
+      const pool = "wrong";
+      await serve(pool, "one");
+      const [one] = (await system.createMany("wrong", 1, {}, { pool })) as [ObserverView];
+      const wrong = await patch(one.id, { params: { everyMs: "often" } });
+      expect([wrong.status, wrong.body.errors?.map(({ pointer }) => pointer)]).toEqual([422, ["/params/everyMs"]]);
+      expect((await patch(one.id, { pool: "nowhere" })).body.code).toBe("pool-not-served");
+      expect((await patch(one.id, { colour: "red" })).status).toBe(422);
+      expect((await patch(one.id, mark("b"), { query: "?dryRun=true" })).body.outcome).toBe("changed");
+      await system.check({ pool, timeoutMs: LONG_MS });
+      expect(standing(await system.get(one.id))).toEqual(["Processing", null, 1, 1]);
+    },
+  );
 
-  it("to another pool go there, if there is room; they are where their message is until then", async () => {
-    await serve("from", "one");
-    await serve("to", "one", 1);
-    const held = clinging();
-    const [one] = (await system.createMany("moving", 1, held.params, { pool: "from" })) as [ObserverView];
-    const [other] = (await system.createMany("following", 1, {}, { pool: "from" })) as [ObserverView];
-    const asked = await patch(one.id, { pool: "to" });
-    expect([asked.status, asked.body.pool, asked.body.service?.name]).toEqual([202, "to", "from-one"]);
-    // Its place there is taken from now on.
-    expect((await patch(other.id, { pool: "to" })).body.code).toBe("no-free-worker");
-    held.letGo();
-    await untilAsWanted(system, [one.id]);
-    expect((await system.get(one.id)).service?.name).toBe("to-one");
-    expect((await patch(other.id, { pool: "to" }, { query: "?whenFull=queue" })).status).toBe(202);
-    await eventually(async () => expect(standing(await system.get(other.id))).toEqual(["Created", null, 2, null]), {
-      timeoutMs: LONG_MS,
-    });
-    expect((await patch(other.id, { pool: "from" }, { query: "?whenFull=queue" })).status).toBe(202);
-    await system.remove(one.id);
-    await untilAsWanted(system, [other.id]);
-    expect((await system.get(other.id)).service?.name).toBe("from-one");
-    await system.check({ pool: "from", timeoutMs: LONG_MS });
-    await system.check({ pool: "to", timeoutMs: LONG_MS });
-    expect(system.reportOverlap("moved to another pool", [one, other])).toBe(0);
-  });
+  it.runIf(isTurnOf(2))(
+    "to another pool go there, if there is room; they are where their message is until then",
+    async () => {
+      await serve("from", "one");
+      await serve("to", "one", 1);
+      const held = clinging();
+      const [one] = (await system.createMany("moving", 1, held.params, { pool: "from" })) as [ObserverView];
+      const [other] = (await system.createMany("following", 1, {}, { pool: "from" })) as [ObserverView];
+      const asked = await patch(one.id, { pool: "to" });
+      expect([asked.status, asked.body.pool, asked.body.service?.name]).toEqual([202, "to", "from-one"]);
+      // Its place there is taken from now on.
+      expect((await patch(other.id, { pool: "to" })).body.code).toBe("no-free-worker");
+      held.letGo();
+      await untilAsWanted(system, [one.id]);
+      expect((await system.get(one.id)).service?.name).toBe("to-one");
+      expect((await patch(other.id, { pool: "to" }, { query: "?whenFull=queue" })).status).toBe(202);
+      await eventually(async () => expect(standing(await system.get(other.id))).toEqual(["Created", null, 2, null]), {
+        timeoutMs: LONG_MS,
+      });
+      expect((await patch(other.id, { pool: "from" }, { query: "?whenFull=queue" })).status).toBe(202);
+      await system.remove(one.id);
+      await untilAsWanted(system, [other.id]);
+      expect((await system.get(other.id)).service?.name).toBe("from-one");
+      await system.check({ pool: "from", timeoutMs: LONG_MS });
+      await system.check({ pool: "to", timeoutMs: LONG_MS });
+      expect(system.reportOverlap("moved to another pool", [one, other])).toBe(0);
+    },
+  );
 
-  it("to another pool wait for whoever resumes others there, and neither of the two waits in vain", async () => {
-    await serve("near", "one");
-    await serve("far", "one");
-    const [one] = (await system.createMany("crossing", 1, {}, { pool: "near" })) as [ObserverView];
-    // As a manager that resumes: the row first, then the pool whose workers it counts.
-    const other = new pg.Client({ connectionString: system.env.DATABASE_URL });
-    await other.connect();
-    let isOver = false;
-    const resuming = async () => {
-      while (!isOver) {
-        await other.query("BEGIN");
-        await other.query("SELECT pg_sleep(0.01) FROM observers WHERE id = $1 FOR UPDATE", [one.id]);
-        await other.query("SELECT pg_advisory_xact_lock(7026, hashtext('far'))");
-        await other.query("COMMIT");
-      }
-    };
-    const resumed = resuming();
-    const asked: number[] = [];
-    for (let i = 0; i < 60; i += 1) asked.push((await patch(one.id, { pool: "far" }, { query: "?dryRun=true" })).status);
-    isOver = true;
-    await resumed;
-    await other.end();
-    expect(new Set(asked)).toEqual(new Set([200]));
-  });
+  it.runIf(isTurnOf(1))(
+    "to another pool wait for whoever resumes others there, and neither of the two waits in vain",
+    async () => {
+      await serve("near", "one");
+      await serve("far", "one");
+      const [one] = (await system.createMany("crossing", 1, {}, { pool: "near" })) as [ObserverView];
+      // As a manager that resumes: the row first, then the pool whose workers it counts.
+      const other = new pg.Client({ connectionString: system.env.DATABASE_URL });
+      await other.connect();
+      let isOver = false;
+      const resuming = async () => {
+        while (!isOver) {
+          await other.query("BEGIN");
+          await other.query("SELECT pg_sleep(0.01) FROM observers WHERE id = $1 FOR UPDATE", [one.id]);
+          await other.query("SELECT pg_advisory_xact_lock(7026, hashtext('far'))");
+          await other.query("COMMIT");
+        }
+      };
+      const resumed = resuming();
+      const asked: number[] = [];
+      for (let i = 0; i < 60; i += 1) asked.push((await patch(one.id, { pool: "far" }, { query: "?dryRun=true" })).status);
+      isOver = true;
+      await resumed;
+      await other.end();
+      expect(new Set(asked)).toEqual(new Set([200]));
+    },
+  );
 
-  it("that do not run are so when they run again", async () => {
+  it.runIf(isTurnOf(1))("that do not run are so when they run again", async () => {
     const pool = "rest";
     await serve(pool, "one");
     const [one] = (await system.createMany("resting", 1, { mark: "a" }, { pool })) as [ObserverView];
@@ -256,7 +272,7 @@ describe("observers that are changed", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("while they are being paused: resumed, they do not run on as they were", async () => {
+  it.runIf(isTurnOf(2))("while they are being paused: resumed, they do not run on as they were", async () => {
     const pool = "regret";
     await serve(pool, "one");
     const held = clinging();
@@ -279,7 +295,7 @@ describe("observers that are changed", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("before they ever started, start as they are wanted", async () => {
+  it.runIf(isTurnOf(2))("before they ever started, start as they are wanted", async () => {
     const pool = "queued";
     await serve(pool, "one", 1);
     const [holder] = (await system.createMany("holder", 1, {}, { pool })) as [ObserverView];
@@ -292,7 +308,7 @@ describe("observers that are changed", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("while they wait for their next attempt are tried at once, as they are wanted", async () => {
+  it.runIf(isTurnOf(2))("while they wait for their next attempt are tried at once, as they are wanted", async () => {
     const pool = "retrying";
     await serve(pool, "one");
     const retry = { maxAttempts: 9, delaysMs: [3_600_000] };
@@ -304,7 +320,7 @@ describe("observers that are changed", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("by a whole definition are created, changed where they are otherwise, or left alone", async () => {
+  it.runIf(isTurnOf(1))("by a whole definition are created, changed where they are otherwise, or left alone", async () => {
     const pool = "whole";
     await serve(pool, "one");
     const put = (text: string, more: object = {}) =>
@@ -349,7 +365,7 @@ describe("observers that are changed", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("are back at once", async () => {
+  it.runIf(isTurnOf(0))("are back at once", async () => {
     const pool = "gap";
     await Promise.all([serve(pool, "one", 30), serve(pool, "two", 30)]);
     const observers = await system.createMany("gap", 50, { mark: "a", everyMs: 5 }, { pool });
@@ -368,7 +384,7 @@ describe("observers that are changed", () => {
     expect(system.reportOverlap("changed one by one and at once", observers)).toBe(0);
   });
 
-  it("are finished by another manager when the one that answered is killed at that moment", async () => {
+  it.runIf(isTurnOf(1))("are finished by another manager when the one that answered is killed at that moment", async () => {
     const pool = "managers";
     const first = system.managers.at(-1);
     const second = await system.startManager({ speakTo: false });

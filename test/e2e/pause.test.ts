@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { BulkCount, ObserverView, ProblemDetails } from "@unacked/contracts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type ObserverOrProblem, type System } from "../support/system/system.ts";
 
@@ -97,7 +98,7 @@ describe("observers that are paused", () => {
     expect(system.reportOverlap("paused and resumed", [kept])).toBe(0);
   });
 
-  it("can be stopped for good at once; what is over cannot be paused", async () => {
+  it.runIf(isTurnOf(2))("can be stopped for good at once; what is over cannot be paused", async () => {
     const pool = "ends";
     await serve(pool, "one");
     const [kept] = (await system.createMany("ending", 1, {}, { pool })) as [ObserverView];
@@ -121,7 +122,7 @@ describe("observers that are paused", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("whose pause is taken back while it is under way run again, once", async () => {
+  it.runIf(isTurnOf(0))("whose pause is taken back while it is under way run again, once", async () => {
     const pool = "back";
     await serve(pool, "one");
     const { letGo, ...params } = clinging();
@@ -144,48 +145,54 @@ describe("observers that are paused", () => {
     expect(system.reportOverlap("a pause taken back", [one])).toBe(0);
   });
 
-  it("before they ever started, never start: their message is refused when a worker gets to it", async () => {
-    const pool = "queued";
-    await serve(pool, "one", 1);
-    const [holder] = (await system.createMany("holder", 1, {}, { pool })) as [ObserverView];
-    const { body: waiting } = await system.create("queued", {}, { pool, whenFull: "queue" });
-    await untilQueue(pool, { ready: 1, unacked: 1 });
-    const asked = await ask("pause", waiting.id);
-    expect([asked.status, ...standing(asked.body)]).toEqual([202, "Created", "pause"]);
-    await system.remove(holder.id);
-    await until([waiting.id], "Paused");
-    await untilQueue(pool, { ready: 0, unacked: 0 });
-    expect([system.acts().some(({ observerId }) => observerId === waiting.id), await runsOf(waiting.id)]).toEqual([
-      false,
-      [],
-    ]);
-    expect((await ask("resume", waiting.id)).status).toBe(202);
-    await until([waiting.id], "Processing");
-    await system.check({ pool, timeoutMs: LONG_MS });
-  });
+  it.runIf(isTurnOf(0))(
+    "before they ever started, never start: their message is refused when a worker gets to it",
+    async () => {
+      const pool = "queued";
+      await serve(pool, "one", 1);
+      const [holder] = (await system.createMany("holder", 1, {}, { pool })) as [ObserverView];
+      const { body: waiting } = await system.create("queued", {}, { pool, whenFull: "queue" });
+      await untilQueue(pool, { ready: 1, unacked: 1 });
+      const asked = await ask("pause", waiting.id);
+      expect([asked.status, ...standing(asked.body)]).toEqual([202, "Created", "pause"]);
+      await system.remove(holder.id);
+      await until([waiting.id], "Paused");
+      await untilQueue(pool, { ready: 0, unacked: 0 });
+      expect([system.acts().some(({ observerId }) => observerId === waiting.id), await runsOf(waiting.id)]).toEqual([
+        false,
+        [],
+      ]);
+      expect((await ask("resume", waiting.id)).status).toBe(202);
+      await until([waiting.id], "Processing");
+      await system.check({ pool, timeoutMs: LONG_MS });
+    },
+  );
 
-  it("while they wait for their next attempt keep what they failed of, and are not tried again", async () => {
-    const pool = "retrying";
-    await serve(pool, "one");
-    const { body: one } = await system.create(
-      "trying",
-      { throwAfterMs: 50 },
-      { pool, retry: { maxAttempts: 9, delaysMs: [3_600_000] } },
-    );
-    await until([one.id], "Retrying");
-    await ask("pause", one.id);
-    await until([one.id], "Paused");
-    expect(await system.get(one.id)).toMatchObject({ attempts: 1, nextAttemptAt: null, lastError: { name: "Error" } });
-    await untilQueue(pool, { ready: 0, unacked: 0 });
-    await ask("resume", one.id);
-    await until([one.id], "Retrying");
-    expect((await system.get(one.id)).runNumber).toBe(2);
-    await ask("pause", one.id);
-    await until([one.id], "Paused");
-    await system.check({ pool, timeoutMs: LONG_MS });
-  });
+  it.runIf(isTurnOf(2))(
+    "while they wait for their next attempt keep what they failed of, and are not tried again",
+    async () => {
+      const pool = "retrying";
+      await serve(pool, "one");
+      const { body: one } = await system.create(
+        "trying",
+        { throwAfterMs: 50 },
+        { pool, retry: { maxAttempts: 9, delaysMs: [3_600_000] } },
+      );
+      await until([one.id], "Retrying");
+      await ask("pause", one.id);
+      await until([one.id], "Paused");
+      expect(await system.get(one.id)).toMatchObject({ attempts: 1, nextAttemptAt: null, lastError: { name: "Error" } });
+      await untilQueue(pool, { ready: 0, unacked: 0 });
+      await ask("resume", one.id);
+      await until([one.id], "Retrying");
+      expect((await system.get(one.id)).runNumber).toBe(2);
+      await ask("pause", one.id);
+      await until([one.id], "Paused");
+      await system.check({ pool, timeoutMs: LONG_MS });
+    },
+  );
 
-  it("while nobody has them are Paused as soon as somebody gets their message", async () => {
+  it.runIf(isTurnOf(0))("while nobody has them are Paused as soon as somebody gets their message", async () => {
     const pool = "dead";
     const service = await serve(pool, "one");
     const [one] = (await system.createMany("orphan", 1, {}, { pool })) as [ObserverView];
@@ -202,7 +209,7 @@ describe("observers that are paused", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("as their service is killed are Paused all the same, and run nowhere", async () => {
+  it.runIf(isTurnOf(1))("as their service is killed are Paused all the same, and run nowhere", async () => {
     const pool = "failover";
     const service = await serve(pool, "one");
     const observers = await system.createMany("moving", 10, {}, { pool });
@@ -224,7 +231,7 @@ describe("observers that are paused", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("by a filter are paused and resumed together", async () => {
+  it.runIf(isTurnOf(1))("by a filter are paused and resumed together", async () => {
     const pool = "crowd";
     await Promise.all([serve(pool, "one", 60), serve(pool, "two", 60)]);
     const observers = await system.createMany("crowd", 100, { everyMs: 200 }, { pool, labels: { crowd: "yes" } });
@@ -249,7 +256,7 @@ describe("observers that are paused", () => {
     expect(system.reportOverlap("100 paused and resumed", observers)).toBe(0);
   });
 
-  it("are finished by another manager when the one that answered is killed at that moment", async () => {
+  it.runIf(isTurnOf(2))("are finished by another manager when the one that answered is killed at that moment", async () => {
     const pool = "managers";
     const { url } = system;
     const first = system.managers[0];

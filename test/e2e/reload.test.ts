@@ -9,6 +9,7 @@ import { builtRelease, isHere, RELEASES, type Release } from "../support/message
 import { scrape } from "../support/monitoring/scrape.ts";
 import { slotsOf } from "../support/processes/process-tree.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -119,37 +120,40 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
     );
   });
 
-  it("that finds a syntax error shows it, and the old code stays in use, also when a slot dies", async () => {
-    const before = runsOf(stamps);
-    save("stamp.ts", observer("stamp", IMPORTED).replace("signal, observer, runId }) {", "signal, observer, runId ) {"));
-    hangUp();
-    const refused = await eventually(() => {
-      const [line] = linesWith("reload-refused");
-      return line ?? Promise.reject(new Error("nothing is refused yet"));
-    });
-    expect(refused).toContain("stamp.ts:9:");
-    expect(refused).toContain(">  9 |   async run({ params: { file }, signal, observer, runId ) {");
-    const { url } = await system.service("a").waitForEvent("listening");
-    expect((await scrape(String(url))).value("unacked_service_reloads_total", { outcome: "refused" })).toBe(1);
-    await system.check();
-    expect(runsOf(stamps)).toEqual(before);
+  it.runIf(isTurnOf(1))(
+    "that finds a syntax error shows it, and the old code stays in use, also when a slot dies",
+    async () => {
+      const before = runsOf(stamps);
+      save("stamp.ts", observer("stamp", IMPORTED).replace("signal, observer, runId }) {", "signal, observer, runId ) {"));
+      hangUp();
+      const refused = await eventually(() => {
+        const [line] = linesWith("reload-refused");
+        return line ?? Promise.reject(new Error("nothing is refused yet"));
+      });
+      expect(refused).toContain("stamp.ts:9:");
+      expect(refused).toContain(">  9 |   async run({ params: { file }, signal, observer, runId ) {");
+      const { url } = await system.service("a").waitForEvent("listening");
+      expect((await scrape(String(url))).value("unacked_service_reloads_total", { outcome: "refused" })).toBe(1);
+      await system.check();
+      expect(runsOf(stamps)).toEqual(before);
 
-    const doomed = lastActs(stamps)[0]?.slot ?? 0;
-    process.kill(doomed, "SIGKILL");
-    await eventually(() => expect(linesWith("slot-lacks-types").join()).toContain("stamp.ts:9"), { timeoutMs: 60_000 });
-    expect(linesWith("slot-lacks-types").join()).toContain("until it is mended and loaded again (unacked dev does so");
-    await system.check();
-    expect(lastActs(stamps).filter((act) => act?.slot === doomed || act?.version !== 2)).toEqual([]);
+      const doomed = lastActs(stamps)[0]?.slot ?? 0;
+      process.kill(doomed, "SIGKILL");
+      await eventually(() => expect(linesWith("slot-lacks-types").join()).toContain("stamp.ts:9"), { timeoutMs: 60_000 });
+      expect(linesWith("slot-lacks-types").join()).toContain("until it is mended and loaded again (unacked dev does so");
+      await system.check();
+      expect(lastActs(stamps).filter((act) => act?.slot === doomed || act?.version !== 2)).toEqual([]);
 
-    save("stamp.ts", observer("stamp", IMPORTED));
-    saveVersion(3);
-    hangUp();
-    hangUp();
-    await untilAllRunBy(3);
-    await system.check();
-  });
+      save("stamp.ts", observer("stamp", IMPORTED));
+      saveVersion(3);
+      hangUp();
+      hangUp();
+      await untilAllRunBy(3);
+      await system.check();
+    },
+  );
 
-  it("brings types that are new, and takes away those that are gone", async () => {
+  it.runIf(isTurnOf(2))("brings types that are new, and takes away those that are gone", async () => {
     const typesThere = async () => (await system.call<TypeList>("GET", "/api/v1/types")).body.items.map(({ type }) => type);
     save("walker.ts", observer("walker", "const version = 1;"));
     hangUp();
@@ -165,7 +169,7 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
     await system.check();
   });
 
-  it("and SIGKILL in the middle of it lose nothing, and run nothing twice", async () => {
+  it.runIf(isTurnOf(1))("and SIGKILL in the middle of it lose nothing, and run nothing twice", async () => {
     saveVersion(4);
     hangUp();
     await eventually(() => expect(lastActs(stamps).some((act) => act?.version === 4)).toBe(true), { timeoutMs: 60_000 });
@@ -175,7 +179,7 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
     await system.check();
   });
 
-  it("is refused where observers run in its own process, with the reason", async () => {
+  it.runIf(isTurnOf(2))("is refused where observers run in its own process, with the reason", async () => {
     const alone = await system.startService("b", { env: { OBSERVERS_DIR: dir, SLOTS: "0", POOL: "alone" } });
     process.kill(alone.pid, "SIGHUP");
     await eventually(() =>
@@ -187,7 +191,7 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
   const taskOf = async (id: string) => (await system.call<TaskView>("GET", `/api/v1/tasks/${id}`)).body;
 });
 
-describe("a reload that is asked for", { timeout: 480_000 }, () => {
+describe.runIf(isTurnOf(0))("a reload that is asked for", { timeout: 480_000 }, () => {
   const folder = temporaryFolder("reload-asked");
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const BROKEN = observer("stamp", "const version = 3;").replace(

@@ -4,6 +4,7 @@ import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { managementOf } from "../support/broker/management.ts";
 import { Requester } from "../support/broker/requester.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, freshVhost, privatePostgres, temporaryFolder } from "../support/servers/servers.ts";
 import { BROKER_TEST_CONFIG } from "../support/servers/test-servers.ts";
 import { freshSystem, System } from "../support/system/system.ts";
@@ -47,66 +48,75 @@ async function expectOnce(ids: string[], told = requester.replies): Promise<void
   expect((await new Tasks(system).idsOf("Scheduled")).toSorted()).toEqual(promised.toSorted());
 }
 
-test("While the database is away nothing is answered and nothing lost; then each is created once", async () => {
-  const database = await privatePostgres();
-  const { amqpUrl, management } = await freshVhost();
-  system = new System({ amqpUrl, databaseUrl: database.databaseUrl, management });
-  const managers = [await startManager(), await startManager()];
-  await connect();
-  const before = await requester.publishMany(Array.from({ length: 200 }, () => ({ tasks: [LATER] })));
-  await database.kill();
-  const meanwhile = await requester.publishMany(Array.from({ length: 50 }, () => ({ tasks: [LATER] })));
-  const downUntil = performance.now() + 12_000; // longer than a manager keeps the queue
-  await eventually(() => performance.now() >= downUntil, { timeoutMs: 15_000 });
-  expect(requester.replies.filter(({ correlationId }) => meanwhile.includes(correlationId))).toEqual([]);
-  await database.start();
-  const upMs = performance.now();
-  await untilAnswered([...before, ...meanwhile]);
-  console.log(`database away for 12 s: all answered ${(performance.now() - upMs).toFixed(0)} ms after its start`);
-  await expectOnce([...before, ...meanwhile]);
-  for (const manager of managers) expect(manager.exit()).toBeNull();
-});
+test.runIf(isTurnOf(0))(
+  "While the database is away nothing is answered and nothing lost; then each is created once",
+  async () => {
+    const database = await privatePostgres();
+    const { amqpUrl, management } = await freshVhost();
+    system = new System({ amqpUrl, databaseUrl: database.databaseUrl, management });
+    const managers = [await startManager(), await startManager()];
+    await connect();
+    const before = await requester.publishMany(Array.from({ length: 200 }, () => ({ tasks: [LATER] })));
+    await database.kill();
+    const meanwhile = await requester.publishMany(Array.from({ length: 50 }, () => ({ tasks: [LATER] })));
+    const downUntil = performance.now() + 12_000; // longer than a manager keeps the queue
+    await eventually(() => performance.now() >= downUntil, { timeoutMs: 15_000 });
+    expect(requester.replies.filter(({ correlationId }) => meanwhile.includes(correlationId))).toEqual([]);
+    await database.start();
+    const upMs = performance.now();
+    await untilAnswered([...before, ...meanwhile]);
+    console.log(`database away for 12 s: all answered ${(performance.now() - upMs).toFixed(0)} ms after its start`);
+    await expectOnce([...before, ...meanwhile]);
+    for (const manager of managers) expect(manager.exit()).toBeNull();
+  },
+);
 
-test("Of a frozen manager another one takes over, and what the frozen one has in hand is done once", async () => {
-  system = await freshSystem();
-  const frozen = await startManager();
-  await connect();
-  await startManager();
-  const asked = await requester.publishMany(Array.from({ length: 400 }, () => ({ tasks: [LATER] })));
-  await eventually(() => expect(requester.replies.length).toBeGreaterThan(20));
-  await frozen.kill("SIGSTOP");
-  const frozenMs = performance.now();
-  asked.push(...(await requester.publishMany(Array.from({ length: 50 }, () => ({ tasks: [LATER] })))));
-  await untilAnswered(asked);
-  console.log(`frozen manager: all answered after ${(performance.now() - frozenMs).toFixed(0)} ms`);
-  await frozen.kill("SIGCONT");
-  await eventually(async () => expect((await system.management.queue("unacked.request")).total).toBe(0));
-  await expectOnce(asked);
-});
+test.runIf(isTurnOf(2))(
+  "Of a frozen manager another one takes over, and what the frozen one has in hand is done once",
+  async () => {
+    system = await freshSystem();
+    const frozen = await startManager();
+    await connect();
+    await startManager();
+    const asked = await requester.publishMany(Array.from({ length: 400 }, () => ({ tasks: [LATER] })));
+    await eventually(() => expect(requester.replies.length).toBeGreaterThan(20));
+    await frozen.kill("SIGSTOP");
+    const frozenMs = performance.now();
+    asked.push(...(await requester.publishMany(Array.from({ length: 50 }, () => ({ tasks: [LATER] })))));
+    await untilAnswered(asked);
+    console.log(`frozen manager: all answered after ${(performance.now() - frozenMs).toFixed(0)} ms`);
+    await frozen.kill("SIGCONT");
+    await eventually(async () => expect((await system.management.queue("unacked.request")).total).toBe(0));
+    await expectOnce(asked);
+  },
+);
 
-test("Over a kill -9 of the broker requesters ask again under the same id, and each is created once", async () => {
-  const broker = await startRabbitmq({ dir: temporaryFolder("rabbitmq"), config: BROKER_TEST_CONFIG });
-  cleanUps.push(() => broker.kill().then(broker.stop));
-  const { databaseUrl } = await freshDatabase();
-  system = new System({ amqpUrl: broker.amqpUrl, databaseUrl, management: managementOf(broker.managementUrl, "/") });
-  await startManager();
-  await connect();
-  const asked = Array.from({ length: 500 }, () => randomUUID());
-  const bodies = asked.map(() => ({ tasks: [LATER] }));
-  const lost = requester.publishMany(bodies, asked).catch(() => undefined);
-  await eventually(() => expect(requester.replies.length).toBeGreaterThan(20));
-  await broker.kill();
-  await lost;
-  const told = requester.replies;
-  await broker.start();
-  await eventually(connect, { timeoutMs: 30_000 }); // its queue went with its connection
-  await requester.publishMany(bodies, asked);
-  await untilAnswered(asked);
-  await expectOnce(asked, [...told, ...requester.replies]);
-  console.log(`broker killed after ${told.length} of 500 answers: ${requester.replies.length} more, 500 tasks`);
-});
+test.runIf(isTurnOf(1))(
+  "Over a kill -9 of the broker requesters ask again under the same id, and each is created once",
+  async () => {
+    const broker = await startRabbitmq({ dir: temporaryFolder("rabbitmq"), config: BROKER_TEST_CONFIG });
+    cleanUps.push(() => broker.kill().then(broker.stop));
+    const { databaseUrl } = await freshDatabase();
+    system = new System({ amqpUrl: broker.amqpUrl, databaseUrl, management: managementOf(broker.managementUrl, "/") });
+    await startManager();
+    await connect();
+    const asked = Array.from({ length: 500 }, () => randomUUID());
+    const bodies = asked.map(() => ({ tasks: [LATER] }));
+    const lost = requester.publishMany(bodies, asked).catch(() => undefined);
+    await eventually(() => expect(requester.replies.length).toBeGreaterThan(20));
+    await broker.kill();
+    await lost;
+    const told = requester.replies;
+    await broker.start();
+    await eventually(connect, { timeoutMs: 30_000 }); // its queue went with its connection
+    await requester.publishMany(bodies, asked);
+    await untilAnswered(asked);
+    await expectOnce(asked, [...told, ...requester.replies]);
+    console.log(`broker killed after ${told.length} of 500 answers: ${requester.replies.length} more, 500 tasks`);
+  },
+);
 
-test("With quorum queues it goes the same way", async () => {
+test.runIf(isTurnOf(0))("With quorum queues it goes the same way", async () => {
   system = await freshSystem({ env: { WORK_QUEUE_TYPE: "quorum" } });
   await startManager();
   await connect();
@@ -119,27 +129,30 @@ test("With quorum queues it goes the same way", async () => {
   await expectOnce(asked);
 });
 
-test("A policy bounds what may wait: who asks beyond that is told by the broker, and what it took is answered", async () => {
-  system = await freshSystem();
-  const manager = await startManager();
-  await connect();
-  await manager.kill("SIGTERM");
-  // As docs/security.md has it, and smaller.
-  const definition = { "max-length-bytes": 2_000, overflow: "reject-publish" };
-  const policy = { pattern: "^unacked\\.request$", definition, "apply-to": "queues" };
-  await system.management.call("PUT", "/policies/{vhost}/requests", policy);
-  const taken: string[] = [];
-  let refusal: unknown;
-  while (refusal === undefined && taken.length < 1_000)
-    await requester.publish({ tasks: [LATER] }).then(
-      (id) => taken.push(id),
-      (error: unknown) => {
-        refusal = error;
-      },
-    );
-  expect(refusal).toBeInstanceOf(Error);
-  expect(taken.length).toBeGreaterThan(5);
-  await startManager();
-  await untilAnswered(taken);
-  await expectOnce(taken);
-});
+test.runIf(isTurnOf(2))(
+  "A policy bounds what may wait: who asks beyond that is told by the broker, and what it took is answered",
+  async () => {
+    system = await freshSystem();
+    const manager = await startManager();
+    await connect();
+    await manager.kill("SIGTERM");
+    // As docs/security.md has it, and smaller.
+    const definition = { "max-length-bytes": 2_000, overflow: "reject-publish" };
+    const policy = { pattern: "^unacked\\.request$", definition, "apply-to": "queues" };
+    await system.management.call("PUT", "/policies/{vhost}/requests", policy);
+    const taken: string[] = [];
+    let refusal: unknown;
+    while (refusal === undefined && taken.length < 1_000)
+      await requester.publish({ tasks: [LATER] }).then(
+        (id) => taken.push(id),
+        (error: unknown) => {
+          refusal = error;
+        },
+      );
+    expect(refusal).toBeInstanceOf(Error);
+    expect(taken.length).toBeGreaterThan(5);
+    await startManager();
+    await untilAnswered(taken);
+    await expectOnce(taken);
+  },
+);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Reply, Requester } from "../support/broker/requester.ts";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { REQUESTER, RequestSystem } from "../support/system/requests.ts";
 
@@ -392,7 +393,7 @@ test("What would take more than a message may have is answered in short", async 
   });
 });
 
-test("Many requests go through in order, and large ones at once", async () => {
+test.runIf(isTurnOf(1))("Many requests go through in order, and large ones at once", async () => {
   const later = amqp.work({}, { startAt: "2100-01-01T00:00:00Z" });
   const untilAnswered = (ids: string[]) =>
     eventually(

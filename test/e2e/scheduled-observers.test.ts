@@ -2,6 +2,7 @@ import type { ObserverView, ProblemDetails, Stats } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { diesAt } from "../support/processes/crash-point.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type ObserverOrProblem, type System } from "../support/system/system.ts";
 
@@ -61,7 +62,7 @@ describe("observers that are to start later", () => {
     expect(await system.get("one")).toMatchObject({ startAt, startProblem: null });
   });
 
-  it("wait for a worker where they must find one, and say so; else in the queue", async () => {
+  it.runIf(isTurnOf(2))("wait for a worker where they must find one, and say so; else in the queue", async () => {
     const pool = "full";
     await serve(pool, 1);
     const [guest] = (await system.createMany("stays", 1, {}, { pool })) as [ObserverView];
@@ -80,28 +81,31 @@ describe("observers that are to start later", () => {
     expect(await system.get("must")).toMatchObject({ startProblem: null });
   });
 
-  it("are Deleted and Paused at once; resumed before their time they wait for it, after it they start", async () => {
-    const pool = "hold";
-    await serve(pool);
-    const [gone, early, late] = [
-      await create("gone", 3_600_000, { pool }),
-      await create("early", 20_000, { pool }),
-      await create("late", 10_000, { pool }),
-    ];
-    const removed = await system.call<ObserverOrProblem>("DELETE", `/api/v1/observers/${gone.body.id}`);
-    expect(removed.body.status).toBe("Deleted");
-    for (const { body } of [early, late]) {
-      const paused = await ask("pause", body.id);
-      expect([paused.status, paused.body.status]).toEqual([200, "Paused"]);
-    }
-    const resumed = await ask("resume", early.body.id);
-    expect([resumed.status, resumed.body.status]).toEqual([202, "Scheduled"]);
-    await until([early.body.id], "Processing");
-    expect((await system.get(late.body.id)).status).toBe("Paused");
-    expect((await ask("resume", late.body.id)).body.status).toBe("Created");
-    await until([late.body.id], "Processing");
-    expect([(await runsOf(early.body.id)).length, (await runsOf(late.body.id)).length]).toEqual([1, 1]);
-  });
+  it.runIf(isTurnOf(1))(
+    "are Deleted and Paused at once; resumed before their time they wait for it, after it they start",
+    async () => {
+      const pool = "hold";
+      await serve(pool);
+      const [gone, early, late] = [
+        await create("gone", 3_600_000, { pool }),
+        await create("early", 20_000, { pool }),
+        await create("late", 10_000, { pool }),
+      ];
+      const removed = await system.call<ObserverOrProblem>("DELETE", `/api/v1/observers/${gone.body.id}`);
+      expect(removed.body.status).toBe("Deleted");
+      for (const { body } of [early, late]) {
+        const paused = await ask("pause", body.id);
+        expect([paused.status, paused.body.status]).toEqual([200, "Paused"]);
+      }
+      const resumed = await ask("resume", early.body.id);
+      expect([resumed.status, resumed.body.status]).toEqual([202, "Scheduled"]);
+      await until([early.body.id], "Processing");
+      expect((await system.get(late.body.id)).status).toBe("Paused");
+      expect((await ask("resume", late.body.id)).body.status).toBe("Created");
+      await until([late.body.id], "Processing");
+      expect([(await runsOf(early.body.id)).length, (await runsOf(late.body.id)).length]).toEqual([1, 1]);
+    },
+  );
 
   it("are due by PostgreSQL's clock, and one whose time has passed starts at once", async () => {
     const pool = "clock";
@@ -117,50 +121,56 @@ describe("observers that are to start later", () => {
   });
 });
 
-it("Each starts once, however managers die around its time", async () => {
-  const system = await freshSystem();
-  try {
-    const doomed = await system.startManager({ env: diesAt("publish unacked.start", 5) });
-    const second = await system.startManager();
-    await system.startService("worker", { workers: 300 });
-    await eventually(
-      async () =>
-        expect((await system.create("probe", {}, { startAt: new Date(Date.now() + 3_600_000).toISOString() })).status).toBe(
-          201,
-        ),
-      { timeoutMs: 40_000 },
-    );
-    const startAt = new Date(Date.now() + 5_000).toISOString();
-    const observers = Array.from({ length: 200 }, (_, i) => ({
-      name: `o-${i}`,
-      type: "stamp",
-      params: { file: system.actsFile },
-      startAt,
-    }));
-    const { body } = await system.call<{ results: { status: number }[] }>("POST", "/api/v1/observers/batch", { observers });
-    expect(body.results.filter(({ status }) => status !== 201)).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(startAt) - Date.now())));
-    await eventually(async () => {
-      const [row] = await queryRows<{ count: number }>(
-        system.env.DATABASE_URL as string,
-        "SELECT count(*)::int AS count FROM observers WHERE name LIKE 'o-%' AND status <> 'Scheduled'",
+it.runIf(isTurnOf(0))(
+  "Each starts once, however managers die around its time",
+  async () => {
+    const system = await freshSystem();
+    try {
+      const doomed = await system.startManager({ env: diesAt("publish unacked.start", 5) });
+      const second = await system.startManager();
+      await system.startService("worker", { workers: 300 });
+      await eventually(
+        async () =>
+          expect(
+            (await system.create("probe", {}, { startAt: new Date(Date.now() + 3_600_000).toISOString() })).status,
+          ).toBe(201),
+        { timeoutMs: 40_000 },
       );
-      expect(row?.count).toBeGreaterThan(0);
-    });
-    await second.kill("SIGKILL");
-    await doomed.kill("SIGKILL").catch(() => undefined);
-    await system.startManager();
-    await system.startManager({ speakTo: false });
-    const names = observers.map(({ name }) => name);
-    await system.untilStatus(names, "Processing", LONG_MS);
-    const rows = await queryRows<{ runs: number; revision: number; early: boolean }>(
-      system.env.DATABASE_URL as string,
-      `SELECT count(r.id)::int AS runs, o.revision, bool_or(r.started_at < o.start_at - interval '0.1 s') AS early
+      const startAt = new Date(Date.now() + 5_000).toISOString();
+      const observers = Array.from({ length: 200 }, (_, i) => ({
+        name: `o-${i}`,
+        type: "stamp",
+        params: { file: system.actsFile },
+        startAt,
+      }));
+      const { body } = await system.call<{ results: { status: number }[] }>("POST", "/api/v1/observers/batch", {
+        observers,
+      });
+      expect(body.results.filter(({ status }) => status !== 201)).toEqual([]);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(startAt) - Date.now())));
+      await eventually(async () => {
+        const [row] = await queryRows<{ count: number }>(
+          system.env.DATABASE_URL as string,
+          "SELECT count(*)::int AS count FROM observers WHERE name LIKE 'o-%' AND status <> 'Scheduled'",
+        );
+        expect(row?.count).toBeGreaterThan(0);
+      });
+      await second.kill("SIGKILL");
+      await doomed.kill("SIGKILL").catch(() => undefined);
+      await system.startManager();
+      await system.startManager({ speakTo: false });
+      const names = observers.map(({ name }) => name);
+      await system.untilStatus(names, "Processing", LONG_MS);
+      const rows = await queryRows<{ runs: number; revision: number; early: boolean }>(
+        system.env.DATABASE_URL as string,
+        `SELECT count(r.id)::int AS runs, o.revision, bool_or(r.started_at < o.start_at - interval '0.1 s') AS early
        FROM observers o JOIN runs r ON r.observer_id = o.id WHERE o.name LIKE 'o-%' GROUP BY o.id, o.revision`,
-    );
-    expect(rows).toHaveLength(200);
-    expect(rows.filter(({ runs, revision, early }) => runs !== 1 || revision !== 2 || early)).toEqual([]);
-  } finally {
-    await system.close();
-  }
-}, 240_000);
+      );
+      expect(rows).toHaveLength(200);
+      expect(rows.filter(({ runs, revision, early }) => runs !== 1 || revision !== 2 || early)).toEqual([]);
+    } finally {
+      await system.close();
+    }
+  },
+  240_000,
+);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 interface Readiness {
@@ -62,7 +63,7 @@ describe("one process that serves several pools", () => {
     await eventually(async () => expect(await system.listServices()).toEqual([])); // both have said farewell
   });
 
-  test("dies in both when it is killed, and what it ran is elsewhere, in both", async () => {
+  test.runIf(isTurnOf(0))("dies in both when it is killed, and what it ran is elsewhere, in both", async () => {
     const { both } = await startBoth("one", "fast:5,default:5");
     const ids = [...(await system.createMany("fast", 4, {}, { pool: "fast" })), ...(await system.createMany("slow", 4))].map(
       ({ id }) => id,
@@ -74,7 +75,7 @@ describe("one process that serves several pools", () => {
     await system.check();
   });
 
-  test("is refused with what would be right, where nobody says how many each is to run", async () => {
+  test.runIf(isTurnOf(1))("is refused with what would be right, where nobody says how many each is to run", async () => {
     const wrong = await system.startService("wrong", {
       env: { POOL: "fast:20,default", WORKER_COUNT: "auto" },
       untilKnown: false,

@@ -5,6 +5,7 @@ import { type OutputTap, tapOutput } from "../support/acts/output-tap.ts";
 import { eventually } from "../support/eventually.ts";
 import { hasRecording, RECORDING_FILE } from "../support/messages/recorded-ticks.ts";
 import { proves } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const LONG_MS = 90_000;
@@ -31,7 +32,7 @@ function made(): RecordedTicker[] {
   );
 }
 
-describe("a feed of recorded traffic that falls silent without closing", () => {
+describe.runIf(isTurnOf(0))("a feed of recorded traffic that falls silent without closing", () => {
   let system: System;
   let exchange: RunningExchange;
   let tap: OutputTap<{ kind: string; sequence: number; product: string }>;

@@ -9,6 +9,7 @@ import { memoryAlarm } from "../support/broker/rabbitmqctl.ts";
 import { eventually } from "../support/eventually.ts";
 import { scrape as metricsOf } from "../support/monitoring/scrape.ts";
 import { proves } from "../support/runs/counts.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -30,10 +31,11 @@ async function seenSilent(system: System, pool: string): Promise<{ names: string
   };
 }
 
-describe.each([
+const PLACES = [
   { slots: "2", where: "slots" },
   { slots: "0", where: "the service itself" },
-])("a feed that falls silent without closing, watched in $where", ({ slots }) => {
+];
+describe.each(inTurn(PLACES))("a feed that falls silent without closing, watched in $where", ({ slots }) => {
   const pool = `feeds-${slots}`;
   let system: System;
   let exchange: RunningExchange;
@@ -117,7 +119,7 @@ describe.each([
   }, 240_000);
 });
 
-describe("silence and those who are not to blame", () => {
+describe.runIf(isTurnOf(1))("silence and those who are not to blame", () => {
   let own: OwnBroker;
   let system: System;
 
