@@ -4,6 +4,7 @@ import type { TaskView } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -73,32 +74,35 @@ test("Many go to one call, each with its own result; a call takes one worker", a
   expect(Math.max(...made.map(atOnce))).toBe(2);
 });
 
-test("Each has its own end: completed, failed, tried again, left out, given up, and of a result that does not pass", async () => {
-  const kinds = ["complete", "fail", "fail-once", "give-up", "leave-out", "bad-output"] as const;
-  const ids = await gather(kinds.map((does) => ({ does, wait: 50 })));
-  const [complete, fail, once, given, left, bad] = await over(ids);
-  expect(complete).toMatchObject({ status: "Completed", failures: 0, sends: 1 });
-  expect(fail).toMatchObject({
-    status: "Failed",
-    failures: 2,
-    lastError: { name: "RangeError", message: "this one fails" },
-  });
-  expect(fail?.lastError?.stack).toContain("gather.js");
-  expect(once).toMatchObject({ status: "Completed", failures: 1, sends: 2 });
-  expect(given).toMatchObject({ status: "Failed", failures: 1, lastError: { name: "NonRetryableError" } });
-  expect(left).toMatchObject({
-    status: "Failed",
-    failures: 2,
-    lastError: { message: expect.stringContaining("no result") },
-  });
-  expect(bad).toMatchObject({
-    status: "Failed",
-    failures: 1,
-    lastError: { message: expect.stringContaining("does not pass") },
-  });
-});
+test.runIf(isTurnOf(2))(
+  "Each has its own end: completed, failed, tried again, left out, given up, and of a result that does not pass",
+  async () => {
+    const kinds = ["complete", "fail", "fail-once", "give-up", "leave-out", "bad-output"] as const;
+    const ids = await gather(kinds.map((does) => ({ does, wait: 50 })));
+    const [complete, fail, once, given, left, bad] = await over(ids);
+    expect(complete).toMatchObject({ status: "Completed", failures: 0, sends: 1 });
+    expect(fail).toMatchObject({
+      status: "Failed",
+      failures: 2,
+      lastError: { name: "RangeError", message: "this one fails" },
+    });
+    expect(fail?.lastError?.stack).toContain("gather.js");
+    expect(once).toMatchObject({ status: "Completed", failures: 1, sends: 2 });
+    expect(given).toMatchObject({ status: "Failed", failures: 1, lastError: { name: "NonRetryableError" } });
+    expect(left).toMatchObject({
+      status: "Failed",
+      failures: 2,
+      lastError: { message: expect.stringContaining("no result") },
+    });
+    expect(bad).toMatchObject({
+      status: "Failed",
+      failures: 1,
+      lastError: { message: expect.stringContaining("does not pass") },
+    });
+  },
+);
 
-test("A call that throws has failed all its tasks", async () => {
+test.runIf(isTurnOf(2))("A call that throws has failed all its tasks", async () => {
   const ids = await gather([{ does: "throw" }, ...many(9)]);
   for (const task of await over(ids))
     expect(task).toMatchObject(
@@ -109,7 +113,7 @@ test("A call that throws has failed all its tasks", async () => {
   expect(await tasks.get(ids[0] ?? "")).toMatchObject({ status: "Failed" });
 });
 
-test("Params that do not pass fail that task, and the others go on", async () => {
+test.runIf(isTurnOf(1))("Params that do not pass fail that task, and the others go on", async () => {
   // Two services of different versions of a type may see to that; here there is none while it is created.
   await system.service("worker-1").kill("SIGTERM");
   await eventually(async () =>
@@ -122,16 +126,19 @@ test("Params that do not pass fail that task, and the others go on", async () =>
   expect(items).toMatchObject([{ failures: 1, lastError: { name: "InvalidParams" } }]);
 });
 
-test("A task that ends its slot is found: the others of its call are sent again one by one, and complete", async () => {
-  const ids = await gather([{ does: "kill" }, ...many(19)]);
-  const [guilty, ...others] = await over(ids);
-  expect(guilty).toMatchObject({ status: "Failed", failures: 0 });
-  expect(others.map(({ status }) => status)).toEqual(Array(19).fill("Completed"));
-  expect(others.some(({ interruptions }) => interruptions === 1)).toBe(true);
-  for (const { id, interruptions } of others) if (interruptions > 0) expect(callsOf(id).at(-1)?.ids).toEqual([id]);
-});
+test.runIf(isTurnOf(2))(
+  "A task that ends its slot is found: the others of its call are sent again one by one, and complete",
+  async () => {
+    const ids = await gather([{ does: "kill" }, ...many(19)]);
+    const [guilty, ...others] = await over(ids);
+    expect(guilty).toMatchObject({ status: "Failed", failures: 0 });
+    expect(others.map(({ status }) => status)).toEqual(Array(19).fill("Completed"));
+    expect(others.some(({ interruptions }) => interruptions === 1)).toBe(true);
+    for (const { id, interruptions } of others) if (interruptions > 0) expect(callsOf(id).at(-1)?.ids).toEqual([id]);
+  },
+);
 
-test("One of a call is cancelled: its signal says so, the others complete", async () => {
+test.runIf(isTurnOf(2))("One of a call is cancelled: its signal says so, the others complete", async () => {
   const ids = await gather(many(10, { wait: 2_000 }));
   const [first = ""] = ids;
   await tasks.untilStatus(first, "Running");
@@ -149,7 +156,7 @@ test("One of a call is cancelled: its signal says so, the others complete", asyn
   ]);
 });
 
-test("All of a call are cancelled: it is told to end", async () => {
+test.runIf(isTurnOf(0))("All of a call are cancelled: it is told to end", async () => {
   const ids = await gather(many(5, { wait: 600_000 }));
   for (const id of ids) await tasks.untilStatus(id, "Running");
   // For autoscalers: they take one worker.
@@ -158,7 +165,7 @@ test("All of a call are cancelled: it is told to end", async () => {
   expect((await over(ids)).map(({ status }) => status)).toEqual(Array(5).fill("Cancelled"));
 });
 
-test("A service that is killed, and one that drains, leave each task to end once", async () => {
+test.runIf(isTurnOf(0))("A service that is killed, and one that drains, leave each task to end once", async () => {
   const ids = await gather(many(400, { wait: 300 }));
   await eventually(() => expect(calls().length).toBeGreaterThan(2));
   await system.startService("worker-2", { env: ENV });
@@ -172,7 +179,7 @@ test("A service that is killed, and one that drains, leave each task to end once
   await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
 });
 
-test("The limits of the type count tasks, not calls", async () => {
+test.runIf(isTurnOf(0))("The limits of the type count tasks, not calls", async () => {
   await system.call("PATCH", "/api/v1/task-types/gather", { maxRunning: 7 });
   const ids = await gather(many(60, { wait: 30 }));
   await over(ids);

@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
@@ -34,7 +35,7 @@ const untilBlamed = (type: string): Promise<SlotDeathView> =>
     return slotDeaths.find(({ culpritTask }) => culpritTask?.type === type) ?? expect.fail(JSON.stringify(slotDeaths));
   }, SEEN);
 
-test("a task that blocks its slot is named as who did it, with its type and id", async () => {
+test.runIf(isTurnOf(1))("a task that blocks its slot is named as who did it, with its type and id", async () => {
   const { id } = await tasks.create({}, { type: "block", params: {} });
   expect(await tasks.get(id, "30s")).toMatchObject({ status: "Failed" });
   const death = await untilBlamed("block");
@@ -45,7 +46,7 @@ test("a task that blocks its slot is named as who did it, with its type and id",
   expect(out).toMatch(new RegExp(`SIGKILL +1 +task block ${id} did it: HandlerBlockedError: `));
 });
 
-test("its service is heard as before: what it tells is current, and a drain of it ends", async () => {
+test.runIf(isTurnOf(1))("its service is heard as before: what it tells is current, and a drain of it ends", async () => {
   const { lastSeenAt } = await service();
   await eventually(async () => {
     const { slots, lastSeenAt: seenAt } = await service();

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type MessageTrace, traceMessages } from "../support/broker/message-trace.ts";
 import { eventually } from "../support/eventually.ts";
 import { diesAt } from "../support/processes/crash-point.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -51,25 +52,28 @@ test("Short tasks travel together; each runs once, and no more at a time than th
   expect((await tasks.idsOf("Completed")).filter((id) => ids.includes(id))).toHaveLength(1_000);
 });
 
-test("Of a bundle whose service is killed nothing that is over runs again, and the rest runs elsewhere", async () => {
-  await system.startService("worker-1", { env: ENV });
-  await warmUp();
-  await system.startService("worker-2", { env: ENV });
-  const alreadyRun = tasks.runs().size;
-  const ids = await tasks.createMany(400, { ms: 15 });
-  await eventually(() => expect(tasks.runs().size).toBeGreaterThan(alreadyRun + 100));
-  const over = (await tasks.idsOf("Completed")).filter((id) => ids.includes(id));
-  await system.service("worker-1").kill("SIGKILL");
-  await tasks.untilAllOver();
-  const runs = tasks.runs();
-  expect(over.filter((id) => runs.get(id) !== 1)).toEqual([]);
-  expect((await tasks.idsOf("Completed")).filter((id) => ids.includes(id)).toSorted()).toEqual(ids.toSorted());
-  const more = ids.filter((id) => runs.get(id) !== 1);
-  console.log(`${over.length} of 400 were over before kill -9; ${more.length} ran more than once`);
-  for (const id of more) expect(runs.get(id)).toBe(2);
-});
+test.runIf(isTurnOf(0))(
+  "Of a bundle whose service is killed nothing that is over runs again, and the rest runs elsewhere",
+  async () => {
+    await system.startService("worker-1", { env: ENV });
+    await warmUp();
+    await system.startService("worker-2", { env: ENV });
+    const alreadyRun = tasks.runs().size;
+    const ids = await tasks.createMany(400, { ms: 15 });
+    await eventually(() => expect(tasks.runs().size).toBeGreaterThan(alreadyRun + 100));
+    const over = (await tasks.idsOf("Completed")).filter((id) => ids.includes(id));
+    await system.service("worker-1").kill("SIGKILL");
+    await tasks.untilAllOver();
+    const runs = tasks.runs();
+    expect(over.filter((id) => runs.get(id) !== 1)).toEqual([]);
+    expect((await tasks.idsOf("Completed")).filter((id) => ids.includes(id)).toSorted()).toEqual(ids.toSorted());
+    const more = ids.filter((id) => runs.get(id) !== 1);
+    console.log(`${over.length} of 400 were over before kill -9; ${more.length} ran more than once`);
+    for (const id of more) expect(runs.get(id)).toBe(2);
+  },
+);
 
-test("A bundle whose ends are told, and which is delivered once more, runs nothing twice", async () => {
+test.runIf(isTurnOf(1))("A bundle whose ends are told, and which is delivered once more, runs nothing twice", async () => {
   const doomed = await system.startService("worker-1", { env: { ...ENV, ...diesAt("ack unacked.tasks", 0, "TaskBundle") } });
   // No round is waited for: it dies in the first, where the type is known as short before all of that were sent.
   await eventually(
@@ -91,7 +95,7 @@ test("A bundle whose ends are told, and which is delivered once more, runs nothi
   await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
 });
 
-test("A drained service gives the rest of its bundles back: no interruption", async () => {
+test.runIf(isTurnOf(2))("A drained service gives the rest of its bundles back: no interruption", async () => {
   await system.startService("worker-1", { env: ENV });
   await warmUp();
   const ids = await tasks.createMixed(Array.from({ length: 60 }, (_, i) => (i % 10 === 9 ? { ms: 5_000 } : {})));

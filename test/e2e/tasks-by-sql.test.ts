@@ -14,6 +14,7 @@ import { readSpans } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
@@ -245,66 +246,72 @@ test.each(["return", "replace", "queue-latest"])(
   },
 );
 
-test("Who has a key and does not commit holds up only whoever wants that key, and those are told", async () => {
-  await shop.query("BEGIN");
-  // Not due: it has its key still when it is asked for last.
-  const { task_id: id } = await create("key => 'kept', start_at => '2999-01-01'");
-  const post = async (more: object) => {
-    const sinceMs = performance.now();
-    const json = { type: "span", params: JSON.parse(params()), ...more };
-    const { status, body } = await system.call<ProblemDetails>("POST", "/api/v1/tasks", json);
-    return { status, body, ms: performance.now() - sinceMs };
-  };
-  const [same, batch, ...others] = await Promise.all([
-    post({ key: "kept" }),
-    system.call<TaskBatchResults>("POST", "/api/v1/tasks/batch", {
-      tasks: [{ key: "kept" }, { key: "own" }, {}].map((one) => ({ type: "span", params: JSON.parse(params()), ...one })),
-    }),
-    ...Array.from({ length: 20 }, () => post({})),
-  ]);
-  expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
-  expect(same).toMatchObject({ status: 503, body: { code: "database-unavailable" } });
-  expect(same.body.detail).toContain('has the key "kept"');
-  expect(batch.body.results).toMatchObject([
-    { problem: { detail: expect.stringContaining('has the key "kept"') } },
-    { task: { key: "own" } },
-    { task: { key: null } },
-  ]);
-  const longestMs = Math.max(...others.map(({ ms }) => ms));
-  process.stdout.write(`told after ${same.ms.toFixed(0)} ms; those without a key after ${longestMs.toFixed(0)} at most\n`);
-  expect(longestMs).toBeLessThan(same.ms);
-  await shop.query("COMMIT");
-  expect(await post({ key: "kept", onConflict: "return" })).toMatchObject({ body: { id } });
-});
-
-test("Of many who replace under one key at once the last version runs last, and never two run at once", async () => {
-  const replace = (client: pg.Client, version: number) =>
-    client.query(`SELECT unacked_create_task('span', $1, key => 'busy', on_conflict => 'replace')`, [
-      params({ version, ms: 20 }),
+test.runIf(isTurnOf(1))(
+  "Who has a key and does not commit holds up only whoever wants that key, and those are told",
+  async () => {
+    await shop.query("BEGIN");
+    // Not due: it has its key still when it is asked for last.
+    const { task_id: id } = await create("key => 'kept', start_at => '2999-01-01'");
+    const post = async (more: object) => {
+      const sinceMs = performance.now();
+      const json = { type: "span", params: JSON.parse(params()), ...more };
+      const { status, body } = await system.call<ProblemDetails>("POST", "/api/v1/tasks", json);
+      return { status, body, ms: performance.now() - sinceMs };
+    };
+    const [same, batch, ...others] = await Promise.all([
+      post({ key: "kept" }),
+      system.call<TaskBatchResults>("POST", "/api/v1/tasks/batch", {
+        tasks: [{ key: "kept" }, { key: "own" }, {}].map((one) => ({ type: "span", params: JSON.parse(params()), ...one })),
+      }),
+      ...Array.from({ length: 20 }, () => post({})),
     ]);
-  const url = new URL(String(system.env.DATABASE_URL));
-  Object.assign(url, { username: ROLE, password: "secret" });
-  const clients = await Promise.all(
-    Array.from({ length: 6 }, async () => {
-      const client = new pg.Client({ connectionString: url.href });
-      await client.connect();
-      return client;
-    }),
-  );
-  await Promise.all(
-    clients.map(async (client, i) => {
-      for (let round = 0; round < 15; round += 1) await replace(client, 1 + i * 15 + round);
-      await client.end();
-    }),
-  );
-  await replace(shop, 1_000);
-  await eventually(() => expect(readSpans(tasks.dir).map(({ version }) => version)).toContain(1_000));
-  const spans = readSpans(tasks.dir).toSorted((a, b) => (a.fromNs < b.fromNs ? -1 : 1));
-  expect(spans.at(-1)?.version).toBe(1_000);
-  for (const [i, { fromNs }] of spans.slice(1).entries()) expect(fromNs).toBeGreaterThanOrEqual(spans[i]?.toNs ?? 0n);
-  const { rows } = await books.query("SELECT count(*)::int AS left FROM task_wishes");
-  expect(rows).toEqual([{ left: 0 }]);
-});
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
+    expect(same).toMatchObject({ status: 503, body: { code: "database-unavailable" } });
+    expect(same.body.detail).toContain('has the key "kept"');
+    expect(batch.body.results).toMatchObject([
+      { problem: { detail: expect.stringContaining('has the key "kept"') } },
+      { task: { key: "own" } },
+      { task: { key: null } },
+    ]);
+    const longestMs = Math.max(...others.map(({ ms }) => ms));
+    process.stdout.write(`told after ${same.ms.toFixed(0)} ms; those without a key after ${longestMs.toFixed(0)} at most\n`);
+    expect(longestMs).toBeLessThan(same.ms);
+    await shop.query("COMMIT");
+    expect(await post({ key: "kept", onConflict: "return" })).toMatchObject({ body: { id } });
+  },
+);
+
+test.runIf(isTurnOf(0))(
+  "Of many who replace under one key at once the last version runs last, and never two run at once",
+  async () => {
+    const replace = (client: pg.Client, version: number) =>
+      client.query(`SELECT unacked_create_task('span', $1, key => 'busy', on_conflict => 'replace')`, [
+        params({ version, ms: 20 }),
+      ]);
+    const url = new URL(String(system.env.DATABASE_URL));
+    Object.assign(url, { username: ROLE, password: "secret" });
+    const clients = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const client = new pg.Client({ connectionString: url.href });
+        await client.connect();
+        return client;
+      }),
+    );
+    await Promise.all(
+      clients.map(async (client, i) => {
+        for (let round = 0; round < 15; round += 1) await replace(client, 1 + i * 15 + round);
+        await client.end();
+      }),
+    );
+    await replace(shop, 1_000);
+    await eventually(() => expect(readSpans(tasks.dir).map(({ version }) => version)).toContain(1_000));
+    const spans = readSpans(tasks.dir).toSorted((a, b) => (a.fromNs < b.fromNs ? -1 : 1));
+    expect(spans.at(-1)?.version).toBe(1_000);
+    for (const [i, { fromNs }] of spans.slice(1).entries()) expect(fromNs).toBeGreaterThanOrEqual(spans[i]?.toNs ?? 0n);
+    const { rows } = await books.query("SELECT count(*)::int AS left FROM task_wishes");
+    expect(rows).toEqual([{ left: 0 }]);
+  },
+);
 
 test.each([
   ["type", "'no blanks', '{}'"],

@@ -12,6 +12,7 @@ import { diesAt } from "../support/processes/crash-point.ts";
 import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
 import { proves } from "../support/runs/counts.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows, runStatement } from "../support/servers/servers.ts";
 import type { System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
@@ -143,7 +144,7 @@ async function purge(more: () => Request[]): Promise<void> {
   );
 }
 
-test(
+test.runIf(isTurnOf(0))(
   `${COUNT} tasks, one type one at a time, beside an alarm, a purge, a killed manager, ids created again, midnight and a snapshot of ${SNAPSHOT_S} s`,
   async () => {
     const massOf = (length: number) => Array.from({ length }, () => requestOf("work", { dir: tasks.dir, ms: MS }));

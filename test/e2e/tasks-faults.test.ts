@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -18,7 +19,7 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
   });
   afterAll(() => system.close());
 
-  test("ten thousand tasks run once each, and end once each", async () => {
+  test.runIf(isTurnOf(0))("ten thousand tasks run once each, and end once each", async () => {
     const tasks = new Tasks(system);
     const beganMs = performance.now();
     const ids = await tasks.createMany(10_000);
@@ -34,57 +35,63 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
     expect(new Set(completed).size).toBe(10_000);
   });
 
-  test("tasks of a service that is killed run elsewhere at once, and each ends once in the books", async () => {
-    const tasks = new Tasks(system);
-    const before = new Set(await tasks.idsOf("Completed"));
-    const ids: string[] = [];
-    for (const name of ["worker-1", "worker-2", "worker-1"]) {
-      const alreadyRun = tasks.runs().size;
-      ids.push(...(await tasks.createMany(400, { ms: 50 })));
-      await eventually(() => expect(tasks.runs().size).toBeGreaterThan(alreadyRun + 50));
-      await system.service(name).kill("SIGKILL");
-      await system.startService(name, { env: ENV });
-    }
-    await tasks.untilAllOver();
-    const completed = (await tasks.idsOf("Completed")).filter((id) => !before.has(id));
-    expect(completed.toSorted()).toEqual(ids.toSorted());
-    const more = [...tasks.runs()].filter(([, count]) => count > 1);
-    // Of each connection that ends no more than ran on it at once. Where the machine stands still, living services lose
-    // theirs, too, and what was not confirmed in time is sent once more.
-    const cuts = SERVICES.flatMap((name) => system.service(name).lines).filter((line) => line.includes(LOST)).length;
-    const sentAgain = await queryRows(system.env.DATABASE_URL as string, "SELECT FROM ended_tasks WHERE sends > 1");
-    console.log(
-      `${more.length} of 1,200 tasks ran more than once over three kill -9; ${cuts} other connections lost, ` +
-        `${sentAgain.length} sent more than once`,
-    );
-    expect(more.length).toBeLessThanOrEqual((3 + cuts) * 10 + sentAgain.length);
-  });
+  test.runIf(isTurnOf(1))(
+    "tasks of a service that is killed run elsewhere at once, and each ends once in the books",
+    async () => {
+      const tasks = new Tasks(system);
+      const before = new Set(await tasks.idsOf("Completed"));
+      const ids: string[] = [];
+      for (const name of ["worker-1", "worker-2", "worker-1"]) {
+        const alreadyRun = tasks.runs().size;
+        ids.push(...(await tasks.createMany(400, { ms: 50 })));
+        await eventually(() => expect(tasks.runs().size).toBeGreaterThan(alreadyRun + 50));
+        await system.service(name).kill("SIGKILL");
+        await system.startService(name, { env: ENV });
+      }
+      await tasks.untilAllOver();
+      const completed = (await tasks.idsOf("Completed")).filter((id) => !before.has(id));
+      expect(completed.toSorted()).toEqual(ids.toSorted());
+      const more = [...tasks.runs()].filter(([, count]) => count > 1);
+      // Of each connection that ends no more than ran on it at once. Where the machine stands still, living services lose
+      // theirs, too, and what was not confirmed in time is sent once more.
+      const cuts = SERVICES.flatMap((name) => system.service(name).lines).filter((line) => line.includes(LOST)).length;
+      const sentAgain = await queryRows(system.env.DATABASE_URL as string, "SELECT FROM ended_tasks WHERE sends > 1");
+      console.log(
+        `${more.length} of 1,200 tasks ran more than once over three kill -9; ${cuts} other connections lost, ` +
+          `${sentAgain.length} sent more than once`,
+      );
+      expect(more.length).toBeLessThanOrEqual((3 + cuts) * 10 + sentAgain.length);
+    },
+  );
 
-  test("a task of a killed service runs elsewhere within a second, its crash counted; after the third it is Failed", async () => {
-    const tasks = new Tasks(system);
-    const { id } = await tasks.create({ ms: 600_000 });
-    for (let crash = 0; crash < 3; crash += 1) {
-      const { service } = await tasks.untilStatus(id, "Running");
-      const name = service?.name ?? expect.fail("it runs nowhere");
-      const killedMs = performance.now();
-      await system.service(name).kill("SIGKILL");
-      const moved = await eventually(async () => {
-        const task = await tasks.get(id);
-        expect(task.interruptions).toBe(crash + 1);
-        return task;
-      });
-      console.log(`heard of elsewhere ${Math.round(performance.now() - killedMs)} ms after kill -9`);
-      expect(moved.status).toBe(crash < 2 ? "Running" : "Failed");
-      await system.startService(name, { env: ENV });
-    }
-    expect((await tasks.get(id)).lastError?.name).toBe("TaskCrashesError");
-    // The fourth was told to end: its worker is free for others.
-    await eventually(() => expect(tasks.runs().get(id)).toBe(4));
-    await tasks.createMany(60);
-    await tasks.untilAllOver();
-  });
+  test.runIf(isTurnOf(0))(
+    "a task of a killed service runs elsewhere within a second, its crash counted; after the third it is Failed",
+    async () => {
+      const tasks = new Tasks(system);
+      const { id } = await tasks.create({ ms: 600_000 });
+      for (let crash = 0; crash < 3; crash += 1) {
+        const { service } = await tasks.untilStatus(id, "Running");
+        const name = service?.name ?? expect.fail("it runs nowhere");
+        const killedMs = performance.now();
+        await system.service(name).kill("SIGKILL");
+        const moved = await eventually(async () => {
+          const task = await tasks.get(id);
+          expect(task.interruptions).toBe(crash + 1);
+          return task;
+        });
+        console.log(`heard of elsewhere ${Math.round(performance.now() - killedMs)} ms after kill -9`);
+        expect(moved.status).toBe(crash < 2 ? "Running" : "Failed");
+        await system.startService(name, { env: ENV });
+      }
+      expect((await tasks.get(id)).lastError?.name).toBe("TaskCrashesError");
+      // The fourth was told to end: its worker is free for others.
+      await eventually(() => expect(tasks.runs().get(id)).toBe(4));
+      await tasks.createMany(60);
+      await tasks.untilAllOver();
+    },
+  );
 
-  test("a service that is drained gives its tasks back: no interruption, and none is lost", async () => {
+  test.runIf(isTurnOf(0))("a service that is drained gives its tasks back: no interruption, and none is lost", async () => {
     const tasks = new Tasks(system);
     const ids = await tasks.createMany(30, { ms: 5_000 });
     await eventually(async () => expect((await tasks.list("status=Running&limit=100")).items).toHaveLength(30));
@@ -109,7 +116,7 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
     }
   });
 
-  test("a task queue that is purged loses no task", async () => {
+  test.runIf(isTurnOf(2))("a task queue that is purged loses no task", async () => {
     const tasks = new Tasks(system);
     await tasks.createMany(30, { ms: 25_000 });
     await eventually(async () => expect((await tasks.list("status=Running&limit=100")).items).toHaveLength(30));
@@ -148,28 +155,31 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
     expect(tasks.runs().get(id)).toBeUndefined();
   });
 
-  test("a task whose message is lost is sent again while a service dies each time as soon as it takes tasks", async () => {
-    const tasks = new Tasks(system);
-    const { id } = await tasks.create({ ms: 5 }, { startAt: new Date(Date.now() + 3_600_000).toISOString() });
-    await runStatement(
-      system.env.DATABASE_URL as string,
-      `UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = 1, sent_at = now() - interval '1 minute'
+  test.runIf(isTurnOf(2))(
+    "a task whose message is lost is sent again while a service dies each time as soon as it takes tasks",
+    async () => {
+      const tasks = new Tasks(system);
+      const { id } = await tasks.create({ ms: 5 }, { startAt: new Date(Date.now() + 3_600_000).toISOString() });
+      await runStatement(
+        system.env.DATABASE_URL as string,
+        `UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = 1, sent_at = now() - interval '1 minute'
        WHERE id = '${id}'`,
-    );
-    let isOver = false;
-    let deaths = 0;
-    async function dies(): Promise<void> {
-      while (!isOver) {
-        await system.service("worker-3").kill("SIGKILL");
-        deaths += 1;
-        const again = await system.startService("worker-3", { env: ENV, untilKnown: false });
-        await again.waitForEvent("consuming-tasks");
+      );
+      let isOver = false;
+      let deaths = 0;
+      async function dies(): Promise<void> {
+        while (!isOver) {
+          await system.service("worker-3").kill("SIGKILL");
+          deaths += 1;
+          const again = await system.startService("worker-3", { env: ENV, untilKnown: false });
+          await again.waitForEvent("consuming-tasks");
+        }
       }
-    }
-    const over = tasks.untilStatus(id, "Completed").finally(() => (isOver = true));
-    await Promise.all([over, dies()]);
-    console.log(`sent again while a service died ${deaths} times`);
-    expect(await tasks.get(id)).toMatchObject({ sends: 2 });
-    await system.untilServiceKnown("worker-3");
-  });
+      const over = tasks.untilStatus(id, "Completed").finally(() => (isOver = true));
+      await Promise.all([over, dies()]);
+      console.log(`sent again while a service died ${deaths} times`);
+      expect(await tasks.get(id)).toMatchObject({ sends: 2 });
+      await system.untilServiceKnown("worker-3");
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { proves } from "../support/runs/counts.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
@@ -50,24 +51,29 @@ const versionsRun = () =>
     .toSorted((a, b) => (a.fromNs < b.fromNs ? -1 : 1))
     .map(({ version }) => version);
 
-test("Of fifty that create with one key at once, by two managers, one is in, and the others are told of it", async () => {
-  for (const [onConflict, status] of [
-    ["reject", 409],
-    ["return", 200],
-  ] as const) {
-    const key = `fifty-${onConflict}`;
-    const all = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => create(i, key, { onConflict, startAt: NEVER }, urls[i % urls.length])),
-    );
-    const [created, ...more] = all.filter((one) => one.status === 201);
-    expect(more).toEqual([]);
-    expect(created?.body).toMatchObject({ outcome: "created", key });
-    const others = all.filter((one) => one.status !== 201);
-    expect(others.map((one) => one.status)).toEqual(Array(49).fill(status));
-    expect(new Set(others.map(({ body }) => (status === 409 ? body.taskId : body.id)))).toEqual(new Set([created?.body.id]));
-    await system.call("DELETE", `/api/v1/tasks/${created?.body.id}`);
-  }
-});
+test.runIf(isTurnOf(1))(
+  "Of fifty that create with one key at once, by two managers, one is in, and the others are told of it",
+  async () => {
+    for (const [onConflict, status] of [
+      ["reject", 409],
+      ["return", 200],
+    ] as const) {
+      const key = `fifty-${onConflict}`;
+      const all = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => create(i, key, { onConflict, startAt: NEVER }, urls[i % urls.length])),
+      );
+      const [created, ...more] = all.filter((one) => one.status === 201);
+      expect(more).toEqual([]);
+      expect(created?.body).toMatchObject({ outcome: "created", key });
+      const others = all.filter((one) => one.status !== 201);
+      expect(others.map((one) => one.status)).toEqual(Array(49).fill(status));
+      expect(new Set(others.map(({ body }) => (status === 409 ? body.taskId : body.id)))).toEqual(
+        new Set([created?.body.id]),
+      );
+      await system.call("DELETE", `/api/v1/tasks/${created?.body.id}`);
+    }
+  },
+);
 
 test("The key is free again when its task is over, and another type has keys of its own", async () => {
   const first = (await create(1, "free")).body;
@@ -118,7 +124,7 @@ test("What runs runs once more with the newest params, and nothing that came bet
   expect(versionsRun()).toEqual([1, 4]);
 });
 
-test("What came after a cancel is dropped by another one, also by one of many", async () => {
+test.runIf(isTurnOf(0))("What came after a cancel is dropped by another one, also by one of many", async () => {
   for (const body of [(id: string) => ({ ids: [id] }), () => ({ filter: { type: "span", status: ["Running"] } })]) {
     const { body: long } = await create(1, "dropped", { ms: 3_000 });
     await tasks.untilStatus(long.id, "Running");
@@ -149,7 +155,7 @@ test("What replaces another begins anew: it has ended no service yet", async () 
   await system.call("DELETE", `/api/v1/tasks/${waits.id}`); // the tests after this one wait for the end of all
 });
 
-test("Where one waits and nothing runs, queue-latest leaves it as it is, and runs after it", async () => {
+test.runIf(isTurnOf(2))("Where one waits and nothing runs, queue-latest leaves it as it is, and runs after it", async () => {
   const { body: first } = await create(1, "behind", { startAt: new Date(Date.now() + 4_000).toISOString() });
   expect((await create(2, "behind", { onConflict: "queue-latest" })).body).toMatchObject({
     id: first.id,
@@ -208,7 +214,7 @@ test("In a batch each meets what those before it left", async () => {
   for (const id of ids) expect((await system.call("DELETE", `/api/v1/tasks/${id}`)).status).toBe(202);
 });
 
-test.each(["replace", "queue-latest"] as const)(
+test.each(inTurn(["replace", "queue-latest"] as const))(
   "While twenty write to one key (%s) two never run at once, and the last one always runs",
   async (onConflict) => {
     const key = `storm-${onConflict}`;
@@ -232,7 +238,7 @@ test.each(["replace", "queue-latest"] as const)(
   240_000,
 );
 
-test("The command line names a key and says what became of it", async () => {
+test.runIf(isTurnOf(1))("The command line names a key and says what became of it", async () => {
   const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
   const span = ["run", "span", `dir=${tasks.dir}`, "--start-at", NEVER, "--key", "nightly"];
   const created = await unacked(...span);

@@ -8,6 +8,7 @@ import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { proves } from "../support/runs/counts.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
@@ -80,110 +81,124 @@ async function mostInLine(): Promise<number> {
 /** On a machine that is busy for a moment a type is not short, and nobody is to wait in line for it. */
 const MAX_ROUNDS = 20;
 
-test("No more than seven of a short type run at once, though others wait in line behind each of them", async () => {
-  const count = FULL ? 10_000 : 1_500;
-  await createSpans(200, 0);
-  await tasks.untilAllOver(); // so that it is known how short they are
-  let [inLine, atOnce] = [0, 0];
-  for (let round = 0; (inLine <= 7 || atOnce < 7) && round < MAX_ROUNDS; round += 1) {
-    await limit({ maxRunning: 7, paused: true });
-    tasks = new Tasks(system);
-    await createSpans(count, 1);
-    const watched = mostInLine();
+test.runIf(isTurnOf(2))(
+  "No more than seven of a short type run at once, though others wait in line behind each of them",
+  async () => {
+    const count = FULL ? 10_000 : 1_500;
+    await createSpans(200, 0);
+    await tasks.untilAllOver(); // so that it is known how short they are
+    let [inLine, atOnce] = [0, 0];
+    for (let round = 0; (inLine <= 7 || atOnce < 7) && round < MAX_ROUNDS; round += 1) {
+      await limit({ maxRunning: 7, paused: true });
+      tasks = new Tasks(system);
+      await createSpans(count, 1);
+      const watched = mostInLine();
+      await limit({ paused: false });
+      inLine = Math.max(inLine, await watched);
+      const spans = readSpans(tasks.dir);
+      expect(spans).toHaveLength(count);
+      expect(mostAtOnce(spans)).toBeLessThanOrEqual(7);
+      atOnce = Math.max(atOnce, mostAtOnce(spans));
+    }
+    console.log(`at most ${atOnce} at once, ${inLine} in line behind them`);
+    expect(inLine).toBeGreaterThan(7);
+    expect(atOnce).toBe(7);
+  },
+);
+
+test.runIf(isTurnOf(1))(
+  "The limit is changed while they run: it holds from its answer on, and what there is room for starts at once",
+  async () => {
+    await limit({ maxRunning: 2 });
+    await createSpans(400, 50);
+    await eventually(() => expect(readSpans(tasks.dir).length).toBeGreaterThan(5));
+    await limit({ maxRunning: 9 });
+    await eventually(() => expect(mostAtOnce(readSpans(tasks.dir))).toBe(9), { what: "nine at once" });
+    await limit({ paused: true });
+    const atNs = process.hrtime.bigint();
+    await eventually(async () => expect((await tasks.list("status=Sent,Running")).items).toEqual([]));
+    const { items, total } = await tasks.list("status=Ready&limit=5");
+    expect(total).toBeGreaterThan(0);
+    expect(items.map(({ waitsFor }) => waitsFor)).toContain("paused");
+    expect(readSpans(tasks.dir).filter(({ fromNs }) => fromNs > atNs + 2_000_000_000n)).toEqual([]);
     await limit({ paused: false });
-    inLine = Math.max(inLine, await watched);
-    const spans = readSpans(tasks.dir);
-    expect(spans).toHaveLength(count);
-    expect(mostAtOnce(spans)).toBeLessThanOrEqual(7);
-    atOnce = Math.max(atOnce, mostAtOnce(spans));
-  }
-  console.log(`at most ${atOnce} at once, ${inLine} in line behind them`);
-  expect(inLine).toBeGreaterThan(7);
-  expect(atOnce).toBe(7);
-});
+    await tasks.untilAllOver();
+  },
+);
 
-test("The limit is changed while they run: it holds from its answer on, and what there is room for starts at once", async () => {
-  await limit({ maxRunning: 2 });
-  await createSpans(400, 50);
-  await eventually(() => expect(readSpans(tasks.dir).length).toBeGreaterThan(5));
-  await limit({ maxRunning: 9 });
-  await eventually(() => expect(mostAtOnce(readSpans(tasks.dir))).toBe(9), { what: "nine at once" });
-  await limit({ paused: true });
-  const atNs = process.hrtime.bigint();
-  await eventually(async () => expect((await tasks.list("status=Sent,Running")).items).toEqual([]));
-  const { items, total } = await tasks.list("status=Ready&limit=5");
-  expect(total).toBeGreaterThan(0);
-  expect(items.map(({ waitsFor }) => waitsFor)).toContain("paused");
-  expect(readSpans(tasks.dir).filter(({ fromNs }) => fromNs > atNs + 2_000_000_000n)).toEqual([]);
-  await limit({ paused: false });
-  await tasks.untilAllOver();
-});
-
-test("A type with a minimum is served while many of another wait that last for long", async () => {
-  const waiting = FULL ? 1_000_000 : 20_000;
-  await limit({ minRunning: 2 }, "kept");
-  await run(
-    `INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
+test.runIf(isTurnOf(0))(
+  "A type with a minimum is served while many of another wait that last for long",
+  async () => {
+    const waiting = FULL ? 1_000_000 : 20_000;
+    await limit({ minRunning: 2 }, "kept");
+    await run(
+      `INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
      SELECT gen_random_uuid(), 'span', '{"dir": "${tasks.dir}", "ms": 1500}', 'default', 100, now(), 'Ready'
      FROM generate_series(1, ${waiting})`,
-  );
-  // 20 workers, two of which are kept. (They end together, so there are moments with none.)
-  const allOthers = () =>
-    eventually(async () => expect((await tasks.list("status=Running&type=span")).total).toBe(18), { what: "18 others" });
-  await allOthers();
-  const took: number[] = [];
-  for (let i = 0; i < 20; i += 1) {
-    const { id, createdAt } = await tasks.create({}, { type: "kept", params: {} });
-    const { startedAt } = await tasks.get(id, "20s");
-    took.push(Date.parse(startedAt ?? "") - Date.parse(createdAt));
-  }
-  const sorted = took.toSorted((a, b) => a - b);
-  process.stdout.write(
-    `kept for: ${waiting} others waiting, started after ${sorted[10]} ms (p50), ${sorted[19]} ms (most)\n`,
-  );
-  await allOthers();
-  // Whoever had to wait for one of the others would have waited for a second.
-  expect(sorted[10]).toBeLessThan(FULL ? 100 : 700);
-  await run("DELETE FROM tasks WHERE status = 'Ready'");
-  await run("VACUUM ANALYZE tasks"); // a million dead rows at once are nobody's case
-  await tasks.untilAllOver();
-  expect(mostAtOnce(readSpans(tasks.dir))).toBe(18);
-  await limit({ minRunning: 0 }, "kept");
-}, 240_000);
+    );
+    // 20 workers, two of which are kept. (They end together, so there are moments with none.)
+    const allOthers = () =>
+      eventually(async () => expect((await tasks.list("status=Running&type=span")).total).toBe(18), { what: "18 others" });
+    await allOthers();
+    const took: number[] = [];
+    for (let i = 0; i < 20; i += 1) {
+      const { id, createdAt } = await tasks.create({}, { type: "kept", params: {} });
+      const { startedAt } = await tasks.get(id, "20s");
+      took.push(Date.parse(startedAt ?? "") - Date.parse(createdAt));
+    }
+    const sorted = took.toSorted((a, b) => a - b);
+    process.stdout.write(
+      `kept for: ${waiting} others waiting, started after ${sorted[10]} ms (p50), ${sorted[19]} ms (most)\n`,
+    );
+    await allOthers();
+    // Whoever had to wait for one of the others would have waited for a second.
+    expect(sorted[10]).toBeLessThan(FULL ? 100 : 700);
+    await run("DELETE FROM tasks WHERE status = 'Ready'");
+    await run("VACUUM ANALYZE tasks"); // a million dead rows at once are nobody's case
+    await tasks.untilAllOver();
+    expect(mostAtOnce(readSpans(tasks.dir))).toBe(18);
+    await limit({ minRunning: 0 }, "kept");
+  },
+  240_000,
+);
 
-test("No second holds more starts than the rate allows, and none is made up for after the manager was killed", async () => {
-  const [rate, seconds] = [50, FULL ? 30 : 6];
-  await limit({ ratePerSecond: rate });
-  await run("TRUNCATE claims");
-  await createSpans(rate * (seconds + 10), 0);
-  const count = async () => (await run<{ count: number }>("SELECT count(*)::int AS count FROM claims"))[0]?.count ?? 0;
-  await eventually(async () => expect(await count()).toBeGreaterThan(0));
-  const [began] = await run<{ at: Date }>("SELECT min(at) AS at FROM claims");
-  await eventually(
-    async () => {
-      const [row] = await run<{ over: boolean }>(
-        `SELECT clock_timestamp() > '${began?.at.toISOString()}'::timestamptz + interval '${seconds} seconds' AS over`,
-      );
-      expect(row?.over).toBe(true);
-    },
-    { timeoutMs: 60_000 },
-  );
-  const within = `SELECT count(*)::int AS count FROM claims WHERE at < '${began?.at.toISOString()}'::timestamptz + interval '${seconds} seconds'`;
-  const claimed = (await run<{ count: number }>(within))[0]?.count ?? 0;
-  await system.managers.at(-1)?.kill("SIGKILL");
-  await system.startManager();
-  await tasks.untilAllOver(60_000);
-  const rows = await run<{ micros: string }>("SELECT extract(epoch FROM at) * 1000000 AS micros FROM claims");
-  const most = mostInASecond(rows.map(({ micros }) => Number(micros)));
-  process.stdout.write(`${rate} a second: ${claimed} in ${seconds} s, at most ${most} in any second\n`);
-  expect(most).toBeLessThanOrEqual(rate);
-  // What was claimed and not published when the manager was killed was claimed once more.
-  expect(rows.length).toBeGreaterThanOrEqual(rate * (seconds + 10));
-  expect(rows.length).toBeLessThanOrEqual(rate * (seconds + 11));
-  expect(claimed).toBeGreaterThanOrEqual(rate * seconds * (FULL ? 0.98 : 0.8)); // a busy machine wakes late
-}, 240_000);
+test.runIf(isTurnOf(0))(
+  "No second holds more starts than the rate allows, and none is made up for after the manager was killed",
+  async () => {
+    const [rate, seconds] = [50, FULL ? 30 : 6];
+    await limit({ ratePerSecond: rate });
+    await run("TRUNCATE claims");
+    await createSpans(rate * (seconds + 10), 0);
+    const count = async () => (await run<{ count: number }>("SELECT count(*)::int AS count FROM claims"))[0]?.count ?? 0;
+    await eventually(async () => expect(await count()).toBeGreaterThan(0));
+    const [began] = await run<{ at: Date }>("SELECT min(at) AS at FROM claims");
+    await eventually(
+      async () => {
+        const [row] = await run<{ over: boolean }>(
+          `SELECT clock_timestamp() > '${began?.at.toISOString()}'::timestamptz + interval '${seconds} seconds' AS over`,
+        );
+        expect(row?.over).toBe(true);
+      },
+      { timeoutMs: 60_000 },
+    );
+    const within = `SELECT count(*)::int AS count FROM claims WHERE at < '${began?.at.toISOString()}'::timestamptz + interval '${seconds} seconds'`;
+    const claimed = (await run<{ count: number }>(within))[0]?.count ?? 0;
+    await system.managers.at(-1)?.kill("SIGKILL");
+    await system.startManager();
+    await tasks.untilAllOver(60_000);
+    const rows = await run<{ micros: string }>("SELECT extract(epoch FROM at) * 1000000 AS micros FROM claims");
+    const most = mostInASecond(rows.map(({ micros }) => Number(micros)));
+    process.stdout.write(`${rate} a second: ${claimed} in ${seconds} s, at most ${most} in any second\n`);
+    expect(most).toBeLessThanOrEqual(rate);
+    // What was claimed and not published when the manager was killed was claimed once more.
+    expect(rows.length).toBeGreaterThanOrEqual(rate * (seconds + 10));
+    expect(rows.length).toBeLessThanOrEqual(rate * (seconds + 11));
+    expect(claimed).toBeGreaterThanOrEqual(rate * seconds * (FULL ? 0.98 : 0.8)); // a busy machine wakes late
+  },
+  240_000,
+);
 
-test("Why a task waits is said, and who limited its type", async () => {
+test.runIf(isTurnOf(1))("Why a task waits is said, and who limited its type", async () => {
   await limit({ maxRunning: 1 });
   const [first = "", second = ""] = await createSpans(2, 60_000);
   await tasks.untilStatus(first, "Running");

@@ -14,6 +14,7 @@ import { runCli } from "../support/processes/unacked-cli.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
 import { Takers } from "../support/rest/takers.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
@@ -76,41 +77,47 @@ class SpanWorker {
 /** Who of two gets how many is nobody's promise: on a machine that stands still for a moment one of them may miss all of a round. */
 const MAX_ROUNDS = 20;
 
-test("Of a type that may run seven times no more do, by services and workers outside together, and each runs once", async () => {
-  await limit("span", { maxRunning: 7 });
-  const workers = ["a", "b", "c"].map((name) => new SpanWorker(takers, name));
-  const outside = () => workers.reduce((sum, { done }) => sum + done, 0);
-  const ids: string[] = [];
-  do {
-    ids.push(...(await tasks.createMany(150, { ms: 30 }, { type: "span" })));
-    await tasks.untilAllOver();
-  } while ((outside() === 0 || outside() === ids.length) && ids.length < MAX_ROUNDS * 150);
-  await Promise.all(workers.map((worker) => worker.end()));
-  const spans = readSpans(tasks.dir);
-  expect(spans.map(({ taskId }) => taskId).toSorted()).toEqual(ids.toSorted());
-  const atOnce = mostAtOnce(spans);
-  expect(atOnce).toBeLessThanOrEqual(7);
-  expect(atOnce, "a slow machine may not get to seven").toBeGreaterThan(1);
-  process.stdout.write(`${ids.length} tasks, at most ${atOnce} at once: ${outside()} by workers outside\n`);
-  expect(outside()).toBeGreaterThan(0);
-  expect(outside()).toBeLessThan(ids.length);
-  await limit("span", { maxRunning: null });
-});
+test.runIf(isTurnOf(1))(
+  "Of a type that may run seven times no more do, by services and workers outside together, and each runs once",
+  async () => {
+    await limit("span", { maxRunning: 7 });
+    const workers = ["a", "b", "c"].map((name) => new SpanWorker(takers, name));
+    const outside = () => workers.reduce((sum, { done }) => sum + done, 0);
+    const ids: string[] = [];
+    do {
+      ids.push(...(await tasks.createMany(150, { ms: 30 }, { type: "span" })));
+      await tasks.untilAllOver();
+    } while ((outside() === 0 || outside() === ids.length) && ids.length < MAX_ROUNDS * 150);
+    await Promise.all(workers.map((worker) => worker.end()));
+    const spans = readSpans(tasks.dir);
+    expect(spans.map(({ taskId }) => taskId).toSorted()).toEqual(ids.toSorted());
+    const atOnce = mostAtOnce(spans);
+    expect(atOnce).toBeLessThanOrEqual(7);
+    expect(atOnce, "a slow machine may not get to seven").toBeGreaterThan(1);
+    process.stdout.write(`${ids.length} tasks, at most ${atOnce} at once: ${outside()} by workers outside\n`);
+    expect(outside()).toBeGreaterThan(0);
+    expect(outside()).toBeLessThan(ids.length);
+    await limit("span", { maxRunning: null });
+  },
+);
 
-test("What only workers outside have waits for them beside services that work, and who has it is shown", async () => {
-  const { id, waitsFor } = await takers.create({ params: { colour: "red" } });
-  expect(waitsFor).toBe("taker");
-  const span = await tasks.create({}, { type: "span" });
-  await tasks.untilStatus(span.id, "Completed");
-  expect(await tasks.get(id)).toMatchObject({ status: "Ready", waitsFor: "taker", sends: 0 });
-  const taken = await takers.takeOne();
-  const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
-  expect((await unacked("describe", "task", id)).out).toContain(`Taken by:       anonymous until ${taken.leaseUntil}`);
-  expect((await unacked("get", "task-types")).out).toMatch(/paint +.* 0 +outside/);
-  await takers.complete(taken, { ok: true });
-  const ended = (await callHttp(`${system.url}/metrics`, "GET")).text;
-  expect(ended).toMatch(/unacked_manager_tasks_ended_total\{status="Completed"\} \d+/);
-});
+test.runIf(isTurnOf(1))(
+  "What only workers outside have waits for them beside services that work, and who has it is shown",
+  async () => {
+    const { id, waitsFor } = await takers.create({ params: { colour: "red" } });
+    expect(waitsFor).toBe("taker");
+    const span = await tasks.create({}, { type: "span" });
+    await tasks.untilStatus(span.id, "Completed");
+    expect(await tasks.get(id)).toMatchObject({ status: "Ready", waitsFor: "taker", sends: 0 });
+    const taken = await takers.takeOne();
+    const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+    expect((await unacked("describe", "task", id)).out).toContain(`Taken by:       anonymous until ${taken.leaseUntil}`);
+    expect((await unacked("get", "task-types")).out).toMatch(/paint +.* 0 +outside/);
+    await takers.complete(taken, { ok: true });
+    const ended = (await callHttp(`${system.url}/metrics`, "GET")).text;
+    expect(ended).toMatch(/unacked_manager_tasks_ended_total\{status="Completed"\} \d+/);
+  },
+);
 
 test("The guide's example of a worker outside works as it stands", async () => {
   const example = examplesOf("docs/tasks.md").find(({ heading }) => heading === "Workers outside");
@@ -133,27 +140,32 @@ test("The guide's example of a worker outside works as it stands", async () => {
   expect(await run(filled("/fail"))).toMatchObject({ status: "Completed" }); // its end is told already
 });
 
-test("The manager dies before it answers a take: nobody has the task until the lease is over, and then somebody does", async () => {
-  const doomed = await system.startManager({
-    speakTo: false,
-    env: { NODE_OPTIONS: DIES, DIE_BEFORE_ANSWER: "/tasks/take" },
-  });
-  const { id } = await takers.create();
-  const asked = takersAt(await urlOf(doomed)).take({ leaseMs: 3_000 });
-  await expect(asked).rejects.toThrow();
-  expect(await doomed.exited).toEqual({ code: null, signal: "SIGKILL" });
-  const { taken } = await tasks.get(id);
-  expect(await takers.take()).toEqual([]);
-  const next = await takers.takeOne({ wait: 10_000 });
-  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(taken?.until ?? ""));
-  expect(next.id).toBe(id);
-  expect((await takers.complete(next)).body).toMatchObject({ status: "Completed", interruptions: 1 });
-});
+test.runIf(isTurnOf(0))(
+  "The manager dies before it answers a take: nobody has the task until the lease is over, and then somebody does",
+  async () => {
+    const doomed = await system.startManager({
+      speakTo: false,
+      env: { NODE_OPTIONS: DIES, DIE_BEFORE_ANSWER: "/tasks/take" },
+    });
+    const { id } = await takers.create();
+    const asked = takersAt(await urlOf(doomed)).take({ leaseMs: 3_000 });
+    await expect(asked).rejects.toThrow();
+    expect(await doomed.exited).toEqual({ code: null, signal: "SIGKILL" });
+    const { taken } = await tasks.get(id);
+    expect(await takers.take()).toEqual([]);
+    const next = await takers.takeOne({ wait: 10_000 });
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(taken?.until ?? ""));
+    expect(next.id).toBe(id);
+    expect((await takers.complete(next)).body).toMatchObject({ status: "Completed", interruptions: 1 });
+  },
+);
 
-test.each([
-  ["complete", "Completed"],
-  ["fail", "Scheduled"],
-] as const)(
+test.each(
+  inTurn([
+    ["complete", "Completed"],
+    ["fail", "Scheduled"],
+  ] as const),
+)(
   "The manager dies before it answers a %s: the same said to another is answered with what became of it",
   async (what, status) => {
     const doomed = await system.startManager({
@@ -169,28 +181,34 @@ test.each([
   },
 );
 
-test("A manager is frozen in the middle: another one ends the lease, and what the first one's taker says late is refused", async () => {
-  const other = await system.startManager({ speakTo: false });
-  const { id } = await takers.create();
-  const first = await takersAt(await urlOf(other)).takeOne({ leaseMs: 2_000 });
-  await other.kill("SIGSTOP");
-  const late = takersAt(await urlOf(other)).complete(first, "late");
-  const second = await takers.takeOne({ wait: 10_000 });
-  expect(second.id).toBe(id);
-  await other.kill("SIGCONT");
-  expect((await late).body).toMatchObject({ code: "task-not-held" });
-  expect((await takers.complete(second, "second")).body.output).toBe("second");
-  await other.kill("SIGKILL");
-});
+test.runIf(isTurnOf(2))(
+  "A manager is frozen in the middle: another one ends the lease, and what the first one's taker says late is refused",
+  async () => {
+    const other = await system.startManager({ speakTo: false });
+    const { id } = await takers.create();
+    const first = await takersAt(await urlOf(other)).takeOne({ leaseMs: 2_000 });
+    await other.kill("SIGSTOP");
+    const late = takersAt(await urlOf(other)).complete(first, "late");
+    const second = await takers.takeOne({ wait: 10_000 });
+    expect(second.id).toBe(id);
+    await other.kill("SIGCONT");
+    expect((await late).body).toMatchObject({ code: "task-not-held" });
+    expect((await takers.complete(second, "second")).body.output).toBe("second");
+    await other.kill("SIGKILL");
+  },
+);
 
-test("All managers are killed while somebody has a task: its lease goes on without them, and its end is told to the next one", async () => {
-  const { id } = await takers.create();
-  const taken = await takers.takeOne({ leaseMs: 60_000 });
-  const waits = takers.take({ wait: 10_000 }).catch(() => "cut off");
-  await system.managers[0]?.kill("SIGKILL");
-  expect(await waits).toBe("cut off");
-  await system.startManager();
-  takers = takersAt(system.url);
-  expect((await takers.complete(taken, 7)).body).toMatchObject({ id, status: "Completed", output: 7, interruptions: 0 });
-  await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
-});
+test.runIf(isTurnOf(2))(
+  "All managers are killed while somebody has a task: its lease goes on without them, and its end is told to the next one",
+  async () => {
+    const { id } = await takers.create();
+    const taken = await takers.takeOne({ leaseMs: 60_000 });
+    const waits = takers.take({ wait: 10_000 }).catch(() => "cut off");
+    await system.managers[0]?.kill("SIGKILL");
+    expect(await waits).toBe("cut off");
+    await system.startManager();
+    takers = takersAt(system.url);
+    expect((await takers.complete(taken, 7)).body).toMatchObject({ id, status: "Completed", output: 7, interruptions: 0 });
+    await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).total).toBe(0));
+  },
+);

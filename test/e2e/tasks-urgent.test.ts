@@ -6,6 +6,7 @@ import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { proves } from "../support/runs/counts.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
@@ -47,56 +48,64 @@ async function spanOf(id: string): Promise<Span> {
   return span;
 }
 
-test("Of thousands that wait the urgent one is next after one window, created so or made so", async () => {
-  const waiting = await tasks.createMany(WAITING, { ms: 20 }, { type: "span" });
-  await eventually(() => expect(spansOf(waiting).length).toBeGreaterThan(2 * WORKERS), { timeoutMs: 30_000 });
-  const window = await inFlight();
-  const { id } = await tasks.create({}, { type: "span", priority: 10 });
-  let sinceNs = process.hrtime.bigint();
-  const created = between(waiting, sinceNs, await spanOf(id));
-
-  const [last, byHand] = [waiting.at(-1), waiting.at(-2)] as [string, string];
-  const raised = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 10 });
-  sinceNs = process.hrtime.bigint();
-  expect(raised).toMatchObject({ status: 200, body: { priority: 10 } });
-  const changed = between(waiting, sinceNs, await spanOf(last));
-  const { out } = await runCli(["priority", byHand, "10"], { env: { UNACKED_URL: system.url }, cwd: ROOT });
-  expect(out).toContain("has priority 10");
-  await spanOf(byHand);
-  const { total: left } = await tasks.list("status=Ready&limit=1");
-  expect(left).toBeGreaterThan(0); // or it would have shown nothing
-  process.stdout.write(
-    `${WAITING} waiting, ${window} in flight just then, ${WINDOW} at most: ${created} began before the urgent one, ${changed} before the one that was made urgent\n`,
-  );
-  expect(Math.max(created, changed)).toBeLessThanOrEqual(WINDOW);
-  await tasks.untilAllOver(120_000);
-  const again = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 0 });
-  expect(again).toMatchObject({ status: 409, body: { code: "task-over" } });
-}, 240_000);
-
-test("An urgent task is never behind a long one while a worker elsewhere is free", async () => {
-  const took: number[] = [];
-  // The first round only shows how long they last: until that is known, what was short goes to a service in bundles.
-  for (let round = 0; round <= (FULL ? 20 : 3); round += 1) {
-    const long = await tasks.createMany(WORKERS - 1, { ms: LONG_MS }, { type: "span" });
-    await eventually(async () => expect((await tasks.list("status=Running&limit=1")).total).toBe(WORKERS - 1), {
-      timeoutMs: 10_000,
-    });
-    const createdNs = process.hrtime.bigint();
+test.runIf(isTurnOf(0))(
+  "Of thousands that wait the urgent one is next after one window, created so or made so",
+  async () => {
+    const waiting = await tasks.createMany(WAITING, { ms: 20 }, { type: "span" });
+    await eventually(() => expect(spansOf(waiting).length).toBeGreaterThan(2 * WORKERS), { timeoutMs: 30_000 });
+    const window = await inFlight();
     const { id } = await tasks.create({}, { type: "span", priority: 10 });
-    const { fromNs } = await spanOf(id);
-    if (round > 0) took.push(Math.round(Number(fromNs - createdNs) / 1e6));
-    expect(spansOf(long)).toEqual([]); // all of them still ran
-    await tasks.untilAllOver();
-  }
-  process.stdout.write(
-    `one of ${WORKERS} workers free, the others busy for ${LONG_MS} ms: began after ${took.join(", ")} ms\n`,
-  );
-  // A second where the services have yet to tell that they are long now: until then such tasks travel together.
-  expect(Math.max(...took)).toBeLessThan(LONG_MS);
-}, 240_000);
+    let sinceNs = process.hrtime.bigint();
+    const created = between(waiting, sinceNs, await spanOf(id));
 
-test("kill -9 of its service: a task runs elsewhere at once", async () => {
+    const [last, byHand] = [waiting.at(-1), waiting.at(-2)] as [string, string];
+    const raised = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 10 });
+    sinceNs = process.hrtime.bigint();
+    expect(raised).toMatchObject({ status: 200, body: { priority: 10 } });
+    const changed = between(waiting, sinceNs, await spanOf(last));
+    const { out } = await runCli(["priority", byHand, "10"], { env: { UNACKED_URL: system.url }, cwd: ROOT });
+    expect(out).toContain("has priority 10");
+    await spanOf(byHand);
+    const { total: left } = await tasks.list("status=Ready&limit=1");
+    expect(left).toBeGreaterThan(0); // or it would have shown nothing
+    process.stdout.write(
+      `${WAITING} waiting, ${window} in flight just then, ${WINDOW} at most: ${created} began before the urgent one, ${changed} before the one that was made urgent\n`,
+    );
+    expect(Math.max(created, changed)).toBeLessThanOrEqual(WINDOW);
+    await tasks.untilAllOver(120_000);
+    const again = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 0 });
+    expect(again).toMatchObject({ status: 409, body: { code: "task-over" } });
+  },
+  240_000,
+);
+
+test.runIf(isTurnOf(1))(
+  "An urgent task is never behind a long one while a worker elsewhere is free",
+  async () => {
+    const took: number[] = [];
+    // The first round only shows how long they last: until that is known, what was short goes to a service in bundles.
+    for (let round = 0; round <= (FULL ? 20 : 3); round += 1) {
+      const long = await tasks.createMany(WORKERS - 1, { ms: LONG_MS }, { type: "span" });
+      await eventually(async () => expect((await tasks.list("status=Running&limit=1")).total).toBe(WORKERS - 1), {
+        timeoutMs: 10_000,
+      });
+      const createdNs = process.hrtime.bigint();
+      const { id } = await tasks.create({}, { type: "span", priority: 10 });
+      const { fromNs } = await spanOf(id);
+      if (round > 0) took.push(Math.round(Number(fromNs - createdNs) / 1e6));
+      expect(spansOf(long)).toEqual([]); // all of them still ran
+      await tasks.untilAllOver();
+    }
+    process.stdout.write(
+      `one of ${WORKERS} workers free, the others busy for ${LONG_MS} ms: began after ${took.join(", ")} ms\n`,
+    );
+    // A second where the services have yet to tell that they are long now: until then such tasks travel together.
+    expect(Math.max(...took)).toBeLessThan(LONG_MS);
+  },
+  240_000,
+);
+
+test.runIf(isTurnOf(2))("kill -9 of its service: a task runs elsewhere at once", async () => {
   const { id } = await tasks.create({ ms: 1_000 }, { type: "span" });
   const { service } = await tasks.untilStatus(id, "Running");
   const killedNs = process.hrtime.bigint();

@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import { slotsOf } from "../support/processes/process-tree.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -83,7 +84,7 @@ test("An error that will not pass is not tried again", async () => {
   });
 });
 
-test.each([false, true])("An attempt that takes longer than it may has failed (deaf: %s)", async (deaf) => {
+test.each(inTurn([false, true]))("An attempt that takes longer than it may has failed (deaf: %s)", async (deaf) => {
   const { id } = await tasks.create({}, { type: "slow", params: { deaf } });
   expect(await tasks.get(id, "20s")).toMatchObject({
     status: "Failed",
@@ -92,7 +93,7 @@ test.each([false, true])("An attempt that takes longer than it may has failed (d
   });
 });
 
-test("What it has waited for a slot, as all have died, is no time of its own", async () => {
+test.runIf(isTurnOf(1))("What it has waited for a slot, as all have died, is no time of its own", async () => {
   const { pid } = system.service("worker");
   const endMs = performance.now() + 1_500; // longer than it may take
   const killed = (async () => {
@@ -171,7 +172,7 @@ test("A task is cancelled in each of its states, and never runs after that", asy
   expect(waiting.filter((id) => (runs.get(id) ?? 0) > 1)).toEqual([]);
 });
 
-test("The more urgent task overtakes all that waits", async () => {
+test.runIf(isTurnOf(2))("The more urgent task overtakes all that waits", async () => {
   const running = await Promise.all(Array.from({ length: 4 }, () => tasks.create({ ms: 3_000 })));
   for (const { id } of running) await tasks.untilStatus(id, "Running");
   const waiting = await tasks.createMany(50, { ms: 50 });
@@ -199,13 +200,17 @@ test("A task that failed for good runs again when it is told to, with all its at
   });
 });
 
-test("A task that ends its slot each time is Failed after three of them, and its service goes on", async () => {
-  const { id } = await tasks.create({ kills: true });
-  const failed = await tasks.get(id, "40s");
-  expect(failed).toMatchObject({ status: "Failed", failures: 0, interruptions: 3, lastError: { name: "SlotEndedError" } });
-  const { id: after } = await tasks.create();
-  expect((await tasks.get(after, "20s")).status).toBe("Completed");
-}, 240_000);
+test.runIf(isTurnOf(2))(
+  "A task that ends its slot each time is Failed after three of them, and its service goes on",
+  async () => {
+    const { id } = await tasks.create({ kills: true });
+    const failed = await tasks.get(id, "40s");
+    expect(failed).toMatchObject({ status: "Failed", failures: 0, interruptions: 3, lastError: { name: "SlotEndedError" } });
+    const { id: after } = await tasks.create();
+    expect((await tasks.get(after, "20s")).status).toBe("Completed");
+  },
+  240_000,
+);
 
 test("Lists are filtered and go on where a page ended", async () => {
   const { items, total, isTotalExact, nextCursor } = await tasks.list("status=Completed&type=work&limit=2");
@@ -219,7 +224,7 @@ test("Lists are filtered and go on where a page ended", async () => {
   expect((await tasks.list("type=nobodys")).total).toBe(0);
 });
 
-test("The command line runs a task and prints its result, lists and describes", async () => {
+test.runIf(isTurnOf(0))("The command line runs a task and prints its result, lists and describes", async () => {
   const unacked = (...args: string[]) => runCli(args, { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
   const done = await unacked("run", "work", `dir=${tasks.dir}`, "answer=seven", "--wait");
   expect(done).toMatchObject({ code: 0, err: expect.stringMatching(/^task [0-9a-f-]{36} is \w+\n$/) });

@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { otlpReceiver } from "../support/monitoring/otlp-receiver.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const WATCHED = { NODE_OPTIONS: `--import=${new URL("../fixtures/loaded-packages.mjs", import.meta.url).pathname}` };
@@ -48,7 +49,7 @@ describe("without a variable that asks for it", () => {
     }
   });
 
-  it("a service that is traced begins a trace of its own for a message of any sender", async () => {
+  it.runIf(isTurnOf(1))("a service that is traced begins a trace of its own for a message of any sender", async () => {
     system = await freshSystem();
     const receiver = await otlpReceiver();
     const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" };
@@ -88,10 +89,11 @@ describe("a collector that", () => {
     }
   }
 
-  it("is not there costs nothing but its spans", () =>
-    costsNothing("http://127.0.0.1:9", { OTEL_EXPORTER_OTLP_TIMEOUT: "500" }));
+  it.runIf(isTurnOf(0))("is not there costs nothing but its spans", () =>
+    costsNothing("http://127.0.0.1:9", { OTEL_EXPORTER_OTLP_TIMEOUT: "500" }),
+  );
 
-  it("takes connections and never answers costs nothing but its spans", async () => {
+  it.runIf(isTurnOf(2))("takes connections and never answers costs nothing but its spans", async () => {
     const silent: Server = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as { port: number };
@@ -99,7 +101,7 @@ describe("a collector that", () => {
     silent.close();
   });
 
-  it("comes back is sent spans again, and that is said once", async () => {
+  it.runIf(isTurnOf(1))("comes back is sent spans again, and that is said once", async () => {
     const receiver = await otlpReceiver();
     const { port } = new URL(receiver.url);
     await receiver.close();

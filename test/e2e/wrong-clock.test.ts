@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import type { RunView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +18,7 @@ function expectInOrder(runs: RunView[], nowMs: number): void {
   }
 }
 
-describe("services whose wall clocks are wrong by hours", () => {
+describe.runIf(isTurnOf(2))("services whose wall clocks are wrong by hours", () => {
   let system: System;
 
   beforeAll(async () => {

@@ -5,6 +5,7 @@ import type { Delivery, LossReason, QueueDeclaration } from "../../libs/broker/s
 import { brokerSettings, logged, queueNamed, supervised } from "../support/broker/broker-client.ts";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { type FreshVhost, freshVhost } from "../support/servers/servers.ts";
 
 let vhost: FreshVhost;
@@ -97,23 +98,26 @@ describe("a connection that closes", () => {
     expect(losses).toEqual([]);
   });
 
-  test("is noticed by heartbeat when the wire is cut without a word, and its socket does not stay half-open", async () => {
-    const proxy = await tcpProxy(vhost.amqpUrl);
-    const connecting = nextSocketTo(proxy.port);
-    const { connection, losses } = supervised(proxy.through(vhost.amqpUrl), {}, { heartbeatS: 1 });
-    const socket = await connecting;
-    await connection.up();
-    proxy.blackhole();
-    const sinceMs = performance.now();
-    await eventually(() => losses.length === 1);
-    expect(performance.now() - sinceMs).toBeLessThan(25_000);
-    expect(losses[0]?.reason.detail).toMatch(/heartbeat/i);
-    // While the peer still says nothing: an end alone would wait for the other end.
-    await eventually(() => socket.destroyed, { what: "the socket being destroyed" });
-    await proxy.heal();
-    await eventually(() => connection.status.up && connection.status.generation === 2);
-    await eventually(() => proxy.openConnections === 1, { what: "the old connection being gone" });
-  });
+  test.runIf(isTurnOf(2))(
+    "is noticed by heartbeat when the wire is cut without a word, and its socket does not stay half-open",
+    async () => {
+      const proxy = await tcpProxy(vhost.amqpUrl);
+      const connecting = nextSocketTo(proxy.port);
+      const { connection, losses } = supervised(proxy.through(vhost.amqpUrl), {}, { heartbeatS: 1 });
+      const socket = await connecting;
+      await connection.up();
+      proxy.blackhole();
+      const sinceMs = performance.now();
+      await eventually(() => losses.length === 1);
+      expect(performance.now() - sinceMs).toBeLessThan(25_000);
+      expect(losses[0]?.reason.detail).toMatch(/heartbeat/i);
+      // While the peer still says nothing: an end alone would wait for the other end.
+      await eventually(() => socket.destroyed, { what: "the socket being destroyed" });
+      await proxy.heal();
+      await eventually(() => connection.status.up && connection.status.generation === 2);
+      await eventually(() => proxy.openConnections === 1, { what: "the old connection being gone" });
+    },
+  );
 
   test("tells the broker the heartbeat and the name it was given, and logs no password", async () => {
     const { connection } = supervised(vhost.amqpUrl, {}, { heartbeatS: 7, connectionName: "heartbeat-of-7" });
@@ -132,7 +136,7 @@ describe("a connection that closes", () => {
 });
 
 describe("a set-up", () => {
-  test("that is reset at any of 50 points recovers each time", async () => {
+  test.runIf(isTurnOf(0))("that is reset at any of 50 points recovers each time", async () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
     const built: number[] = [];
     const { connection } = supervised(proxy.through(vhost.amqpUrl), {
@@ -158,7 +162,7 @@ describe("a set-up", () => {
     expect(new Set(built).size).toBe(51);
   });
 
-  test("does not wait for a peer that accepts and then says nothing", async () => {
+  test.runIf(isTurnOf(0))("does not wait for a peer that accepts and then says nothing", async () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
     proxy.blackhole();
     const { connection } = supervised(proxy.through(vhost.amqpUrl));
@@ -168,23 +172,26 @@ describe("a set-up", () => {
     await eventually(() => connection.status.up);
   });
 
-  test("does not wait for an answer that never comes, although the heartbeats do not notice", async () => {
-    const proxy = await tcpProxy(vhost.amqpUrl);
-    const { connection, losses } = supervised(
-      proxy.through(vhost.amqpUrl),
-      {
-        build: async (session) => {
-          if (session.generation === 1) proxy.blackhole("to-server");
-          await session.declare(queueNamed("silence"));
+  test.runIf(isTurnOf(1))(
+    "does not wait for an answer that never comes, although the heartbeats do not notice",
+    async () => {
+      const proxy = await tcpProxy(vhost.amqpUrl);
+      const { connection, losses } = supervised(
+        proxy.through(vhost.amqpUrl),
+        {
+          build: async (session) => {
+            if (session.generation === 1) proxy.blackhole("to-server");
+            await session.declare(queueNamed("silence"));
+          },
         },
-      },
-      { heartbeatS: 3 },
-    );
-    await eventually(() => losses.length === 1, { timeoutMs: 15_000 });
-    await proxy.heal();
-    await eventually(() => connection.status.up);
-    expect(losses[0]?.reason.detail).toBe('no answer to "declare exchange test.direct" within 6000 ms');
-  });
+        { heartbeatS: 3 },
+      );
+      await eventually(() => losses.length === 1, { timeoutMs: 15_000 });
+      await proxy.heal();
+      await eventually(() => connection.status.up);
+      expect(losses[0]?.reason.detail).toBe('no answer to "declare exchange test.direct" within 6000 ms');
+    },
+  );
 
   test("whose connection goes is given up at once, whatever else the owner awaits in it", async () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
@@ -267,27 +274,30 @@ describe("a set-up", () => {
     expect(losses).toEqual([]);
   });
 
-  test("that looks after a queue all the time, which is deleted in the middle of it, makes it anew as wanted", async () => {
-    const limit = { "x-max-length": 10 };
-    const wanted = { ...queueNamed("tended"), otherwise: limit };
-    const other = await supervised(vhost.amqpUrl).connection.up();
-    const { connection } = supervised(vhost.amqpUrl);
-    const session = await connection.up();
-    for (let round = 0; round < 80; round += 1) {
-      await vhost.management.deleteQueue("tended").catch(() => undefined); // of the first round there is none
-      await other.declare(queueNamed("tended", limit));
-      await session.declare(wanted);
-      let isGone = false;
-      const tended = (async () => {
-        while (!isGone) await session.declare(wanted);
+  test.runIf(isTurnOf(1))(
+    "that looks after a queue all the time, which is deleted in the middle of it, makes it anew as wanted",
+    async () => {
+      const limit = { "x-max-length": 10 };
+      const wanted = { ...queueNamed("tended"), otherwise: limit };
+      const other = await supervised(vhost.amqpUrl).connection.up();
+      const { connection } = supervised(vhost.amqpUrl);
+      const session = await connection.up();
+      for (let round = 0; round < 80; round += 1) {
+        await vhost.management.deleteQueue("tended").catch(() => undefined); // of the first round there is none
+        await other.declare(queueNamed("tended", limit));
         await session.declare(wanted);
-      })();
-      await vhost.management.deleteQueue("tended");
-      isGone = true;
-      await tended;
-      expect((await vhost.management.queue("tended")).arguments, `in round ${round}`).not.toHaveProperty("x-max-length");
-    }
-  });
+        let isGone = false;
+        const tended = (async () => {
+          while (!isGone) await session.declare(wanted);
+          await session.declare(wanted);
+        })();
+        await vhost.management.deleteQueue("tended");
+        isGone = true;
+        await tended;
+        expect((await vhost.management.queue("tended")).arguments, `in round ${round}`).not.toHaveProperty("x-max-length");
+      }
+    },
+  );
 });
 
 describe("a session", () => {
@@ -579,7 +589,7 @@ describe("close()", () => {
     expect(proxy.acceptedConnections).toBe(0);
   });
 
-  test("takes at most about 2 s on a wire that is dead", async () => {
+  test.runIf(isTurnOf(2))("takes at most about 2 s on a wire that is dead", async () => {
     const proxy = await tcpProxy(vhost.amqpUrl);
     const { connection } = supervised(proxy.through(vhost.amqpUrl));
     await connection.up();

@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import type { Consumer, Delivery } from "../../libs/broker/src/index.ts";
 import { queueNamed, supervised } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshVhost } from "../support/servers/servers.ts";
 
 const COUNT = 5_000;
 const QUEUE = "many";
 
-test("thousands that are given back while somebody else takes them all arrive there, soon", async () => {
+test.runIf(isTurnOf(2))("thousands that are given back while somebody else takes them all arrive there, soon", async () => {
   const { amqpUrl, management } = await freshVhost();
   const consume = (name: string, onDelivery: (delivery: Delivery) => void) =>
     supervised(

@@ -10,6 +10,7 @@ import { sendRaw } from "../support/rest/raw-request.ts";
 import type { Called, CallOptions } from "../support/rest/rest-client.ts";
 import { type Document, openApi } from "../support/rest/rest-contract.ts";
 import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, putObserver } from "../support/servers/books.ts";
 import { startIdentityProvider } from "../support/servers/identity-provider.ts";
 
@@ -34,7 +35,7 @@ describe("every call of the API", () => {
     { method: "GET", path: "/api/v1/events", access: "viewer" as const },
   ].map((route) => ({ ...route, path: route.path.replace("{ref}", "nobody").replace(/\{\w+\}/, "1") }));
 
-  test("is for the role that it names and those above it, and for nobody without a token", async () => {
+  test.runIf(isTurnOf(1))("is for the role that it names and those above it, and for nobody without a token", async () => {
     expect(routes.length).toBeGreaterThan(20);
     for (const { method, path, access } of routes) {
       const nobody = await manager.call(method === "GET" ? "HEAD" : method, path);
@@ -342,7 +343,7 @@ describe("a foreign page", () => {
   });
 });
 
-test("a stream of events ends when its token is taken back", async () => {
+test.runIf(isTurnOf(0))("a stream of events ends when its token is taken back", async () => {
   let list = tokens.list;
   const log = keptLog();
   const callers = { isConfigured: true, identify: (token: string) => callersOf(list, log).identify(token) };

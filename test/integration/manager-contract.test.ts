@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type ObserverId, type ProblemCode, specTag } from "@unacked/contracts";
+import { CALLS, type Call, MAX_REQUEST_BODY_BYTES, type ObserverId, type ProblemCode, specTag } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
 import type { ObserverDefinition } from "../../libs/sdk/src/observer-definition.ts";
 import { paramsJsonSchema } from "../../libs/sdk/src/params-json-schema.ts";
@@ -573,11 +573,12 @@ describe("a call that fails is answered as described", () => {
   });
 
   test.each(callsWithBody)("$operationId: with a body that is none", async (call) => {
+    const { bodyLimitBytes = MAX_REQUEST_BODY_BYTES } = (CALLS as Record<string, Call>)[call.operationId] as Call;
     const answerTo = async (options: CallOptions) => (await make(call, { json: undefined, ...options })).body.code;
     expect(await answerTo({ body: "{", headers: json })).toBe("malformed-json");
     expect(await answerTo({ body: "{}", headers: { "content-type": "text/plain" } })).toBe("unsupported-media-type");
     expect(await answerTo({ json: { colour: "red" } })).toBe("invalid-body");
-    expect(await answerTo({ body: `"${"x".repeat(33_554_432)}"`, headers: json })).toBe("body-too-large");
+    expect(await answerTo({ body: `"${"x".repeat(bodyLimitBytes)}"`, headers: json })).toBe("body-too-large");
   });
 
   test("that does not fit the state of things", async () => {

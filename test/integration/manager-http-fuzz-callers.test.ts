@@ -7,6 +7,7 @@ import { useHttpManager } from "../support/rest/http-manager.ts";
 import { type RawAnswer, sendRaw } from "../support/rest/raw-request.ts";
 import { openApi } from "../support/rest/rest-contract.ts";
 import { callersOf, roleTokens } from "../support/rest/tokens.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, putObserver, putRunning, putService } from "../support/servers/books.ts";
 
 const tokens = roleTokens();
@@ -225,7 +226,7 @@ function send(odd: FuzzedRequest): Promise<RawAnswer> {
 
 const BEFORE_THE_GATE = ["unauthorized", "cross-origin", "not-found", "method-not-allowed", "malformed-request"];
 
-describe("any caller, by any header, cookie, path, query and body", () => {
+describe.runIf(isTurnOf(1))("any caller, by any header, cookie, path, query and body", () => {
   test("no call answers 500, and none lets in somebody who brings no genuine token", { timeout: 480_000 }, async () => {
     const seen = new Map<number, number>();
     const property = fc.asyncProperty(REQUEST, async (odd) => {

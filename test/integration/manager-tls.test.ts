@@ -10,6 +10,7 @@ import { startProcess } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
 import { watchAnswer } from "../support/rest/watched-answers.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { putService, useBooks } from "../support/servers/books.ts";
 import { authority, type Certificate } from "../support/servers/certificates.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
@@ -96,28 +97,33 @@ describe("REST over TLS", () => {
     expect(manager.lines.filter(({ message }) => message === "Answered")).toHaveLength(1);
   });
 
-  test("is spoken by the command line, with its certificate from options or a context; else it says what to do", async () => {
-    const manager = await start({ ...server, clientCaFile: ca.certFile });
-    const cwd = temporaryFolder("cli");
-    const env = { UNACKED_URL: "", UNACKED_TOKEN: "", XDG_CONFIG_HOME: cwd };
-    const unacked = (...args: string[]) => runCli(args, { cwd, env });
-    const url = ["--url", `https://localhost:${portOf(manager)}`];
-    const authorityOf = ({ certFile }: Certificate) => ["--certificate-authority", certFile];
-    const mine = ["--client-certificate", client.certFile, "--client-key", client.keyFile];
-    const theirs = ["--client-certificate", strangersClient.certFile, "--client-key", strangersClient.keyFile];
+  test.runIf(isTurnOf(0))(
+    "is spoken by the command line, with its certificate from options or a context; else it says what to do",
+    async () => {
+      const manager = await start({ ...server, clientCaFile: ca.certFile });
+      const cwd = temporaryFolder("cli");
+      const env = { UNACKED_URL: "", UNACKED_TOKEN: "", XDG_CONFIG_HOME: cwd };
+      const unacked = (...args: string[]) => runCli(args, { cwd, env });
+      const url = ["--url", `https://localhost:${portOf(manager)}`];
+      const authorityOf = ({ certFile }: Certificate) => ["--certificate-authority", certFile];
+      const mine = ["--client-certificate", client.certFile, "--client-key", client.keyFile];
+      const theirs = ["--client-certificate", strangersClient.certFile, "--client-key", strangersClient.keyFile];
 
-    expect(await unacked("get", "observers", "-o", "json", ...url, ...authorityOf(ca), ...mine)).toMatchObject({ code: 0 });
-    await unacked("config", "set-context", "there", ...url, ...authorityOf(ca), ...mine);
-    expect(await unacked("get", "observers", "-o", "json")).toMatchObject({
-      code: 0,
-      out: expect.stringContaining("items"),
-    });
-    expect((await unacked("get", "observers", ...url, ...mine)).err).toContain("--certificate-authority FILE");
-    for (const certificate of [[], theirs])
-      expect((await unacked("get", "observers", ...url, ...authorityOf(ca), ...certificate)).err).toContain(
-        "--client-certificate FILE",
-      );
-  });
+      expect(await unacked("get", "observers", "-o", "json", ...url, ...authorityOf(ca), ...mine)).toMatchObject({
+        code: 0,
+      });
+      await unacked("config", "set-context", "there", ...url, ...authorityOf(ca), ...mine);
+      expect(await unacked("get", "observers", "-o", "json")).toMatchObject({
+        code: 0,
+        out: expect.stringContaining("items"),
+      });
+      expect((await unacked("get", "observers", ...url, ...mine)).err).toContain("--certificate-authority FILE");
+      for (const certificate of [[], theirs])
+        expect((await unacked("get", "observers", ...url, ...authorityOf(ca), ...certificate)).err).toContain(
+          "--client-certificate FILE",
+        );
+    },
+  );
 
   test("is spoken by the completion of the command line, too, with the certificates of the context, or of the line so far", async () => {
     const name = "completed-1";
@@ -133,44 +139,54 @@ describe("REST over TLS", () => {
     expect((await unacked("__complete", "--", "drain", "")).out).toBe(`${name}\n`);
   });
 
-  test("shows a renewed certificate to the next client, and the old one while the new one is no good", async () => {
-    const dir = temporaryFolder("renewal");
-    const tls = { certFile: join(dir, "tls.crt"), keyFile: join(dir, "tls.key") };
-    const put = ({ certFile, keyFile }: Certificate) => {
-      copyFileSync(certFile, tls.certFile);
-      copyFileSync(keyFile, tls.keyFile);
-    };
-    put(server);
-    const manager = await start(tls);
-    const kept = new HttpsAgent({ keepAlive: true, maxSockets: 1 });
-    onTestFinished(() => kept.destroy());
-    expect((await ask(portOf(manager), { agent: kept })).name).toBe("server");
+  test.runIf(isTurnOf(1))(
+    "shows a renewed certificate to the next client, and the old one while the new one is no good",
+    async () => {
+      const dir = temporaryFolder("renewal");
+      const tls = { certFile: join(dir, "tls.crt"), keyFile: join(dir, "tls.key") };
+      const put = ({ certFile, keyFile }: Certificate) => {
+        copyFileSync(certFile, tls.certFile);
+        copyFileSync(keyFile, tls.keyFile);
+      };
+      put(server);
+      const manager = await start(tls);
+      const kept = new HttpsAgent({ keepAlive: true, maxSockets: 1 });
+      onTestFinished(() => kept.destroy());
+      expect((await ask(portOf(manager), { agent: kept })).name).toBe("server");
 
-    writeFileSync(tls.certFile, "no certificate");
-    await eventually(() => manager.lines.some(({ fields }) => "event" in fields && fields.event === "certificate-refused"), {
-      timeoutMs: 15_000,
-    });
-    expect((await ask(portOf(manager))).name).toBe("server");
-    put(renewed);
-    await eventually(async () => expect((await ask(portOf(manager))).name).toBe("renewed"), { timeoutMs: 15_000 });
-    expect((await ask(portOf(manager), { agent: kept })).status).toBe(200);
-  }, 240_000);
+      writeFileSync(tls.certFile, "no certificate");
+      await eventually(
+        () => manager.lines.some(({ fields }) => "event" in fields && fields.event === "certificate-refused"),
+        {
+          timeoutMs: 15_000,
+        },
+      );
+      expect((await ask(portOf(manager))).name).toBe("server");
+      put(renewed);
+      await eventually(async () => expect((await ask(portOf(manager))).name).toBe("renewed"), { timeoutMs: 15_000 });
+      expect((await ask(portOf(manager), { agent: kept })).status).toBe(200);
+    },
+    240_000,
+  );
 
-  test("ends in time, also with connections that say nothing or have not finished their handshake", async () => {
-    const manager = await start(server);
-    const silent = connect(portOf(manager), "127.0.0.1");
-    const idle = connectTls({ port: portOf(manager), host: "127.0.0.1", ca: trusted, servername: "localhost" });
-    for (const socket of [silent, idle]) socket.on("error", () => undefined);
-    await Promise.all([
-      new Promise((resolve) => silent.once("connect", resolve)),
-      new Promise((resolve) => idle.once("secureConnect", resolve)),
-    ]);
-    const idleEnded = new Promise((resolve) => idle.once("close", resolve));
-    const startedAt = performance.now();
-    await manager.server.close();
-    await idleEnded;
-    expect(performance.now() - startedAt).toBeLessThan(25_000);
-  });
+  test.runIf(isTurnOf(2))(
+    "ends in time, also with connections that say nothing or have not finished their handshake",
+    async () => {
+      const manager = await start(server);
+      const silent = connect(portOf(manager), "127.0.0.1");
+      const idle = connectTls({ port: portOf(manager), host: "127.0.0.1", ca: trusted, servername: "localhost" });
+      for (const socket of [silent, idle]) socket.on("error", () => undefined);
+      await Promise.all([
+        new Promise((resolve) => silent.once("connect", resolve)),
+        new Promise((resolve) => idle.once("secureConnect", resolve)),
+      ]);
+      const idleEnded = new Promise((resolve) => idle.once("close", resolve));
+      const startedAt = performance.now();
+      await manager.server.close();
+      await idleEnded;
+      expect(performance.now() - startedAt).toBeLessThan(25_000);
+    },
+  );
 });
 
 test("a manager whose certificate and key do not go together does not start, and says so", async () => {

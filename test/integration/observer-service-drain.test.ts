@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readStamps } from "../support/acts/stamps.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { type ServiceOptions, type StandIn, standIn, startObserverService } from "../support/system/observer-service.ts";
 
@@ -68,7 +69,7 @@ describe("a service that is told to drain", () => {
     expect(service.exit()).toBeNull();
   });
 
-  test("answers as often as it is told, also when it runs nothing", async () => {
+  test.runIf(isTurnOf(1))("answers as often as it is told, also when it runs nothing", async () => {
     const { manager, keyOf } = await bornService();
     await manager.control({ kind: "Drain" }, keyOf(1));
     await drained(manager);
@@ -79,7 +80,7 @@ describe("a service that is told to drain", () => {
     expect(ofKind(manager, "ServiceAlive").slice(-1)).toMatchObject([{ draining: true }]);
   });
 
-  test("drains in its next generation, too: it introduces itself so, and consumes nothing", async () => {
+  test.runIf(isTurnOf(0))("drains in its next generation, too: it introduces itself so, and consumes nothing", async () => {
     const { manager, service, file, keyOf } = await bornService();
     await running(manager, 2, { file });
     await manager.control({ kind: "Drain" }, keyOf(1));
@@ -94,17 +95,20 @@ describe("a service that is told to drain", () => {
     expect(service.exit()).toBeNull();
   });
 
-  test("keeps what does not stop in time, takes nothing for it, and gives it back when it does", async () => {
-    const { manager, service, file, keyOf } = await bornService({ env: { STOP_TIMEOUT_MS: "500" } });
-    await running(manager, 1, { file, stopDelayMs: 2_000 });
-    await manager.control({ kind: "Drain" }, keyOf(1));
-    await service.waitForEvent("drained-without");
-    await queueHolds(manager, { ready: 0, unacked: 1 });
-    await drained(manager);
-    await queueHolds(manager, { ready: 1, unacked: 0 });
-  });
+  test.runIf(isTurnOf(1))(
+    "keeps what does not stop in time, takes nothing for it, and gives it back when it does",
+    async () => {
+      const { manager, service, file, keyOf } = await bornService({ env: { STOP_TIMEOUT_MS: "500" } });
+      await running(manager, 1, { file, stopDelayMs: 2_000 });
+      await manager.control({ kind: "Drain" }, keyOf(1));
+      await service.waitForEvent("drained-without");
+      await queueHolds(manager, { ready: 0, unacked: 1 });
+      await drained(manager);
+      await queueHolds(manager, { ready: 1, unacked: 0 });
+    },
+  );
 
-  test("ends in order when it gets SIGTERM in the middle of it", async () => {
+  test.runIf(isTurnOf(2))("ends in order when it gets SIGTERM in the middle of it", async () => {
     const { manager, service, file, keyOf } = await bornService();
     await running(manager, 2, { file, stopDelayMs: 500 });
     await manager.control({ kind: "Drain" }, keyOf(1));
@@ -116,7 +120,7 @@ describe("a service that is told to drain", () => {
     await queueHolds(manager, { ready: 2, unacked: 0 });
   });
 
-  test("still stops what it is told to stop", async () => {
+  test.runIf(isTurnOf(2))("still stops what it is told to stop", async () => {
     const { manager, file, keyOf } = await bornService();
     const { observerId } = await manager.start({ params: { file, stopDelayMs: 500 } });
     await manager.waitFor("RunStarted");
@@ -128,15 +132,20 @@ describe("a service that is told to drain", () => {
   });
 });
 
-test("a service says that it drains when it gets SIGTERM, before its observers have stopped", async () => {
-  const { manager, service, file } = await bornService();
-  await running(manager, 1, { file, stopDelayMs: 500 });
-  expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
-  await manager.waitFor("ServiceDied");
-  const kinds = manager.events().map((event) => (event.kind === "ServiceAlive" && event.draining ? "draining" : event.kind));
-  expect(kinds.indexOf("draining")).toBeGreaterThan(-1);
-  expect(kinds.indexOf("draining")).toBeLessThan(kinds.indexOf("RunReleased"));
-});
+test.runIf(isTurnOf(0))(
+  "a service says that it drains when it gets SIGTERM, before its observers have stopped",
+  async () => {
+    const { manager, service, file } = await bornService();
+    await running(manager, 1, { file, stopDelayMs: 500 });
+    expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    await manager.waitFor("ServiceDied");
+    const kinds = manager
+      .events()
+      .map((event) => (event.kind === "ServiceAlive" && event.draining ? "draining" : event.kind));
+    expect(kinds.indexOf("draining")).toBeGreaterThan(-1);
+    expect(kinds.indexOf("draining")).toBeLessThan(kinds.indexOf("RunReleased"));
+  },
+);
 
 const consumingConnection = (manager: StandIn): Promise<string> =>
   eventually(async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { rabbitmqctl } from "../support/broker/rabbitmqctl.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { type PrivateBroker, privateBroker } from "../support/servers/servers.ts";
 import { holderAndHeir } from "../support/system/holder-and-heir.ts";
 import { standIn, startObserverService } from "../support/system/observer-service.ts";
@@ -18,7 +19,7 @@ beforeAll(async () => {
 const partition = (params: object = {}) => holderAndHeir({ broker, heartbeatS: ASKED_S, observers: OBSERVERS, params });
 
 describe(`a broker that agrees to a heartbeat of ${AGREED_S} s where ${ASKED_S} s are asked for`, () => {
-  test("finds the old copies stopped before it gives them away", async () => {
+  test.runIf(isTurnOf(1))("finds the old copies stopped before it gives them away", async () => {
     const { manager, wire, takenOver, longestOverlapMs, holder } = await partition();
     wire.blackhole();
     await takenOver(TAKEN_OVER_MS);
@@ -27,7 +28,7 @@ describe(`a broker that agrees to a heartbeat of ${AGREED_S} s where ${ASKED_S} 
     expect(await manager.waitFor("ServiceBorn")).toMatchObject({ heartbeatMs: AGREED_S * 1_000 });
   });
 
-  test("finds those ended that do not stop", async () => {
+  test.runIf(isTurnOf(0))("finds those ended that do not stop", async () => {
     const { wire, takenOver, longestOverlapMs, holder } = await partition({ stopDelayMs: 60_000 });
     wire.blackhole();
     await takenOver(TAKEN_OVER_MS);
@@ -36,7 +37,7 @@ describe(`a broker that agrees to a heartbeat of ${AGREED_S} s where ${ASKED_S} 
   });
 });
 
-test("a broker that is set to watch nothing watches what is asked for", async () => {
+test.runIf(isTurnOf(2))("a broker that is set to watch nothing watches what is asked for", async () => {
   await rabbitmqctl(broker.dir, "eval", "application:set_env(rabbit, heartbeat, 0).");
   onTestFinished(async () => {
     await rabbitmqctl(broker.dir, "eval", `application:set_env(rabbit, heartbeat, ${AGREED_S}).`);

@@ -5,6 +5,7 @@ import { readStamps } from "../support/acts/stamps.ts";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { holderAndHeir } from "../support/system/holder-and-heir.ts";
 import { type StandIn, standIn, startObserverService } from "../support/system/observer-service.ts";
@@ -26,7 +27,7 @@ const workIs = (manager: StandIn, counts: object) =>
   eventually(async () => expect(await manager.management.queue(workQueueName("default"))).toMatchObject(counts));
 
 describe("a partition", () => {
-  test.each(["both", "to-client", "to-server"] as const)(
+  test.each(inTurn(["both", "to-client", "to-server"] as const))(
     "by blackhole (%s): the old copy stops before the new one starts",
     async (direction) => {
       const { wire, holder, takenOver, longestOverlapMs } = await cutAndHeir();
@@ -42,7 +43,7 @@ describe("a partition", () => {
   // One that emitted would stop by the rejection of its emit.
   const STUBBORN = { stopDelayMs: 60_000, emitEveryMs: undefined };
 
-  test("with a handler that does not stop: its slot ends before the new one starts", async () => {
+  test.runIf(isTurnOf(0))("with a handler that does not stop: its slot ends before the new one starts", async () => {
     const { wire, holder, takenOver, longestOverlapMs } = await cutAndHeir(STUBBORN);
     wire.blackhole();
     await takenOver(TAKEN_OVER_MS);
@@ -50,15 +51,18 @@ describe("a partition", () => {
     expect(holder.exit()).toBeNull();
   });
 
-  test("with a handler that does not stop, and without slots: its process ends before the new one starts", async () => {
-    const { wire, holder, takenOver, longestOverlapMs } = await cutAndHeir(STUBBORN, "0");
-    wire.blackhole();
-    await takenOver(TAKEN_OVER_MS);
-    expect(longestOverlapMs()).toBe(0);
-    expect((await holder.exited).code).toBe(1);
-  });
+  test.runIf(isTurnOf(1))(
+    "with a handler that does not stop, and without slots: its process ends before the new one starts",
+    async () => {
+      const { wire, holder, takenOver, longestOverlapMs } = await cutAndHeir(STUBBORN, "0");
+      wire.blackhole();
+      await takenOver(TAKEN_OVER_MS);
+      expect(longestOverlapMs()).toBe(0);
+      expect((await holder.exited).code).toBe(1);
+    },
+  );
 
-  test("that heals leaves the holder a service that takes observers again", async () => {
+  test.runIf(isTurnOf(2))("that heals leaves the holder a service that takes observers again", async () => {
     const { manager, wire, holder, takenOver, longestOverlapMs } = await cutAndHeir();
     wire.blackhole();
     await takenOver(TAKEN_OVER_MS);
@@ -73,7 +77,7 @@ describe("a partition", () => {
   });
 });
 
-describe("a service that was too slow to prove that it lives, and is alone", () => {
+describe.runIf(isTurnOf(0))("a service that was too slow to prove that it lives, and is alone", () => {
   test("takes all of it again, a few at first, and says so", async () => {
     const count = 60;
     const manager = await standIn();
@@ -106,7 +110,7 @@ describe("a service that was too slow to prove that it lives, and is alone", () 
   });
 });
 
-describe("a process that is stopped (SIGSTOP) for longer than the broker waits", () => {
+describe.runIf(isTurnOf(1))("a process that is stopped (SIGSTOP) for longer than the broker waits", () => {
   test("does next to nothing for its old runs when it wakes", async () => {
     const { manager, holder, file, takenOver } = await cutAndHeir();
     await holder.kill("SIGSTOP");
@@ -127,7 +131,7 @@ describe("a process that is stopped (SIGSTOP) for longer than the broker waits",
   });
 });
 
-describe("a process that is stopped for as long as its lease holds, and a moment more", () => {
+describe.runIf(isTurnOf(2))("a process that is stopped for as long as its lease holds, and a moment more", () => {
   test("takes none of its observers for completed, which its slots have stopped meanwhile", async () => {
     const { manager, holder, file } = await cutAndHeir({ emitEveryMs: undefined });
     const stopped = (stamps: ReturnType<typeof readStamps>) =>

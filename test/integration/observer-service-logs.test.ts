@@ -1,6 +1,7 @@
 import { newObserverId, newRunId } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { type ServiceOptions, standIn, startObserverService } from "../support/system/observer-service.ts";
 
 async function bornService(options: ServiceOptions = {}) {
@@ -38,35 +39,40 @@ describe("what a run says", () => {
     expect((await manager.readLogs(key, { observerId, runId, limit: 0 })).entries).toEqual([]);
   });
 
-  test("is had after its end, too: of one that failed, was restarted in place, or was stopped", async () => {
-    const { manager, key } = await bornService();
-    const failing = { throwAfterMs: 100, sayEveryMs: 60_000 };
-    const { observerId } = await manager.start({
-      params: failing,
-      retry: { maxAttempts: 1, delaysMs: [1], resetAfterMs: 1 },
-    });
-    const { runId } = await manager.waitFor("RunFailed");
-    const words = { state: "ended", lastSeq: 2, entries: [{ message: "said" }, { json: '{"times":1}' }] };
-    const thrown = { level: "error", message: "the handler failed: Error: thrown on request" };
-    const last = { ...thrown, stack: expect.stringMatching(/^at nastyValue /) };
-    expect(await manager.readLogs(key, { observerId, runId })).toMatchObject({
-      ...words,
-      lastSeq: 3,
-      entries: [...words.entries, last],
-    });
+  test.runIf(isTurnOf(0))(
+    "is had after its end, too: of one that failed, was restarted in place, or was stopped",
+    async () => {
+      const { manager, key } = await bornService();
+      const failing = { throwAfterMs: 100, sayEveryMs: 60_000 };
+      const { observerId } = await manager.start({
+        params: failing,
+        retry: { maxAttempts: 1, delaysMs: [1], resetAfterMs: 1 },
+      });
+      const { runId } = await manager.waitFor("RunFailed");
+      const words = { state: "ended", lastSeq: 2, entries: [{ message: "said" }, { json: '{"times":1}' }] };
+      const thrown = { level: "error", message: "the handler failed: Error: thrown on request" };
+      const last = { ...thrown, stack: expect.stringMatching(/^at nastyValue /) };
+      expect(await manager.readLogs(key, { observerId, runId })).toMatchObject({
+        ...words,
+        lastSeq: 3,
+        entries: [...words.entries, last],
+      });
 
-    const other = await manager.start({ params: { sayEveryMs: 60_000 } });
-    const { runId: before } = await manager.waitFor("RunStarted", (event) => event.observerId === other.observerId);
-    await manager.control({ kind: "RestartRuns", targets: [{ observerId: other.observerId, runId: before }] }, key);
-    const { runId: after } = await manager.waitFor(
-      "RunStarted",
-      (event) => event.observerId === other.observerId && event.runId !== before,
-    );
-    expect(await manager.readLogs(key, { observerId: other.observerId, runId: before })).toMatchObject(words);
-    expect(await manager.readLogs(key, { observerId: other.observerId, runId: after })).toMatchObject({ state: "running" });
-  });
+      const other = await manager.start({ params: { sayEveryMs: 60_000 } });
+      const { runId: before } = await manager.waitFor("RunStarted", (event) => event.observerId === other.observerId);
+      await manager.control({ kind: "RestartRuns", targets: [{ observerId: other.observerId, runId: before }] }, key);
+      const { runId: after } = await manager.waitFor(
+        "RunStarted",
+        (event) => event.observerId === other.observerId && event.runId !== before,
+      );
+      expect(await manager.readLogs(key, { observerId: other.observerId, runId: before })).toMatchObject(words);
+      expect(await manager.readLogs(key, { observerId: other.observerId, runId: after })).toMatchObject({
+        state: "running",
+      });
+    },
+  );
 
-  test("of the attempts of one run stays together", async () => {
+  test.runIf(isTurnOf(2))("of the attempts of one run stays together", async () => {
     const { manager, key } = await bornService();
     const params = { throwAfterMs: 0, throwTimes: 1, sayEveryMs: 60_000 };
     const { observerId } = await manager.start({ params, retry: { maxAttempts: 2, delaysMs: [1], resetAfterMs: 600_000 } });
@@ -76,23 +82,26 @@ describe("what a run says", () => {
     );
   });
 
-  test("is what it threw, once, also from where nobody caught it; and that its params do not pass", async () => {
-    const { manager, key } = await bornService();
-    const retry = { maxAttempts: 1, delaysMs: [1], resetAfterMs: 1 };
-    const saidBy = async (params: object) => {
-      const { observerId } = await manager.start({ params, retry });
-      const { runId } = await manager.waitFor("RunFailed", (event) => event.observerId === observerId);
-      return (await manager.readLogs(key, { observerId, runId })).entries.map(({ message }) => message);
-    };
-    expect(await saidBy({ throwAfterMs: 1, throwFrom: "timer" })).toEqual([
-      "an error that nobody caught fails this attempt: Error: thrown on request",
-    ]);
-    expect(await saidBy({ everyMs: "often" })).toEqual([
-      expect.stringMatching(/^it was not started: InvalidParams: .*everyMs/),
-    ]);
-  });
+  test.runIf(isTurnOf(2))(
+    "is what it threw, once, also from where nobody caught it; and that its params do not pass",
+    async () => {
+      const { manager, key } = await bornService();
+      const retry = { maxAttempts: 1, delaysMs: [1], resetAfterMs: 1 };
+      const saidBy = async (params: object) => {
+        const { observerId } = await manager.start({ params, retry });
+        const { runId } = await manager.waitFor("RunFailed", (event) => event.observerId === observerId);
+        return (await manager.readLogs(key, { observerId, runId })).entries.map(({ message }) => message);
+      };
+      expect(await saidBy({ throwAfterMs: 1, throwFrom: "timer" })).toEqual([
+        "an error that nobody caught fails this attempt: Error: thrown on request",
+      ]);
+      expect(await saidBy({ everyMs: "often" })).toEqual([
+        expect.stringMatching(/^it was not started: InvalidParams: .*everyMs/),
+      ]);
+    },
+  );
 
-  test("is nothing of a run that is not known, and of one that has not said anything", async () => {
+  test.runIf(isTurnOf(0))("is nothing of a run that is not known, and of one that has not said anything", async () => {
     const { manager, key } = await bornService();
     const unknown = { observerId: newObserverId(), runId: newRunId() };
     expect(await manager.readLogs(key, unknown)).toMatchObject({ state: "unknown", lastSeq: 0, entries: [] });
@@ -101,7 +110,7 @@ describe("what a run says", () => {
     expect(await manager.readLogs(key, { observerId, runId })).toMatchObject({ state: "running", lastSeq: 0, entries: [] });
   });
 
-  test("has no lines that the service's own log leaves out", async () => {
+  test.runIf(isTurnOf(1))("has no lines that the service's own log leaves out", async () => {
     const { manager, key } = await bornService({ env: { LOG_LEVEL: "warn" } });
     const { observerId } = await manager.start({ params: { sayEveryMs: 20 } });
     const { runId } = await manager.waitFor("RunStarted");
@@ -114,7 +123,7 @@ describe("what a run says", () => {
   });
 });
 
-test("a question whose asker is gone, or that nobody waits for, harms nobody", async () => {
+test.runIf(isTurnOf(1))("a question whose asker is gone, or that nobody waits for, harms nobody", async () => {
   const { manager, service, key } = await bornService();
   const { observerId } = await manager.start({ params: { sayEveryMs: 20 } });
   const { runId } = await manager.waitFor("RunStarted");

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readStamps } from "../support/acts/stamps.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { type ServiceOptions, type StandIn, standIn, startObserverService } from "../support/system/observer-service.ts";
 
@@ -96,19 +97,22 @@ describe("a service that is told to shed runs", () => {
     await eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject({ consumers: 2, ready: 0 }));
   });
 
-  test("takes it back itself where nobody else could run it, at once and not after five seconds", async () => {
-    const shedder = await pool();
-    const { manager } = shedder;
-    await shedder.start("alone");
-    const [run] = await running(shedder, 1, {});
-    const askedMs = performance.now();
-    await shedder.tell("alone", shedding(run === undefined ? [] : [run]));
-    await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(2));
-    console.log(`back after ${Math.round(performance.now() - askedMs)} ms, where nobody else consumes`);
-    expect(ofKind(manager, "RunStarted")[1]).toMatchObject({ messageId: run?.messageId, revision: run?.revision });
-  });
+  test.runIf(isTurnOf(0))(
+    "takes it back itself where nobody else could run it, at once and not after five seconds",
+    async () => {
+      const shedder = await pool();
+      const { manager } = shedder;
+      await shedder.start("alone");
+      const [run] = await running(shedder, 1, {});
+      const askedMs = performance.now();
+      await shedder.tell("alone", shedding(run === undefined ? [] : [run]));
+      await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(2));
+      console.log(`back after ${Math.round(performance.now() - askedMs)} ms, where nobody else consumes`);
+      expect(ofKind(manager, "RunStarted")[1]).toMatchObject({ messageId: run?.messageId, revision: run?.revision });
+    },
+  );
 
-  test("answers for a run that it does not have; what is ending is left to it", async () => {
+  test.runIf(isTurnOf(1))("answers for a run that it does not have; what is ending is left to it", async () => {
     const shedder = await pool();
     const { manager } = shedder;
     await shedder.start("giver");
@@ -124,7 +128,7 @@ describe("a service that is told to shed runs", () => {
     expect(ofKind(manager, "RunReleased").filter(({ runId }) => runId === run?.runId)).toHaveLength(1);
   });
 
-  test("is no hindrance to a failover: whoever is aside takes what nobody else does", async () => {
+  test.runIf(isTurnOf(2))("is no hindrance to a failover: whoever is aside takes what nobody else does", async () => {
     const shedder = await pool();
     const { manager } = shedder;
     await shedder.start("dies", { env: { WORKER_COUNT: "4" } });
@@ -141,21 +145,24 @@ describe("a service that is told to shed runs", () => {
     console.log(`all four run again ${Math.round(performance.now() - died)} ms after the cut`);
   });
 
-  test("fills up to its workers again, and never above them, as what it kept ends and more comes", async () => {
-    const shedder = await pool();
-    const { manager } = shedder;
-    await shedder.start("giver", { env: { WORKER_COUNT: "6" } });
-    const all = await running(shedder, 6, {});
-    await shedder.start("taker", { env: { WORKER_COUNT: "3" } });
-    await shedder.tell("giver", shedding(all.slice(0, 3)));
-    await eventually(() => expect(startedBy(manager, "taker")).toHaveLength(3));
-    // Three stay, which its new consumer does not count: as they end, others are to have their workers.
-    await Promise.all(Array.from({ length: 6 }, () => manager.start()));
-    await eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject({ ready: 3, unacked: 9 }));
-    await manager.control({
-      kind: "StopObservers",
-      targets: all.slice(3).map(({ observerId, revision }) => ({ observerId, revision })),
-    });
-    await eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject({ ready: 0, unacked: 9 }));
-  });
+  test.runIf(isTurnOf(0))(
+    "fills up to its workers again, and never above them, as what it kept ends and more comes",
+    async () => {
+      const shedder = await pool();
+      const { manager } = shedder;
+      await shedder.start("giver", { env: { WORKER_COUNT: "6" } });
+      const all = await running(shedder, 6, {});
+      await shedder.start("taker", { env: { WORKER_COUNT: "3" } });
+      await shedder.tell("giver", shedding(all.slice(0, 3)));
+      await eventually(() => expect(startedBy(manager, "taker")).toHaveLength(3));
+      // Three stay, which its new consumer does not count: as they end, others are to have their workers.
+      await Promise.all(Array.from({ length: 6 }, () => manager.start()));
+      await eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject({ ready: 3, unacked: 9 }));
+      await manager.control({
+        kind: "StopObservers",
+        targets: all.slice(3).map(({ observerId, revision }) => ({ observerId, revision })),
+      });
+      await eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject({ ready: 0, unacked: 9 }));
+    },
+  );
 });

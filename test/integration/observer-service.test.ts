@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { overlaps, readStamps } from "../support/acts/stamps.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import {
   type ServiceOptions,
@@ -66,46 +67,49 @@ describe("a run", () => {
     await queueHolds(manager, { total: 0 });
   });
 
-  test("completes when its handler returns", async () => {
+  test.runIf(isTurnOf(0))("completes when its handler returns", async () => {
     const { manager } = await bornService();
     await manager.start({ params: { returnAfterMs: 50 } });
     await manager.waitFor("RunCompleted");
     await queueHolds(manager, { total: 0 });
   });
 
-  test("is retried in place when its handler throws, and fails when its attempts are used up", async () => {
-    const { manager } = await bornService();
-    const { observerId } = await manager.start({ params: { throwAfterMs: 0, throwWhat: "nul" }, retry: NO_JITTER });
-    const failed = await manager.waitFor("RunFailed");
-    expect(failed).toMatchObject({ observerId, attempts: 3, error: { name: "Error", message: "before\uFFFDafter" } });
-    const told = manager.events().filter((event) => "runId" in event && event.runId === failed.runId);
-    expect(told.map((event) => event.kind)).toEqual([
-      "RunStarted",
-      "RunRetrying",
-      "RunStarted",
-      "RunRetrying",
-      "RunStarted",
-      "RunFailed",
-    ]);
-    await queueHolds(manager, { total: 0 });
-    expect(manager.reports).toMatchObject([{ reason: "retries-used-up", observerId, runId: failed.runId }]);
-    expect(JSON.parse(manager.reports[0]?.body ?? "")).toMatchObject({ observerId, type: "stamp" });
-  });
+  test.runIf(isTurnOf(1))(
+    "is retried in place when its handler throws, and fails when its attempts are used up",
+    async () => {
+      const { manager } = await bornService();
+      const { observerId } = await manager.start({ params: { throwAfterMs: 0, throwWhat: "nul" }, retry: NO_JITTER });
+      const failed = await manager.waitFor("RunFailed");
+      expect(failed).toMatchObject({ observerId, attempts: 3, error: { name: "Error", message: "before\uFFFDafter" } });
+      const told = manager.events().filter((event) => "runId" in event && event.runId === failed.runId);
+      expect(told.map((event) => event.kind)).toEqual([
+        "RunStarted",
+        "RunRetrying",
+        "RunStarted",
+        "RunRetrying",
+        "RunStarted",
+        "RunFailed",
+      ]);
+      await queueHolds(manager, { total: 0 });
+      expect(manager.reports).toMatchObject([{ reason: "retries-used-up", observerId, runId: failed.runId }]);
+      expect(JSON.parse(manager.reports[0]?.body ?? "")).toMatchObject({ observerId, type: "stamp" });
+    },
+  );
 
-  test("gets its attempts back, and says so, when it was well for long enough", async () => {
+  test.runIf(isTurnOf(2))("gets its attempts back, and says so, when it was well for long enough", async () => {
     const { manager } = await bornService();
     await manager.start({ params: { throwAfterMs: 0, throwTimes: 1 }, retry: { ...NO_JITTER, resetAfterMs: 100 } });
     await manager.waitFor("RunStarted", (event) => event.attempt === 2);
     await eventually(() => expect(ofKind(manager, "RunStarted").map((event) => event.attempt)).toEqual([1, 2, 1]));
   });
 
-  test.each(["undefined", "frozen", "nasty"])("survives a handler that throws %s", async (throwWhat) => {
+  test.each(inTurn(["undefined", "frozen", "nasty"]))("survives a handler that throws %s", async (throwWhat) => {
     const { manager } = await bornService();
     await manager.start({ params: { throwAfterMs: 0, throwWhat }, retry: { ...NO_JITTER, maxAttempts: 1 } });
     expect((await manager.waitFor("RunFailed")).error.message).not.toBe("");
   });
 
-  test("is stopped at once while it waits for its next attempt", async () => {
+  test.runIf(isTurnOf(0))("is stopped at once while it waits for its next attempt", async () => {
     const { manager } = await bornService();
     const { observerId } = await manager.start({ params: { throwAfterMs: 0 }, retry: { ...NO_JITTER, delaysMs: [60_000] } });
     await manager.waitFor("RunRetrying");
@@ -114,7 +118,7 @@ describe("a run", () => {
     await queueHolds(manager, { total: 0 });
   });
 
-  test("whose params do not pass fails without a retry, with the schema's words", async () => {
+  test.runIf(isTurnOf(2))("whose params do not pass fails without a retry, with the schema's words", async () => {
     const { manager } = await bornService();
     await manager.start({ params: { everyMs: -1, nonsense: true } });
     const failed = await manager.waitFor("RunFailed");
@@ -125,7 +129,7 @@ describe("a run", () => {
     expect(manager.reports).toMatchObject([{ reason: "bad-params" }]);
   });
 
-  test("is restarted in place: same message, new run, the old handler settled first", async () => {
+  test.runIf(isTurnOf(1))("is restarted in place: same message, new run, the old handler settled first", async () => {
     const { manager, file, key } = await bornService();
     const { observerId, messageId } = await manager.start({ params: { file, stopDelayMs: 200 } });
     const { runId } = await manager.waitFor("RunStarted");
@@ -140,7 +144,7 @@ describe("a run", () => {
     await queueHolds(manager, { ready: 0, unacked: 1 });
   });
 
-  test("that is told superseded but holds its message says so and goes on", async () => {
+  test.runIf(isTurnOf(2))("that is told superseded but holds its message says so and goes on", async () => {
     const { manager, file, key } = await bornService();
     const { observerId, messageId } = await manager.start({ params: { file } });
     const { runId } = await manager.waitFor("RunStarted");
@@ -155,7 +159,7 @@ describe("a run", () => {
     expect(await manager.waitFor("RunStopped")).toMatchObject({ runId: unknown, reason: "superseded" });
   });
 
-  test("that is not wanted is stopped and its message acked", async () => {
+  test.runIf(isTurnOf(0))("that is not wanted is stopped and its message acked", async () => {
     const { manager, key } = await bornService();
     const { observerId, messageId } = await manager.start();
     const { runId } = await manager.waitFor("RunStarted");
@@ -169,7 +173,7 @@ describe("a run", () => {
 });
 
 describe("a start", () => {
-  test("of a revision that runs here already is dropped as a duplicate", async () => {
+  test.runIf(isTurnOf(0))("of a revision that runs here already is dropped as a duplicate", async () => {
     const { manager } = await bornService();
     const first = await manager.start();
     const { runId } = await manager.waitFor("RunStarted");
@@ -182,7 +186,7 @@ describe("a start", () => {
     await queueHolds(manager, { ready: 0, unacked: 1 });
   });
 
-  test("of a higher revision ends the old run first; one of a lower is refused", async () => {
+  test.runIf(isTurnOf(1))("of a higher revision ends the old run first; one of a lower is refused", async () => {
     const { manager, file } = await bornService();
     const first = await manager.start({ params: { file, stopDelayMs: 100 }, revision: 2 });
     const { runId } = await manager.waitFor("RunStarted");
@@ -196,7 +200,7 @@ describe("a start", () => {
     expect(overlaps(readStamps(file))).toEqual([]);
   });
 
-  test("that its stop has overtaken is refused, but not one of a higher revision", async () => {
+  test.runIf(isTurnOf(2))("that its stop has overtaken is refused, but not one of a higher revision", async () => {
     const { manager, key } = await bornService();
     const observerId = newObserverId();
     await manager.control({ kind: "StopObservers", targets: [{ observerId, revision: 1 }] });
@@ -210,7 +214,7 @@ describe("a start", () => {
     await manager.waitFor("RunStarted");
   });
 
-  test("of a type that is not known here is let go", async () => {
+  test.runIf(isTurnOf(1))("of a type that is not known here is let go", async () => {
     const { manager } = await bornService();
     await manager.start({ type: "from-the-future" });
     expect(await manager.waitFor("StartRefused")).toMatchObject({ reason: "unknown-type" });
@@ -234,7 +238,7 @@ describe("a start", () => {
 });
 
 describe("an observer's trouble", () => {
-  test.each(["timer", "rejection", "microtask"])(
+  test.each(inTurn(["timer", "rejection", "microtask"]))(
     "from a %s fails it alone; its neighbours' runs go on unbroken",
     async (throwFrom) => {
       const { manager, service, file } = await bornService();
@@ -254,7 +258,7 @@ describe("an observer's trouble", () => {
     },
   );
 
-  test("from a listener on its signal harms nobody", async () => {
+  test.runIf(isTurnOf(2))("from a listener on its signal harms nobody", async () => {
     const { manager, service } = await bornService();
     const { observerId } = await manager.start({ params: { throwAfterMs: 0, throwFrom: "abort-listener" } });
     await manager.waitFor("RunStarted");
@@ -281,7 +285,7 @@ describe("the end of a service", () => {
     await queueHolds(manager, { ready: 3, unacked: 0 });
   });
 
-  test("by SIGTERM does not wait for a handler that ignores its abort", async () => {
+  test.runIf(isTurnOf(0))("by SIGTERM does not wait for a handler that ignores its abort", async () => {
     const { manager, service } = await bornService({ env: { STOP_TIMEOUT_MS: "1000" } });
     await manager.start({ params: { ignoreAbort: true } });
     await manager.waitFor("RunStarted");
@@ -289,7 +293,7 @@ describe("the end of a service", () => {
     await queueHolds(manager, { ready: 1 });
   });
 
-  test("by kill -9 leaves its messages to others", async () => {
+  test.runIf(isTurnOf(1))("by kill -9 leaves its messages to others", async () => {
     const { manager, service } = await bornService();
     await manager.start();
     await manager.waitFor("RunStarted");
@@ -297,7 +301,7 @@ describe("the end of a service", () => {
     await queueHolds(manager, { ready: 1, unacked: 0 });
   });
 
-  test("by SIGTERM comes at once when there is no broker", async () => {
+  test.runIf(isTurnOf(2))("by SIGTERM comes at once when there is no broker", async () => {
     const service = startObserverService("amqp://guest:guest@127.0.0.1:1");
     await service.waitForEvent("listening");
     const startedMs = performance.now();
@@ -309,7 +313,7 @@ describe("the end of a service", () => {
 describe("an error that belongs to no observer", () => {
   const OBSERVERS_DIR = "test/fixtures/unattributable-observers";
 
-  test("is its file's, and told so: no slot ends of it, and no run fails", async () => {
+  test.runIf(isTurnOf(0))("is its file's, and told so: no slot ends of it, and no run fails", async () => {
     const { manager, service } = await bornService({ env: { OBSERVERS_DIR, SLOTS: "1" } });
     await manager.start({ type: "loose-timer" });
     await manager.waitFor("RunStarted");
@@ -326,7 +330,7 @@ describe("an error that belongs to no observer", () => {
     await queueHolds(manager, { ready: 0, unacked: 1 });
   });
 
-  test("without slots it fences everything, is told, and ends the process with 1", async () => {
+  test.runIf(isTurnOf(1))("without slots it fences everything, is told, and ends the process with 1", async () => {
     const { manager, service } = await bornService({ env: { OBSERVERS_DIR, SLOTS: "0" } });
     await manager.start({ type: "loose-timer" });
     await manager.waitFor("RunStarted");
@@ -337,7 +341,7 @@ describe("an error that belongs to no observer", () => {
   });
 });
 
-describe("thousands of starts at once", () => {
+describe.runIf(isTurnOf(2))("thousands of starts at once", () => {
   test("are all run, while stops and inventories go through in between", async () => {
     const { manager, service, key } = await bornService({ workers: 3_000 });
     const starts = await Promise.all(Array.from({ length: 2_500 }, () => manager.start({ params: { everyMs: 60_000 } })));
@@ -358,7 +362,7 @@ describe("thousands of starts at once", () => {
   });
 });
 
-describe("a state queue that takes nothing", () => {
+describe.runIf(isTurnOf(1))("a state queue that takes nothing", () => {
   test("keeps every message unacked until the end of its run has arrived there", async () => {
     const { manager, service } = await bornService();
     // A state queue that takes nothing: the broker nacks what is published to it.
@@ -408,7 +412,7 @@ describe("an observer's output", () => {
   });
 });
 
-describe("an observers' folder outside of every package", () => {
+describe.runIf(isTurnOf(0))("an observers' folder outside of every package", () => {
   test("gets what its files import from the service", async () => {
     const folder = temporaryFolder("observers");
     copyFileSync("test/fixtures/observers/stamp.ts", join(folder, "stamp.ts"));
@@ -445,7 +449,7 @@ describe("a lost session", () => {
     expect(service.exit()).toBeNull();
   });
 
-  test("ends the slot of a handler that outlives its lease", async () => {
+  test.runIf(isTurnOf(1))("ends the slot of a handler that outlives its lease", async () => {
     const { manager, service, file } = await bornService();
     await manager.start({ params: { file, ignoreAbort: true } });
     const { runId } = await manager.waitFor("RunStarted");
@@ -461,7 +465,7 @@ describe("a lost session", () => {
     expect(service.exit()).toBeNull();
   });
 
-  test("without slots it ends the process when a handler outlives its lease", async () => {
+  test.runIf(isTurnOf(2))("without slots it ends the process when a handler outlives its lease", async () => {
     const { manager, service } = await bornService({ env: { SLOTS: "0" } });
     await manager.start({ params: { ignoreAbort: true } });
     await manager.waitFor("RunStarted");
@@ -470,7 +474,7 @@ describe("a lost session", () => {
     expect(service.lines.some((line) => line.includes("handlers-outlive-lease"))).toBe(true);
   });
 
-  test("numbers its batches without a gap, over all generations", async () => {
+  test.runIf(isTurnOf(0))("numbers its batches without a gap, over all generations", async () => {
     const { manager } = await bornService();
     await manager.start();
     await manager.waitFor("RunStarted");
@@ -481,7 +485,7 @@ describe("a lost session", () => {
   });
 });
 
-describe("an event loop that is blocked past the lease's deadline", () => {
+describe.runIf(isTurnOf(2))("an event loop that is blocked past the lease's deadline", () => {
   test("fences before anything else when it wakes", async () => {
     const { manager, service, file } = await bornService({ env: { HEARTBEAT_S: "1", SLOTS: "0" } });
     await manager.start({ params: { file, blockLoopMs: 1_700 } });
@@ -493,13 +497,13 @@ describe("an event loop that is blocked past the lease's deadline", () => {
 });
 
 describe("control", () => {
-  test("that cannot be read goes to the errors", async () => {
+  test.runIf(isTurnOf(0))("that cannot be read goes to the errors", async () => {
     const { manager } = await bornService();
     await manager.control(Buffer.from("[]"));
     await eventually(() => expect(manager.reports).toMatchObject([{ reason: "unreadable" }]));
   });
 
-  test("is answered with an inventory of what runs", async () => {
+  test.runIf(isTurnOf(1))("is answered with an inventory of what runs", async () => {
     const { manager, key } = await bornService();
     const first = await manager.start();
     const { runId } = await manager.waitFor("RunStarted");
@@ -524,7 +528,7 @@ describe("health", () => {
     expect((await fetch(`${url}/healthz`, { method: "POST" })).status).toBe(405);
   });
 
-  test("is not ready without a broker, and says why", async () => {
+  test.runIf(isTurnOf(2))("is not ready without a broker, and says why", async () => {
     const service = startObserverService("amqp://guest:guest@127.0.0.1:1");
     onTestFinished(async () => void (await service.kill()));
     const url = await healthUrl(service);
@@ -536,7 +540,7 @@ describe("health", () => {
   });
 });
 
-test("a service that was given no name bears its host's", async () => {
+test.runIf(isTurnOf(1))("a service that was given no name bears its host's", async () => {
   const { manager } = await bornService({ env: { SERVICE_NAME: undefined } });
   expect(manager.batches[0]?.serviceName).toBe(hostname());
 });

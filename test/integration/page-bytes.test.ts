@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { useHttpManager } from "../support/rest/http-manager.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { putObserver } from "../support/servers/books.ts";
 
 /* A viewer who asked for a thousand tasks of 250 KB each ended the manager for all others. */
@@ -66,7 +67,7 @@ const MADE: Record<string, { list: string; make: () => Promise<unknown> }> = {
   },
 };
 
-test.each(Object.entries(MADE))(
+test.each(inTurn(Object.entries(MADE)))(
   "A page of %s that are long ends at 8 MiB, and the next one goes on",
   async (_, { list, make }) => {
     await make();

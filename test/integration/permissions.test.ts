@@ -12,6 +12,7 @@ import httpPoll from "../../observers/http-poll.ts";
 import priceWatch from "../../observers/price-watch.ts";
 import { tapOutput } from "../support/acts/output-tap.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { standIn, startObserverService } from "../support/system/observer-service.ts";
 
@@ -112,7 +113,7 @@ async function shipped(env: Record<string, string> = {}) {
 }
 
 describe("a service that nobody permitted anything", () => {
-  test("has no process observers, says why, and lets a start of one go", async () => {
+  test.runIf(isTurnOf(2))("has no process observers, says why, and lets a start of one go", async () => {
     const { manager, service, types } = await shipped();
     expect(types.map(({ type }) => type)).toEqual(["http-poll", "price-watch", "ticker"]);
     expect(await service.waitForEvent("type-not-offered")).toMatchObject({
@@ -123,7 +124,7 @@ describe("a service that nobody permitted anything", () => {
     expect(await manager.waitFor("StartRefused")).toMatchObject({ observerId, reason: "unknown-type" });
   });
 
-  test("reaches nobody on its own machine, and tells the books why", async () => {
+  test.runIf(isTurnOf(0))("reaches nobody on its own machine, and tells the books why", async () => {
     const { manager } = await shipped();
     const { port, connections } = await innerServer();
     await manager.start({ type: "http-poll", params: { url: `http://localhost:${port}/` } });
@@ -136,32 +137,35 @@ describe("a service that nobody permitted anything", () => {
 describe("a service that permits some commands", () => {
   const env = { ALLOW_PROCESS_OBSERVERS: "true", PROCESS_COMMANDS: "env,sleep,bash", PROCESS_ENV: "WORD" };
 
-  test("announces which, runs these with nothing of its own environment but what is harmless, and no others", async () => {
-    const { manager, types } = await shipped(env);
-    const announced = types.find(({ type }) => type === "process")?.paramsSchema;
-    expect(announced).toMatchObject({ properties: { command: { enum: ["env", "sleep", "bash"] } } });
+  test.runIf(isTurnOf(1))(
+    "announces which, runs these with nothing of its own environment but what is harmless, and no others",
+    async () => {
+      const { manager, types } = await shipped(env);
+      const announced = types.find(({ type }) => type === "process")?.paramsSchema;
+      expect(announced).toMatchObject({ properties: { command: { enum: ["env", "sleep", "bash"] } } });
 
-    const tap = await tapOutput<{ line: string }>(manager.amqpUrl, "process.#");
-    onTestFinished(() => tap.close());
-    const allowed = await manager.start({ type: "process", params: { command: "env", env: { WORD: "here" } } });
-    await manager.waitFor("RunCompleted", ({ observerId }) => observerId === allowed.observerId);
-    const printed = await eventually(() => {
-      const names = tap.messages.map(({ event }) => event.line.split("=", 1)[0]);
-      expect(names).toEqual(expect.arrayContaining(["PATH", "UNACKED_RUN_ID", "WORD"]));
-      return names;
-    });
-    const harmless =
-      /^(PATH|HOME|USER|LANG|LC_ALL|TZ|TMPDIR|WORD|UNACKED_(OBSERVER_ID|OBSERVER_NAME|RUN_ID|EPOCH|CHECKPOINT_FILE))$/;
-    expect(printed.filter((name) => !harmless.test(name ?? ""))).toEqual([]);
+      const tap = await tapOutput<{ line: string }>(manager.amqpUrl, "process.#");
+      onTestFinished(() => tap.close());
+      const allowed = await manager.start({ type: "process", params: { command: "env", env: { WORD: "here" } } });
+      await manager.waitFor("RunCompleted", ({ observerId }) => observerId === allowed.observerId);
+      const printed = await eventually(() => {
+        const names = tap.messages.map(({ event }) => event.line.split("=", 1)[0]);
+        expect(names).toEqual(expect.arrayContaining(["PATH", "UNACKED_RUN_ID", "WORD"]));
+        return names;
+      });
+      const harmless =
+        /^(PATH|HOME|USER|LANG|LC_ALL|TZ|TMPDIR|WORD|UNACKED_(OBSERVER_ID|OBSERVER_NAME|RUN_ID|EPOCH|CHECKPOINT_FILE))$/;
+      expect(printed.filter((name) => !harmless.test(name ?? ""))).toEqual([]);
 
-    const refused = await manager.start({ type: "process", params: { command: "sh", args: ["-c", "echo no"] } });
-    expect(await manager.waitFor("RunFailed")).toMatchObject({
-      observerId: refused.observerId,
-      error: { message: expect.stringContaining("this service runs only env, sleep, bash (PROCESS_COMMANDS)") },
-    });
-  });
+      const refused = await manager.start({ type: "process", params: { command: "sh", args: ["-c", "echo no"] } });
+      expect(await manager.waitFor("RunFailed")).toMatchObject({
+        observerId: refused.observerId,
+        error: { message: expect.stringContaining("this service runs only env, sleep, bash (PROCESS_COMMANDS)") },
+      });
+    },
+  );
 
-  test("sets no variable that is not named: none by which a command runs another", async () => {
+  test.runIf(isTurnOf(0))("sets no variable that is not named: none by which a command runs another", async () => {
     const { manager } = await shipped(env);
     const proof = join(temporaryFolder("proof"), "ran");
     const params = { command: "bash", args: ["-c", "true"], env: { SHELLOPTS: "xtrace", PS4: `$(touch ${proof})` } };

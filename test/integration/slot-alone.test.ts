@@ -2,6 +2,7 @@ import { newMessageId, newObserverId, type ServiceEvent, type StartObserver } fr
 import { expect, test } from "vitest";
 import { Runner } from "../../services/observer-service/src/keeper/runs/runner.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { openSlots } from "../support/slots/real-slots.ts";
 
 const AN_HOUR_MS = 3_600_000;
@@ -41,26 +42,38 @@ async function guilty(how: string, maxAttempts: number) {
   return { start, accept, stop, purposes, untilTold, untilNoneIsAlone };
 }
 
-test("the slot of one that has to be alone is let go when that has failed for good", async () => {
-  const { untilTold, untilNoneIsAlone } = await guilty("exit", 1);
-  await untilTold("RunFailed");
-  await untilNoneIsAlone();
-}, 60_000);
+test.runIf(isTurnOf(1))(
+  "the slot of one that has to be alone is let go when that has failed for good",
+  async () => {
+    const { untilTold, untilNoneIsAlone } = await guilty("exit", 1);
+    await untilTold("RunFailed");
+    await untilNoneIsAlone();
+  },
+  60_000,
+);
 
-test("likewise when it has completed", async () => {
-  const { untilTold, untilNoneIsAlone } = await guilty("emits-and-returns", 1);
-  await untilTold("RunCompleted");
-  await untilNoneIsAlone();
-}, 60_000);
+test.runIf(isTurnOf(2))(
+  "likewise when it has completed",
+  async () => {
+    const { untilTold, untilNoneIsAlone } = await guilty("emits-and-returns", 1);
+    await untilTold("RunCompleted");
+    await untilNoneIsAlone();
+  },
+  60_000,
+);
 
-test("likewise when it is deleted between two attempts, but not when a second message of it goes", async () => {
-  const { start, accept, stop, purposes, untilTold, untilNoneIsAlone } = await guilty("exit", 2);
-  await untilTold("RunRetrying");
-  const second = newMessageId();
-  accept({ messageId: second });
-  stop(second, "shed");
-  expect(purposes()).toContain("alone");
-  stop(start.messageId, "stopped");
-  await untilTold("RunStopped");
-  await untilNoneIsAlone();
-}, 60_000);
+test.runIf(isTurnOf(0))(
+  "likewise when it is deleted between two attempts, but not when a second message of it goes",
+  async () => {
+    const { start, accept, stop, purposes, untilTold, untilNoneIsAlone } = await guilty("exit", 2);
+    await untilTold("RunRetrying");
+    const second = newMessageId();
+    accept({ messageId: second });
+    stop(second, "shed");
+    expect(purposes()).toContain("alone");
+    stop(start.messageId, "stopped");
+    await untilTold("RunStopped");
+    await untilNoneIsAlone();
+  },
+  60_000,
+);

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../support/processes/processes.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 
 /** A clone in which nothing is installed and nothing is built. */
@@ -23,12 +24,14 @@ const run = (program: string, args: string[], cwd: string) =>
     );
   });
 
-test.each([
-  [["--help"], 0, "Usage: npm start"],
-  [["--observer", "x"], 2, "Unknown option '--observer'"],
-  [["--port", "0", "--observers", "nowhere"], 1, "There is no folder"],
-  [["--port", "0", "--recording", "nowhere"], 1, "There is no recording"],
-])("npm start -- %j answers before anything is installed or built", async (args, code, said) => {
+test.each(
+  inTurn([
+    [["--help"], 0, "Usage: npm start"],
+    [["--observer", "x"], 2, "Unknown option '--observer'"],
+    [["--port", "0", "--observers", "nowhere"], 1, "There is no folder"],
+    [["--port", "0", "--recording", "nowhere"], 1, "There is no recording"],
+  ]),
+)("npm start -- %j answers before anything is installed or built", async (args, code, said) => {
   const clone = freshClone();
   const answer = await start(clone, ...args);
   expect(answer).toEqual({ code, output: expect.stringContaining(said) });
@@ -36,7 +39,7 @@ test.each([
   expect(readdirSync(clone).toSorted()).toEqual(["package.json", "scripts"]);
 });
 
-test("a mistake in a file of observers/ is told when all else is built, and stops nothing", async () => {
+test.runIf(isTurnOf(2))("a mistake in a file of observers/ is told when all else is built, and stops nothing", async () => {
   const clone = freshClone();
   mkdirSync(join(clone, "observers"));
   symlinkSync(join(ROOT, "node_modules"), join(clone, "node_modules"));

@@ -8,6 +8,7 @@ import { partsOf } from "../../services/observer-service/src/keeper/tasks/task-m
 import { TaskRunner } from "../../services/observer-service/src/keeper/tasks/task-runner.ts";
 import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { openSlots } from "../support/slots/real-slots.ts";
 
 /** Real slots, and a keeper's runner of tasks with no broker, which holds its lease for as long as the test lasts: lanes whose tasks stand behind one another in a slot. */
@@ -86,98 +87,131 @@ test("they run one after the other, in their order, each told of once as begun a
   expect(settled).toEqual(lanes.map(() => ["ack"]));
 }, 60_000);
 
-test("what fails, does not pass its schema, or is of no type, costs those behind it nothing", async () => {
-  const { runner, told } = await keeper({ slots: 2 });
-  const lane = [
-    ...works({ failures: 9 }, { ms: "long" }, {}),
-    task("unheard-of", {}),
-    ...works({ isFinal: true }, {}, { kills: 1 }, {}),
-  ];
-  const settled = take(runner, lane);
-  await runner.idle();
-  const outcomes = lane.map(({ taskId }) => outcome(told, taskId)[0]);
-  expect(outcomes).toEqual(["failed", "failed", "completed", "unknown-type", "failed", "completed", "failed", "completed"]);
-  expect(settled).toEqual(["ack"]);
-}, 60_000);
-
-test("one that is cancelled where it stands never begins, and those behind it do", async () => {
-  const { runner, told } = await keeper();
-  const lane = works({ ms: 600 }, {}, {}, {});
-  const [first, second, third] = lane as [StartTask, StartTask, StartTask];
-  take(runner, lane);
-  await eventually(() => expect(begun()).toContain(first.taskId));
-  runner.cancel(second.taskId, second.sendId);
-  await eventually(() => expect(outcome(told, second.taskId)).toEqual(["cancelled"]));
-  expect(outcome(told, first.taskId)).toEqual([]); // it was told without waiting for the one before it
-  runner.cancel(first.taskId, first.sendId);
-  await runner.idle();
-  expect(lane.map(({ taskId }) => outcome(told, taskId)[0])).toEqual(["cancelled", "cancelled", "completed", "completed"]);
-  expect(kinds(told, third.taskId)).toEqual(["TaskStarted", "TaskEnded"]);
-  expect(begun()).not.toContain(second.taskId);
-}, 60_000);
-
-test("who stands for a second behind one that is long goes back without having begun, told of as nothing else", async () => {
-  const { runner, told } = await keeper();
-  const lane = works({ ms: 3_000 }, ...Array.from({ length: 12 }, () => ({})));
-  const settled = take(runner, lane);
-  const others = lane.slice(1);
-  await eventually(() => expect(told.filter(({ kind }) => kind === "TaskReturned")).toHaveLength(others.length));
-  for (const { taskId } of others) expect(kinds(told, taskId)).toEqual(["TaskReturned"]);
-  expect(settled).toEqual([]);
-  await runner.idle();
-  expect(begun()).toEqual([lane[0]?.taskId]);
-  expect(settled).toEqual(["ack"]);
-}, 60_000);
-
-describe("a slot that ends in the middle of a lane", () => {
-  test("one of the lane ends it: it alone is blamed, nothing that had ended runs again, and the others run once", async () => {
-    const { runner, told } = await keeper({ slots: 2, folder: "tasks" });
-    const lane = works({}, {}, { kills: true }, {}, {}, {});
+test.runIf(isTurnOf(0))(
+  "what fails, does not pass its schema, or is of no type, costs those behind it nothing",
+  async () => {
+    const { runner, told } = await keeper({ slots: 2 });
+    const lane = [
+      ...works({ failures: 9 }, { ms: "long" }, {}),
+      task("unheard-of", {}),
+      ...works({ isFinal: true }, {}, { kills: 1 }, {}),
+    ];
     const settled = take(runner, lane);
     await runner.idle();
     const outcomes = lane.map(({ taskId }) => outcome(told, taskId)[0]);
-    expect(outcomes).toEqual(["completed", "completed", "crashed", "completed", "completed", "completed"]);
-    const counts = lane.map(({ taskId }) => begun().filter((id) => id === taskId).length);
-    console.log(`begun: ${counts.join(" ")}`);
-    expect(counts.toSpliced(2, 1)).toEqual([1, 1, 1, 1, 1]);
+    expect(outcomes).toEqual([
+      "failed",
+      "failed",
+      "completed",
+      "unknown-type",
+      "failed",
+      "completed",
+      "failed",
+      "completed",
+    ]);
     expect(settled).toEqual(["ack"]);
-  }, 60_000);
+  },
+  60_000,
+);
 
-  test("it is killed from outside: who ran runs again, who stood behind has not begun, and of no lane two run at once", async () => {
-    const { runner, told, handlers } = await keeper({ slots: 2 });
-    const lanes = Array.from({ length: 4 }, () =>
-      spans({ ms: 1 }, { ms: 400 }, ...Array.from({ length: 20 }, () => ({ ms: 5 }))),
-    );
-    const settled = lanes.map((lane) => take(runner, lane));
-    await eventually(() => expect(readSpans(dir)).toHaveLength(4));
-    const [busy] = handlers.slots().filter(({ runs }) => runs === 2);
-    process.kill(busy?.pid as number, "SIGKILL");
+test.runIf(isTurnOf(0))(
+  "one that is cancelled where it stands never begins, and those behind it do",
+  async () => {
+    const { runner, told } = await keeper();
+    const lane = works({ ms: 600 }, {}, {}, {});
+    const [first, second, third] = lane as [StartTask, StartTask, StartTask];
+    take(runner, lane);
+    await eventually(() => expect(begun()).toContain(first.taskId));
+    runner.cancel(second.taskId, second.sendId);
+    await eventually(() => expect(outcome(told, second.taskId)).toEqual(["cancelled"]));
+    expect(outcome(told, first.taskId)).toEqual([]); // it was told without waiting for the one before it
+    runner.cancel(first.taskId, first.sendId);
     await runner.idle();
-    const all = readSpans(dir);
-    const again = lanes.map((lane) => lane.filter(({ taskId }) => kinds(told, taskId).length > 2).length);
-    expect(again.toSorted()).toEqual([0, 0, 1, 1]); // those two that ran in it
-    for (const lane of lanes) {
-      const ids = lane.map(({ taskId }) => taskId as string);
-      expect(mostAtOnce(all.filter(({ taskId }) => ids.includes(taskId)))).toBe(1);
-      const [first, second, ...others] = lane.map(({ taskId }) => kinds(told, taskId).join());
-      expect(first).toBe("TaskStarted,TaskEnded");
-      expect(["TaskStarted,TaskEnded", "TaskStarted,TaskStarted,TaskEnded"]).toContain(second);
-      // Where the new slot took more than a second to load, they have gone back.
-      for (const one of others) expect(["TaskStarted,TaskEnded", "TaskReturned"]).toContain(one);
-    }
-    expect(all).toHaveLength(told.filter(({ kind }) => kind === "TaskEnded").length); // each writes itself down when it ends
-    expect(settled).toEqual(lanes.map(() => ["ack"]));
-  }, 60_000);
+    expect(lane.map(({ taskId }) => outcome(told, taskId)[0])).toEqual(["cancelled", "cancelled", "completed", "completed"]);
+    expect(kinds(told, third.taskId)).toEqual(["TaskStarted", "TaskEnded"]);
+    expect(begun()).not.toContain(second.taskId);
+  },
+  60_000,
+);
+
+test.runIf(isTurnOf(2))(
+  "who stands for a second behind one that is long goes back without having begun, told of as nothing else",
+  async () => {
+    const { runner, told } = await keeper();
+    const lane = works({ ms: 3_000 }, ...Array.from({ length: 12 }, () => ({})));
+    const settled = take(runner, lane);
+    const others = lane.slice(1);
+    await eventually(() => expect(told.filter(({ kind }) => kind === "TaskReturned")).toHaveLength(others.length));
+    for (const { taskId } of others) expect(kinds(told, taskId)).toEqual(["TaskReturned"]);
+    expect(settled).toEqual([]);
+    await runner.idle();
+    expect(begun()).toEqual([lane[0]?.taskId]);
+    expect(settled).toEqual(["ack"]);
+  },
+  60_000,
+);
+
+describe("a slot that ends in the middle of a lane", () => {
+  test.runIf(isTurnOf(2))(
+    "one of the lane ends it: it alone is blamed, nothing that had ended runs again, and the others run once",
+    async () => {
+      const { runner, told } = await keeper({ slots: 2, folder: "tasks" });
+      const lane = works({}, {}, { kills: true }, {}, {}, {});
+      const settled = take(runner, lane);
+      await runner.idle();
+      const outcomes = lane.map(({ taskId }) => outcome(told, taskId)[0]);
+      expect(outcomes).toEqual(["completed", "completed", "crashed", "completed", "completed", "completed"]);
+      const counts = lane.map(({ taskId }) => begun().filter((id) => id === taskId).length);
+      console.log(`begun: ${counts.join(" ")}`);
+      expect(counts.toSpliced(2, 1)).toEqual([1, 1, 1, 1, 1]);
+      expect(settled).toEqual(["ack"]);
+    },
+    60_000,
+  );
+
+  test.runIf(isTurnOf(1))(
+    "it is killed from outside: who ran runs again, who stood behind has not begun, and of no lane two run at once",
+    async () => {
+      const { runner, told, handlers } = await keeper({ slots: 2 });
+      const lanes = Array.from({ length: 4 }, () =>
+        spans({ ms: 1 }, { ms: 400 }, ...Array.from({ length: 20 }, () => ({ ms: 5 }))),
+      );
+      const settled = lanes.map((lane) => take(runner, lane));
+      await eventually(() => expect(readSpans(dir)).toHaveLength(4));
+      const [busy] = handlers.slots().filter(({ runs }) => runs === 2);
+      process.kill(busy?.pid as number, "SIGKILL");
+      await runner.idle();
+      const all = readSpans(dir);
+      const again = lanes.map((lane) => lane.filter(({ taskId }) => kinds(told, taskId).length > 2).length);
+      expect(again.toSorted()).toEqual([0, 0, 1, 1]); // those two that ran in it
+      for (const lane of lanes) {
+        const ids = lane.map(({ taskId }) => taskId as string);
+        expect(mostAtOnce(all.filter(({ taskId }) => ids.includes(taskId)))).toBe(1);
+        const [first, second, ...others] = lane.map(({ taskId }) => kinds(told, taskId).join());
+        expect(first).toBe("TaskStarted,TaskEnded");
+        expect(["TaskStarted,TaskEnded", "TaskStarted,TaskStarted,TaskEnded"]).toContain(second);
+        // Where the new slot took more than a second to load, they have gone back.
+        for (const one of others) expect(["TaskStarted,TaskEnded", "TaskReturned"]).toContain(one);
+      }
+      expect(all).toHaveLength(told.filter(({ kind }) => kind === "TaskEnded").length); // each writes itself down when it ends
+      expect(settled).toEqual(lanes.map(() => ["ack"]));
+    },
+    60_000,
+  );
 });
 
-test("after a lost lease none of a lane goes on, and none is told of as ended", async () => {
-  const { runner, told, loseLease } = await keeper();
-  const lane = works({ ms: 600 }, {}, {}, {});
-  const settled = take(runner, lane);
-  await eventually(() => expect(begun()).toHaveLength(1));
-  loseLease();
-  await runner.idle();
-  expect(begun()).toHaveLength(1);
-  expect(told.map(({ kind }) => kind)).toEqual(["TaskStarted", ...lane.map(() => "TaskReleased")]);
-  expect(settled).toEqual([]);
-}, 60_000);
+test.runIf(isTurnOf(0))(
+  "after a lost lease none of a lane goes on, and none is told of as ended",
+  async () => {
+    const { runner, told, loseLease } = await keeper();
+    const lane = works({ ms: 600 }, {}, {}, {});
+    const settled = take(runner, lane);
+    await eventually(() => expect(begun()).toHaveLength(1));
+    loseLease();
+    await runner.idle();
+    expect(begun()).toHaveLength(1);
+    expect(told.map(({ kind }) => kind)).toEqual(["TaskStarted", ...lane.map(() => "TaskReleased")]);
+    expect(settled).toEqual([]);
+  },
+  60_000,
+);

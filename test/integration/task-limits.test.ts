@@ -8,6 +8,7 @@ import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adap
 import { mostInASecond } from "../support/acts/rates.ts";
 import { eventually } from "../support/eventually.ts";
 import { proves } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, openBooks, type TestBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
@@ -54,7 +55,7 @@ async function otherManager(): Promise<PostgresTaskQueueStore> {
   return new PostgresTaskQueueStore(own);
 }
 
-test("No limit is exceeded by managers that claim for several pools at once", async () => {
+test.runIf(isTurnOf(1))("No limit is exceeded by managers that claim for several pools at once", async () => {
   const pools = ["one", "two", "three"];
   for (const pool of pools) await putReady(db, 300, { pool });
   await limit("work", { maxRunning: 7 });
@@ -200,7 +201,7 @@ test("More than all workers but one are kept for nobody, and none where no servi
   expect(await claim(10)).toEqual(["work"]);
 });
 
-test("No second holds more claims than the rate allows, whoever claims, and hardly less", async () => {
+test.runIf(isTurnOf(0))("No second holds more claims than the rate allows, whoever claims, and hardly less", async () => {
   const [rate, seconds] = proves("tasks") ? [50, 30] : [50, 6];
   const pools = ["one", "two"];
   for (const pool of pools) await putReady(db, 2_000, { pool });
@@ -232,7 +233,7 @@ test("A pause is not caught up with", async () => {
   expect(await claim(100)).toHaveLength(0);
 });
 
-test("Rows of a type without room are not looked at", async () => {
+test.runIf(isTurnOf(2))("Rows of a type without room are not looked at", async () => {
   const count = proves("tasks") ? 1_000_000 : 50_000;
   await putReady(db, count, { type: "throttled", priority: 10 });
   await putReady(db, 1_000, { type: "work" });
@@ -264,7 +265,7 @@ async function costOf(statement: string, parameters: unknown[]): Promise<{ text:
   return { text, buffers: Number(buffers), ms: Number(ms) };
 }
 
-test("Rows of a type that no service has are not looked at, nor those of others by a taker", async () => {
+test.runIf(isTurnOf(2))("Rows of a type that no service has are not looked at, nor those of others by a taker", async () => {
   const count = proves("tasks") ? 1_000_000 : 50_000;
   await putReady(db, count, { type: "paint", priority: 10 });
   await putReady(db, 1_000, { type: "work" });

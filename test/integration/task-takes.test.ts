@@ -12,6 +12,7 @@ import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
 import { Takers } from "../support/rest/takers.ts";
 import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, SOMEBODY } from "../support/servers/books.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
@@ -154,7 +155,7 @@ test("A lease that is over gives the task to another, and what the first says th
   expect(await takers.get(id)).toMatchObject({ status: "Completed", output: "done" });
 });
 
-test("The third lease that runs out is the task's end", async () => {
+test.runIf(isTurnOf(1))("The third lease that runs out is the task's end", async () => {
   const { id } = await takers.create();
   for (const interruptions of [1, 2]) {
     await takers.takeOne({ wait: 20_000 });
@@ -171,41 +172,47 @@ test("The third lease that runs out is the task's end", async () => {
   expect(await takers.complete(third)).toMatchObject({ status: 409, body: { code: "task-not-held" } });
 });
 
-test("A lease that is extended in time goes on, and one that is over but not given away yet, too", async () => {
-  const { id } = await takers.create();
-  const taken = await takers.takeOne({ leaseMs: 1_000 });
-  for (let i = 0; i < 5; i += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect((await takers.extend(taken, 1_000)).status).toBe(200);
-  }
-  const { body } = await takers.extend(taken, 60_000);
-  expect(await takers.get(id)).toMatchObject({ interruptions: 0, taken: { until: body.leaseUntil } });
-});
-
-test("Of an end, or an extension, and the end of the lease one comes first, whoever that is, and the other finds it", async () => {
-  const seen = { kept: 0, lost: 0, completed: 0, late: 0 };
-  for (let i = 0; i < 60; i += 1) {
-    const { id } = await takers.create({ params: { i } });
-    const taken = await takers.takeOne();
-    const says = i % 2 === 0 ? () => takers.extend(taken) : () => takers.complete(taken);
-    await sql("UPDATE tasks SET lease_until = now() - interval '1 ms' WHERE id = $1", [id]);
-    const [said, ended] = await Promise.all([says(), store.endLeases(10)]);
-    const task = await takers.get(id);
-    if (said.status === 200) {
-      expect(task).toMatchObject({ status: i % 2 === 0 ? "Running" : "Completed", interruptions: 0 });
-      expect(ended.again).toBe(0);
-      seen[i % 2 === 0 ? "kept" : "completed"] += 1;
-    } else {
-      expect(said.body.code).toBe("task-not-held");
-      expect(task).toMatchObject({ status: "Ready", interruptions: 1 });
-      seen[i % 2 === 0 ? "lost" : "late"] += 1;
+test.runIf(isTurnOf(2))(
+  "A lease that is extended in time goes on, and one that is over but not given away yet, too",
+  async () => {
+    const { id } = await takers.create();
+    const taken = await takers.takeOne({ leaseMs: 1_000 });
+    for (let i = 0; i < 5; i += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      expect((await takers.extend(taken, 1_000)).status).toBe(200);
     }
-    await sql("TRUNCATE tasks");
-  }
-  process.stdout.write(`lease's end against extend and complete: ${JSON.stringify(seen)}\n`);
-});
+    const { body } = await takers.extend(taken, 60_000);
+    expect(await takers.get(id)).toMatchObject({ interruptions: 0, taken: { until: body.leaseUntil } });
+  },
+);
 
-test("No limit is exceeded by services and takers together", async () => {
+test.runIf(isTurnOf(0))(
+  "Of an end, or an extension, and the end of the lease one comes first, whoever that is, and the other finds it",
+  async () => {
+    const seen = { kept: 0, lost: 0, completed: 0, late: 0 };
+    for (let i = 0; i < 60; i += 1) {
+      const { id } = await takers.create({ params: { i } });
+      const taken = await takers.takeOne();
+      const says = i % 2 === 0 ? () => takers.extend(taken) : () => takers.complete(taken);
+      await sql("UPDATE tasks SET lease_until = now() - interval '1 ms' WHERE id = $1", [id]);
+      const [said, ended] = await Promise.all([says(), store.endLeases(10)]);
+      const task = await takers.get(id);
+      if (said.status === 200) {
+        expect(task).toMatchObject({ status: i % 2 === 0 ? "Running" : "Completed", interruptions: 0 });
+        expect(ended.again).toBe(0);
+        seen[i % 2 === 0 ? "kept" : "completed"] += 1;
+      } else {
+        expect(said.body.code).toBe("task-not-held");
+        expect(task).toMatchObject({ status: "Ready", interruptions: 1 });
+        seen[i % 2 === 0 ? "lost" : "late"] += 1;
+      }
+      await sql("TRUNCATE tasks");
+    }
+    process.stdout.write(`lease's end against extend and complete: ${JSON.stringify(seen)}\n`);
+  },
+);
+
+test.runIf(isTurnOf(2))("No limit is exceeded by services and takers together", async () => {
   await putTaskService(books.dataSource, { types: ["paint"] });
   await putReady(books.dataSource, 600, { type: "paint" });
   await limit({ maxRunning: 7 });
@@ -241,7 +248,7 @@ test("No limit is exceeded by services and takers together", async () => {
   expect(taken).toBeGreaterThan(10);
 });
 
-test("No second holds more starts than the rate allows, by services and takers together", async () => {
+test.runIf(isTurnOf(2))("No second holds more starts than the rate allows, by services and takers together", async () => {
   await putReady(books.dataSource, 500, { type: "paint" });
   await limit({ ratePerSecond: 20 });
   const endMs = performance.now() + 4_000;
@@ -325,35 +332,43 @@ test("What is cancelled while it is taken is told so, and is over when its taker
   expect(await queue.takeCancelsDue(10)).toEqual([]);
 });
 
-test("What fails is tried again after the delay that is asked for, or a growing one, as often as it may be", async () => {
-  const { id } = await takers.create({ maxAttempts: 3 });
-  const first = await takers.takeOne();
-  const asked = await takers.fail(first, { retryInMs: 60_000 });
-  expect(asked.body).toMatchObject({
-    status: "Scheduled",
-    failures: 1,
-    lastError: { name: "Error", message: "out of paint" },
-  });
-  expect(Math.abs(Date.parse(asked.body.dueAt) - Date.now() - 60_000)).toBeLessThan(30_000);
-  // Told again, as an answer was lost: one failure all the same.
-  expect((await takers.fail(first, { retryInMs: 60_000 })).body).toMatchObject({ status: "Scheduled", failures: 1 });
-  expect((await takers.complete(first)).body).toMatchObject({ status: "Scheduled", failures: 1 });
-  await sql("UPDATE tasks SET due_at = now()");
-  const second = await takers.takeOne({ wait: 20_000 });
-  expect(second.attempt).toBe(2);
-  const failedAtMs = Date.now();
-  const dueAtMs = Date.parse((await takers.fail(second)).body.dueAt);
-  expect(dueAtMs - failedAtMs).toBeGreaterThan(1_000);
-  expect(dueAtMs - Date.now()).toBeLessThan(2_500);
-  const third = await takers.takeOne({ wait: 20_000 });
-  const last = await takers.fail(third, { error: { name: "Empty", message: "still out" }, retryInMs: 0 });
-  expect(last.body).toMatchObject({ id, status: "Failed", failures: 3, lastError: { name: "Empty", message: "still out" } });
-  await takers.create();
-  expect((await takers.fail(await takers.takeOne(), { retryable: false })).body).toMatchObject({
-    status: "Failed",
-    failures: 1,
-  });
-});
+test.runIf(isTurnOf(1))(
+  "What fails is tried again after the delay that is asked for, or a growing one, as often as it may be",
+  async () => {
+    const { id } = await takers.create({ maxAttempts: 3 });
+    const first = await takers.takeOne();
+    const asked = await takers.fail(first, { retryInMs: 60_000 });
+    expect(asked.body).toMatchObject({
+      status: "Scheduled",
+      failures: 1,
+      lastError: { name: "Error", message: "out of paint" },
+    });
+    expect(Math.abs(Date.parse(asked.body.dueAt) - Date.now() - 60_000)).toBeLessThan(30_000);
+    // Told again, as an answer was lost: one failure all the same.
+    expect((await takers.fail(first, { retryInMs: 60_000 })).body).toMatchObject({ status: "Scheduled", failures: 1 });
+    expect((await takers.complete(first)).body).toMatchObject({ status: "Scheduled", failures: 1 });
+    await sql("UPDATE tasks SET due_at = now()");
+    const second = await takers.takeOne({ wait: 20_000 });
+    expect(second.attempt).toBe(2);
+    const failedAtMs = Date.now();
+    const dueAtMs = Date.parse((await takers.fail(second)).body.dueAt);
+    expect(dueAtMs - failedAtMs).toBeGreaterThan(1_000);
+    expect(dueAtMs - Date.now()).toBeLessThan(2_500);
+    const third = await takers.takeOne({ wait: 20_000 });
+    const last = await takers.fail(third, { error: { name: "Empty", message: "still out" }, retryInMs: 0 });
+    expect(last.body).toMatchObject({
+      id,
+      status: "Failed",
+      failures: 3,
+      lastError: { name: "Empty", message: "still out" },
+    });
+    await takers.create();
+    expect((await takers.fail(await takers.takeOne(), { retryable: false })).body).toMatchObject({
+      status: "Failed",
+      failures: 1,
+    });
+  },
+);
 
 test("An end that is told twice is answered twice, and done once", async () => {
   const { id } = await takers.create();
@@ -378,64 +393,73 @@ test("Newer params of its key run when its end is told", async () => {
   expect(await takers.takeOne()).toMatchObject({ id, params: { version: 3 }, attempt: 1 });
 });
 
-test("Who waits is given a task within 100 ms of its creation, and within a second of one that another manager creates", async () => {
-  const other = takersOf(await startHttpManager(books.databaseUrl, undefined, access()));
-  const took: { same: number[]; other: number[] } = { same: [], other: [] };
-  for (const [creator, ms] of [
-    [takers, took.same],
-    [other, took.other],
-  ] as const)
-    for (let i = 0; i < (creator === takers ? 20 : 4); i += 1) {
-      const waits = takers.take({ wait: 10_000 });
-      await new Promise((resolve) => setTimeout(resolve, 120));
-      const { id } = await creator.create();
-      const beganMs = performance.now();
-      expect((await waits).map((task) => task.id)).toEqual([id]);
-      ms.push(performance.now() - beganMs);
-    }
-  const [same, others] = [took.same, took.other].map((all) => all.toSorted((a, b) => a - b));
-  process.stdout.write(
-    `take that waits, after the create: ${same?.[10]?.toFixed(1)} ms (p50), ${same?.at(-1)?.toFixed(1)} ms (most); of another manager ${others?.at(-1)?.toFixed(0)} ms (most)\n`,
-  );
-  expect(same?.[10]).toBeLessThan(400);
-  expect(same?.at(-1)).toBeLessThan(8_000); // a machine that does much else stands still now and then
-  expect(others?.at(-1)).toBeLessThan(8_000);
-});
+test.runIf(isTurnOf(1))(
+  "Who waits is given a task within 100 ms of its creation, and within a second of one that another manager creates",
+  async () => {
+    const other = takersOf(await startHttpManager(books.databaseUrl, undefined, access()));
+    const took: { same: number[]; other: number[] } = { same: [], other: [] };
+    for (const [creator, ms] of [
+      [takers, took.same],
+      [other, took.other],
+    ] as const)
+      for (let i = 0; i < (creator === takers ? 20 : 4); i += 1) {
+        const waits = takers.take({ wait: 10_000 });
+        await new Promise((resolve) => setTimeout(resolve, 120));
+        const { id } = await creator.create();
+        const beganMs = performance.now();
+        expect((await waits).map((task) => task.id)).toEqual([id]);
+        ms.push(performance.now() - beganMs);
+      }
+    const [same, others] = [took.same, took.other].map((all) => all.toSorted((a, b) => a - b));
+    process.stdout.write(
+      `take that waits, after the create: ${same?.[10]?.toFixed(1)} ms (p50), ${same?.at(-1)?.toFixed(1)} ms (most); of another manager ${others?.at(-1)?.toFixed(0)} ms (most)\n`,
+    );
+    expect(same?.[10]).toBeLessThan(400);
+    expect(same?.at(-1)).toBeLessThan(8_000); // a machine that does much else stands still now and then
+    expect(others?.at(-1)).toBeLessThan(8_000);
+  },
+);
 
-test("Of fifty who wait at two managers each is given one of fifty that are created at once", async () => {
-  const other = takersOf(await startHttpManager(books.databaseUrl, undefined, access()));
-  const all = Promise.all(
-    Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? takers : other).takeOne({ wait: 20_000, count: 1 })),
-  );
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  const json = { tasks: Array.from({ length: 50 }, () => ({ type: "paint" })) };
-  const beganMs = performance.now();
-  await manager.call("POST", "/api/v1/tasks/batch", { json, headers: bearer(tokens.of.operator) });
-  expect(new Set((await all).map(({ id }) => id)).size).toBe(50);
-  process.stdout.write(
-    `fifty who wait at two managers: all have one after ${(performance.now() - beganMs).toFixed(0)} ms\n`,
-  );
-  const done = performance.now();
-  for (const task of await all) await takers.complete(task);
-  process.stdout.write(`an end told: ${((performance.now() - done) / 50).toFixed(1)} ms\n`);
-});
+test.runIf(isTurnOf(0))(
+  "Of fifty who wait at two managers each is given one of fifty that are created at once",
+  async () => {
+    const other = takersOf(await startHttpManager(books.databaseUrl, undefined, access()));
+    const all = Promise.all(
+      Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? takers : other).takeOne({ wait: 20_000, count: 1 })),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const json = { tasks: Array.from({ length: 50 }, () => ({ type: "paint" })) };
+    const beganMs = performance.now();
+    await manager.call("POST", "/api/v1/tasks/batch", { json, headers: bearer(tokens.of.operator) });
+    expect(new Set((await all).map(({ id }) => id)).size).toBe(50);
+    process.stdout.write(
+      `fifty who wait at two managers: all have one after ${(performance.now() - beganMs).toFixed(0)} ms\n`,
+    );
+    const done = performance.now();
+    for (const task of await all) await takers.complete(task);
+    process.stdout.write(`an end told: ${((performance.now() - done) / 50).toFixed(1)} ms\n`);
+  },
+);
 
-test("Who waits is given what becomes due, and what a pause or a limit lets go, and else nothing when his time is up", async () => {
-  await takers.create({ startAt: new Date(Date.now() + 3_000).toISOString() });
-  expect(await takers.take({ wait: 300 })).toEqual([]);
-  const taken = await takers.takeOne({ wait: 20_000 });
-  await limit({ maxRunning: 1 });
-  await takers.create();
-  const waits = takers.takeOne({ wait: 10_000 });
-  await takers.complete(taken);
-  await takers.complete(await waits);
-  await limit({ paused: true });
-  await takers.create();
-  const paused = takers.takeOne({ wait: 10_000 });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  await limit({ paused: false });
-  await paused;
-});
+test.runIf(isTurnOf(0))(
+  "Who waits is given what becomes due, and what a pause or a limit lets go, and else nothing when his time is up",
+  async () => {
+    await takers.create({ startAt: new Date(Date.now() + 3_000).toISOString() });
+    expect(await takers.take({ wait: 300 })).toEqual([]);
+    const taken = await takers.takeOne({ wait: 20_000 });
+    await limit({ maxRunning: 1 });
+    await takers.create();
+    const waits = takers.takeOne({ wait: 10_000 });
+    await takers.complete(taken);
+    await takers.complete(await waits);
+    await limit({ paused: true });
+    await takers.create();
+    const paused = takers.takeOne({ wait: 10_000 });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await limit({ paused: false });
+    await paused;
+  },
+);
 
 test("Nobody is given a task who has gone while he waited", async () => {
   const leaving = new AbortController();

@@ -8,6 +8,7 @@ import { findPostgres, handOver } from "../../scripts/servers/postgres-program.m
 import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
 import { supervised } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { authority, type Certificate } from "../support/servers/certificates.ts";
 import { privateBroker, privatePostgres } from "../support/servers/servers.ts";
 import { startObserverService } from "../support/system/observer-service.ts";
@@ -39,7 +40,7 @@ async function tlsBroker(certificate: Certificate, clients: boolean) {
   return { broker, url: (host: string) => `amqps://guest:guest@${host}:${port}` };
 }
 
-describe("AMQP over TLS, to a broker that asks for a client certificate", () => {
+describe.runIf(isTurnOf(0))("AMQP over TLS, to a broker that asks for a client certificate", () => {
   let url: (host: string) => string;
   let expiredUrl: (host: string) => string;
   beforeAll(async () => {
@@ -221,29 +222,33 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
     });
   });
 
-  test("the whole system runs with both servers over TLS, each side known to the other", async () => {
-    const { broker, url: amqps } = await tlsBroker(server, true);
-    const env = {
-      AMQP_TLS_CA_FILE: ca.certFile,
-      AMQP_TLS_CERT_FILE: client.certFile,
-      AMQP_TLS_KEY_FILE: client.keyFile,
-      DATABASE_TLS_CA_FILE: ca.certFile,
-      DATABASE_TLS_CERT_FILE: client.certFile,
-      DATABASE_TLS_KEY_FILE: client.keyFile,
-    };
-    const system = new System({
-      amqpUrl: amqps("localhost"),
-      databaseUrl: url("localhost", "verify-full"),
-      management: broker.management,
-      env,
-    });
-    onTestFinished(() => system.close());
-    await system.startManager();
-    await system.startService("service-1");
-    const [first] = await system.createMany("observer", 4);
-    await system.service("service-1").kill("SIGKILL");
-    await system.startService("service-1");
-    await system.remove(first?.id ?? "");
-    await system.check();
-  }, 240_000);
+  test.runIf(isTurnOf(1))(
+    "the whole system runs with both servers over TLS, each side known to the other",
+    async () => {
+      const { broker, url: amqps } = await tlsBroker(server, true);
+      const env = {
+        AMQP_TLS_CA_FILE: ca.certFile,
+        AMQP_TLS_CERT_FILE: client.certFile,
+        AMQP_TLS_KEY_FILE: client.keyFile,
+        DATABASE_TLS_CA_FILE: ca.certFile,
+        DATABASE_TLS_CERT_FILE: client.certFile,
+        DATABASE_TLS_KEY_FILE: client.keyFile,
+      };
+      const system = new System({
+        amqpUrl: amqps("localhost"),
+        databaseUrl: url("localhost", "verify-full"),
+        management: broker.management,
+        env,
+      });
+      onTestFinished(() => system.close());
+      await system.startManager();
+      await system.startService("service-1");
+      const [first] = await system.createMany("observer", 4);
+      await system.service("service-1").kill("SIGKILL");
+      await system.startService("service-1");
+      await system.remove(first?.id ?? "");
+      await system.check();
+    },
+    240_000,
+  );
 });
