@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, whyNoCluster } from "../../scripts/servers/cluster/cluster.mjs";
+import { inTurn } from "../support/runs/turns.ts";
 import { privateCluster } from "../support/servers/servers.ts";
 import { boundOf, HEADING, livesThrough, PARTITIONS, rowOf } from "../support/system/partitions.ts";
 
-const chosen = PARTITIONS.filter((partition) => process.env.PROVE !== undefined || partition.isAlwaysTried);
+const chosen = inTurn(PARTITIONS.filter((partition) => process.env.PROVE !== undefined || partition.isAlwaysTried));
 
 describe.skipIf(whyNoCluster() !== null)("three nodes of RabbitMQ lose each other while their clients reach them", () => {
   let cluster: Cluster;

@@ -8,6 +8,7 @@ import { PACKAGES } from "../../scripts/pack/packages.mjs";
 import { copyTemplate } from "../../scripts/pack/template.mjs";
 import { isGreater, isVersion } from "../../scripts/version/semver.mjs";
 import { ROOT } from "../support/processes/processes.ts";
+import { inTurn } from "../support/runs/turns.ts";
 
 const PRESENT = (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }).version;
 const NEXT = PRESENT.replace(/^\d+\.\d+/, "97.0");
@@ -101,14 +102,16 @@ describe("npm run release:version", () => {
     expect(existsSync(join(tree, "test/fixtures/messages", `v${NEXT}`, "schemas.json"))).toBe(true);
   });
 
-  test.each([
-    ["is not in the changelog", [NEXT], `CHANGELOG.md has no entry of ${NEXT}`],
-    ["is no version", ["v1"], '"v1" is no version'],
-    ["is the present one", [PRESENT], `${PRESENT} does not come after ${PRESENT}`],
-    ["comes before the present one", ["0.0.1"], "0.0.1 does not come after"],
-    ["is missing", [], "Usage: npm run release:version"],
-    ["is one of two", [NEXT, "98.0.0"], "Usage: npm run release:version"],
-  ])("refuses a version that %s, and changes nothing", (_, args, said) => {
+  test.each(
+    inTurn([
+      ["is not in the changelog", [NEXT], `CHANGELOG.md has no entry of ${NEXT}`],
+      ["is no version", ["v1"], '"v1" is no version'],
+      ["is the present one", [PRESENT], `${PRESENT} does not come after ${PRESENT}`],
+      ["comes before the present one", ["0.0.1"], "0.0.1 does not come after"],
+      ["is missing", [], "Usage: npm run release:version"],
+      ["is one of two", [NEXT, "98.0.0"], "Usage: npm run release:version"],
+    ]),
+  )("refuses a version that %s, and changes nothing", (_, args, said) => {
     const before = contents();
     const { status, stderr } = setVersion(...args);
     expect(stderr).toContain(said);
@@ -121,19 +124,31 @@ describe("npm run release:version", () => {
     expect(setVersion(NEXT).status).toBe(0);
   });
 
-  test.each([
-    [
-      "cli/package.json",
-      `"@unacked/contracts": "${PRESENT}"`,
-      '"@unacked/contracts": "0.0.9"',
-      "cli/package.json says 0.0.9",
-    ],
-    ["libs/sdk/package.json", `"version": "${PRESENT}"`, '"version": "0.0.9"', "libs/sdk/package.json says 0.0.9"],
-    ["k8s/base/observer-service.yaml", `-service:${PRESENT}`, "-service:0.0.9", "k8s/base/observer-service.yaml says 0.0.9"],
-    ["Dockerfile", `image.version="${PRESENT}"`, 'image.title="x"', "Dockerfile states no version any more"],
-    ["package-lock.json", `"version": "${PRESENT}"`, '"version": "0.0.9"', "package-lock.json has another version of ours"],
-    ["CHANGELOG.md", PRESENT, "the next one", `CHANGELOG.md has no entry of ${PRESENT}`],
-  ])("--check finds what %s says otherwise, and then no version is set", (file, said, otherwise, flaw) => {
+  test.each(
+    inTurn([
+      [
+        "cli/package.json",
+        `"@unacked/contracts": "${PRESENT}"`,
+        '"@unacked/contracts": "0.0.9"',
+        "cli/package.json says 0.0.9",
+      ],
+      ["libs/sdk/package.json", `"version": "${PRESENT}"`, '"version": "0.0.9"', "libs/sdk/package.json says 0.0.9"],
+      [
+        "k8s/base/observer-service.yaml",
+        `-service:${PRESENT}`,
+        "-service:0.0.9",
+        "k8s/base/observer-service.yaml says 0.0.9",
+      ],
+      ["Dockerfile", `image.version="${PRESENT}"`, 'image.title="x"', "Dockerfile states no version any more"],
+      [
+        "package-lock.json",
+        `"version": "${PRESENT}"`,
+        '"version": "0.0.9"',
+        "package-lock.json has another version of ours",
+      ],
+      ["CHANGELOG.md", PRESENT, "the next one", `CHANGELOG.md has no entry of ${PRESENT}`],
+    ]),
+  )("--check finds what %s says otherwise, and then no version is set", (file, said, otherwise, flaw) => {
     edit(file, (text) => text.replace(said, otherwise));
     expect(setVersion("--check").stderr).toContain(flaw);
     announce(NEXT);

@@ -9,6 +9,7 @@ import { problemExample } from "../../../services/observer-manager/src/adapters/
 import { TYPES } from "../../../services/observer-manager/src/adapters/http/openapi/examples/service-examples.ts";
 import { PLAIN_CALLS } from "../../../services/observer-manager/src/adapters/http/openapi/plain-calls.ts";
 import { type Document, openApi, RestContract, token } from "../../support/rest/rest-contract.ts";
+import { inTurn } from "../../support/runs/turns.ts";
 
 /** Routes are described before anything is asked of them. */
 const calls = [...apiRoutes({} as never), ...PLAIN_CALLS];
@@ -83,7 +84,7 @@ describe("an example in the document", () => {
     expect(bodies.length).toBeGreaterThan(3);
     const media = [...bodies, ...mediaIn(document.paths, "/paths")];
     expect(media.length).toBeGreaterThan(80);
-    const flaws = media.flatMap(({ pointer, examples }) =>
+    const flaws = inTurn(media).flatMap(({ pointer, examples }) =>
       Object.values(examples).flatMap((example) => contract.flawsAt(`${pointer}/schema`, valueOf(document, example))),
     );
     expect(flaws).toEqual([]);

@@ -2,6 +2,7 @@ import { defineObserver, paramsIssuesText, paramsJsonSchema, parseParams } from 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { checkParams } from "../../../services/observer-manager/src/domain/types/params-check.ts";
+import { inTurn } from "../../support/runs/turns.ts";
 
 const definition = defineObserver({
   type: "words",
@@ -75,16 +76,18 @@ describe("a schema that some service says its type has", () => {
     expect(checkParams({ $ref: "#" }, { deep: 1 })).toEqual([]);
   });
 
-  test.each<[string, object]>([
-    ["by an expression for a param", { properties: { url: { pattern: "^(.|.)*\\u0000$" } } }],
-    ["by one for any other", { additionalProperties: { pattern: "^(.|.)*\\u0000$" } }],
-    ["by one for their names", { patternProperties: { "^(.|.)*\\u0000$": { type: "number" } } }],
-    [
-      "as its parts name each other",
-      { $defs: Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d${i}`, twice(i + 1)])), ...twice(0) },
-    ],
-    ["as each item is compared with each", { properties: { list: { uniqueItems: true } } }],
-  ])("and that would take for ever holds nobody up for longer than a moment: %s", (_, schema) => {
+  test.each(
+    inTurn<[string, object]>([
+      ["by an expression for a param", { properties: { url: { pattern: "^(.|.)*\\u0000$" } } }],
+      ["by one for any other", { additionalProperties: { pattern: "^(.|.)*\\u0000$" } }],
+      ["by one for their names", { patternProperties: { "^(.|.)*\\u0000$": { type: "number" } } }],
+      [
+        "as its parts name each other",
+        { $defs: Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d${i}`, twice(i + 1)])), ...twice(0) },
+      ],
+      ["as each item is compared with each", { properties: { list: { uniqueItems: true } } }],
+    ]),
+  )("and that would take for ever holds nobody up for longer than a moment: %s", (_, schema) => {
     const params = { url: some, [some]: some, list };
     const beganAtMs = performance.now();
     for (let i = 0; i < 20; i += 1) expect(checkParams({ ...schema }, params)).toEqual([]);
