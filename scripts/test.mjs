@@ -17,8 +17,8 @@ import { lastLineOf, NOTHING, sumOf, tallyOf } from "./test/tally.mjs";
 /**
  * `npm test`: the check of the sources (one test, as it counts), the pure tests, and of the others the main path of each promise
  * (test/support/runs/main-path.ts): ten minutes; the last line says how it went. Words after `npm test --` choose files, as
- * `npm test -- test/unit`; the check is left out then. `--all` runs every test, and of cases that are alike each third (TESTS_TURN: 0, 1 or 2; not set: by
- * the commit), in an hour; after them those in test/cluster,
+ * `npm test -- test/unit`; the check is left out then. `--all` runs every test, but of cases that are alike, and of long ones, each third (TESTS_TURN: 0, 1 or
+ * 2; not set: by the commit), in an hour; after them those in test/cluster,
  * which cut the nodes of a RabbitMQ cluster off from one another, as root, so that neither disturbs the other's times; then the
  * packages as a new user has them, in short, and last what a container engine runs, each trial one test. Where there can be no
  * such cluster, or no registry can be reached, the last line says why, and where the engine has no images yet a line before it.

@@ -1,7 +1,7 @@
 /**
- * Of cases that are alike (the steps at which a process dies, the orders in which servers come back, the looks of a page) `npm test -- --all` runs each
- * third, as an hour is not enough for all: which one goes by the commit (scripts/test.mjs), so that a commit's run can be repeated, and the next
- * commits run the others. Whoever names files, and `npm run prove`, runs them all.
+ * Of cases that are alike (the steps at which a process dies, the orders in which servers come back, the looks of a page), and of long tests
+ * whose promise others show in short, `npm test -- --all` runs each third, as an hour is not enough for all: which one goes by the commit
+ * (scripts/test.mjs), so that a commit's run can be repeated, and the next commits run the others. Whoever names files, and `npm run prove`, runs them all.
  */
 const THIRDS = 3;
 
