@@ -11,6 +11,7 @@ import { eventually } from "../support/eventually.ts";
 import { type RunningProcess, startProcess } from "../support/processes/processes.ts";
 import { CLI_FILE, type CliAnswer, runCli, runShell } from "../support/processes/unacked-cli.ts";
 import { contractProxy } from "../support/rest/contract-proxy.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -78,10 +79,17 @@ async function startSecondManager(port = 0): Promise<{ process: RunningProcess; 
 // Side by side: most of the time each only waits for a process.
 describe.concurrent("the guide, docs/cli.md", () => {
   const examples = examplesOf("docs/cli.md");
+  /** Headings whose examples need none of another turn. */
+  const IN_TURNS = [
+    ["Create", "Apply", "Stop, restart, pause", "Wait, watch, top"],
+    ["Tasks", "Flows", "Timers", "Schedules"],
+    ["Which manager", "Checkpoints", "Errors", "Logs", "Drain", "Cordon, move, rebalance", "Load new code"],
+  ];
+  const isItsTurn = (heading: string) => IN_TURNS.every((headings, i) => isTurnOf(i) || !headings.includes(heading));
 
   it("has examples that work, in their order, and print what it shows", { timeout: 600_000 }, async () => {
     expect(examples.length).toBeGreaterThan(15);
-    for (const { heading, script, printed } of examples) {
+    for (const { heading, script, printed } of examples.filter((one) => isItsTurn(one.heading))) {
       const answer = await onceAllKnow(() => runShell(script, { env, cwd }));
       expect(answer, `${heading}: ${script}`).toMatchObject({ code: 0 });
       expect(answer.out + answer.err).not.toContain("a mistake in this program");
@@ -101,7 +109,7 @@ describe.concurrent("the guide, docs/cli.md", () => {
 });
 
 describe.concurrent("unacked", () => {
-  it("tells of every command how it is used", async () => {
+  it.runIf(isTurnOf(2))("tells of every command how it is used", async () => {
     const lines = commandLines(buildProgram(processIo())).concat([["config"]]);
     expect(lines.length).toBeGreaterThan(14);
     const [whole, ...helps] = await Promise.all([
@@ -116,7 +124,7 @@ describe.concurrent("unacked", () => {
     expect((await unacked("help stop")).out).toBe((await unacked("stop --help")).out);
   });
 
-  it("creates from standard input, shows it in each format, and applies what it showed", async () => {
+  it.runIf(isTurnOf(1))("creates from standard input, shows it in each format, and applies what it showed", async () => {
     const documents = ["in-1", "in-2", "in-3"].map((name) => ({ name, type: "ticker", labels: { app: "in" } }));
     const created = await unacked("create -f - --set params.everyMs=500 --wait --timeout 20s", {
       input: JSON.stringify(documents),
@@ -183,7 +191,7 @@ describe.concurrent("unacked", () => {
     expect((await unacked("get obs -l app=in")).out).toBe("");
   });
 
-  it("follows changes live, over a manager that goes and comes back, until Ctrl-C", async () => {
+  it.runIf(isTurnOf(0))("follows changes live, over a manager that goes and comes back, until Ctrl-C", async () => {
     // One of its own: the others speak to the first.
     const manager = await startSecondManager();
     const watching = startUnacked("watch seen-1 seen-2", manager.url);
