@@ -4,6 +4,7 @@ import { tapOutput } from "../support/acts/output-tap.ts";
 import { eventually } from "../support/eventually.ts";
 import { shortOrFull } from "../support/runs/counts.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, freshVhost, queryRows, runStatement } from "../support/servers/servers.ts";
 import { type ObserverOrProblem, System } from "../support/system/system.ts";
 
@@ -74,22 +75,25 @@ describe("observers that ask before they start", () => {
     await Promise.all(system.managers.filter((one) => one.exit() === null).map((one) => one.kill("SIGKILL")));
   };
 
-  it("are taken by a manager whose books are new, and by one that starts later, without watching others for 10 s first", async () => {
-    const pool = "early";
-    const known = async () =>
-      (await queryRows<{ feature: string }>(databaseUrl, "SELECT feature FROM known_features")).map(
-        ({ feature }) => feature,
-      );
-    expect((await known()).toSorted()).toEqual([...MANAGER_FEATURES].toSorted());
-    await serve(pool, "a");
-    await createOne("first", pool);
-    await killManager();
-    const startMs = performance.now();
-    await system.startManager();
-    await createOne("second", pool);
-    console.info(`taken and running ${Math.round(performance.now() - startMs)} ms after a manager's start`);
-    await system.check({ pool, timeoutMs: LONG_MS });
-  });
+  it.runIf(isTurnOf(2))(
+    "are taken by a manager whose books are new, and by one that starts later, without watching others for 10 s first",
+    async () => {
+      const pool = "early";
+      const known = async () =>
+        (await queryRows<{ feature: string }>(databaseUrl, "SELECT feature FROM known_features")).map(
+          ({ feature }) => feature,
+        );
+      expect((await known()).toSorted()).toEqual([...MANAGER_FEATURES].toSorted());
+      await serve(pool, "a");
+      await createOne("first", pool);
+      await killManager();
+      const startMs = performance.now();
+      await system.startManager();
+      await createOne("second", pool);
+      console.info(`taken and running ${Math.round(performance.now() - startMs)} ms after a manager's start`);
+      await system.check({ pool, timeoutMs: LONG_MS });
+    },
+  );
 
   it("start admitted, with a fencing token that rises over a failover, in REST and in what they emit", async () => {
     const pool = "plain";
@@ -115,7 +119,7 @@ describe("observers that ask before they start", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("wait while no manager is there, and say so; those that start at once do not", async () => {
+  it.runIf(isTurnOf(1))("wait while no manager is there, and say so; those that start at once do not", async () => {
     const pool = "alone";
     await serve(pool, "a");
     const one = await createOne("asking", pool);
@@ -145,7 +149,7 @@ describe("observers that ask before they start", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("start with what stands in the books by then, and not with what their message holds", async () => {
+  it.runIf(isTurnOf(2))("start with what stands in the books by then, and not with what their message holds", async () => {
     const pool = "newest";
     const { body } = await create("newest", pool, { word: "old" }, { whenFull: "queue" });
     await eventually(async () => expect((await system.management.queue(`unacked.work.${pool}`)).ready).toBe(1));
@@ -155,7 +159,7 @@ describe("observers that ask before they start", () => {
     expect(startsOf(body).map(({ word }) => word)).toEqual(["new"]);
   });
 
-  it("deleted before they have begun, never begin", async () => {
+  it.runIf(isTurnOf(2))("deleted before they have begun, never begin", async () => {
     const pool = "deleted";
     const doomed = (await create("by-force", pool, {}, { whenFull: "queue" })).body;
     await eventually(async () => expect((await system.management.queue(`unacked.work.${pool}`)).ready).toBe(1));
@@ -176,7 +180,7 @@ describe("observers that ask before they start", () => {
     expect([startsOf(lost).length, startsOf(doomed).length]).toEqual([1, 0]);
   });
 
-  it("can be deleted while they ask: a service has them, and says when they are gone", async () => {
+  it.runIf(isTurnOf(0))("can be deleted while they ask: a service has them, and says when they are gone", async () => {
     const pool = "asking";
     const { body } = await create("told", pool, {}, { whenFull: "queue" });
     await eventually(async () => expect((await system.management.queue(`unacked.work.${pool}`)).ready).toBe(1));
@@ -196,7 +200,7 @@ describe("observers that ask before they start", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("are admitted by their service itself when their slot has died, manager or not", async () => {
+  it.runIf(isTurnOf(1))("are admitted by their service itself when their slot has died, manager or not", async () => {
     const pool = "slot";
     // Two in one slot: neither is alone in it, and so to blame for its death.
     await system.startService(`${pool}-a`, { env: { POOL: pool, OBSERVERS_DIR, SLOTS: "1" } });
@@ -214,7 +218,7 @@ describe("observers that ask before they start", () => {
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
-  it("are refused where a service of the pool does not know admission, which is named", async () => {
+  it.runIf(isTurnOf(1))("are refused where a service of the pool does not know admission, which is named", async () => {
     const pool = "mixed";
     await serve(pool, "new");
     await serve(pool, "old");
@@ -225,31 +229,34 @@ describe("observers that ask before they start", () => {
     expect((await system.create("taken", {}, { pool })).status).toBe(201);
   });
 
-  it("over kills of services and managers: each start has a higher epoch, and none runs beside another", async () => {
-    const pool = "kills";
-    await serve(pool, "a");
-    await serve(pool, "b");
-    const all = await Promise.all(Array.from({ length: 8 }, (_, i) => createOne(`walker-${i}`, pool)));
-    const ids = all.map(({ id }) => id);
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      const name = `${pool}-${kill % 2 === 0 ? "a" : "b"}`;
-      await system.service(name).kill("SIGKILL");
-      if (kill % 3 === 2) {
-        await killManager();
-        await system.startManager();
+  it.runIf(isTurnOf(0))(
+    "over kills of services and managers: each start has a higher epoch, and none runs beside another",
+    async () => {
+      const pool = "kills";
+      await serve(pool, "a");
+      await serve(pool, "b");
+      const all = await Promise.all(Array.from({ length: 8 }, (_, i) => createOne(`walker-${i}`, pool)));
+      const ids = all.map(({ id }) => id);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const name = `${pool}-${kill % 2 === 0 ? "a" : "b"}`;
+        await system.service(name).kill("SIGKILL");
+        if (kill % 3 === 2) {
+          await killManager();
+          await system.startManager();
+        }
+        await system.startService(name, { env: { POOL: pool, OBSERVERS_DIR }, untilKnown: kill % 3 !== 1 });
+        if (kill % 3 !== 1) await until(ids, "Processing");
       }
-      await system.startService(name, { env: { POOL: pool, OBSERVERS_DIR }, untilKnown: kill % 3 !== 1 });
-      if (kill % 3 !== 1) await until(ids, "Processing");
-    }
-    await until(ids, "Processing");
-    await system.check({ pool, timeoutMs: LONG_MS });
-    const starts = all.map((one) => startsOf(one).map(({ epoch = 0 }) => epoch));
-    for (const epochs of starts) expect(epochs).toEqual([...new Set(epochs)].toSorted((a, b) => a - b));
-    const [asking] = await queryRows<{ count: string }>(
-      databaseUrl,
-      "SELECT count(*) FROM commands WHERE kind = 'admit' UNION ALL SELECT count(*) FROM observers WHERE requested_run_id IS NOT NULL AND status <> 'Deleted'",
-    );
-    expect(asking?.count).toBe("0");
-    console.info(`${KILLS} kills, ${starts.flat().length} starts of ${all.length} observers, epochs rise in each`);
-  });
+      await until(ids, "Processing");
+      await system.check({ pool, timeoutMs: LONG_MS });
+      const starts = all.map((one) => startsOf(one).map(({ epoch = 0 }) => epoch));
+      for (const epochs of starts) expect(epochs).toEqual([...new Set(epochs)].toSorted((a, b) => a - b));
+      const [asking] = await queryRows<{ count: string }>(
+        databaseUrl,
+        "SELECT count(*) FROM commands WHERE kind = 'admit' UNION ALL SELECT count(*) FROM observers WHERE requested_run_id IS NOT NULL AND status <> 'Deleted'",
+      );
+      expect(asking?.count).toBe("0");
+      console.info(`${KILLS} kills, ${starts.flat().length} starts of ${all.length} observers, epochs rise in each`);
+    },
+  );
 });

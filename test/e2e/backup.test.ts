@@ -10,6 +10,7 @@ import { rabbitmqctl } from "../support/broker/rabbitmqctl.ts";
 import { examplesOf } from "../support/docs/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
 import { proves } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import {
   freshVhost,
   type PrivateBroker,
@@ -39,7 +40,7 @@ const scripts = examplesOf("docs/backup.md").map(({ script }) => script);
 const command = (word: string): string =>
   scripts.find((script) => script.includes(word)) ?? expect.fail(`no ${word} in the page`);
 
-describe.skipIf(programs === undefined)(
+describe.skipIf(programs === undefined || !isTurnOf(2))(
   "what docs/backup.md says (PostgreSQL with its clients in /usr/lib/postgresql)",
   () => {
     let database: Postgres;

@@ -3,6 +3,7 @@ import type { CheckpointView, ObserverView } from "@unacked/contracts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, freshVhost, queryRows, runStatement } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
 
@@ -91,49 +92,52 @@ describe("observers that save where they have got to", () => {
     return groups;
   };
 
-  it("start with what the run before has saved: on another service, in another slot, after a retry and a restart", async () => {
-    const pool = "moves";
-    await serve(pool, "a");
-    const one = (await create("mover", pool)).body;
-    await until([one.id], "Processing");
-    expect(savesOf(one, "given").map(({ n }) => n)).toEqual([0]);
-    const untilSaved = (times: number) =>
-      eventually(() => expect(savesOf(one, "resolved").length).toBeGreaterThanOrEqual(times), { timeoutMs: LONG_MS });
-    const untilGiven = (times: number) =>
-      eventually(() => expect(savesOf(one, "given")).toHaveLength(times), { timeoutMs: LONG_MS });
-    await untilSaved(3);
-    process.kill(system.acts().findLast(({ observerId }) => observerId === one.id)?.slot ?? 0, "SIGKILL");
-    await untilGiven(2);
-    await untilSaved(6);
-    await system.call("POST", `/api/v1/observers/${one.id}/restart`);
-    await untilGiven(3);
-    await untilSaved(9);
-    await serve(pool, "b");
-    await system.service("moves-a").kill("SIGKILL");
-    await untilGiven(4);
-    await untilSaved(12);
-    await system.service("moves-b").kill("SIGTERM");
-    await serve(pool, "c");
-    await untilGiven(5);
-    expect(startsBelow([one.id]).below).toEqual([]);
-    expect(savesOf(one, "given").map(({ epoch }) => epoch)).toEqual(
-      savesOf(one, "given")
-        .map(({ epoch }) => epoch)
-        .toSorted((a, b) => a - b),
-    );
-    await system.call("POST", `/api/v1/observers/${one.id}/pause`);
-    await until([one.id], "Paused");
-    const last = savesOf(one, "resolved").at(-1)?.n ?? 0;
-    const [[newest, before] = []] = await stored(one);
-    expect(newest).toBeGreaterThanOrEqual(last);
-    // Of several that the books read at once the last is kept.
-    expect(before).toBeLessThan(newest ?? 0);
-    await system.call("POST", `/api/v1/observers/${one.id}/resume`);
-    await untilGiven(6);
-    expect(savesOf(one, "given").at(-1)?.n).toBe(newest);
-  });
+  it.runIf(isTurnOf(0))(
+    "start with what the run before has saved: on another service, in another slot, after a retry and a restart",
+    async () => {
+      const pool = "moves";
+      await serve(pool, "a");
+      const one = (await create("mover", pool)).body;
+      await until([one.id], "Processing");
+      expect(savesOf(one, "given").map(({ n }) => n)).toEqual([0]);
+      const untilSaved = (times: number) =>
+        eventually(() => expect(savesOf(one, "resolved").length).toBeGreaterThanOrEqual(times), { timeoutMs: LONG_MS });
+      const untilGiven = (times: number) =>
+        eventually(() => expect(savesOf(one, "given")).toHaveLength(times), { timeoutMs: LONG_MS });
+      await untilSaved(3);
+      process.kill(system.acts().findLast(({ observerId }) => observerId === one.id)?.slot ?? 0, "SIGKILL");
+      await untilGiven(2);
+      await untilSaved(6);
+      await system.call("POST", `/api/v1/observers/${one.id}/restart`);
+      await untilGiven(3);
+      await untilSaved(9);
+      await serve(pool, "b");
+      await system.service("moves-a").kill("SIGKILL");
+      await untilGiven(4);
+      await untilSaved(12);
+      await system.service("moves-b").kill("SIGTERM");
+      await serve(pool, "c");
+      await untilGiven(5);
+      expect(startsBelow([one.id]).below).toEqual([]);
+      expect(savesOf(one, "given").map(({ epoch }) => epoch)).toEqual(
+        savesOf(one, "given")
+          .map(({ epoch }) => epoch)
+          .toSorted((a, b) => a - b),
+      );
+      await system.call("POST", `/api/v1/observers/${one.id}/pause`);
+      await until([one.id], "Paused");
+      const last = savesOf(one, "resolved").at(-1)?.n ?? 0;
+      const [[newest, before] = []] = await stored(one);
+      expect(newest).toBeGreaterThanOrEqual(last);
+      // Of several that the books read at once the last is kept.
+      expect(before).toBeLessThan(newest ?? 0);
+      await system.call("POST", `/api/v1/observers/${one.id}/resume`);
+      await untilGiven(6);
+      expect(savesOf(one, "given").at(-1)?.n).toBe(newest);
+    },
+  );
 
-  it("can be seen, set and reset by people, while none runs", async () => {
+  it.runIf(isTurnOf(2))("can be seen, set and reset by people, while none runs", async () => {
     const pool = "people";
     await serve(pool, "a");
     const one = (await create("handled", pool, { everyMs: 50 })).body;
@@ -177,7 +181,7 @@ describe("observers that save where they have got to", () => {
     expect((await system.get(one.id)).lastError).toMatchObject({ name: "InvalidCheckpoint" });
   });
 
-  it("say again what restored books lack, and what they have of before a reset", async () => {
+  it.runIf(isTurnOf(1))("say again what restored books lack, and what they have of before a reset", async () => {
     const pool = "restored";
     await serve(pool, "a");
     const one = (await create("keeper-of-it", pool, { everyMs: 600_000 })).body;
@@ -206,7 +210,7 @@ describe("observers that save where they have got to", () => {
     );
   });
 
-  it("do the same where handlers run in their service's own process", async () => {
+  it.runIf(isTurnOf(1))("do the same where handlers run in their service's own process", async () => {
     const pool = "unslotted";
     await serve(pool, "a", 10, { SLOTS: "0" });
     const one = (await create("local", pool)).body;
@@ -217,7 +221,7 @@ describe("observers that save where they have got to", () => {
     await system.remove(one.id);
   });
 
-  it("flush what they saved last before they end, and keep it when they are over", async () => {
+  it.runIf(isTurnOf(2))("flush what they saved last before they end, and keep it when they are over", async () => {
     const pool = "ends";
     await serve(pool, "a", 10, { CHECKPOINT_EVERY_MS: "60000" });
     const one = (await create("ending", pool, { until: 30, flood: true, everyMs: 1 })).body;
